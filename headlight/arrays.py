@@ -1,7 +1,7 @@
-"""Attention from anywhere: arrays and tokens as a model whose only run is already over.
+"""Attention computed elsewhere: arrays and tokens behind the interface of a model.
 
-Arrays are laid out as `transformers` returns them with `output_attentions=True`, and tokens as its
-tokenizers do: one array per layer, (heads, queries, keys), with or without a batch axis of one.
+Arrays and tokens have the form in which `transformers` returns them with `output_attentions=True`:
+one array per layer, (heads, queries, keys), with or without a batch axis of one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BLOCKS: dict[str, tuple[str, Literal["self", "cross"], str, str]] = {
 }
 SPECIAL = re.compile(r"\[[A-Z]+\]|<\|?[\w/ ]+\|?>|<(?:s|/s|pad|unk|mask)>")
 STARTS = ("Ġ", "▁")  # how byte-level BPE and SentencePiece mark the start of a word
-CONTINUES = "##"  # how WordPiece marks that a word goes on
+CONTINUES = "##"  # how WordPiece marks that a word continues
 UNKNOWN = Token("…", 0, 0, 0, True)
 TOLERANCE = 1e-3  # by which a weight may be above 1 or below 0, in half precision
 
@@ -45,7 +45,7 @@ TOLERANCE = 1e-3  # by which a weight may be above 1 or below 0, in half precisi
 class GivenAttention(Adapter):
     """Attention that was computed elsewhere; every request gets the same trace.
 
-    It has weights and masks alone: no q, k and v, nothing is written, and nothing can be changed.
+    It has only weights and masks: no q, k and v, no output, and no interventions.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class GivenAttention(Adapter):
 
     @property
     def text(self) -> str:
-        """The first text, as its tokens spell it; their `start` and `end` are places in it."""
+        """The first text, joined from its tokens; their `start` and `end` are offsets in it."""
         tokens = next(iter(self.texts.values()))
         return "".join(token.text for token in tokens if not token.special).strip()
 
@@ -83,7 +83,7 @@ class GivenAttention(Adapter):
 
     def _trace(self, request: Request) -> Trace:
         places = select(request.summarise, self.info.places, "summarise")
-        # A row that has read a token writes the next; what the last one writes is not known.
+        # A row that has read a token predicts the next one; the last row's prediction is unknown.
         written = (*self.texts.get(TARGET, ())[1:], UNKNOWN)
         unknown = (math.nan,) * len(written)
         return Trace(
@@ -110,7 +110,7 @@ class GivenAttention(Adapter):
 def given(
     attentions: Layers | Mapping[str, Layers], tokens: Tokens | Mapping[str, Tokens]
 ) -> GivenAttention:
-    """Return a model of attention that was computed elsewhere.
+    """Return attention that was computed elsewhere as a model.
 
     For a model of one text, `attentions` has an array per layer, (heads, tokens, tokens), and
     `tokens` the strings. For an encoder–decoder, `attentions` maps "encoder", "decoder" and
@@ -118,8 +118,8 @@ def given(
     have a batch axis of one. If no query of any layer looks ahead, the attention is shown as
     causal.
 
-    Raises `ValueError` for arrays that do not fit the tokens or one another, or that are not
-    weights between 0 and 1; it names the layer and what was expected.
+    Raises `ValueError`, which names the layer and what is expected, for arrays that do not fit the
+    tokens or one another, or whose values are not from 0 to 1.
     """
     if isinstance(attentions, Mapping) != isinstance(tokens, Mapping):
         raise ValueError("attentions and tokens must both be mappings, or neither")
@@ -176,19 +176,19 @@ def _arrays(name: str, layers: Layers, queries: int, keys: int) -> Iterator[NDAr
             array = array[0]
         if array.ndim != 3 or array.shape[1:] != (queries, keys):
             raise ValueError(
-                f"{where} has shape {array.shape}; with {queries} tokens that look and {keys} that "
-                f"are looked at, (heads, {queries}, {keys}) is needed"
+                f"{where} has shape {array.shape}; with {queries} query tokens and {keys} key "
+                f"tokens, it must be (heads, {queries}, {keys})"
             )
         if not np.isfinite(array).all() or array.min() < -TOLERANCE or array.max() > 1 + TOLERANCE:
             found = array.min(), array.max()
             raise ValueError(
-                f"{where} has values from {found[0]:g} to {found[1]:g}; weights lie between 0 and 1"
+                f"{where} has values from {found[0]:g} to {found[1]:g}; weights must be 0 to 1"
             )
         yield np.ascontiguousarray(array)
 
 
 def _tokens(strings: Tokens) -> Iterator[Token]:
-    """Yield tokens as they are shown: a leading space for a word, no marks of a tokenizer."""
+    """Yield tokens as they are shown: words have a leading space, no marks of the tokenizer."""
     pieces = any(one.startswith(CONTINUES) for one in strings)
     marked = any(one.startswith(STARTS) for one in strings)
     end = 0

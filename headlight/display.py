@@ -52,7 +52,7 @@ def show(
     theme: str | None = None,
     height: int = HEIGHT,
 ) -> Shown:
-    """Show attention, opened on a head; by default on the most informative one.
+    """Show attention, opened at a head; by default at the most informative one.
 
     Three forms:
 

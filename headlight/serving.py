@@ -20,13 +20,13 @@ from app.settings import Settings
 from headlight.models import is_transformers, wrap
 from model.adapters.request import Adapter
 
-LOOPBACK = "127.0.0.1"  # what runs in a notebook is for who runs it
+LOOPBACK = "127.0.0.1"  # a server in a notebook is only for its user
 WAIT_SECONDS = 60.0
 
 
 @dataclass
 class Serving:
-    """A page that is being served; `stop()`, or leaving a `with` block, ends it."""
+    """A running server of the page; `stop()`, or leaving a `with` block, ends it."""
 
     url: str
     _server: uvicorn.Server
@@ -34,7 +34,7 @@ class Serving:
     _folder: TemporaryDirectory[str]
 
     def stop(self) -> None:
-        """End the server and delete what it stored."""
+        """End the server and delete its data."""
         self._server.should_exit = True
         self._thread.join(WAIT_SECONDS)
         self._folder.cleanup()
@@ -76,7 +76,7 @@ def serve(
         host=LOOPBACK,
         port=port,
         data_dir=Path(folder.name),
-        database_url=None,  # not the one of a server that the environment configures
+        database_url=None,  # not that of another server, from the environment
         rates_url=None,
         zoo=False,
         max_runs=0,

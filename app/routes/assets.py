@@ -1,4 +1,4 @@
-"""Files for the browser, at addresses whose content never changes."""
+"""Files for the browser; the content at each address never changes."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/static/{digest}/i18n/{lang}.json")
 async def catalog(digest: str, lang: str) -> Response:
-    """The browser's part of a language's catalog."""
+    """Return the messages of a language for the browser."""
     if lang not in languages():
         raise HTTPException(404)
     return JSONResponse(messages(lang), headers=_caching(digest, static_digest()))
@@ -25,7 +25,7 @@ async def catalog(digest: str, lang: str) -> Response:
 
 @router.get("/static/{digest}/page/{name}")
 async def page_bundle(request: Request, digest: str, name: str) -> Response:
-    """All modules or all stylesheets of a page, as one file."""
+    """Return all modules or all stylesheets of a page, as one file."""
     current = static_digest()
     made = await off_loop(bundle, name, current)
     if made is None:
@@ -40,7 +40,7 @@ async def page_bundle(request: Request, digest: str, name: str) -> Response:
 
 @router.get("/static/{digest}/{path:path}")
 async def static(digest: str, path: str) -> Response:
-    """A file of `static/`."""
+    """Return a file of `static/`."""
     file = find_static(path)
     if file is None:
         raise HTTPException(404)
@@ -49,7 +49,7 @@ async def static(digest: str, path: str) -> Response:
 
 @router.get("/vendor/{digest}/{name}")
 async def vendor(request: Request, services: Opened, digest: str, name: str) -> Response:
-    """A file from a package, compressed ahead of time."""
+    """Return a file from a package, compressed ahead of time."""
     if name not in services.vendor.sources:
         raise HTTPException(404)
     accepted = preferences(request.headers.get("accept-encoding", ""))

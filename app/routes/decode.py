@@ -14,15 +14,16 @@ router = APIRouter(tags=["decode"])
 
 @router.post(
     "/decode",
-    summary="Watch a translation being written",
+    summary="Stream the steps of a translation",
     response_class=Lines,
     responses=in_lines(DecodeLine) | run_problems(),
 )
 async def decode(request: Request, services: Opened, body: AnyDecodeRequest) -> Response:
-    """Stream one line for the start, one per step as it happens, and one for the end.
+    """Stream a first line, one line per step as it happens, and a last line.
 
     The translation is the same as in a trace with the same `decode`. The work stops when the
-    client disconnects; an error on the way is the last line, `{"error": problem}`.
+    client disconnects. An error after the first line is sent as the last line,
+    `{"error": problem}`.
     """
     name = chosen(services, body)
     return await stream(request, services, DecodeJob(name, body.asked(), body.candidates))

@@ -28,14 +28,14 @@ HTML: dict[int | str, dict[str, Any]] = {
 
 @router.post(
     "/api/handout",
-    summary="What is on the screen, as one HTML file",
+    summary="Download the figure as one HTML file",
     response_class=Response,
     responses=HTML | run_problems(),
 )
 async def make_handout(
     request: Request, services: Opened, body: ShareRequest, theme: Theme = None
 ) -> Response:
-    """The file has the page and every head's attention: it opens without a network.
+    """Return the page with every head's attention in one file that opens without a network.
 
     The body is the same as for a share; `select` and `asks` are ignored.
     """
@@ -51,7 +51,7 @@ async def share_handout(
     share_id: Annotated[str, Path(alias="id")],
     theme: Theme = None,
 ) -> Response:
-    """The handout of a share, from its frozen data."""
+    """Return the handout of a share, made of its frozen data."""
     share = await sharing.find(services, share_id)
     home, lang = base_url(request, services), negotiate(request, languages())
     make = partial(handouts.of_share, share, home, lang, theme)
@@ -59,7 +59,7 @@ async def share_handout(
 
 
 def _download(file: bytes, name: str) -> Response:
-    # Never shown from here: the file's own policy is for a page opened from a disk.
+    # Always downloaded, never displayed: its Content-Security-Policy is for a page on a disk.
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "no-cache",

@@ -11,9 +11,9 @@ from app.schemas.replies import Health, Ready
 router = APIRouter(tags=["server"])
 
 
-@router.get("/health", summary="Is the server up?")
+@router.get("/health", summary="Check whether the server is up")
 async def health(services: Opened) -> Health:
-    """The process responds. Uses neither a model nor the database: see `/api/ready`."""
+    """Return a reply without using a model or the database; for these, see `/api/ready`."""
     return Health(
         status="ok",
         version=__version__,
@@ -24,13 +24,13 @@ async def health(services: Opened) -> Health:
 
 @router.get(
     "/ready",
-    summary="Is the server ready?",
-    responses=problems(_503="Something is not ready; `detail` says what."),
+    summary="Check whether the server is ready",
+    responses=problems(_503="The server is not ready; `detail` says why."),
 )
 async def ready(services: Opened, response: Response) -> Ready:
-    """The default model has just run a text, and the database has accepted a write.
+    """Run a text through the default model, and write to the database.
 
-    Each has four seconds; the result is reused for two.
+    Each may take four seconds; the result is cached for two.
     """
     if failures := await services.readiness.failures():
         raise ProblemError(503, "not-ready", "; ".join(failures), headers={"Retry-After": "2"})

@@ -16,7 +16,7 @@ router = APIRouter(tags=["lab"])
 
 @router.post(
     "/lab",
-    summary="Attention by hand: your own matrices, step by step",
+    summary="Compute attention step by step on your own matrices",
     response_class=Response,
     responses={
         200: {"model": LabReply, "description": "Every step by name."},
@@ -30,7 +30,7 @@ router = APIRouter(tags=["lab"])
     },
 )
 async def lab(services: Opened, body: LabBody) -> Response:
-    """Compute with the parts of a model, in float64, on the numbers sent; no model is used."""
+    """Compute with the parts of a model, in float64, on the given numbers, without any model."""
     content = await lab_reply(services, body.request())
     headers = {"Cache-Control": "no-store"}
     return Response(content, headers=headers, media_type="application/json")
@@ -38,7 +38,7 @@ async def lab(services: Opened, body: LabBody) -> Response:
 
 @router.get(
     "/lab/scaling",
-    summary="Why scores are divided by √d_k",
+    summary="Show why scores are divided by √d_k",
     response_class=Response,
     responses={
         200: {"model": ScalingsReply, "description": "Scores, weights and gradients by d_k."},
@@ -50,7 +50,7 @@ async def lab_scaling(
     keys: Annotated[int, Query(ge=2, le=32, description="Keys of each query.")] = 6,
     seed: Annotated[int, Query(ge=0, le=9999, description="Seed of the random vectors.")] = 0,
 ) -> Response:
-    """Random queries and keys of unit variance, at d_k from 1 to 512, without and with 1/√d_k."""
+    """Score random queries and keys of unit variance, for d_k from 1 to 512, in both ways."""
     make = partial(off_loop, scaling_reply, keys, seed, size=LARGE)
     content = await services.cache.find(("scaling", keys, seed), make)
     return Response(content, headers={"Cache-Control": "no-cache"}, media_type="application/json")

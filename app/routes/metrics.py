@@ -14,7 +14,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/metrics")
 async def metrics(services: Opened) -> Response:
-    """The server's metrics for Prometheus, if the settings enable them."""
+    """Return the server's metrics for Prometheus, if the settings enable them."""
     if not services.settings.metrics:
         raise HTTPException(404)
     try:

@@ -28,15 +28,15 @@ Select = Annotated[
 ]
 
 
-@router.get("", summary="The models being served")
+@router.get("", summary="List the models")
 async def models(services: Opened) -> list[ModelReply]:
-    """The first is the default. A listed model need not be loaded yet."""
+    """Return all served models, the default first. Models are loaded when they are first used."""
     return [ModelReply.model_validate(services.catalog.describe(name)) for name in services.catalog]
 
 
 @router.get(
     "/{id}/parameters",
-    summary="Matrices of a model",
+    summary="Read the parameters of a model",
     response_class=Response,
     responses=in_both_forms(ParametersReply)
     | problems(
@@ -52,7 +52,7 @@ async def model_parameters(
     name: Id,
     select: Select = None,
 ) -> Response:
-    """Weights as used in `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
+    """Return matrices as used in `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
     _served(services.catalog, name)
     encoding = Encoding(form, services.settings.max_values)
@@ -64,7 +64,7 @@ async def model_parameters(
 
 @router.get(
     "/{id}/learning",
-    summary="How a model learned",
+    summary="Read how a model learned",
     responses=problems(
         _404="No such model, or it has no snapshots of its training.",
         _422="The request takes too much work.",
@@ -72,7 +72,7 @@ async def model_parameters(
     ),
 )
 async def model_learning(services: Opened, response: Response, name: Id) -> LearningReply:
-    """The saved steps of the training run, and the recorded sentences."""
+    """Return the saved steps of the training run, and the recorded sentences."""
     _learned(services.catalog, name)
     response.headers["Cache-Control"] = "no-cache"
     told = await services.engine.run(OverviewJob(name))
@@ -81,7 +81,7 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
 
 @router.get(
     "/{id}/learning/{example}",
-    summary="Attention as it forms",
+    summary="Read the attention during training",
     response_class=Response,
     responses=in_both_forms(ExampleReply)
     | problems(
@@ -99,9 +99,9 @@ async def model_learning_example(
         int, Path(alias="example", description="The sentence's index in `examples`, from 0.")
     ],
 ) -> Response:
-    """One sentence at every saved step: all heads' attention, over the same tokens.
+    """Return all heads' attention for one sentence at every saved step, over the same tokens.
 
-    Every snapshot reads the trained model's translation; `texts` has its own.
+    Every snapshot reads the trained model's translation; `texts` has each snapshot's own.
     """
     form = media_type(request)
     _learned(services.catalog, name)
@@ -113,10 +113,10 @@ async def model_learning_example(
 @router.delete(
     "/{id}",
     status_code=204,
-    summary="Delete a model that was kept of a run",
+    summary="Delete a model kept from a training run",
     response_class=Response,
     responses=problems(
-        _403="Not the key of this model, or a model that was not kept of a run.",
+        _403="The key does not match, or the model was not kept from a training run.",
         _404="No such model.",
         _422="The header `Model-Key` is missing.",
     ),
@@ -129,7 +129,7 @@ async def delete_model(
         Header(alias="Model-Key", description="From the reply to `POST /api/runs/{id}/keep`."),
     ],
 ) -> Response:
-    """For whoever kept it. Shares of the model still open."""
+    """Delete the model, given the key that its author got. Shares of the model still open."""
     await services.kept.delete(name, model_key)
     return Response(status_code=204)
 

@@ -19,25 +19,25 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 @router.get("/")
 async def workspace(request: Request, services: Opened) -> HTMLResponse:
-    """Type a sentence, see what every attention head looks at."""
+    """Show the workspace: type a sentence, see what every attention head looks at."""
     return render(request, services, "workspace.html")
 
 
 @router.get("/lab")
 async def lab_page(request: Request, services: Opened) -> HTMLResponse:
-    """Attention by hand, on the reader's own matrices."""
+    """Show the lab: attention by hand, on the reader's own matrices."""
     return render(request, services, "lab.html")
 
 
 @router.get("/zoo")
 async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
-    """Small models of simple tasks, side by side."""
+    """Show the zoo: small models of simple tasks, side by side."""
     return render(request, services, "zoo.html")
 
 
 @router.get("/train")
 async def train_page(request: Request, services: Opened) -> HTMLResponse:
-    """Watch a model learn."""
+    """Show training: watch a model learn."""
     services.runs.check_on()
     return render(request, services, "train.html")
 
@@ -46,7 +46,7 @@ async def train_page(request: Request, services: Opened) -> HTMLResponse:
 async def share_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
 ) -> HTMLResponse:
-    """The workspace, or the lab, opened on a share."""
+    """Show a share in the workspace or the lab."""
     share = await sharing.find(services, share_id)
     card = await off_loop(sharing.card, share, size=len(share.trace))
     template = "lab.html" if "lab" in share.state else "workspace.html"
@@ -55,7 +55,7 @@ async def share_page(
 
 @router.get("/s/{id}/preview.png")
 async def share_preview(services: Opened, share_id: Annotated[str, Path(alias="id")]) -> Response:
-    """The share's heatmap, for link previews; other sites may show it."""
+    """Return a picture of the share's heatmap, for link previews; other sites may embed it."""
     headers = {**FOR_OTHERS, "Cache-Control": PICTURES}
     content = await sharing.picture(services, share_id)
     return Response(content, headers=headers, media_type="image/png")
@@ -65,7 +65,7 @@ async def share_preview(services: Opened, share_id: Annotated[str, Path(alias="i
 async def embed_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
 ) -> HTMLResponse:
-    """A share for a frame on another site; only this address can be framed."""
+    """Show a share in a frame on another site; only this address can be framed."""
     share = await sharing.find(services, share_id)
     card = await off_loop(sharing.card, share, size=len(share.trace))
     template = "lab-embed.html" if "lab" in share.state else "embed.html"
@@ -74,7 +74,7 @@ async def embed_page(
 
 @router.get("/docs")
 async def api_docs(request: Request, services: Opened) -> HTMLResponse:
-    """The API reference; not served on the internet."""
+    """Show the API reference; not served on the internet."""
     if services.settings.public:
         raise HTTPException(404)
     return render(request, services, "docs.html")

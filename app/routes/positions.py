@@ -16,7 +16,7 @@ router = APIRouter(tags=["positions"])
 
 @router.get(
     "/positions",
-    summary="A table of positional encodings",
+    summary="Read a table of positional encodings",
     response_class=Response,
     responses={
         200: {"model": PositionsReply, "description": "The table and its similarities."},
@@ -29,7 +29,7 @@ async def positions(
     d_model: Annotated[int, Query(description="Columns: features.", examples=[256])],
     variant: Annotated[str, Query(max_length=64)] = "sinusoidal",
 ) -> Response:
-    """The vectors added to the embeddings to encode order; similarities are cosines."""
+    """Return the vectors that are added to embeddings to encode order, and their cosines."""
     limit = services.settings.max_positions
     make = partial(off_loop, positions_table, variant, length, d_model, limit)
     content = await services.cache.find(("positions", variant, length, d_model), make)

@@ -15,7 +15,7 @@ MEDIA_TYPE = "image/svg+xml"
 
 @router.get(
     "/qr",
-    summary="A link as a QR code",
+    summary="Make a QR code of a link",
     response_class=Response,
     responses={
         200: {
@@ -28,7 +28,10 @@ MEDIA_TYPE = "image/svg+xml"
 async def qr(
     text: Annotated[str, Query(description="The link.", examples=["https://example.org/s/1"])],
 ) -> Response:
-    """SVG, dark on white with its quiet zone; http or https, at most 2000 bytes."""
+    """Return the code as SVG, dark on white with a quiet zone.
+
+    The link must be http or https, with at most 2000 bytes.
+    """
     content = await off_loop(qr_code, text)
     headers = {"Cache-Control": "private, max-age=86400"}
     return Response(content, headers=headers, media_type=MEDIA_TYPE)

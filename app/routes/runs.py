@@ -1,4 +1,4 @@
-"""POST /api/runs, and everything about one run."""
+"""POST /api/runs, and the routes of one run."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -27,22 +27,18 @@ from app.schemas.runs import (
 
 router = APIRouter(prefix="/runs", tags=["runs"])
 
-RunId = Annotated[str, Path(alias="id", description="As the reply to `POST /api/runs` told it.")]
-RunKey = Annotated[
-    str, Header(alias="Run-Key", description="As the reply to `POST /api/runs` told it.")
-]
+RunId = Annotated[str, Path(alias="id", description="From the reply to `POST /api/runs`.")]
+RunKey = Annotated[str, Header(alias="Run-Key", description="From the reply to `POST /api/runs`.")]
 STARTING = {
-    "_404": "The server trains no models, or there is no such run or snapshot.",
-    "_429": "Too many runs of one page, or too much work; `Retry-After` says when to come back.",
-    "_503": "Too many runs wait already; `Retry-After` says when to come back.",
+    "_404": "Training is off, or there is no such run or snapshot.",
+    "_429": "Too many runs of one page, or too much work; `Retry-After` says when to retry.",
+    "_503": "Too many runs are waiting; `Retry-After` says when to retry.",
 }
 
 
-@router.get(
-    "", summary="What can be trained", responses=problems(_404="The server trains no models.")
-)
+@router.get("", summary="List what can be trained", responses=problems(_404="Training is off."))
 async def read_runs(services: Opened, response: Response) -> RunsReply:
-    """Tasks, defaults and limits, and how many runs train and wait on this server."""
+    """Return tasks, defaults and limits, and how many runs train and wait on this server."""
     response.headers["Cache-Control"] = "no-store"
     return training.offered(services)
 
@@ -51,16 +47,16 @@ async def read_runs(services: Opened, response: Response) -> RunsReply:
 async def create_run(
     request: Request, response: Response, services: Opened, body: RunOptions
 ) -> RunCreated:
-    """The run waits for a place and trains in a process of its own; whoever has its id watches.
+    """Add a run to the queue; it trains in its own process. Anyone with its id can watch it.
 
     A run that nobody watches for some time is stopped, and deleted later.
     """
     return _created(request, response, services, *training.create(services, body))
 
 
-@router.get("/{id}", summary="A run as it is now", responses=problems(_404="No such run."))
+@router.get("/{id}", summary="Read the state of a run", responses=problems(_404="No such run."))
 async def read_run(services: Opened, response: Response, run_id: RunId) -> RunReply:
-    """Its state, its options, its place in the queue, and what was measured at its snapshots."""
+    """Return the run's state, options and place in the queue, and the results of its snapshots."""
     response.headers["Cache-Control"] = "no-store"
     return training.told(services.runs.find(run_id))
 
@@ -70,16 +66,16 @@ async def read_run(services: Opened, response: Response, run_id: RunId) -> RunRe
     summary="Watch a run",
     response_class=Lines,
     responses=in_lines(RunLine)
-    | problems(_404="No such run.", _422="`since` is no event's number."),
+    | problems(_404="No such run.", _422="`since` is not the number of an event."),
 )
 async def run_events(
     services: Opened,
     run_id: RunId,
-    since: Annotated[int, Query(description="The number of the first event to tell.")] = 0,
+    since: Annotated[int, Query(description="Number of the first event to send.")] = 0,
 ) -> Response:
-    """What happened from an event on, and then what happens, a line each, until the run ends.
+    """Stream all events from number `since` on, one per line, until the run ends.
 
-    Events are numbered: whoever was cut off asks for those from the next number on.
+    Events are numbered, so that a client that was disconnected can continue with the next one.
     """
     run = services.runs.find(run_id)
     training.check_since(run, since)
@@ -88,12 +84,12 @@ async def run_events(
 
 @router.get(
     "/{id}/snapshots/{step}",
-    summary="A fixed input at one step",
+    summary="Read the trace of a fixed input at one step",
     response_class=Response,
     responses=in_both_forms(TraceReply)
     | problems(
         _404="No such run, or it has no snapshot of this step.",
-        _406="No form of the reply is acceptable.",
+        _406="No available format is acceptable.",
         _422="No such probe.",
     ),
 )
@@ -102,9 +98,9 @@ async def run_snapshot(
     services: Opened,
     run_id: RunId,
     step: Annotated[int, Path(description="One of `snapshots`.")],
-    probe: Annotated[int, Query(description="Its place in `probes`, from 0.")] = 0,
+    probe: Annotated[int, Query(description="The input's index in `probes`, from 0.")] = 0,
 ) -> Response:
-    """A trace of the right answer: attention of all heads, over the same tokens at every step."""
+    """Return the trace of the right answer: attention over the same tokens at every step."""
     form = media_type(request)
     content = await training.snapshot(services, run_id, step, probe, form)
     return reply(content, form, "private, max-age=3600")
@@ -112,29 +108,29 @@ async def run_snapshot(
 
 @router.patch(
     "/{id}",
-    summary="Pause, resume, stop, change the learning rate",
+    summary="Pause, resume or stop a run, or change its learning rate",
     responses=run_problems(
-        _403="Not the key of this run.", _404="No such run.", _409="The run has ended."
+        _403="The key does not match.", _404="No such run.", _409="The run has ended."
     ),
 )
 async def change_run(services: Opened, run_id: RunId, run_key: RunKey, body: RunPatch) -> RunReply:
-    """What is absent stays as it is. For whoever started the run."""
+    """Change the fields that are present, given the key that the run's author got."""
     return training.told(training.control(services, run_id, run_key, body))
 
 
 @router.post(
     "/{id}/fork",
     status_code=201,
-    summary="Go on from a snapshot, with other options",
+    summary="Continue from a snapshot with other options",
     responses=run_problems(**STARTING),
 )
 async def fork_run(
     request: Request, response: Response, services: Opened, run_id: RunId, body: ForkRequest
 ) -> RunCreated:
-    """Another run begins at the snapshot, with its weights, moments and random numbers.
+    """Start another run from the snapshot, with its weights, moments and random state.
 
-    Options that change the model's parameters do not fit; with the same options it goes on as the
-    first did. Anyone who watches a run may fork it.
+    Options that change the model's parameters are rejected. With the same options, the run
+    continues exactly as the first did. Anyone with a run's id may fork it.
     """
     return _created(request, response, services, *training.fork(services, run_id, body))
 
@@ -144,9 +140,9 @@ async def fork_run(
     status_code=201,
     summary="Keep a snapshot as a model",
     responses=run_problems(
-        _403="Not the key of this run.",
+        _403="The key does not match.",
         _404="No such run, or it has no snapshot of this step.",
-        _507="There is no room for another model.",
+        _507="As many models are kept as the server allows.",
     ),
 )
 async def keep_run(
@@ -157,9 +153,9 @@ async def keep_run(
     run_key: RunKey,
     body: KeepRequest,
 ) -> KeptReply:
-    """The snapshot's weights become a bundle in the data folder and a model of this server.
+    """Save the snapshot's weights as a bundle in the data folder, and serve it as a model.
 
-    It is served like any other, also after the run is gone. For whoever started the run.
+    The model stays after the run is deleted. Needs the key that the run's author got.
     """
     model_id, key, source = await training.keep(services, run_id, run_key, body)
     response.headers["Cache-Control"] = "no-store"

@@ -21,7 +21,7 @@ ShareId = Annotated[str, Path(alias="id")]
 READING = {
     "_406": "No available format is acceptable.",
     "_410": "The share is damaged.",
-    "_501": "The share was written by a newer server, in a format not known here.",
+    "_501": "The share was written by a newer server, in an unknown format.",
 }
 DATABASE = {
     "_503": "The database cannot be used; `Retry-After` says when to retry.",
@@ -32,7 +32,7 @@ DATABASE = {
 @router.post(
     "",
     status_code=201,
-    summary="Save what is on the screen",
+    summary="Create a share",
     responses=run_problems(
         _429="Too many shares, or too much work; `Retry-After` says when to retry.",
         _507="There is no room; `Retry-After` says when to retry.",
@@ -42,10 +42,10 @@ DATABASE = {
 async def create_share(
     request: Request, response: Response, services: Opened, body: ShareRequest
 ) -> ShareCreated:
-    """The server runs the state and the additional requests of its view, and freezes the results.
+    """Run the state and the additional requests of its view, and freeze the results.
 
-    When the 201 arrives the share is on disk; it opens the same after the model has changed or been
-    removed. The same request from the same client gets the same share, with status 200.
+    The share is on disk before the reply is sent, and opens the same after the model has changed
+    or been removed. The same request from the same client returns the same share, with status 200.
     """
     address = client_network(request)
     await services.sharing.count(address)
@@ -72,7 +72,7 @@ async def create_share(
     | problems(_404="No such share.", _422="As JSON it would be too large.", **READING, **DATABASE),
 )
 async def share(request: Request, services: Opened, share_id: ShareId) -> Response:
-    """The state, and the trace frozen when the share was created.
+    """Return the state, and the trace that was frozen when the share was created.
 
     In a safetensors file, the metadata has the share without its trace under `share`.
     """
@@ -87,7 +87,7 @@ async def share(request: Request, services: Opened, share_id: ShareId) -> Respon
     summary="Delete a share",
     response_class=Response,
     responses=problems(
-        _403="Wrong edit key for this share.",
+        _403="The edit key does not match.",
         _404="No such share.",
         _422="The header `Edit-Key` is missing.",
         **DATABASE,
@@ -98,14 +98,14 @@ async def delete_share(
     share_id: ShareId,
     edit_key: Annotated[str, Header(alias="Edit-Key", description="From the reply to `POST`.")],
 ) -> Response:
-    """When the 204 arrives, the share and its stored replies are deleted."""
+    """Delete the share and its stored replies before the reply is sent."""
     await sharing.delete(services, share_id, edit_key)
     return Response(status_code=204)
 
 
 @router.get(
     "/{id}/asks/{n}",
-    summary="What a share's view requested in addition",
+    summary="Read the reply to an additional request of a share",
     response_class=Response,
     responses=in_both_forms(TraceReply | ParametersReply | ExampleReply)
     | problems(
@@ -121,7 +121,7 @@ async def share_answer(
     share_id: ShareId,
     n: Annotated[int, Path(description="The request's index in `asks`, from 0.")],
 ) -> Response:
-    """The frozen reply to one of the requests in `asks`."""
+    """Return the frozen reply to one of the requests in `asks`."""
     form = media_type(request)
     content = await sharing.encoded_answer(services, share_id, n, form)
     return reply(content, form, "no-cache")

@@ -16,15 +16,16 @@ router = APIRouter(tags=["sweep"])
 
 @router.post(
     "/sweep",
-    summary="See which heads matter",
+    summary="Stream how much each head matters",
     response_class=Lines,
     responses=in_lines(SweepLine) | run_problems(),
 )
 async def sweep(request: Request, services: Opened, body: AnySweepRequest) -> Response:
     """Ablate every head of every attention once, on top of `interventions`.
 
-    The target is scored each time, row by row; without one, the model writes it first. The work
-    stops when the client disconnects; an error on the way is the last line, `{"error": problem}`.
+    The target is scored each time, row by row; without a target, the model writes one first. The
+    work stops when the client disconnects. An error after the first line is sent as the last line,
+    `{"error": problem}`.
     """
     name = chosen(services, body)
     asked = replace(body.asked(), target=body.texts.get("target"))

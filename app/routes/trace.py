@@ -19,11 +19,10 @@ router = APIRouter(tags=["trace"])
     responses=in_both_forms(TraceReply) | run_problems(_406="No available format is acceptable."),
 )
 async def trace(request: Request, services: Opened, body: AnyTraceRequest) -> Response:
-    """Without `target` the model writes one; with it, that text is scored.
+    """Run a sentence with its target, which the model writes if it is absent, and record tensors.
 
-    Then everything is run once more and the selected tensors are recorded. Rows are queries,
-    columns are keys; row *i* of a decoder tensor has read `tokens.target[i]` and writes
-    `output.tokens[i]`.
+    Rows are queries, columns are keys; row *i* of a decoder tensor has read `tokens.target[i]` and
+    predicts `output.tokens[i]`.
     """
     form = media_type(request)
     encoding = Encoding(form, services.settings.max_values)

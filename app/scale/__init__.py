@@ -1,1 +1,1 @@
-"""More than one machine: models in a Ray cluster. Imported only if a cluster is configured."""
+"""Models in a Ray cluster of several machines. Imported only if a cluster is configured."""

@@ -1,6 +1,6 @@
 """`python -m app.scale`: create or update the applications of HEADLIGHT_MODELS in a cluster.
 
-The cluster is that of HEADLIGHT_RAY_ADDRESS. The arguments apply to each of the models.
+HEADLIGHT_RAY_ADDRESS names the cluster. The arguments apply to each of the models.
 """
 
 import sys
@@ -16,7 +16,7 @@ from app.settings import Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Deploy, and wait until the models answer; returns the exit status."""
+    """Deploy, and wait until the models answer; return the exit status."""
     parser = ArgumentParser("python -m app.scale", description=__doc__)
     for name, field in EngineArguments.model_fields.items():
         if name != "model":

@@ -1,4 +1,4 @@
-"""A model as an application of Ray Serve: how many replicas, their resources, and their routing.
+"""A model as an application of Ray Serve: the number, resources and routing of its replicas.
 
 `serve run app.scale.application:engine model=en-zh gpus=0.25 most=4`, or `python -m app.scale`.
 """
@@ -18,9 +18,9 @@ from app.launch import load_catalog
 from app.scale.replica import Replica
 from app.settings import Settings
 
-ONGOING = 32  # turns per replica, including the running one; others wait at their server
+ONGOING = 32  # turns per replica, including the running one; others wait in their server
 HEALTH_SECONDS = 2.0
-END_SECONDS = 30.0  # for running work, when a replica is told to stop
+END_SECONDS = 30.0  # for running work to finish when a replica is stopped
 
 
 class EngineArguments(BaseModel):
@@ -38,12 +38,12 @@ class EngineArguments(BaseModel):
     @model_validator(mode="after")
     def _in_order(self) -> "EngineArguments":
         if self.most < self.least:
-            raise ValueError(f"most is {self.most}; it must be at least {self.least}, least")
+            raise ValueError(f"most must be at least {self.least}, the value of least: {self.most}")
         return self
 
 
 def engine(args: EngineArguments) -> Application:
-    """Return the application of one model, to be named after the model's id.
+    """Return the application of one model, to deploy under the model's id.
 
     Replicas use the HEADLIGHT_DEVICE, _DRAFT and _LOG of the environment in which this is called.
     """

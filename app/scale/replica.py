@@ -1,6 +1,6 @@
-"""One copy of a model in a cluster: bytes in, bytes out, the same as an engine process.
+"""A replica of a model in a cluster: bytes in, bytes out, like an engine process.
 
-It runs one turn at a time plus an urgent one. It is independent of the cluster's software.
+It runs one turn at a time, and an urgent one beside it. It does not depend on Ray.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from app.engine.engine_process import Ended, Run, encode, opened, plain
 from app.engine.opening import Opening
 from app.engine.worker import Line, Outcome, Worker
 
-STREAM_SECONDS = 120.0  # an unread stream stays open; later it starts again
+STREAM_SECONDS = 120.0  # how long an unread stream stays open; later it is restarted
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Replica:
     """The models of an opening, and the open streams."""
 
     def __init__(self, opening: Opening, clock: Callable[[], float] = time.monotonic) -> None:
-        """Open the models, which blocks; raises what opening raises."""
+        """Open the models. Blocks; raises what `opened` raises."""
         opening.prepare()
         self.catalog = opened(opening)
         self.worker = Worker(self.catalog)
@@ -44,7 +44,7 @@ class Replica:
         return encode(self.catalog.listing)
 
     async def run(self, content: bytes) -> bytes:
-        """Run a pickled `Run`; returns a pickled `Ended`.
+        """Run a pickled `Run`; return a pickled `Ended`.
 
         When cancelled, it returns once the running work has ended.
         """

@@ -7,16 +7,16 @@ from ray.serve.experimental.consistent_hash_router import ConsistentHashRouter
 
 
 class StreamsStay(ConsistentHashRouter):  # type: ignore[misc]  # its package is not checked
-    """Sends a stream's lines to the replica of its first line, all else to the less busy of two.
+    """Sends a stream's lines to the replica of its first line, other work to the less busy of two.
 
-    A handle identifies a stream by its `session_id`. Two are enough to balance load well
-    (Mitzenmacher 2001), and need only two queue lengths.
+    A handle identifies a stream by its `session_id`. Two random replicas are enough to balance load
+    well (Mitzenmacher 2001), and need only two queue lengths.
     """
 
     async def choose_replicas(
         self, candidate_replicas: list[Any], pending_request: Any = None
     ) -> list[list[Any]]:
-        """Return ranks of replicas; the least busy in the first rank that accepts gets the turn."""
+        """Rank the replicas: the least busy one of the first rank that accepts gets the turn."""
         if pending_request is not None and pending_request.metadata.session_id:
             ranks: list[list[Any]]
             ranks = await super().choose_replicas(candidate_replicas, pending_request)

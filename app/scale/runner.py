@@ -1,10 +1,10 @@
-"""The third runner: it sends turns to the replicas of a Ray cluster.
+"""A runner that sends turns to the replicas of a Ray cluster.
 
     engine ─▶ Slot ─▶ handle ─▶ the less busy of two replicas ─▶ Worker
 
 The messages are the same as with an engine process. If a replica exits during a turn, the turn
-raises CrashedError and the engine gives the work to another: it has no side effects, so it may run
-twice.
+raises CrashedError and the engine gives the work to another replica. Work has no side effects, so
+it may run twice.
 """
 
 import asyncio
@@ -34,19 +34,19 @@ from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Batch, Line, Outcome, Work
 from model.cancellation import StoppedError
 
-TRIES = 3  # for work whose replica exits
-SLOTS = 4  # turns per model that a server has in the cluster at once
+TRIES = 3  # attempts to run work whose replica exits
+SLOTS = 4  # turns per model that a server may have in the cluster at once
 CONNECT_SECONDS = 5.0
 OPEN_SECONDS = 60.0  # for a replica to describe its model
 
 ENDED = (RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
 STOPPED = (asyncio.CancelledError, RequestCancelledError, TaskCancelledError)
 
-Handles = Mapping[str, Any]  # Ray Serve's, by the id of the model
+Handles = Mapping[str, Any]  # handles of Ray Serve, by the model's id
 
 
 class Slot(Runner):
-    """One turn per model at a time, plus an urgent one, wherever there is room."""
+    """Runs one turn per model at a time, and an urgent one, on any replica that has room."""
 
     ready = True  # turns wait in the cluster if there is no replica
 
@@ -88,7 +88,7 @@ class Slot(Runner):
 
 
 async def _ended(response: Any, work: Work) -> list[Outcome]:
-    """Return the outcomes of a turn; raises CrashedError if its replica has exited."""
+    """Return the outcomes of a turn. Raises CrashedError if its replica has exited."""
     try:
         ended: Ended = pickle.loads(await response)
     except STOPPED as error:
@@ -112,7 +112,7 @@ async def _quietly(response: Any) -> None:
 
 
 def in_cluster(address: str, models: Iterable[str], slots: int | None = None) -> Runners:
-    """Return runners for models, each an application of its name, in the cluster. Blocks.
+    """Return runners for models, each of which is an application in the cluster. Blocks.
 
     Raises RuntimeError if the cluster, an application or its replicas do not exist.
     """
@@ -133,13 +133,13 @@ def in_cluster(address: str, models: Iterable[str], slots: int | None = None) ->
 def _join(address: str) -> None:
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), CONNECT_SECONDS):
-        pass  # Ray itself would try for minutes
+        pass  # checked first, since Ray would try for minutes
     end = signal.getsignal(signal.SIGTERM)
     ray.init(address, log_to_driver=False, configure_logging=False)
     signal.signal(signal.SIGTERM, end)  # Ray's handler would end the process at once
     serving = logging.getLogger("ray.serve")
     serving.setLevel(logging.WARNING)
-    serving.handlers.clear()  # its lines look like our own
+    serving.handlers.clear()  # its log lines then have this server's format
     serving.propagate = True
 
 

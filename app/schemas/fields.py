@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from app.engine.tensor_selection import ENTRY
 
-# Far beyond any model, and within what JSON and the database can store. The model has the real
-# limits, so the reference does not list these.
+# Limits beyond any model, but within what JSON and the database can store. The models check the
+# real limits, so the API reference does not show these.
 FAR = 1_000_000_000
 Whole = Annotated[int, Field(ge=-FAR, le=FAR), WithJsonSchema({"type": "integer"})]
 Count = Annotated[int, Field(ge=0, le=FAR), WithJsonSchema({"type": "integer", "minimum": 0})]
@@ -34,19 +34,19 @@ Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(_
 
 
 class Strict(BaseModel):
-    """A request, or part of one."""
+    """A request, or a part of one."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
 
 
-# There are two kinds of requests, by the texts that the model reads; a share can also be of the
+# There are two kinds of requests, by the texts that the model reads; a share can also be one of the
 # lab. Field paths in errors do not include these tags.
 TWO_TEXTS, ONE_TEXT, BY_HAND = "two texts", "one text", "by hand"
 TAGS = (TWO_TEXTS, ONE_TEXT, BY_HAND)
 
 
 def _texts(request: Any) -> str:
-    """Choose by the texts that are present, so that an error is about the intended kind."""
+    """Choose the kind of request by its texts, so that an error is about the intended kind."""
     keys = request if isinstance(request, dict) else getattr(type(request), "model_fields", ())
     return ONE_TEXT if "text" in keys and "source" not in keys else TWO_TEXTS
 

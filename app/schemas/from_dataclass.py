@@ -4,8 +4,7 @@
     class DecodeOptions(Strict):
         ...
 
-A field that the schema defines itself is kept. An attribute's docstring is its
-description.
+A field that the schema defines itself is kept. An attribute's docstring becomes its description.
 """
 
 import types
@@ -30,7 +29,7 @@ from app.schemas.fields import Strict, Whole
 from model.number_ranges import interval
 
 Schema = TypeVar("Schema", bound=BaseModel)
-# The contents of these are checked where they are used.
+# The contents of fields of these types are checked where they are used.
 KEPT: Final[Mapping[Any, Any]] = {Sequence: list[Any], Mapping: dict[str, Any]}
 DOCUMENTED: Final = ConfigDict(use_attribute_docstrings=True)
 
@@ -66,7 +65,7 @@ def fields_of(kind: type) -> Callable[[type[Schema]], type[Schema]]:
 
 
 def requested(hint: Any) -> Any:
-    """Return a type of `model/` for requests: lists for tuples, integers within JSON's range."""
+    """Convert a type of `model/` for requests: tuples become lists, integers fit JSON's range."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is int:
         return Whole

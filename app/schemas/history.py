@@ -17,7 +17,7 @@ class SnapshotReply(BaseModel):
         description="By direction, with greedy decoding; empty for a task of the zoo."
     )
     accuracy: float | None = Field(
-        default=None, description="Of these: the share of held-out answers that are entirely right."
+        default=None, description="For a task of the zoo: share of held-out answers that are right."
     )
 
 

@@ -22,7 +22,7 @@ class SetWeight(Strict):
         description="Query, key, weight."
     )
     renormalise: bool = Field(
-        default=False, description="The other weights of the row share the rest."
+        default=False, description="Scale the other weights of the row so that it sums to 1."
     )
 
 
@@ -78,7 +78,7 @@ DEEDS: dict[str, type[Deed]] = {
 
 
 def _kind_of_deed(value: Any) -> str | None:
-    """Choose by the key that is present, so that an error is about the intended effect only."""
+    """Choose the effect by its key, so that an error is about the intended effect only."""
     if isinstance(value, str):
         return "word"
     keys = value if isinstance(value, dict) else getattr(type(value), "model_fields", ())
@@ -86,7 +86,7 @@ def _kind_of_deed(value: Any) -> str | None:
 
 
 class InterventionRequest(Strict):
-    """A replacement of a value that the model computes, in decoding and trace alike."""
+    """A change of a value that the model computes, in both decoding and trace."""
 
     at: Name = Field(
         description="The attention, such as `encoder.1.self`; for `drop` and `shuffle` the full "
@@ -105,13 +105,13 @@ class InterventionRequest(Strict):
         Discriminator(_kind_of_deed),
     ] = Field(
         description="`zero`: the head adds nothing. `uniform`: equal weights for all visible keys. "
-        "`mean`: the head adds its average over training data. `drop`: no positions are "
-        "added, or a residual becomes the sublayer's output alone. Or one of "
-        "the other effects with its arguments."
+        "`mean`: the head adds its mean output over training data. `drop`: no positions are "
+        "added, or a residual is only the sublayer's output. Otherwise an effect with its "
+        "arguments."
     )
 
     def intervention(self) -> Intervention:
-        """Convert it to the model's type."""
+        """Convert the request to an `Intervention`."""
         return Intervention(self.at, *_deed(self.do, self.head))
 
 

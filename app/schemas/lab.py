@@ -1,4 +1,4 @@
-"""Requests and replies of the lab. Sizes and numbers are checked where they are used."""
+"""Requests and replies of the lab. `model.lab.check` checks sizes and numbers."""
 
 from dataclasses import fields
 from typing import Any
@@ -14,7 +14,7 @@ MAX_BYTES = 1_000_000  # of a body: nine matrices of 64 × 64, with some 25 char
 
 @fields_of(Relative)
 class RelativeBody(Strict):
-    """A number for each offset of a key from its query: added to the scores, or a factor."""
+    """One number per offset of a key from its query, added to the scores or multiplied."""
 
 
 @fields_of(LabRequest)
@@ -38,7 +38,7 @@ class LabBody(Strict):
     relative: RelativeBody | None = None
 
     def request(self) -> LabRequest:
-        """Convert it to the lab's type."""
+        """Convert the request to a `LabRequest`."""
         told = {field.name: getattr(self, field.name) for field in fields(LabRequest)}
         if self.relative is not None:
             told["relative"] = Relative(**self.relative.model_dump())
@@ -59,7 +59,7 @@ class LabReply(BaseModel):
 
 
 class ScalingReply(BaseModel):
-    """One scoring at each d_k. `scores` and `weights` are for one query; the rest for many."""
+    """Results at each d_k: `scores` and `weights` of one query, the others of many."""
 
     scores: list[list[float]] = Field(description="For each d_k, one number per key.")
     weights: list[list[float]] = Field(description="Their softmax.")

@@ -44,11 +44,11 @@ class ModelReply(InfoReply):
         examples=[{"encoder": 8, "decoder": 8}],
     )
     texts: list[str] = Field(
-        description="The texts it reads: `source` and `target`, or `text` alone.",
+        description="The texts that it reads: `source` and `target`, or only `text`.",
         examples=[["source", "target"]],
     )
     capabilities: Annotated[list[str], BeforeValidator(sorted)] = Field(
-        description="What it supports.", examples=[["decode", "lens", "score"]]
+        description="The capabilities that it has.", examples=[["decode", "lens", "score"]]
     )
 
 
@@ -72,7 +72,7 @@ class OneTextReply(BaseModel):
 
 @fields_of(Output)
 class OutputReply(BaseModel):
-    """The text that was written, or scored."""
+    """The text that was decoded or scored."""
 
     tokens: list[TokenReply]
     logprobs: list[float | None] = Field(description="Log-probability of each token, in nats.")
@@ -85,7 +85,7 @@ class OutputReply(BaseModel):
 
 
 class TensorReply(BaseModel):
-    """A tensor whose axes have names; `over` says which tokens an axis follows."""
+    """A tensor whose axes have names; `over` gives the texts of the query and key axes."""
 
     dims: list[str] = Field(examples=[["head", "query", "key"]])
     over: dict[str, str] = Field(examples=[{"query": "target", "key": "source"}])
@@ -105,29 +105,29 @@ Measure = list[float | None]
 
 
 class SummaryReply(BaseModel):
-    """What the heads of one attention do: one mean per head over the rows that have a choice.
+    """Measures of the heads of one attention: one mean per head, over rows that can choose keys.
 
-    Null if no row counts; fields that do not apply to this kind of attention are absent.
+    A number is null if no row counts; fields that do not apply to the attention are absent.
     """
 
     entropy: Measure = Field(description="Entropy of a row, in nats.")
     spread: Measure = Field(description="Entropy over its maximum: 1 is uniform attention.")
-    first: Measure = Field(description="Share of the weight on the first token.")
-    last: Measure = Field(description="Share on the last token.")
-    special: Measure = Field(description="Share on special tokens.")
-    same: Measure = Field(description="Share on the same word elsewhere.")
+    first: Measure = Field(description="Weight on the first token.")
+    last: Measure = Field(description="Weight on the last token.")
+    special: Measure = Field(description="Weight on special tokens.")
+    same: Measure = Field(description="Weight on the same word elsewhere.")
     distance: Measure = Field(default=[], description="|query - key| (self-attention).")
-    previous: Measure = Field(default=[], description="Share on the token before (self).")
-    itself: Measure = Field(default=[], description="Share on the token itself (self).")
-    next: Measure = Field(default=[], description="Share on the token after (self).")
+    previous: Measure = Field(default=[], description="Weight on the token before (self).")
+    itself: Measure = Field(default=[], description="Weight on the token itself (self).")
+    next: Measure = Field(default=[], description="Weight on the token after (self).")
     alignment: Measure = Field(
         default=[], description="How close to a one-to-one alignment (cross)."
     )
-    pattern: list[str] = Field(description="A pattern as defined in the docs.")
+    pattern: list[str] = Field(description="Pattern of each head, as defined in docs/patterns.md.")
 
 
 class TraceReply(BaseModel):
-    """Everything that happened inside, as far as it was selected."""
+    """The tokens, the output and the selected tensors of a run."""
 
     id: str = Field(description="Digest of the request and the model; equal runs have equal ids.")
     model: str

@@ -1,4 +1,4 @@
-"""What the API takes and tells about training runs, as pydantic models."""
+"""Requests and replies about training runs."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,82 +15,82 @@ Why = Literal["steps", "minutes", "asked", "unwatched", "crashed"]
 
 @fields_of(LiveOptions)
 class RunOptions(Strict):
-    """A task, the model's mechanisms, and how it is trained."""
+    """A task, the parts of the model, and how to train it."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"task": "reverse"}, {"task": "sort", "heads": 2}]}
     )
 
     def options(self) -> LiveOptions:
-        """The same as a run takes it."""
+        """Convert the request to `LiveOptions`."""
         return LiveOptions(**self.model_dump())
 
 
 class TaskReply(BaseModel):
-    """What can be learned."""
+    """A task that can be trained."""
 
-    unit: str = Field(description="That lengths are counted in.")
-    shortest: int = Field(description="The least value of `longest`.")
-    usual: int = Field(description="`longest` where nothing is chosen.")
-    most: int = Field(description="The greatest value of `longest`.")
+    unit: str = Field(description="Unit of its lengths.")
+    shortest: int = Field(description="Lowest value of `longest`.")
+    usual: int = Field(description="Default of `longest`.")
+    most: int = Field(description="Highest value of `longest`.")
     example: list[str] = Field(description="A source and its answer.")
 
 
 class RangeReply(BaseModel):
-    """From where to where a number may be."""
+    """The range of a number."""
 
     low: float
     high: float
 
 
 class RunsReply(BaseModel):
-    """What can be trained here, and how busy the server is."""
+    """The tasks and options that can be trained, and how busy the server is."""
 
-    training: int = Field(description="Runs that have a process.")
-    waiting: int = Field(description="Runs that wait for one.")
-    minutes: float = Field(description="That one run may train.")
+    training: int = Field(description="Number of runs that have a process.")
+    waiting: int = Field(description="Number of runs in the queue.")
+    minutes: float = Field(description="Maximum training time of a run.")
     defaults: RunOptions
     tasks: dict[str, TaskReply]
-    ranges: dict[str, RangeReply] = Field(description="By option, of those that are numbers.")
+    ranges: dict[str, RangeReply] = Field(description="Ranges of the numeric options, by name.")
 
 
 class RunPatch(Strict):
-    """What is to be different from now on."""
+    """Changes of a run; absent fields stay as they are."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"paused": True}, {"learning_rate": 0.1}, {"stop": True}]}
     )
 
-    paused: bool | None = Field(default=None, description="Rest, or go on.")
+    paused: bool | None = Field(default=None, description="Pause or resume.")
     learning_rate: Annotated[float, Field(ge=0, le=100)] | None = Field(
-        default=None, description="The factor on the paper's schedule, from the next step on."
+        default=None, description="Factor on the paper's schedule, from the next step on."
     )
     stop: Literal[True] | None = Field(default=None, description="End for good.")
 
 
 class ForkRequest(Strict):
-    """Where another run begins, and what is different in it."""
+    """The snapshot from which a new run starts, and its changed options."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"step": 400, "options": {"learning_rate": 0.1}}]}
     )
 
-    step: Count = Field(description="Of a snapshot.")
+    step: Count = Field(description="Step of a snapshot.")
     options: dict[str, Any] = Field(
-        default={}, description="Those that differ, as in `POST /api/runs`."
+        default={}, description="Changed options, as in `POST /api/runs`."
     )
 
 
 class KeepRequest(Strict):
-    """Which snapshot becomes a model."""
+    """The snapshot to keep as a model."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{}, {"step": 400}]})
 
-    step: Count | None = Field(default=None, description="Of a snapshot; absent: the last.")
+    step: Count | None = Field(default=None, description="Step of a snapshot; absent: the last.")
 
 
 class ParentReply(BaseModel):
-    """Where a run began."""
+    """The run and the step that a run continues."""
 
     id: str
     step: int
@@ -104,51 +104,51 @@ class ProbeReply(BaseModel):
 
 
 class RunSnapshotReply(BaseModel):
-    """The model at one step, tested on examples that are held out."""
+    """The model at one step, tested on held-out examples."""
 
     step: int
-    loss: float | None = Field(description="In nats a token; null where it is no number any more.")
-    accuracy: float = Field(description="The share of answers that are right to the last token.")
+    loss: float | None = Field(description="In nats per token; null if training diverged.")
+    accuracy: float = Field(description="Share of examples whose answer is entirely right.")
     seconds: float = Field(description="Of training.")
-    written: list[str] = Field(description="What the model answers to each probe.")
+    written: list[str] = Field(description="The model's answer to each probe.")
 
 
 class RunReply(BaseModel):
-    """A run as it is now."""
+    """The current state of a run."""
 
     id: str
     state: StateName
-    why: Why | None = Field(description="It has ended.")
-    place: int | None = Field(description="In the queue, from 1.")
+    why: Why | None = Field(description="Why it has ended.")
+    place: int | None = Field(description="Place in the queue, from 1.")
     step: int
     options: RunOptions
-    learning_rate: float = Field(description="The factor as it is now.")
+    learning_rate: float = Field(description="Current factor on the schedule.")
     parent: ParentReply | None
-    events: int = Field(description="How many it has told: the next one's number.")
-    model: ModelReply | None = Field(description="What is trained; null until it has begun.")
+    events: int = Field(description="Number of events so far, which is the number of the next one.")
+    model: ModelReply | None = Field(description="The model in training; null before it starts.")
     probes: list[ProbeReply]
     snapshots: list[RunSnapshotReply]
 
 
 class RunCreated(BaseModel):
-    """A run that is in the queue, or has begun."""
+    """A new run, in the queue or already started."""
 
     id: str
-    url: str = Field(description="The page that shows it to anyone.")
-    key: str = Field(description="Controls the run (`Run-Key`); it is told only here.")
+    url: str = Field(description="The page of the run, for everyone.")
+    key: str = Field(description="Controls the run (`Run-Key`); returned only here.")
 
 
 class KeptReply(BaseModel):
-    """A model that was kept."""
+    """A kept model."""
 
     id: str = Field(description="As in `GET /api/models`.")
     name: str
-    key: str = Field(description="Deletes the model (`Model-Key`); it is told only here.")
-    url: str = Field(description="The workspace, open on it.")
+    key: str = Field(description="Deletes the model (`Model-Key`); returned only here.")
+    url: str = Field(description="The workspace with this model.")
 
 
 class RunStateReply(BaseModel):
-    """Another state, or another place in the queue."""
+    """A change of the state, or of the place in the queue."""
 
     state: StateName
     why: Why | None
@@ -157,7 +157,7 @@ class RunStateReply(BaseModel):
 
 
 class BegunReply(BaseModel):
-    """The model and the examples are in place."""
+    """The model and the examples are ready."""
 
     step: int
     examples: int
@@ -166,12 +166,12 @@ class BegunReply(BaseModel):
 
 
 class ProgressReply(BaseModel):
-    """Some steps were taken."""
+    """A group of training steps is done."""
 
     step: int
-    loss: float | None = Field(description="Mean over these steps, smoothed, in nats a token.")
-    rate: float = Field(description="The learning rate.")
-    seconds: float = Field(description="Of training, pauses left out.")
+    loss: float | None = Field(description="Mean over the steps, with label smoothing, nats/token.")
+    rate: float = Field(description="Learning rate.")
+    seconds: float = Field(description="Training time, without pauses.")
 
 
 class RateReply(BaseModel):
@@ -182,7 +182,7 @@ class RateReply(BaseModel):
 
 
 class RunLine(BaseModel):
-    """One of these under its number; or `alive`, without one, where nothing has happened."""
+    """A numbered event, or `alive` without a number to keep the connection open."""
 
     n: int | None = None
     state: RunStateReply | None = None

@@ -25,15 +25,15 @@ from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
-MAX_TITLE, MAX_NOTE = 200, 2_000  # characters of what an author writes
-MAX_LINK = 8_000  # of the lab: its largest matrices, with 12 characters per number
+MAX_TITLE, MAX_NOTE = 200, 2_000  # characters of the author's title and texts
+MAX_LINK = 8_000  # characters of the lab's link: its largest matrices, 12 per number
 OPTION = re.compile(r"[a-z_]{1,20}")
 
 
 class Looking(Strict):
-    """What is shown, and the options of its view.
+    """The place and view to show, and the options of the view.
 
-    Options of views are flat, beside the other keys, as in the address bar; all are texts.
+    As in the address bar, the options of views are on the same level as the other keys, and texts.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -66,24 +66,24 @@ class Looking(Strict):
 
 
 class ShareState(RunRequest, Looking):
-    """The state in the address bar: how to run a sentence, and what is shown."""
+    """The state in the address bar: how to run a sentence, and what to show."""
 
 
 class OneTextShareState(OneTextRunRequest, Looking):
-    """The same for a model that reads one text."""
+    """The state in the address bar for a model that reads one text."""
 
 
 SentenceState = ShareState | OneTextShareState
 
 
 class LabShareState(Strict):
-    """Attention by hand: what is computed, and the link that the page opens with."""
+    """Attention by hand: the request, and the link that the page opens with."""
 
     lab: LabBody
     before: LabBody | None = Field(
         default=None,
         description="If the words are shuffled in the link: the same request in the original "
-        "order. Its steps are stored beside the others, as `before.…`.",
+        "order. Its steps are stored too, as `before.…`.",
     )
     link: Annotated[Text, Field(max_length=MAX_LINK)] = Field(
         description="The query string of the lab's address. It is not checked."
@@ -100,14 +100,14 @@ AnyShareState = Annotated[
 
 
 class ParametersRequest(Strict):
-    """Matrices of a model, as in `GET /api/models/{id}/parameters`."""
+    """Parameters of a model, as in `GET /api/models/{id}/parameters`."""
 
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
     select: list[NamePattern]
 
 
 class Question(Strict):
-    """An additional request of a view, besides the trace of its state: one of these."""
+    """An additional request of a view, besides the trace of its state: exactly one of these."""
 
     trace: AnyTraceRequest | None = None
     parameters: ParametersRequest | None = None
@@ -121,13 +121,13 @@ class Question(Strict):
 
 
 class About(Strict):
-    """What an author writes for the readers of a share: plain text, displayed as text."""
+    """The author's texts for the readers of a share: plain text."""
 
     title: Annotated[Text, Field(min_length=1, max_length=MAX_TITLE)] | None = None
     note: Annotated[Text, Field(min_length=1, max_length=MAX_NOTE)] | None = None
     question: Annotated[Text, Field(min_length=1, max_length=MAX_TITLE)] | None = None
     answer: Annotated[Text, Field(min_length=1, max_length=MAX_NOTE)] | None = Field(
-        default=None, description="To the question; the page shows it when a reader asks for it."
+        default=None, description="Answer to the question; the page shows it on request."
     )
 
     @model_validator(mode="after")
@@ -169,14 +169,14 @@ class ShareCreated(BaseModel):
     id: str
     url: str
     edit_key: str | None = Field(
-        description="Deletes the share. It is returned only once: null if this client has made the "
-        "same share before, which this reply then names."
+        description="Deletes the share. Returned only once: null if this client has already made "
+        "this share."
     )
     expires: str | None = Field(description="ISO 8601, UTC; null: kept permanently.")
 
 
 class ShareReply(BaseModel):
-    """A share: its state, and the server's results when it was created."""
+    """A share: its state, and the results from when it was created."""
 
     id: str
     format: int = Field(description="Format of this reply, whichever server wrote the share.")
@@ -188,5 +188,5 @@ class ShareReply(BaseModel):
     asks: list[Question] = Field(
         description="The requests as sent; `GET /api/shares/{id}/asks/{n}` has the replies."
     )
-    about: About | None = Field(description="What its author wrote beside it; null: nothing.")
+    about: About | None = Field(description="The author's texts; null: none.")
     trace: TraceReply | LabTraceReply

@@ -20,7 +20,7 @@ MAX_CANDIDATES = 50
 
 
 class Watching(Strict):
-    """What to report for each step."""
+    """The data to report for each step."""
 
     candidates: Annotated[Whole, Field(ge=1, le=MAX_CANDIDATES)] = Field(
         default=10, description="Number of most probable next tokens per hypothesis."
@@ -28,7 +28,7 @@ class Watching(Strict):
 
 
 class DecodeRequest(Sentence, Watching):
-    """A sentence, and how its translation is written."""
+    """A sentence, and how to decode its translation."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -41,7 +41,7 @@ class DecodeRequest(Sentence, Watching):
 
 
 class OneTextDecodeRequest(OneText, Watching):
-    """A text, and how it is continued."""
+    """A text, and how to continue it."""
 
 
 AnyDecodeRequest = Annotated[
@@ -57,7 +57,7 @@ class SourceReply(BaseModel):
 
 
 class DecodeStart(BaseModel):
-    """The start of a decoding."""
+    """The first line of a decoding."""
 
     model: str
     direction: str | None = None
@@ -77,7 +77,7 @@ class CandidateReply(BaseModel):
 
 
 class HypothesisReply(BaseModel):
-    """What was written before a step, and the candidates for the next token."""
+    """A hypothesis before a step, and the candidates for its next token."""
 
     ids: list[int]
     text: str
@@ -101,7 +101,7 @@ class BeamReply(BaseModel):
     logprob: float = Field(description="Sum over its tokens, including this one.")
     score: float
     state: Literal["live", "finished", "pruned"]
-    rank: int = Field(description="The token's rank among all that could be written, from 1.")
+    rank: int = Field(description="The token's rank among all that can be written, from 1.")
     pool: int | None = Field(description="Number of tokens it was sampled from (`sample`).")
     drawn: float | None = Field(description="Its probability among these.")
 
@@ -110,7 +110,7 @@ class DecodeStep(BaseModel):
     """One step; greedy and sampling have one hypothesis and one beam."""
 
     index: int
-    forced: bool = Field(description="Whether `decode.prefix` left no choice.")
+    forced: bool = Field(description="Whether `decode.prefix` gives the token.")
     hypotheses: list[HypothesisReply] = Field(description="Live hypotheses, best first.")
     beams: list[BeamReply] = Field(description="Live ones best first, then finished, then pruned.")
 
@@ -122,7 +122,7 @@ class DecodeEnd(BaseModel):
 
 
 class DecodeLine(BaseModel):
-    """One of these: `start` first, then steps, then `end`; or `error`, which is the last."""
+    """A line of the stream: `start`, then steps, then `end`; or `error`, which is the last."""
 
     start: DecodeStart | None = None
     step: DecodeStep | None = None
@@ -131,7 +131,7 @@ class DecodeLine(BaseModel):
 
 
 class Sweeping(Strict):
-    """How heads are ablated."""
+    """How to ablate heads."""
 
     effect: Ablated = Field(
         default="zero", description="The effect on each head, as in `interventions`."
@@ -140,7 +140,7 @@ class Sweeping(Strict):
 
 
 class SweepRequest(Sentence, Sweeping):
-    """A sentence, and how its heads are ablated."""
+    """A sentence, and how to ablate the heads that read it."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -157,7 +157,7 @@ class SweepRequest(Sentence, Sweeping):
 
 
 class OneTextSweepRequest(OneText, Sweeping):
-    """A text, and how the heads that read it are ablated."""
+    """A text, and how to ablate the heads that read it."""
 
 
 AnySweepRequest = Annotated[
@@ -175,7 +175,7 @@ class SweepStart(BaseModel):
     tokens: TokensReply | OneTextReply
     output: OutputReply = Field(description="Output with all heads active.")
     logprobs: list[float] = Field(
-        description="Log-probability of the token each row writes, in nats."
+        description="Log-probability of the token that each row predicts, in nats."
     )
 
 
@@ -184,9 +184,7 @@ class AblationReply(BaseModel):
 
     at: str = Field(examples=["encoder.0.self"])
     head: int
-    delta: list[float] = Field(
-        description="Change of the written token's log-probability, in nats."
-    )
+    delta: list[float] = Field(description="Change of that token's log-probability, in nats.")
     divergence: list[float] = Field(
         description="KL divergence of the next-token distribution from the original, in nats."
     )
@@ -197,7 +195,7 @@ class SweepEnd(BaseModel):
 
 
 class SweepLine(BaseModel):
-    """One of these: `start` first, then `heads` with `done`, then `end`; or `error`."""
+    """A line of the stream: `start`, then `heads` with `done`, then `end`; or `error`."""
 
     start: SweepStart | None = None
     heads: list[AblationReply] | None = None

@@ -1,6 +1,6 @@
 """Requests that run a model: the source of the OpenAPI reference.
 
-What depends on the model (a tensor's name, a head, a length in tokens) is checked by the model.
+The model checks the values that depend on it: a tensor's name, a head, a length in tokens.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ class DecodeOptions(Strict):
 
 
 class Asking(Strict):
-    """Fields of every request for a run, whichever texts its model reads."""
+    """Fields of every request for a run, for any model."""
 
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
     decode: DecodeOptions = DecodeOptions()
@@ -43,7 +43,7 @@ class Asking(Strict):
         raise NotImplementedError
 
     def asked(self) -> Request:
-        """Convert it to the model's type, with nothing selected."""
+        """Convert the request to a `Request` that selects nothing."""
         read, *_ = self.texts.values()
         return Request(
             source=read or "",
@@ -85,7 +85,7 @@ class Running(Asking):
     pad_to: Whole | None = Field(default=None, description="Pad each text to this many tokens.")
 
     def request(self, select: list[str], summarise: list[str]) -> Request:
-        """Convert it to the model's type."""
+        """Convert the request to a `Request`."""
         return replace(
             self.asked(),
             target=self.texts.get("target"),
@@ -108,7 +108,7 @@ class OneTextRunRequest(OneText, Running):
 
 
 class Recording(Strict):
-    """What to record in a run."""
+    """The tensors to record in a run."""
 
     select: list[Selected] = Field(
         default=["*.weights"],
@@ -120,8 +120,8 @@ class Recording(Strict):
     )
     summarise: list[NamePattern] = Field(
         default=[],
-        description="Patterns of attentions, such as `encoder.*.self`, whose heads are described "
-        "in a few numbers. They come from the exact weights, whatever `dtype` is.",
+        description="Patterns of attentions, such as `encoder.*.self`, whose heads to summarise. "
+        "Summaries are computed from the exact weights, whatever `dtype` is.",
         examples=[["encoder.*.self"]],
     )
     dtype: Dtype = Field(

@@ -7,8 +7,8 @@ class ZooTaskReply(BaseModel):
     """A task that models of the zoo learn."""
 
     id: str
-    unit: str = Field(description="What its lengths count.", examples=["letters"])
-    shortest: int = Field(description="The shortest length that it has.")
+    unit: str = Field(description="Unit of its lengths.", examples=["letters"])
+    shortest: int = Field(description="The shortest length.")
     longest: int
 
 
@@ -24,11 +24,11 @@ class SeedReply(BaseModel):
         description="Step, training loss and dev loss, in nats per token."
     )
     accuracy: dict[str, float] = Field(
-        description="By length: the fraction of held-out answers without a mistake."
+        description="By length: share of held-out examples whose answer is entirely right."
     )
     looks: dict[str, list[float]] = Field(
-        description="By attention and head: how often its largest weight falls on a token that "
-        "determines the answer, at the longest trained length."
+        description="By attention and head: how often its largest weight is on a token that "
+        "determines the answer, at the longest training length."
     )
 
 
@@ -41,7 +41,7 @@ class ZooModelReply(BaseModel):
     changed: dict[str, str | int | float] = Field(
         description="How its recipe differs from the plain recipe of its task."
     )
-    trained: tuple[int, int] = Field(description="The shortest and longest length trained.")
+    trained: tuple[int, int] = Field(description="The shortest and longest training length.")
     seeds: list[SeedReply]
 
 

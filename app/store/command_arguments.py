@@ -1,4 +1,4 @@
-"""The arguments of `python -m app shares`, separate from the code that needs the database."""
+"""The arguments of `python -m app shares`, without importing the database's libraries."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -9,7 +9,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", metavar="COMMAND", required=True)
     export = commands.add_parser("export", help="write all shares to a file")
     export.add_argument("file", type=Path)
-    load = commands.add_parser("import", help="add the shares of such a file, keeping their ids")
+    load = commands.add_parser("import", help="add the shares of a file, keeping their ids")
     load.add_argument("file", type=Path)
     prune = commands.add_parser("prune", help="delete shares that have expired")
     prune.add_argument(

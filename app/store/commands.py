@@ -1,4 +1,4 @@
-"""`python -m app shares`: an operator's commands, with or without a running server."""
+"""`python -m app shares`: commands for operators, with or without a running server."""
 
 import sys
 from argparse import Namespace
@@ -12,7 +12,7 @@ from app.store.store import Store, open_store
 
 
 async def run(asked: Namespace, settings: Settings) -> int:
-    """Run the command; returns the exit status."""
+    """Run the command; return the exit status."""
     try:
         async with AsyncExitStack() as opened:
             with translated():

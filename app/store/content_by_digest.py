@@ -1,7 +1,7 @@
 """Contents, the files of shares: each is stored once, by its SHA-256.
 
-Every change happens in one transaction with the shares that refer to the contents, one writer
-at a time, so that none is missing and none is left over.
+Contents change in the same transaction as the shares that refer to them, one writer at a time, so
+that no content is missing or unused.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from app.store.tables import answers, contents, shares
 
 
 def digest_of(content: bytes) -> bytes:
-    """Return the SHA-256 that a content is stored under. Blocks: 2 ms per megabyte."""
+    """Return the SHA-256 under which a content is stored. Blocks: 2 ms per megabyte."""
     return hashlib.sha256(content).digest()
 
 
@@ -35,7 +35,7 @@ def checked(digest: bytes, content: bytes | None) -> bytes:
 
 
 async def lacking(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return those of the files, by digest, that are not stored yet."""
+    """Return the files, by digest, that are not stored yet."""
     found = await connection.scalars(
         select(contents.c.digest).where(contents.c.digest.in_(list(files)))
     )
@@ -44,7 +44,7 @@ async def lacking(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> 
 
 
 async def put(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> None:
-    """Store files that are lacking."""
+    """Store files that are not stored yet."""
     rows = [
         {"digest": digest, "size": len(content), "content": content}
         for digest, content in files.items()

@@ -1,8 +1,8 @@
-"""The database under the store: opening it, one writer at a time, and checking that it is there.
+"""The database of the store: opens it, allows one writer at a time, and checks its files.
 
 SQLite syncs its write-ahead log at every commit, as PostgreSQL does by default. An SQLite file that
-was deleted or replaced while open keeps accepting commits that are then lost; its files are
-therefore compared with those that were opened, before each use and after each commit.
+is deleted or replaced while open still accepts commits, which are lost. Its files are therefore
+compared with those that were opened, before each use and after each commit.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from app.store.private_files import make_private_file
 from app.store.storage_errors import UNAVAILABLE, StorageError, log, translated
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-# Arbitrary numbers that nothing else in the same PostgreSQL locks.
+# Arbitrary numbers of advisory locks, which nothing else in the same PostgreSQL should use.
 MIGRATION_LOCK, WRITE_LOCK = 20170612, 20170613
 
 LOCK_SECONDS = 5  # how long a writer waits for another
 MIGRATION_SECONDS = 600
-ANSWER_SECONDS = 30  # for one use of the database, whatever it does
+ANSWER_SECONDS = 30  # maximum time of one use of the database
 FILES = ("", "-wal", "-shm")  # of an SQLite database
 IN_MEMORY = (None, "", ":memory:")
 
@@ -41,7 +41,7 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection for reading; it does not see concurrent writes."""
+        """Yield a connection for reading, which does not see concurrent writes."""
         with translated():
             async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
                 if self._sqlite:
@@ -52,7 +52,7 @@ class Database:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection for the only writer; what was written is durable after the block.
+        """Yield a connection for the only writer; the writes are durable after the block.
 
         If the block raises, nothing is written.
         """
@@ -64,7 +64,7 @@ class Database:
                 await self._check_files(connection)
 
     async def migrate(self) -> None:
-        """Run the migrations; servers that start together do so one after the other.
+        """Run the migrations; servers that start at the same time take turns.
 
         Raises what SQLAlchemy and the drivers raise.
         """
@@ -75,7 +75,7 @@ class Database:
             else:
                 await connection.exec_driver_sql(_advisory(MIGRATION_LOCK))
             await connection.run_sync(upgrade)
-        await self._engine.dispose()  # and with it the connection's longer timeout
+        await self._engine.dispose()  # drops the connection with the longer timeout
 
     async def _lock(self, connection: AsyncConnection) -> None:
         if self._sqlite:
@@ -162,7 +162,7 @@ def _watch(engine: AsyncEngine, file: Path) -> None:
 
 
 def _identity(file: Path) -> tuple[object, ...]:
-    """Return which files the database and its log are, wherever they moved; None if missing."""
+    """Return the inodes of the database and its log, which stay if files move; None if missing."""
     return tuple(_inode(Path(f"{file}{suffix}")) for suffix in FILES[:2])
 
 

@@ -4,7 +4,7 @@ import secrets
 
 from app.store.tables import ID_LENGTH
 
-# No letter or digit that looks like another, and one case. 31 ** 13 > 2 ** 64
+# Lower case, without letters or digits that look alike. 31 ** 13 > 2 ** 64
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 KEY_LENGTH = 26  # 31 ** 26 > 2 ** 128
 

@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read: shares contain what people typed."""
+"""Files and folders that only their owner can read, since shares contain users' texts."""
 
 import os
 import stat
@@ -11,9 +11,9 @@ OWN = {"cache", "kept", "lost+found", "runs"}
 
 
 def make_private_file(file: Path, suffixes: Iterable[str] = ("",)) -> None:
-    """Create a file and its folder if they are missing, and close them to other users.
+    """Create a file and its folder if they are missing, and deny other users access.
 
-    `suffixes` name files next to it that are closed too, if they exist. Raises OSError.
+    `suffixes` name files next to it that are treated alike, if they exist. Raises OSError.
     """
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     file.parent.mkdir(mode=0o700, exist_ok=True)
@@ -23,9 +23,9 @@ def make_private_file(file: Path, suffixes: Iterable[str] = ("",)) -> None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder if it is missing, and close it to other users.
+    """Create a folder if it is missing, and deny other users access.
 
-    A shared folder stays open: one of another owner, or one that contains other folders. Raises
+    A shared folder is not changed: one of another owner, or one that contains other folders. Raises
     OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -36,5 +36,5 @@ def make_private_folder(folder: Path) -> None:
 
 
 def _close(path: Path) -> None:
-    with suppress(FileNotFoundError, PermissionError):  # files of others are not ours to close
+    with suppress(FileNotFoundError, PermissionError):  # files of other owners stay as they are
         path.chmod(path.stat().st_mode & 0o700)

@@ -1,10 +1,10 @@
-"""Shares as one file, as a backup or to move them to another database.
+"""Exports shares to a file and imports them, as a backup or for another database.
 
     shares.zip
-    ├── contents/{sha256}    a compressed file, once for all shares that use it
+    ├── contents/{sha256}    a compressed file, stored once for all shares that use it
     └── shares/{id}.json     the rest of a share; `trace` and `asks` name contents
 
-Addresses are left out: their digests mean nothing in another database.
+Addresses are left out, since their digests have another key in another database.
 """
 
 import json
@@ -55,12 +55,12 @@ class ArchivedShare(BaseModel):
     trace: str
     asks: list[ArchivedAnswer]
     edit_key: str | None
-    about: dict[str, str] | None = None  # in archives from before there was any: none
+    about: dict[str, str] | None = None  # missing in older archives
 
 
 @dataclass(frozen=True)
 class Counted:
-    """How many shares were transferred, and how many were skipped."""
+    """Numbers of shares that were transferred and skipped."""
 
     taken: int
     left: int
@@ -69,7 +69,7 @@ class Counted:
 async def write_archive(store: Store, path: Path) -> Counted:
     """Write all shares to a file, readable only by its owner; damaged ones are skipped.
 
-    The file is written completely or not at all. Raises StorageError and OSError.
+    An incomplete file is never left. Raises StorageError and OSError.
     """
     part = path.with_name(f".{path.name}.part")
     taken = left = 0
@@ -145,7 +145,7 @@ def _write(archive: ZipFile, written: set[str], share: Row[Any], more: list[Row[
 
 
 async def _take(store: Store, archive: ZipFile, name: str) -> bool:
-    """Store one share; returns False if its id is already used."""
+    """Store one share; return False if its id is already used."""
     try:
         read = ArchivedShare.model_validate_json(archive.read(name))
         key = None if read.edit_key is None else bytes.fromhex(read.edit_key)

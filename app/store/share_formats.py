@@ -5,7 +5,7 @@ in `FORMAT`. Stored rows are never rewritten; when read, they are converted one 
 
     1 ─▶ UPGRADES[1] ─▶ 2 ─▶ UPGRADES[2] ─▶ 3 = FORMAT
 
-To change the format: raise `FORMAT`, add the step from the one before, and run
+To change the format: increase `FORMAT`, add the conversion from the previous format, and run
 ``python -m tests.golden.make``, which stores shares of the new format for the tests.
 """
 
@@ -24,7 +24,7 @@ class NewerShareError(Exception):
 
 @dataclass(frozen=True)
 class Upgrade:
-    """The step from one format to the next."""
+    """The conversion from one format to the next."""
 
     share: Callable[[Share], Share]
     answer: Callable[[bytes], bytes] = lambda answer: answer  # an additional reply, compressed
@@ -33,20 +33,20 @@ class Upgrade:
 UPGRADES: Mapping[int, Upgrade] = {
     # A model is described by its table of attentions and its capabilities.
     1: Upgrade(lambda share: replace(share, model=upgraded(share.model))),
-    # A share can be of the lab: a state with "lab" in it, without a model.
+    # A share can be one of the lab: its state has "lab", and there is no model.
     2: Upgrade(lambda share: share),
 }
 
 
 def upgrade(share: Share) -> Share:
-    """Convert a share to the current format; raises NewerShareError for a newer one."""
+    """Convert a share to the current format. Raises NewerShareError for a newer one."""
     for step in _steps(share.format):
         share = step.share(share)
     return replace(share, format=FORMAT)
 
 
 def upgrade_answer(answer: bytes, written: int) -> bytes:
-    """Convert a reply of a share from this format to the current one; raises as `upgrade` does."""
+    """Convert a stored reply from format `written` to the current one; raises as `upgrade` does."""
     for step in _steps(written):
         answer = step.answer(answer)
     return answer

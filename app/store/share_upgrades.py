@@ -1,4 +1,4 @@
-"""Conversion of shares written by earlier versions."""
+"""Converts shares written by earlier versions."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -9,10 +9,10 @@ from model.adapters.model_info import CAPABILITIES
 
 
 def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the description of a share's model to that of today's `GET /api/models`.
+    """Convert the description of a share's model to the current form of `GET /api/models`.
 
     Before the table of attentions existed, every model was an encoder–decoder with all
-    capabilities; before that, a single aligning head was given, by the rows that write.
+    capabilities. Even earlier, only one aligning head was given, for the rows that predict a word.
     """
     known = dict(model)
     aligner = known.pop("aligner", None)

@@ -1,7 +1,7 @@
 """Errors of the store, independent of the database.
 
 StorageError   the database cannot do this now; `kind` is one of `DETAILS`
-DamagedError   what is stored is not what was written
+DamagedError   the stored data differs from what was written
 """
 
 import errno
@@ -23,7 +23,7 @@ DETAILS = {
     UNAVAILABLE: "the database cannot be used",
     QUOTA: "the shares of this address have reached their limit",
 }
-# The databases' own errors, by SQLite's primary codes and PostgreSQL's SQLSTATE.
+# Kinds of the databases' errors, by SQLite's primary codes and PostgreSQL's SQLSTATE.
 SQLITE = {
     sqlite3.SQLITE_BUSY: BUSY,
     sqlite3.SQLITE_LOCKED: BUSY,
@@ -58,9 +58,9 @@ class DamagedError(Exception):
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn errors of a database into a StorageError; logs their codes but not their messages.
+    """Turn errors of a database into a StorageError; log their codes but not their messages.
 
-    A database repeats in its messages what it was sent.
+    The messages of a database may repeat users' texts.
     """
     try:
         yield

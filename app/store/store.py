@@ -45,7 +45,7 @@ class Share:
     """A state, the model's description, and the frozen trace: a compressed file.
 
     `format` defines how to read them (`app.store.share_formats`); `asks` are the additional
-    requests whose replies are stored with it; `about` is what the author wrote for readers.
+    requests whose replies are stored with it; `about` has the author's texts for readers.
     """
 
     id: str
@@ -81,9 +81,8 @@ class Store:
     ) -> Share:
         """Store a share written in a format; it is durable, with all its replies, on return.
 
-        `address` is where it comes from, `edit_key` deletes it, `request` finds it again
-        (`find_request`); none of them is stored in plain form. Raises StorageError beyond the
-        limits.
+        `address` is the author's, `edit_key` deletes the share, and `request` finds it again
+        (`find_request`); only their digests are stored. Raises StorageError beyond the limits.
         """
         asks = tuple(answer.question for answer in more)
         share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks, about)
@@ -103,7 +102,7 @@ class Store:
         *,
         limited: bool,
     ) -> bool:
-        """Store a share under its id; durable on return. Returns False if the id is known."""
+        """Store a share under its id; durable on return. Return False if the id is already used."""
         held = [share.trace, *(one.answer for one in more)]
         digests = await off_loop(digests_of, held, size=sum(map(len, held)))
         documents = len(orjson.dumps([share.state, share.model, share.asks, share.about]))
@@ -136,13 +135,13 @@ class Store:
             await check_room(connection, self.limits, self._keyed(address), 1, 1)
 
     async def check_write(self) -> None:
-        """Return once the database has accepted a write that changes nothing."""
+        """Make a write that changes nothing. Raises StorageError if the database refuses it."""
         same = update(secrets).where(secrets.c.name == ADDRESS_KEY).values(value=secrets.c.value)
         async with self.database.writing() as connection:
             await connection.execute(same)
 
     async def totals(self) -> tuple[int, int]:
-        """Return the number of shares, and the bytes they take in total."""
+        """Return the number of shares, and the bytes that they take in total."""
         wanted = select(select(func.count()).select_from(shares).scalar_subquery(), used())
         async with self.database.reading() as connection:
             number, size = (await connection.execute(wanted)).one()
@@ -204,7 +203,7 @@ class Store:
         return found.format, await off_loop(checked, found.digest, found.content, size=size)
 
     async def delete(self, share_id: str, edit_key: str) -> bool | None:
-        """Delete a share; returns False for a wrong edit key, None if there is no such share."""
+        """Delete a share; return False for a wrong edit key, None if there is no such share."""
         wanted = select(shares.c.id, shares.c.edit_key).where(self._is(share_id))
         async with self.database.writing() as connection:
             row = (await connection.execute(wanted)).one_or_none()
@@ -217,7 +216,7 @@ class Store:
             return True
 
     async def remove(self, share_id: str) -> bool:
-        """Delete a share without its key; returns False if there is none."""
+        """Delete a share without its key; return False if there is none."""
         async with self.database.writing() as connection:
             found = await connection.scalar(select(shares.c.id).where(shares.c.id == share_id))
             if found is not None:
@@ -225,7 +224,7 @@ class Store:
             return found is not None
 
     async def prune(self, days: float | None = None) -> int:
-        """Delete shares older than `days`, or than the limits say; returns their number."""
+        """Delete shares older than `days` (None: than the limits allow); return their number."""
         days = self.limits.days if days is None else days
         if days is None:
             return 0
@@ -242,7 +241,7 @@ class Store:
     async def keep_pruning(self, seconds: float = PRUNING_SECONDS) -> None:
         """Delete shares as they expire, until cancelled."""
         while self.limits.days is not None:
-            with suppress(StorageError):  # it is logged; try again next time
+            with suppress(StorageError):  # already logged; retried next time
                 await self.prune()
             await asyncio.sleep(seconds)
 
@@ -269,7 +268,7 @@ async def _delete(connection: AsyncConnection, ids: Sequence[str]) -> None:
 
 
 def _in_utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=moment.tzinfo or UTC)  # SQLite forgets the zone
+    return moment.replace(tzinfo=moment.tzinfo or UTC)  # SQLite does not store the time zone
 
 
 def _since(days: float) -> datetime:

@@ -30,7 +30,7 @@ shares = Table(
     Column("size", BigInteger, nullable=False, server_default="0"),  # bytes, with all contents
     Column("edit_key", LargeBinary),  # SHA-256; older shares have none
     Column("address", LargeBinary),  # keyed digest of the author's address
-    Column("about", JSON),  # what the author wrote for readers; null: nothing
+    Column("about", JSON),  # the author's texts for readers; null: none
     Column("request", LargeBinary),  # keyed digest of the request and the client
     Index("ix_shares_created", "created"),
     Index("ix_shares_digest", "digest"),

@@ -64,7 +64,7 @@ async def test_the_direction_that_was_not_trained_is_refused(serving: Serving) -
         assert reply.status_code == 422
         problem = reply.json()
         assert problem["type"].endswith("unknown-direction")
-        assert problem["detail"] == "direction must be in-out: this model was trained in no other"
+        assert problem["detail"] == "direction must be in-out, the only direction of this model"
 
 
 async def test_results_are_told_of_the_models_that_are_served(serving: Serving) -> None:

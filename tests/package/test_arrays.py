@@ -98,7 +98,7 @@ def test_any_kind_of_array_can_be_shown() -> None:
     [
         ([weights(2, 5, 5)], WORDS, r"encoder, layer 1 has shape \(2, 5, 5\).*\(heads, 6, 6\)"),
         ([weights(2, 6, 6), weights(2, 3, 6, 6)], WORDS, r"layer 2 has shape \(2, 3, 6, 6\)"),
-        ([weights(2, 6, 6) * 3], WORDS, "weights lie between 0 and 1"),
+        ([weights(2, 6, 6) * 3], WORDS, "weights must be 0 to 1"),
         ([np.full((1, 6, 6), np.nan)], WORDS, "from nan to nan"),
         ([], WORDS, "there is no layer"),
         ({"encoder": [weights(1, 1, 1)]}, ["a"], "both be mappings"),

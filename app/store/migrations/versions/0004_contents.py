@@ -81,7 +81,7 @@ CONTENTS = sa.table(
 
 
 def _move_contents(bind: sa.Connection) -> None:
-    """Move the contents of rows into `contents`, one at a time, however large the database is."""
+    """Move the contents of rows into `contents`, one at a time, to limit the memory."""
     for share in bind.scalars(sa.select(SHARES.c.id)).all():
         mine, asked = SHARES.c.id == share, ANSWERS.c.share == share
         row = sa.select(SHARES.c.digest, _length(bind, SHARES.c.state, SHARES.c.model))
@@ -106,7 +106,7 @@ def _length(bind: sa.Connection, *documents: sa.ColumnElement) -> sa.ColumnEleme
 
 
 def _put(bind: sa.Connection, content: bytes) -> tuple[bytes, int]:
-    """Store a content; returns its digest and size."""
+    """Store a content; return its digest and size."""
     digest = hashlib.sha256(content).digest()
     known = sa.select(sa.literal(1)).where(CONTENTS.c.digest == digest)
     if bind.scalar(known) is None:

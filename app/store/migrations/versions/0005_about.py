@@ -1,4 +1,4 @@
-"""What an author writes beside a share, and the request, so that it is stored only once."""
+"""The author's texts of a share, and its request, so that a share is stored only once."""
 
 import sqlalchemy as sa
 from alembic import op
