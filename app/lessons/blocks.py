@@ -73,7 +73,7 @@ class PredictBlock:
 
 
 Block = FigureBlock | PredictBlock
-FIELDS = {"figure": {"height"}, "predict": {"why", "row", "step"}}
+FIELDS = {"figure": {"choices", "options"}, "predict": {"why", "row", "step"}}
 
 
 def is_block(info: str) -> bool:

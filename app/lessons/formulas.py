@@ -45,6 +45,7 @@ SYMBOLS = {
     "W_V": Symbol("projection", "w_v"),
     "W_O": Symbol("projection", "w_o"),
     "d_k": Symbol("d_k", ""),
+    "MultiHead": Symbol("attention", ""),
     "PE": Symbol("position", "positions"),
     "FFN": Symbol("feed-forward", "ffn"),
     "LayerNorm": Symbol("norm", "norm"),

@@ -13,7 +13,7 @@ MATH = re.compile(r"<math.*?</math>", re.DOTALL)
 TAG = re.compile(r"<[^>]+>")
 # Numbers that name a place: of a section, a preprint, a year.
 PLACES = re.compile(
-    r"\d+\.\d+\.\d+|arXiv \d{4}\.\d{4,5}|\b(?:19|20)\d\d\b|(?:Section|第) ?\d+(?:\.\d+)*"
+    r"\d+\.\d+\.\d+|arXiv \d{4}\.\d{4,5}|\b(?:19|20)\d\d\b|(?:[Ss]ection|第) ?\d+(?:\.\d+)*"
 )
 
 

@@ -26,8 +26,8 @@ const lab = ({ question }) => parse(question.link, preset("identity"));
 /** @param {Asked} asked  The lab's first head. @returns {Promise<number[]>} */
 async function byHand(asked) {
   const { step = "weights", row: at = 0 } = asked.question;
-  const { steps } = await asked.compute(request(lab(asked)));
-  return steps[step][0][at];
+  const { steps, dims } = await asked.compute(request(lab(asked)));
+  return (dims[step][0] === "head" ? steps[step][0] : steps[step])[at];
 }
 
 /** Over the tokens, or over the channels of a vector. @param {Asked} asked */

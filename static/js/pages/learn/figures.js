@@ -54,7 +54,7 @@ async function byHand({ page, api, lang }, element) {
       page,
       lab: parseLab(element.dataset.link ?? "", preset("identity")),
       compute,
-      choices: false,
+      choices: element.dataset.choices === "yes",
       onChange: (lab) => (open.href = `/lab?${formatLab(lab)}&lang=${lang}`),
     });
   });
