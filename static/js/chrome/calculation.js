@@ -1,6 +1,7 @@
 /**
- * The calculation moves: the bars of what a query looks at go from scores to weights, by themselves or
- * under the reader's hand. At its end it shows the weights, as ever. With reduced motion it steps.
+ * Animate the calculation: the bars of a query's keys move from scores to weights, automatically or
+ * with the slider. At the end they show the weights. With reduced motion, the animation advances
+ * step by step.
  */
 
 import { LAST, STEPS, barAt, stepsOf } from "../compute/softmax-steps.js";
@@ -12,16 +13,16 @@ import { step } from "../draw/token.js";
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../compute/softmax-row.js").Working} Working */
 /**
- * @typedef {object} Row  what the query looks at
- * @property {string} of  tells this cell from others
- * @property {number[]} keys  that are listed
+ * @typedef {object} Row  the row of the query
+ * @property {string} of  identifies the cell
+ * @property {number[]} keys  the keys listed
  * @property {import("../data/tokens.js").Step[]} names  of all keys
- * @property {number} here  the key at hand
+ * @property {number} here  the key of the cell
  * @property {ArrayLike<number>} weights
- * @property {Working | null} work  null: the weights are all there is
+ * @property {Working | null} work  null: only the weights are known
  */
 
-/** Milliseconds from one step to the next, and that a step stays. */
+/** Milliseconds of a transition, and of the pause after it. */
 const [MOVE, REST] = [900, 700];
 
 /** @param {Context} context @param {HTMLElement} list  that the bars stand in */
@@ -55,7 +56,7 @@ export function createCalculation({ t, announce }, list) {
     go(0);
     let told = -1;
     const move = (/** @type {number} */ now) => {
-      const past = Math.max(0, now - begins); // a frame's time may lie before the click
+      const past = Math.max(0, now - begins); // a frame's time may be before the click
       const whole = Math.min(Math.floor(past / (MOVE + REST)), LAST);
       const part = Math.min(Math.max(0, (past % (MOVE + REST)) - REST) / MOVE, 1);
       go(still?.matches || whole === LAST ? whole : whole + part);

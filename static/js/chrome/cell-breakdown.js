@@ -1,4 +1,4 @@
-/** Where a cell of several tokens or several heads comes from: its parts, and what they make. */
+/** The parts of a cell that combines several tokens or several heads. */
 
 import { attention, axes } from "../data/attentions.js";
 import { four } from "../lib/numbers.js";
@@ -13,7 +13,8 @@ import { token } from "../draw/token.js";
  * @param {Context} context
  * @param {Reading} reading
  * @param {{row: number, col: number}} at
- * @returns {import("../lib/render.js").Described[] | null}  null for one head's one pair of tokens
+ * @returns {import("../lib/render.js").Described[] | null}  null for a single pair of tokens of a
+ *   single head
  */
 export function cellBreakdown(context, reading, { row, col }) {
   const { choice, planes, rows, cols, matrix } = reading;
@@ -47,11 +48,11 @@ function heads({ t }, weights, pool) {
 }
 
 /**
- * A word's pieces: a line for each query, the sum over the keys in it, and the mean of the lines.
+ * A word's pieces: one line per query with the sum over its keys, and the mean of the lines.
  * @param {Context} context
  * @param {number[]} queries
  * @param {number[]} keys
- * @param {number} weight  what they make
+ * @param {number} weight  the resulting weight
  */
 function pieces({ store, t }, queries, keys, weight) {
   const { trace, model, link } = store.get();

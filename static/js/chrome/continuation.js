@@ -1,4 +1,4 @@
-/** How a text goes on, as the model writes it: one stream at a time, which another run ends. */
+/** Continue a text with the model: one stream at a time; another run cancels it. */
 
 import { Problem } from "../data/problem.js";
 import { asked, inForce } from "../data/request.js";
@@ -47,14 +47,14 @@ export function createContinuation(source, changed) {
   }
 
   return {
-    /** What was written of a run; null: nothing. @param {unknown} run */
+    /** What was written for a run; null: nothing. @param {unknown} run */
     of: (run) => (written?.of === run ? written : null),
     start,
     stop() {
       asker.stop();
       set({ ended: true });
     },
-    /** Ends what is being written on another run than this. @param {unknown} run */
+    /** Cancel the stream of any other run. @param {unknown} run */
     keep(run) {
       if (written === null || written.of === run) return;
       asker.stop();
@@ -63,5 +63,5 @@ export function createContinuation(source, changed) {
   };
 }
 
-/** What is written after a step: what it read, and the token that it chose. @param {any} step */
+/** The text after a step: what it read, and the token that it chose. @param {any} step */
 const grown = ({ hypotheses: [{ text }], beams: [{ token }] }) => text + (token.special ? "" : token.text);

@@ -1,8 +1,11 @@
-/** A button that opens something: it closes again by the button, by Escape, and where one goes elsewhere. */
+/**
+ * A button that opens a panel, which closes by the button, by Escape, or when the focus moves
+ * elsewhere.
+ */
 
 /**
- * @param {HTMLElement} button  whose `aria-expanded` says which it is
- * @param {() => Element | null} panel  what it opens
+ * @param {HTMLElement} button  its `aria-expanded` has the state
+ * @param {() => Element | null} panel  the panel
  * @param {(open: boolean) => void} show
  * @returns {{close: () => void, isOpen: () => boolean}}
  */
@@ -20,13 +23,13 @@ export function createDisclosure(button, panel, show) {
   }
   const close = () => turn(false);
   const elsewhere = (/** @type {Event} */ { target }) => open && !within(target) && close();
-  // A click beside a control focuses what it stands in, which is not elsewhere.
+  // A click next to a control focuses its container, which does not count as elsewhere.
   const around = (/** @type {EventTarget | null} */ target) => target instanceof Node && target.contains(panel());
 
   button.addEventListener("click", () => turn(!open));
   document.addEventListener("pointerdown", elsewhere);
   document.addEventListener("focusin", (event) => !around(event.target) && elsewhere(event));
-  // Before the page hears of it: Escape closes this and lets go of nothing that is pinned.
+  // Handled before the page's keys: Escape closes the panel and keeps the pin.
   const escape = (/** @type {KeyboardEvent} */ event) => {
     if (!open || event.key !== "Escape" || !within(event.target)) return;
     event.stopPropagation();
@@ -38,7 +41,7 @@ export function createDisclosure(button, panel, show) {
 }
 
 /**
- * One that shows and hides an element.
+ * A disclosure that shows and hides an element.
  * @param {HTMLElement} button
  * @param {HTMLElement} panel
  * @param {(open: boolean) => void} [also]

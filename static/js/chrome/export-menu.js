@@ -1,4 +1,4 @@
-/** Exports of the workspace: the picture for slides, the numbers for programs, the whole for a disk. */
+/** Exports of the workspace: pictures, numbers, and handouts. */
 
 import { isLong } from "../data/long-texts.js";
 import { request } from "../data/request.js";
@@ -21,16 +21,16 @@ import { OPTIONS, view } from "../views/index.js";
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {"png" | "svg" | "pdf" | "csv" | "json" | "npz" | "html"} Kind */
 
-/** What is made of the picture. */
+/** Formats of pictures. */
 const PICTURES = ["png", "svg", "pdf"];
-/** Letters of a text that stand over its picture. */
+/** The largest number of characters of a text above its picture. */
 const TITLE = 400;
-/** Pixels of a PNG for one of the page. */
+/** The scale of a PNG. */
 const SCALE = 2;
 
 /**
  * @param {Desk} context
- * @param {Kind[]} [kinds]  without a server there are fewer
+ * @param {Kind[]} [kinds]  fewer without a server
  */
 export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json", "npz", "html"]) {
   const { t, store } = context;
@@ -87,7 +87,7 @@ async function make(context, kind) {
 }
 
 /**
- * Numbers that the view has worked out itself.
+ * A file of numbers that the view computed itself.
  * @param {import("../state/store.js").Page} page
  * @param {"csv" | "json" | "npz"} kind
  * @param {import("../data/computed-tensors.js").Shown | null} numbers

@@ -1,4 +1,4 @@
-/** The export menu: which files there are, and saving the one that is chosen. */
+/** The export menu: lists the files and saves the chosen one. */
 
 import { Problem } from "../data/problem.js";
 import { find, h } from "../lib/dom.js";
@@ -9,9 +9,9 @@ import { bindDisclosure } from "./disclosure.js";
  * @typedef {object} Exports
  * @property {import("../lib/i18n.js").Translate} t
  * @property {{kind: string, name: string, says: string}[]} kinds
- * @property {(kind: string) => Promise<{file: Blob, name: string} | {says: string}>} make  a file to
- *   save, or what is said where the browser does the rest; throws a Problem
- * @property {(kind: string) => boolean} [lacks]  whether there is none of a kind at present
+ * @property {(kind: string) => Promise<{file: Blob, name: string} | {says: string}>} make  returns
+ *   a file to save, or a message if the browser does the rest; throws a Problem
+ * @property {(kind: string) => boolean} [lacks]  whether a kind is not available at present
  */
 
 /** @param {Exports} of */
@@ -44,7 +44,7 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
 }
 
 /**
- * What went wrong, as something to tell: nobody may wait for a file that does not come.
+ * The message for a failed export.
  * @param {unknown} error
  */
 function said(error) {

@@ -1,4 +1,4 @@
-/** The room of the page's main figure: as high as keeps all of it on the screen. */
+/** The height of the page's main figure: as high as fits on the screen. */
 
 import { find } from "../lib/dom.js";
 
@@ -16,13 +16,14 @@ export function screenful(element) {
 }
 
 /**
- * What stands above it moves it, and so does the window.
+ * Resize it when the elements above it or the window change.
  * @param {import("../views/create-figure.js").Figure} figure
  */
 export function bindScreen({ resize }) {
   const observer = new ResizeObserver(resize);
   document.querySelectorAll(".band, .projector-bar").forEach((place) => observer.observe(place));
-  // A caption of two lines leaves the figure of a projector a line less; at a desk the page scrolls.
+  // In projector mode, a caption of two lines leaves less space for the figure; otherwise the page
+  // scrolls.
   const wraps = new ResizeObserver(() => document.documentElement.hasAttribute("data-projector") && resize());
   wraps.observe(find(".saying"));
   window.addEventListener("resize", resize);

@@ -1,6 +1,6 @@
 /**
- * Terms of the field explain themselves: whatever has `data-term` says what it is when the pointer rests
- * on it or a finger taps it. The help has the whole list.
+ * Glossary tooltips: an element with `data-term` shows its explanation when the pointer rests on
+ * it, or on a tap. The help lists all terms.
  */
 
 import { entryOf } from "../data/glossary.js";
@@ -10,7 +10,7 @@ import { el, render } from "../lib/render.js";
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../data/glossary.js").Glossary} Glossary */
 
-/** Milliseconds that the pointer rests on a term before it is explained, and that the text stays after it has left. */
+/** Milliseconds until a tooltip appears, and until it disappears after the pointer has left. */
 const REST = 400;
 const STAY = 250;
 const TERM = "[data-term]";
@@ -24,11 +24,11 @@ export function bindGlossary({ api, store }) {
 }
 
 /**
- * Explains whatever has `data-term` on the page.
- * @param {HTMLElement} root  that holds the text
+ * Explain all elements with `data-term`.
+ * @param {HTMLElement} root  the container of the text
  * @param {() => Promise<Glossary>} load
  * @param {string} lang
- * @returns {() => Promise<Glossary>}  loaded once
+ * @returns {() => Promise<Glossary>}  the glossary, loaded once
  */
 export function explainTerms(root, load, lang) {
   const box = h("div", { id: "explained", className: "explained", role: "tooltip", hidden: true });
@@ -65,7 +65,7 @@ export function explainTerms(root, load, lang) {
     clearTimeout(timer);
     const place = target.closest(TERM);
     if (place && place !== shown) timer = setTimeout(explain, REST, place);
-    // The text itself may be pointed at, to be read at leisure.
+    // The tooltip stays while the pointer is on it.
     else if (!place && shown && !box.contains(target)) timer = setTimeout(hide, STAY);
   });
   document.addEventListener("click", (event) => {
@@ -84,7 +84,11 @@ export function explainTerms(root, load, lang) {
   return glossary;
 }
 
-/** Below its term, or above where there is no room; within the window. @param {HTMLElement} box @param {Element} place */
+/**
+ * Place the tooltip below its term, or above if there is no room, within the window.
+ * @param {HTMLElement} box
+ * @param {Element} place
+ */
 function put(box, place) {
   const at = place.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = box;
@@ -95,7 +99,7 @@ function put(box, place) {
   box.style.setProperty("top", `${top}px`);
 }
 
-/** The whole glossary, in the help. @param {Glossary} glossary @param {string} lang */
+/** The whole glossary, for the help. @param {Glossary} glossary @param {string} lang */
 function list(glossary, lang) {
   const entries = Object.keys(glossary).map((term) => entryOf(glossary, term, lang));
   render(

@@ -1,4 +1,4 @@
-/** Pictures that one chooses by: a layer on the map and a head beside it show the weights that they would show. */
+/** Thumbnails for choosing: a layer on the map and a head beside it show their weights. */
 
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -27,7 +27,7 @@ export function bindPickers(context) {
     return [...list.querySelectorAll("canvas")];
   }
 
-  /** Which pictures are to be painted again as soon as they are on the page. */
+  /** Which thumbnails to paint as soon as they are on the page. */
   const owed = { layer: true, head: true };
 
   /** @param {Partial<Record<Which, boolean>>} stale */
@@ -84,10 +84,10 @@ function paint(canvas, picture, colours) {
   if (picture && colours) thumbnail(canvas, picture, colours);
 }
 
-/** How many heads are seen as one. @param {Page} page */
+/** How heads are pooled. @param {Page} page */
 const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one");
 
-/** What all pictures are of. @param {Page} page */
+/** The data of all thumbnails. @param {Page} page */
 function pictured({ link, model, trace }) {
   return [link.block, model, trace?.id, ...pictures(model, link.block).map((address) => valueAt(trace, address))];
 }

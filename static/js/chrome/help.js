@@ -1,4 +1,4 @@
-/** The help: keys, and how to read each view; it opens on the view that is on the page. */
+/** The help: keys, and how to read each view. It opens at the current view. */
 
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -31,8 +31,8 @@ export function bindHelp({ store, figure, t }) {
   find("#help").addEventListener("click", open);
   find("#help-close").addEventListener("click", () => panel.close());
   find("#help-print").addEventListener("click", () => window.print());
-  // A click beside it closes it; one inside has a target of its own.
+  // A click outside closes it; clicks inside have another target.
   panel.addEventListener("click", (event) => event.target === panel && panel.close());
-  // Escape closes it, and must not let go of what is pinned behind it.
+  // Escape closes it, and must not remove the pin behind it.
   panel.addEventListener("keydown", (event) => event.stopPropagation());
 }

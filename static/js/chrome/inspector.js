@@ -1,4 +1,7 @@
-/** The pinned pair, or the one under the pointer, with the numbers that its weight comes from; without one, nothing. */
+/**
+ * The inspector: the pinned or hovered pair with the calculation of its weight; hidden without a
+ * pair.
+ */
 
 import { attention, attentionAt, ofHead, place } from "../data/attentions.js";
 import { Problem } from "../data/problem.js";
@@ -25,7 +28,10 @@ import { cellBreakdown } from "./cell-breakdown.js";
 /** @typedef {import("../compute/softmax-row.js").Working} Working */
 
 const TOP = 5;
-/** More than rounding: a change to the machine stands between the scores and the weight. */
+/**
+ * A larger difference than rounding means that a change to the model acts between the scores and
+ * the weight.
+ */
 const CHANGED = 1e-3;
 
 /** @param {Desk} context */
@@ -67,7 +73,7 @@ function fill(context, calculation) {
   const at = read && pairIn(page, store.hovered(), read);
   const panel = find("#inspector");
   panel.hidden = !page.trace;
-  // It comes with a cell; where there is room beside the figure, with one that the pointer is on as well.
+  // It is shown for a pinned cell and, if there is room beside the figure, for a hovered one.
   panel.dataset.cell = page.link.query !== null ? "pinned" : store.hovered() ? "hovered" : "none";
   find("#check-cell").hidden = !figure.offer().includes(view("worksheet"));
   if (!read || !at) return;
@@ -102,13 +108,16 @@ function fill(context, calculation) {
 
 /** @typedef {{scoring: import("../compute/scoring.js").Scoring, work: Working | null, learned: import("./score-lines.js").Learned}} Known */
 
-/** The rules of the mask that is looked at. @param {Page} page */
+/** The mask of the current attention. @param {Page} page */
 const maskAt = ({ model, link }) => attentionAt(model, place(model, link))?.mask ?? "";
 
-/** The scoring that is looked at. @param {Page} page */
+/** The scoring of the current attention. @param {Page} page */
 const scoringAt = ({ model, link }) => scoringOf(attentionAt(model, place(model, link)));
 
-/** What the inspector asks beside the run: what the scoring has learned. @param {Page} page */
+/**
+ * What the inspector requests besides the run: the learned parameters of the scoring.
+ * @param {Page} page
+ */
 export function asksOf(page) {
   const names = learned(scoringAt(page));
   return names.length ? [parameters(page, names)] : [];
@@ -118,7 +127,7 @@ export function asksOf(page) {
  * @param {Page} page
  * @param {import("../state/heatmap-data.js").Reading} reading
  * @param {{row: number, col: number}} at
- * @returns {Known | null}  null: it cannot be worked out; its work is null until all is here
+ * @returns {Known | null}  null: it cannot be computed; `work` is null until everything is loaded
  */
 function compute(page, { rows, cols }, at) {
   const { model, trace, link } = page;
@@ -146,7 +155,7 @@ function compute(page, { rows, cols }, at) {
 /**
  * @param {Desk} context
  * @param {Known | null} known
- * @param {number} weight  the model's own
+ * @param {number} weight  the model's weight
  */
 function steps({ t }, known, weight) {
   const said = Number.isNaN(weight) ? t("masked") : four(weight);
@@ -170,8 +179,8 @@ function steps({ t }, known, weight) {
 }
 
 /**
- * The keys that the query looks at most, and the one at hand where it is not among them.
- * @param {ArrayLike<number>} by  what they are ranked by
+ * The keys that the query looks at most, plus the cell's key if it is not among them.
+ * @param {ArrayLike<number>} by  values by which they are ranked
  * @param {ArrayLike<number>} weights  NaN where masked
  * @param {number} here
  * @returns {number[]}

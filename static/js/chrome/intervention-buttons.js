@@ -1,4 +1,4 @@
-/** The changes that are made most, where the pair is looked at; and what is changed, marked where it stands. */
+/** Buttons for the most common changes, in the inspector; and marks on changed parts. */
 
 import { blockOf, place, typed } from "../data/attentions.js";
 import { changes, found, touches } from "../state/interventions.js";
@@ -54,8 +54,8 @@ export function bindChangeButtons(context) {
 }
 
 /**
- * What the three would do at the pinned pair, or where none is at the one explained; null where that
- * is no one head's, no one edge, or no token of the sentence.
+ * What the three buttons do at the pinned pair or, without a pin, the explained one; null if it is
+ * not a single head, a single edge, or a token of the sentence.
  * @param {Desk} context
  * @returns {Record<Which, Change | null>}
  */
@@ -74,7 +74,7 @@ function meant({ store }) {
   const mask = { at: text, do: { mask: key } };
   return {
     head: one ? { ...where, do: "zero" } : null,
-    // What is masked or cut already has no weight to lose.
+    // A masked or cut edge has no weight to remove.
     edge: one && alone && open ? { ...where, do: { cut: [query, key] } } : null,
     token: text === typed(model) && read.cols.axis.groups[at.col].length === 1 ? mask : null,
   };

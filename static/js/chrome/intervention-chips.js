@@ -1,6 +1,6 @@
 /**
- * What is changed in the model, on every view: a chip each, which goes with a click; and a switch between
- * the changed model and the model as trained, with a word above the figure that says which it shows.
+ * The changes to the model, in every view: one chip per change, removed by a click; and a switch
+ * between the changed model and the model as trained, with a label above the figure.
  */
 
 import { blamed, changes, labelOf, plainly, worded } from "../state/interventions.js";
@@ -89,7 +89,7 @@ export function bindChanges(context) {
 }
 
 /**
- * A change in words, its tokens in their language.
+ * A change in words, with the language of its tokens.
  * @param {Context} context
  * @param {Change} change
  * @returns {(string | import("../lib/render.js").Described)[]}

@@ -1,4 +1,4 @@
-/** What the page does about a long text: it has no chips, no inspector, and one that is too long can be cut. */
+/** Long texts: no chips and no inspector, and a text that is too long can be truncated. */
 
 import { isLong } from "../data/long-texts.js";
 import { cut } from "../compute/cut-text.js";
@@ -27,7 +27,7 @@ export function bindLongText({ store, t }) {
     store.go({ source: cut(page.link.source, excess), query: null, key: null }, "chosen");
     find("#source").focus();
   });
-  // A long text is in the address's fragment, where a link to a place of the page would take its place.
+  // A long text is in the address's fragment, which a link within the page would replace.
   find(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     find("#stage").focus();
@@ -38,7 +38,10 @@ export function bindLongText({ store, t }) {
   offer();
 }
 
-/** By how much the typed text is too long; null: it is not, or it cannot be cut. @param {Page} page */
+/**
+ * By how much the typed text is too long; null: it is not, or it cannot be truncated.
+ * @param {Page} page
+ */
 function tooMuch(page) {
   const { problem, status, model } = page;
   if (status !== "failed" || problem?.kind !== "text-too-long" || !problem.excess || isFixed(page)) return null;

@@ -1,4 +1,7 @@
-/** Above a view of a share whose model is gone: that not all of it was frozen, and the way to what was. */
+/**
+ * A note above a view of a share whose model is gone: not everything was frozen, with a link to
+ * what was.
+ */
 
 import { Problem } from "../data/problem.js";
 import { find, h } from "../lib/dom.js";
@@ -15,7 +18,7 @@ import { wording } from "../parts/problem-wording.js";
 const lacks = (page) => missing(page, view(page.link.view));
 
 /**
- * What the share was made of, or its attention, which every share holds.
+ * The view with which the share was created, or its attention, which every share has.
  * @param {Page} page
  * @returns {import("../state/link.js").State | undefined}
  */

@@ -1,6 +1,6 @@
 /**
- * A map of the model, drawn from its own table of attentions: a tower a stack, a floor a layer, a cell
- * for each attention. It lights the place that is shown, and another cell goes there.
+ * The map of the model, from its table of attentions: one column per stack, one row per layer, one
+ * cell per attention. It highlights the current place; click another cell to go there.
  */
 
 import { blockOf, extent, place } from "../data/attentions.js";
@@ -17,7 +17,8 @@ import { view } from "../views/index.js";
 
 /**
  * @param {Desk} desk
- * @returns {() => HTMLCanvasElement[]}  the canvas of each layer of the present block, layer 1 first
+ * @returns {() => HTMLCanvasElement[]}  the canvas of each layer of the current block, layer 1
+ *   first
  */
 export function bindMap({ store, t }) {
   const map = find("#map");

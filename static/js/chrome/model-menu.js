@@ -1,4 +1,4 @@
-/** Which model answers: those that translate, and those of the zoo under the task that they learned. */
+/** Choose the model: those that translate, and those of the zoo, grouped by task. */
 
 import { examplesOf } from "../data/examples.js";
 import { find } from "../lib/dom.js";
@@ -11,7 +11,7 @@ import { changedName, taskDoes, taskName } from "../state/zoo-names.js";
 
 /**
  * @param {Desk} context
- * @param {() => Promise<ModelInfo[]>} models  all that are served, the default one first
+ * @param {() => Promise<ModelInfo[]>} models  all models being served, the default first
  */
 export function bindModelMenu({ store, t }, models) {
   const menu = /** @type {HTMLSelectElement} */ (find("#model"));
@@ -33,14 +33,14 @@ export function bindModelMenu({ store, t }, models) {
     does.textContent = does.title = zoo ? taskDoes(t, zoo.task) : plain;
     const names = zoo ? [t("Input"), t("Answer")] : usual;
     sides.forEach((one, i) => one && (one.textContent = names[i]));
-    // A share is of the model that it was frozen of.
+    // The model of a share cannot be changed.
     menu.hidden = list.length < 2 || share !== null;
     menu.value = (list.find(({ id }) => id === (link.model ?? "")) ?? list[0])?.id ?? "";
   }
 
   store.subscribe(({ link, model, share }) => [link.model, model, share], show);
   show();
-  // Without a list there is nothing to choose from; what went wrong is said where the model is asked.
+  // Without a list there is no menu; the failure is reported by the request to the model.
   void models().then((found) => {
     list = found;
     render(menu, grouped(found).map(({ task, models: own }) => el("optgroup", { label: headed(t, task) }, own.map((one) => el("option", { value: one.id }, called(t, one))))));
@@ -54,7 +54,7 @@ export function grouped(models) {
   return tasks.map((task) => ({ task, models: models.filter((model) => taskOf(model) === task) }));
 }
 
-/** What a model is not trained to translate for, if it says nothing else of itself. */
+/** The group of models that do not translate and name no other purpose. */
 const LANGUAGE = "language";
 
 /** @param {ModelInfo} model @returns {string | null}  null: translation */
@@ -66,14 +66,14 @@ function headed(t, task) {
   return task ? taskName(t, task) : t("Translation");
 }
 
-/** What a model is, in a few words. @param {Translate} t @param {ModelInfo} model */
+/** A short description of a model. @param {Translate} t @param {ModelInfo} model */
 export function called(t, { name, zoo }) {
   return zoo ? `${taskName(t, zoo.task)}: ${changedName(t, zoo.changed)}` : name;
 }
 
 /**
- * Where one goes with another model: with the same text where it learned the same task, else with the
- * first of its own examples. What was pinned or changed was the other one's.
+ * The link for another model: with the same text if it learned the same task, else with its first
+ * example. Pins and changes are removed, because they belonged to the other model.
  * @param {import("../state/link.js").State} link
  * @param {ModelInfo | null} before
  * @param {ModelInfo} after

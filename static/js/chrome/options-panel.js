@@ -1,4 +1,4 @@
-/** A view's options, behind a button where its picture is to stand first: in views that fold them, and on a phone in all. */
+/** A view's options behind a button: in views that hide them, and on a phone in all views. */
 
 import { find } from "../lib/dom.js";
 import { chosen } from "../state/link.js";
@@ -19,7 +19,7 @@ export function bindOptions({ store, t, figure }) {
   function show() {
     const { link } = store.get();
     const { frame, options = {} } = view(link.view);
-    // What is chosen otherwise than at first is counted, so that it is not overlooked.
+    // The button shows how many options differ from their defaults, so that they are not overlooked.
     const n = Object.keys(chosen(link, options)).length + Number(Boolean(link.pad_to));
     const folds = Boolean(frame.folds) || narrow.matches || figure.pairs();
     root.dataset.folds = folds ? "yes" : "no";

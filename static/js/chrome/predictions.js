@@ -1,6 +1,6 @@
 /**
- * What a model of one text predicts, beside the text: how it goes on, or what stands behind a mask.
- * A click on a candidate puts it there.
+ * What a model of one text predicts, beside the text: how it continues, or the masked token. A
+ * click on a candidate inserts it.
  */
 
 import { typed } from "../data/attentions.js";
@@ -19,7 +19,7 @@ import { createContinuation } from "./continuation.js";
 /** @typedef {import("../data/predictions.js").Predicted} Predicted */
 /** @typedef {import("../data/predictions.js").Candidate} Candidate */
 
-/** Candidates that are shown. */
+/** The number of candidates shown. */
 const SHOWN = 6;
 
 /** @param {Desk} desk */
@@ -79,7 +79,11 @@ export function bindPredictions({ store, source, t, say, announce }) {
   /** @param {string} text  of the page from now on */
   const replace = (text) => store.go({ source: text, query: null, key: null, pad_to: null }, "chosen");
 
-  /** Of a model with a mask: the text filled in, or a word to hide. @param {Page} page @param {Predicted | null} place */
+  /**
+   * For a masked language model: the text filled in, or a word to mask.
+   * @param {Page} page
+   * @param {Predicted | null} place
+   */
   function showFilled({ model, trace, link }, place) {
     const mask = model?.mask ?? "";
     if (!model || !trace) return;
@@ -97,7 +101,7 @@ export function bindPredictions({ store, source, t, say, announce }) {
     take.hidden = true;
   }
 
-  /** Of a model that writes: how the text goes on. @param {Page} page */
+  /** For a model that writes: how the text continues. @param {Page} page */
   function showWritten(page) {
     const written = continuation.of(page.trace?.id);
     const writes = written !== null && !written.ended;

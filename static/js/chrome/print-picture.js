@@ -1,13 +1,13 @@
 /**
- * A picture as a PDF. The browser prints it on a single page of its size, with the fonts that it
- * is shown in, so that lines stay lines and Chinese stays text. Nothing leaves the machine.
+ * A picture as a PDF. The browser prints it on a single page of its size, with the page's fonts, so
+ * that it stays vector graphics and Chinese stays text. No data is sent anywhere.
  */
 
 import { h } from "../lib/dom.js";
 
 /**
  * @param {{svg: string, width: number, height: number}} picture
- * @param {string} name  of the file, which browsers take from the title
+ * @param {string} name  the file name, which browsers take from the title
  */
 export function printPicture({ svg, width, height }, name) {
   const root = document.documentElement;

@@ -1,4 +1,4 @@
-/** What else of the page says how its figure is: the sentence box, the line for an empty one, the network. */
+/** Notices outside the figure: at the sentence box, for an empty sentence, and for the network. */
 
 import { troubleOf } from "../parts/status.js";
 import { find } from "../lib/dom.js";

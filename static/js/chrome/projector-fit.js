@@ -1,6 +1,6 @@
 /**
- * Projector mode: the figure's letters are as large as keeps all of it on the screen, in three sizes. What
- * is longer at the smallest one scrolls, and a button says so.
+ * Projector mode: use the largest of three font sizes at which the whole figure fits on the screen.
+ * A figure that is too long at the smallest size scrolls, and a button says so.
  */
 
 import { find } from "../lib/dom.js";
@@ -9,14 +9,14 @@ import { find } from "../lib/dom.js";
 
 /** The smallest size, as `data-fit`; 0 is the largest. */
 const SMALLEST = 2;
-/** Pixels that do not count as more to see. */
+/** Overflow in pixels that is ignored. */
 const NOTHING = 4;
 
 /** @param {Desk} context */
 export function bindFit({ store, restyle }) {
   const root = document.documentElement;
   const more = find("#projector-more");
-  /** The size of each thing that has been shown. @type {Map<string, number>} */
+  /** The size chosen for each figure shown before. @type {Map<string, number>} */
   const sizes = new Map();
   let shown = "";
   let waits = 0;

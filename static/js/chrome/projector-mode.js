@@ -1,4 +1,4 @@
-/** Projector mode: the sentence, the figure and what it says, in letters for the last row. */
+/** Projector mode: the sentence, the figure and its caption, in large letters. */
 
 import { find } from "../lib/dom.js";
 import { bindFit } from "./projector-fit.js";
@@ -19,7 +19,7 @@ export function bindProjector(context) {
   /** @param {boolean} wanted */
   function turn(wanted) {
     store.choose({ projector: wanted });
-    // The button that was pressed is gone.
+    // The pressed button is gone, so move the focus.
     (wanted ? find("#stage") : find("#more")).focus();
     announce(
       wanted
@@ -42,7 +42,7 @@ export function bindProjector(context) {
   bindFit(context);
   enter.addEventListener("click", () => turn(!on()));
   leave.addEventListener("click", () => turn(false));
-  // Before the pin is let go: with something pinned, Escape does that first.
+  // If something is pinned, Escape first unpins it.
   const escape = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape" || event.isComposing || !on()) return;
     if (document.querySelector("dialog[open]")) return;
@@ -59,7 +59,7 @@ export function bindProjector(context) {
   show();
 }
 
-/** A menu of the views, in their groups. @param {Desk} context */
+/** A menu of the views, in groups. @param {Desk} context */
 function pickViews({ store, figure, t }) {
   const menu = /** @type {HTMLSelectElement} */ (find("#projector-view"));
   let pointed = false;
@@ -67,7 +67,8 @@ function pickViews({ store, figure, t }) {
   menu.addEventListener("keydown", () => (pointed = false));
   menu.addEventListener("change", () => {
     store.go({ view: menu.value });
-    // The arrows of a remote mean the figure again; who chooses by keyboard stays where they are.
+    // After a choice by pointer, move the focus to the figure, so that a remote's arrows work there;
+    // with the keyboard, the focus stays.
     if (pointed) find("#stage").focus();
   });
 

@@ -1,4 +1,4 @@
-/** The link as a QR code over the whole screen, for those at the back of the room. */
+/** The link as a QR code over the whole screen, readable from the back of a room. */
 
 import { Problem, failure } from "../data/problem.js";
 import { find } from "../lib/dom.js";
@@ -10,7 +10,8 @@ const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
  * @param {Pick<Context, "t">} context
- * @param {() => Promise<{url: string}>} shorten  The long link makes modules too small to be read across a room.
+ * @param {() => Promise<{url: string}>} shorten  makes a short link, because a long one makes the
+ *   modules too small
  */
 export function bindQr({ t }, shorten) {
   const dialog = /** @type {HTMLDialogElement} */ (find("#qr"));
@@ -46,7 +47,7 @@ export function bindQr({ t }, shorten) {
   }
 
   picture.addEventListener("error", () => fail(t("The code could not be drawn.")));
-  // Escape closes the dialog and leaves what is pinned under it.
+  // Escape closes the dialog and keeps the pin.
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
   find("#qr-open").addEventListener("click", open);
   return { show };

@@ -1,4 +1,4 @@
-/** How the score of a cell comes about, line by line, by the scoring that the model has. */
+/** The calculation of a cell's score, line by line, by the model's scoring. */
 
 import { isDot } from "../compute/scoring.js";
 import { four, factored } from "../lib/numbers.js";
@@ -9,7 +9,7 @@ import { el } from "../lib/render.js";
 /** @typedef {import("../compute/scoring.js").Scoring} Scoring */
 /** @typedef {{w: ArrayLike<number> | null, b: ArrayLike<number> | null}} Learned  of the head */
 
-/** Channels of an additive score that are worked out one by one. */
+/** The number of channels of an additive score that are shown separately. */
 const CHANNELS = 2;
 
 /** @param {string} name @param {...import("../lib/render.js").Child} value */
@@ -44,7 +44,12 @@ function dotLines(t, { kind }, { scored, width, score }, placed) {
   return [line("q · k", four(scored.sum)), line(placed ? "q · k / √d" : t("score"), `${four(scored.sum)} / √${width} = `, end)];
 }
 
-/** The channels that bring the most. @param {Translate} t @param {Working} work @param {Learned} learned */
+/**
+ * The channels that contribute most.
+ * @param {Translate} t
+ * @param {Working} work
+ * @param {Learned} learned
+ */
 function channels(t, { q, k, scored: { terms } }, { w, b }) {
   if (!w) return [];
   const order = [...terms.keys()].sort((a, c) => Math.abs(terms[c]) - Math.abs(terms[a])).slice(0, CHANNELS);

@@ -1,6 +1,6 @@
 /**
- * Says what has changed to whoever does not see it: the translation when it comes, the sentence
- * under the views when one goes to another head. What the pointer passes over is not said.
+ * Announce changes to screen readers: the translation when it arrives, and the caption when the
+ * head changes. Hovered cells are not announced.
  */
 
 import { find } from "../lib/dom.js";
@@ -8,7 +8,10 @@ import { settle } from "../lib/timing.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 
-/** How long a hand is still before it is said, in milliseconds: who runs through heads hears the last. */
+/**
+ * The delay of announcements in milliseconds, so that only the last of several quick changes is
+ * announced.
+ */
 const REST = 300;
 const PLACE = /** @type {const} */ (["view", "block", "layer", "head"]);
 
@@ -26,7 +29,9 @@ export function bindAnnouncer({ store, announce, t }) {
   store.subscribe(({ link, trace }) => [...PLACE.map((key) => link[key]), trace?.output.text], speak.later);
 }
 
-/** The row's sentence, where the present view says it; a sentence of its own a view announces itself. */
+/**
+ * The caption, if the current view uses it; views with their own sentence announce it themselves.
+ */
 function caption() {
   return document.documentElement.dataset.caption === "yes" ? (find("#caption").textContent ?? "") : "";
 }

@@ -1,4 +1,4 @@
-/** The sentence box: traced live as one types, at once on Enter. */
+/** The sentence box: runs while typing, and at once on Enter. */
 
 import { find, h } from "../lib/dom.js";
 import { bindTyping, grow } from "../parts/text-input.js";
@@ -13,7 +13,7 @@ import { own } from "../data/decode-options.js";
 /** @typedef {import("./types.js").Desk} Desk */
 
 /**
- * Without what belonged to the sentence before: its translation, how that had to begin, and padding.
+ * Remove what belonged to the previous sentence: its target, prefix and padding.
  * @param {import("../state/link.js").State} link
  */
 const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode) });

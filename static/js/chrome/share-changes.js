@@ -1,4 +1,7 @@
-/** Whether the reader of a share has changed what it asks of its model, and the way back to what was saved. */
+/**
+ * Show whether the reader has changed the request of a share, with a button to return to what was
+ * saved.
+ */
 
 import { find } from "../lib/dom.js";
 import { OPTIONS } from "../views/index.js";

@@ -1,4 +1,4 @@
-/** Deleting a share with its edit key: when it has just been made, or later at its own address. */
+/** Delete a share with its edit key: just after creating it, or later at its address. */
 
 import { find } from "../lib/dom.js";
 import { Problem, failure } from "../data/problem.js";
@@ -19,7 +19,7 @@ export function bindDeletion({ api, t }, deleted) {
 
   /**
    * @param {string} share  its id
-   * @param {string} told  its key, where the server has just told it; otherwise it is asked for
+   * @param {string} told  its key if it was just created; otherwise the reader must enter it
    */
   function offer(share, told) {
     id = share;

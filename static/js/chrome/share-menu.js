@@ -1,4 +1,4 @@
-/** Sharing what is in the workspace; and what a frozen share says of itself. */
+/** Share the workspace; and describe an open share. */
 
 import { asked } from "../data/request.js";
 import { find } from "../lib/dom.js";
@@ -25,7 +25,7 @@ export function bindShare(context) {
 }
 
 /**
- * A short link to what is on the screen. What was frozen of a model that is gone has one already.
+ * Create a short link to what is on the screen. A share whose model is gone already has one.
  * @param {Desk} context
  * @param {import("./share-panel.js").About} [about]
  * @returns {Promise<Made>}
@@ -38,7 +38,7 @@ async function make({ store, api }, about) {
 }
 
 /**
- * A link as the server keeps it.
+ * A link as the state of a share.
  * @param {import("../state/link.js").State} link
  */
 function kept(link) {

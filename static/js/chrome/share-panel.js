@@ -1,4 +1,4 @@
-/** Making a short link and copying it, over plain http too; and deleting what it leads to. */
+/** Create and copy a short link, also over plain http; and delete the share. */
 
 import { copyText } from "../lib/clipboard.js";
 import { find } from "../lib/dom.js";
@@ -16,7 +16,7 @@ import { bindShareWords } from "./share-words.js";
  * @property {import("../lib/i18n.js").Translate} t
  * @property {import("../data/api.js").Api} api
  * @property {(about?: About) => Promise<Made>} make
- * @property {() => string} title  of a frame in another page
+ * @property {() => string} title  title of a frame in another page
  * @property {string} lang  of the page
  */
 
@@ -30,7 +30,10 @@ export function bindSharePanel({ t, api, make, title, lang }) {
   const says = find("#shared-says");
   const button = /** @type {HTMLButtonElement} */ (find("#share"));
   const words = bindShareWords(() => void share());
-  /** Edit keys of the links made here: the server tells each once. @type {Map<string, string>} */
+  /**
+   * Edit keys of the shares created here; the server returns each only once.
+   * @type {Map<string, string>}
+   */
   const keys = new Map();
   const qr = bindQr({ t }, made);
   const deletion = bindDeletion({ t, api }, deleted);
@@ -44,7 +47,7 @@ export function bindSharePanel({ t, api, make, title, lang }) {
     await offer(shared.expires);
   }
 
-  /** The same screen with the same words is the same link. */
+  /** The same state with the same words has the same link. */
   async function made() {
     const shared = await make(words.read());
     if (shared.edit_key) keys.set(shared.url, shared.edit_key);
@@ -86,7 +89,7 @@ export function bindSharePanel({ t, api, make, title, lang }) {
     find("#shared-close").focus();
   }
 
-  /** At the address of a share, to someone who has kept its key. */
+  /** At the address of a share: ask for its key. */
   function askForKey() {
     hold({ url: here(window) });
     says.textContent = t("The link to this share");
@@ -116,7 +119,7 @@ export function bindSharePanel({ t, api, make, title, lang }) {
 }
 
 /**
- * What another site's page needs to show a share.
+ * The HTML to embed a share in another page.
  * @param {string} url  of the share
  * @param {string} title
  * @param {string} lang
@@ -136,7 +139,7 @@ function snippet(url, title, lang) {
 
 /**
  * @param {string} moment  ISO 8601
- * @param {"short"} [time]  absent: the day alone
+ * @param {"short"} [time]  absent: only the day
  */
 export function day(moment, time) {
   const { lang } = document.documentElement;

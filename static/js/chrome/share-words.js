@@ -1,4 +1,4 @@
-/** What an author writes beside a share: a title, a note, a question and its answer. */
+/** What the author of a share adds: a title, a note, a question and its answer. */
 
 import { find } from "../lib/dom.js";
 

@@ -1,4 +1,6 @@
-/** Where there is little room: the views, the map and the sentence open from a bar, and close when one is chosen. */
+/**
+ * Narrow screens: the views, the map and the sentence open from a bar, and close after a choice.
+ */
 
 import { blockName } from "../state/model-part-names.js";
 import { languages } from "../data/tokens.js";
@@ -13,7 +15,7 @@ import { createDisclosure } from "./disclosure.js";
 export function bindSheets({ store, t }) {
   const views = sheet("#views");
   sheet("#rail");
-  // A view is chosen once; of layers and heads one tries several.
+  // Choosing a view closes its sheet; the sheet of layers and heads stays open, to try several.
   find("#views").addEventListener("change", views.close);
 
   function show() {
@@ -22,7 +24,7 @@ export function bindSheets({ store, t }) {
     render(find("#rail-open"), ...opener(t("Model"), model ? blockName(link.block, t) : ""));
   }
   store.subscribe(({ model, link }) => [model, link.view, link.block], show);
-  // The inspector is a sheet too: what is pinned stays in sight above it.
+  // The inspector is a sheet too; the pinned cell stays visible above it.
   store.subscribe(({ link, trace }) => [link.query, link.key, trace?.id], () => requestAnimationFrame(() => find("#views-open").checkVisibility() && document.querySelector("#view .mark.cell")?.scrollIntoView({ block: "nearest" })));
   show();
   bindBand(store, t);
@@ -42,7 +44,7 @@ function sheet(selector) {
 }
 
 /**
- * The sentence and what came of it in one line, until it is tapped.
+ * The sentence and its translation in one line until tapped.
  * @param {Desk["store"]} store
  * @param {Desk["t"]} t
  */

@@ -1,6 +1,6 @@
 /**
- * Keys that work everywhere. Each does what a button on the page does, and they can be switched off:
- * who dictates to a machine, or strays on the keyboard, must be able to (WCAG 2.1.4).
+ * Keyboard shortcuts of the whole page. Each has a button as well, and they can be switched off, as
+ * WCAG 2.1.4 requires for speech input and unintended key presses.
  */
 
 import { find } from "../lib/dom.js";
@@ -11,7 +11,7 @@ import { step } from "./steppers.js";
 /** @typedef {import("./types.js").Desk} Desk */
 
 const KEPT = "single-keys";
-/** What takes letters, or arrows, for itself. */
+/** Elements that use letters or arrows themselves. */
 const WRITES = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
 const TAKES_ARROWS = "input, textarea, select, [role=application], [role=grid], [tabindex='0']";
 
@@ -55,7 +55,7 @@ export function bindKeys(context) {
 }
 
 /**
- * The next view, or the one before.
+ * Go to the next or previous view.
  * @param {Desk} context
  * @param {number} by
  */
@@ -80,6 +80,6 @@ function remember(value) {
   try {
     window.localStorage.setItem(KEPT, value);
   } catch {
-    // A browser that keeps nothing does what was chosen until the page is left.
+    // Without storage, the choice applies until the page is left.
   }
 }

@@ -1,4 +1,7 @@
-/** Small pickers where there is no room for the map: one step to another layer or head, a menu of kinds of attention. */
+/**
+ * Small controls in place of the map: step to another layer or head, and a menu of kinds of
+ * attention.
+ */
 
 import { blockOf, blocks, extent } from "../data/attentions.js";
 import { find } from "../lib/dom.js";
@@ -9,7 +12,7 @@ import { view } from "../views/index.js";
 /** @typedef {import("./types.js").Desk} Desk */
 
 /**
- * One step back or on, around the end.
+ * One step back or forward, cyclically.
  * @param {Pick<Desk, "store">} desk
  */
 export function bindSteppers({ store }) {
@@ -35,7 +38,7 @@ export function step(store, which, by) {
 }
 
 /**
- * The kinds of attention that the open view can show; hidden where there is only one.
+ * A menu of the kinds of attention that the view can show; hidden if there is only one.
  * @param {Desk} desk
  */
 export function bindKinds({ store, t }) {

@@ -1,4 +1,4 @@
-/** The tokens of both sides, as buttons: pointing lights a token up, a click pins it. */
+/** The tokens of both sides as buttons: pointing highlights a token, a click pins it. */
 
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -15,7 +15,7 @@ import { litTokens } from "../state/heatmap-data.js";
 
 /** @param {Context} context */
 export function bindChips({ store, t }) {
-  /** A place a text, the one that is typed first. */
+  /** One list per text, the typed one first. */
   const lists = ["#source-tokens", "#target-tokens"].map((id) => find(id));
   const output = find("#output");
 
@@ -32,7 +32,11 @@ export function bindChips({ store, t }) {
     output.lang = written?.find(({ writes }) => !writes.special)?.writes.lang ?? "";
   }
 
-  /** Of a long text their number: the figure has the text itself. @param {import("../data/wire.js").Trace} trace @param {string[]} texts */
+  /**
+   * For a long text, only the number of tokens; the figure shows the text.
+   * @param {import("../data/wire.js").Trace} trace
+   * @param {string[]} texts
+   */
   function counted({ tokens, output }, texts) {
     texts.forEach((text, i) => render(lists[i], el("li", { className: "counted" }, t("{n} tokens", { n: tokens[text]?.length ?? 0 }))));
     lists[1].closest(".side")?.toggleAttribute("hidden", texts.length < 2);
@@ -84,7 +88,10 @@ export function bindChips({ store, t }) {
   store.watch(light);
 }
 
-/** What `litTokens` goes by: a comparison lights its largest change. @param {import("../state/store.js").Page} page */
+/**
+ * What `litTokens` depends on: a comparison highlights its largest change.
+ * @param {import("../state/store.js").Page} page
+ */
 function lights(page) {
   const { link, trace, model } = page;
   return [link, trace, model, link.view === "compare" ? comparison(page) : null];

@@ -1,4 +1,4 @@
-/** Above a view that stands for another one: that what was asked for is not to be had. */
+/** A note above a view that replaces one that is not offered. */
 
 import { blocks, withVectors } from "../data/attentions.js";
 import { LONGEST, isLong } from "../data/long-texts.js";

@@ -1,4 +1,4 @@
-/** Where the figure stands: tabs for the views, and what is said above. */
+/** Tabs for the views. */
 
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -19,7 +19,7 @@ export function bindStage(desk) {
 }
 
 /**
- * What stands around a view: its stylesheets read it off the root.
+ * What surrounds a view, as attributes of the root for stylesheets.
  * @param {import("../state/types.js").View} view
  */
 export function surround({ id, frame: { rail, inspector, caption, folds } }) {
@@ -30,7 +30,7 @@ export function surround({ id, frame: { rail, inspector, caption, folds } }) {
   dataset.caption = caption ? "yes" : "no";
 }
 
-/** The views that are offered, in groups, each with what it is for. @param {Desk} desk */
+/** The offered views in groups, each with its purpose. @param {Desk} desk */
 function tabs({ store, t, figure }) {
   const place = find("#views");
   const legend = find("legend", place);
@@ -58,7 +58,11 @@ function tabs({ store, t, figure }) {
   show();
 }
 
-/** A list that is wider than its window moves so that a choice stands in its middle. @param {Element} list @param {Element} label */
+/**
+ * Scroll a list so that the choice is in the middle.
+ * @param {Element} list
+ * @param {Element} label
+ */
 function reveal(list, label) {
   const [outer, inner] = [list, label].map((element) => element.getBoundingClientRect());
   list.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;

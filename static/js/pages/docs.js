@@ -1,4 +1,4 @@
-// The API reference: Swagger UI out of a Python package, so that it works without the internet.
+// The API reference: Swagger UI from a Python package, so that it works offline.
 const { classList, dataset } = document.documentElement;
 const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 classList.toggle("dark-mode", (dataset.theme ?? system) === "dark");

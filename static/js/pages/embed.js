@@ -1,4 +1,4 @@
-/** A share in a frame of someone else's page: its view and its caption, and nothing around them. */
+/** A share in a frame of another page: only its view and its caption. */
 
 import { createApi } from "../data/api.js";
 import { createDesk } from "./main-figure.js";
@@ -32,7 +32,7 @@ async function start() {
 }
 
 /**
- * The link to the share opens at the place that the reader has chosen.
+ * The link to the share opens what the reader selected.
  * @param {import("../chrome/types.js").Desk} desk
  */
 function bindOrigin({ store }) {

@@ -1,6 +1,6 @@
 /**
- * A page in one file: the trace lies in it, and the page's own parts draw it. There is no server to
- * ask and no address bar to write to.
+ * A page in one file: it contains the trace, and the page's modules draw it. There is no server,
+ * and the address bar is not used.
  */
 
 import { createApi } from "../data/api.js";
@@ -33,7 +33,7 @@ const { lang = "en", home = "" } = root.dataset;
 
 async function start() {
   const file = await unpack("#trace");
-  // The API that the page speaks to, with one answer: the file's.
+  // An API object whose only reply is the one in the file.
   const api = createApi(async (path) =>
     String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
   );
@@ -58,7 +58,7 @@ async function start() {
 }
 
 /**
- * The views that the file holds enough for: those that show no other tensors and ask nothing else.
+ * The views for which the file is sufficient: those that need no other tensors or requests.
  * @param {Page} page
  */
 function enough(page) {
@@ -72,7 +72,7 @@ function enough(page) {
 }
 
 /**
- * @param {string} selector  of data in base 64, compressed with gzip
+ * @param {string} selector  of gzipped data in base64
  * @returns {Promise<ArrayBuffer>}
  */
 function unpack(selector) {
@@ -82,7 +82,7 @@ function unpack(selector) {
 }
 
 /**
- * Who saw this and when, the way back to the live page, paper.
+ * The model and date, the link to the live page, and printing.
  * @param {Desk} desk
  */
 function bindFrame({ store, t, format: query }) {
@@ -107,7 +107,7 @@ function bindFrame({ store, t, format: query }) {
 }
 
 /**
- * Paper is white.
+ * Print in the light theme.
  * @param {HTMLButtonElement} theme
  */
 function onPaper(theme) {

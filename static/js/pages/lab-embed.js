@@ -1,4 +1,4 @@
-/** A share of the lab in a frame of someone else's page: its matrices and steps, and nothing around them. */
+/** A share of the lab in a frame of another page: only its matrices and steps. */
 
 import { createApi } from "../data/api.js";
 import { Problem, failure } from "../data/problem.js";

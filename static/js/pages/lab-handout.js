@@ -1,4 +1,4 @@
-/** The lab in one file: its numbers lie in it. Nothing is computed anew; hidden steps can be filled in. */
+/** The lab in one file with its numbers. Nothing is recomputed; hidden steps can be filled in. */
 
 import { bindTheme } from "../draw/theme.js";
 import { find } from "../lib/dom.js";

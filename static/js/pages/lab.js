@@ -1,4 +1,4 @@
-/** Attention by hand: the lab's figure, its link, and formulas for numbers of the reader's own. */
+/** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
 import { bindSharePanel, day } from "../chrome/share-panel.js";
 import { createApi } from "../data/api.js";
@@ -35,7 +35,10 @@ async function start() {
   const jumps = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll(".jumps a")]);
   const other = /** @type {HTMLAnchorElement} */ (find("#language"));
 
-  /** The address says what is on the screen: a share as long as nothing in it is changed. @param {import("../state/lab-matrices.js").Lab} lab */
+  /**
+   * Write the address: that of the share as long as nothing is changed.
+   * @param {import("../state/lab-matrices.js").Lab} lab
+   */
   function onChange(lab) {
     const link = format(lab);
     const here = link === frozen ? { path: `/s/${id}`, query: "" } : { path: LAB, query: `${link}&` };

@@ -1,4 +1,6 @@
-/** Lessons: figures that are made as they come into sight, and questions that a model answers. */
+/**
+ * Lessons: figures that are created when they come into view, and questions that a model answers.
+ */
 
 import { explainTerms } from "../chrome/glossary.js";
 import { createApi } from "../data/api.js";

@@ -1,4 +1,4 @@
-/** The page's main figure, and what stands around it. */
+/** The page's main figure, and what surrounds it. */
 
 import { find } from "../lib/dom.js";
 import { bindTheme } from "../draw/theme.js";
@@ -10,10 +10,11 @@ import { surround } from "../chrome/view-tabs.js";
 import { screenful } from "../chrome/figure-height.js";
 
 /**
- * The page's main figure, which needs no name of its own, and what the chrome around it is given.
+ * Create the page's main figure, and the context for the chrome around it.
  * @param {Omit<import("../views/create-figure.js").Plan, "root" | "page">} plan
  * @param {import("../data/api.js").Api} api
- * @param {{messages: import("../lib/i18n.js").Messages, plotly?: string}} words  plotly: where it is, if anywhere
+ * @param {{messages: import("../lib/i18n.js").Messages, plotly?: string}} words  plotly: its
+ *   address, if available
  * @returns {import("../chrome/types.js").Desk}
  */
 export function createDesk(plan, api, words) {

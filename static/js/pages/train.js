@@ -1,4 +1,4 @@
-/** Watch a model learn: a run on the server, as it goes and as it was at every snapshot. */
+/** Watch a model learn: a run on the server, live and at every snapshot. */
 
 import { createApi } from "../data/api.js";
 import { Problem } from "../data/problem.js";
@@ -22,7 +22,7 @@ import { format, parse } from "./train/link.js";
 
 /** @typedef {import("../state/live-run.js").LiveRun} LiveRun */
 
-/** What can be drawn of attention alone. */
+/** Views that need only attention weights. */
 const OFFERED = new Set(["attention", "heads", "lines"]);
 
 const { lang = "en", plotly = "", catalog = "" } = find("#train").dataset;

@@ -1,4 +1,4 @@
-/** Puts the page together: the link becomes the state, the parts hear of it, the first trace is asked for. */
+/** Assemble the page: read the link into the state, bind the parts, and request the first trace. */
 
 import { createApi } from "../data/api.js";
 import { attentionAt, pictures, place } from "../data/attentions.js";
@@ -86,7 +86,7 @@ async function start() {
   await desk.figure.run();
 }
 
-/** What opens from the page's own buttons; what was chosen in it closes it. */
+/** Menus of the page's buttons; a choice closes them. */
 function bindMenus() {
   for (const name of ["more", "examples"]) {
     const panel = find(`#${name}-panel`);
@@ -100,7 +100,7 @@ function bindMenus() {
 }
 
 /**
- * What the page opens with: an example of the model's own, where the link names a model and no text.
+ * The initial state: if the link names a model but no text, one of the model's examples.
  * @param {ReturnType<typeof createApi>} api
  * @param {Partial<import("../state/link.js").State>} asked
  */
@@ -113,7 +113,7 @@ async function first(api, asked) {
 }
 
 /**
- * What the caption and the inspector show, and the pictures of other layers and heads.
+ * The tensors for the caption, the inspector, and the thumbnails of layers and heads.
  * @param {import("../state/store.js").Page} page
  */
 function needs({ model, link }) {

@@ -1,4 +1,4 @@
-/** The zoo: small models of a task side by side on the same input, and what was measured of them. */
+/** The zoo: small models of a task side by side on the same input, and their measurements. */
 
 import { createApi } from "../data/api.js";
 import { Problem } from "../data/problem.js";
@@ -96,7 +96,7 @@ function show(page, api, zoo) {
   void ask(state.source ? { source: state.source } : input.first(state.task));
 }
 
-/** Which example is drawn. */
+/** A random seed for the next example. */
 const dice = () => Math.floor(Math.random() * 2 ** 31);
 
 void start();

@@ -1,6 +1,6 @@
 /**
- * The first thing that a newcomer sees: what attention is, in a sentence worked out from a run, with
- * its picture, which plays by itself until it is touched; and three ways on.
+ * The opening for newcomers: what attention is, in one sentence computed from a run, with a picture
+ * that plays until the reader interacts with it, and three buttons to continue.
  */
 
 import { examplesFor } from "../../data/examples.js";
@@ -16,7 +16,7 @@ import { createPicture } from "./picture.js";
 /** @typedef {import("../types.js").Desk} Desk */
 /** @typedef {import("../../state/opening.js").Opening} Opening */
 
-/** Milliseconds that a word is lit while they play. */
+/** Milliseconds per word while playing. */
 const BEAT = 1800;
 
 /** @param {Desk} desk */
@@ -31,7 +31,7 @@ export function bindOpening(desk) {
     light(word);
   });
   find("#opening-picture").replaceWith(picture.element);
-  /** The lit word; null: the one that shows most. @type {number | null} */
+  /** The highlighted word; null: the clearest one. @type {number | null} */
   let at = null;
   const open = () => store.get().link.options.opening === true;
 
@@ -41,7 +41,7 @@ export function bindOpening(desk) {
     show();
   }
 
-  /** The next word, round and round; marks say nothing. */
+  /** Go to the next word, cyclically, skipping punctuation. */
   function step() {
     const shown = openingOf(store.get());
     if (!shown) return;
@@ -57,7 +57,7 @@ export function bindOpening(desk) {
     document.documentElement.toggleAttribute("data-opening", open());
     place.hidden = !open();
     if (!open()) return player.end();
-    // A model of which nobody knows which head aligns has no such picture.
+    // A model whose alignment was not measured has no opening.
     if (page.model && page.status === "ready" && !opens(page.model)) return leave(desk);
     const shown = openingOf(page);
     if (!shown?.written.length) return;
@@ -76,7 +76,7 @@ export function bindOpening(desk) {
   show();
 }
 
-/** Where an example is open, the word in which it is seen. @param {Desk} desk @param {Opening} shown */
+/** For an example, the word that shows its point. @param {Desk} desk @param {Opening} shown */
 function firstOf({ store }, shown) {
   const { source, lang } = store.get().link;
   const example = examplesFor(lang).find(({ text }) => text === source);
@@ -112,7 +112,7 @@ function sentence({ say, t }, shown, at, glossed) {
 }
 
 /**
- * Plays until someone touches the page, and never where nothing is to move.
+ * Play until the reader interacts with the page; never with reduced motion.
  * @param {Desk} desk
  * @param {() => void} step
  */
@@ -169,13 +169,13 @@ function bindDoors(desk) {
   });
 }
 
-/** To the instrument, where one who comes back begins. @param {Desk} desk */
+/** Go to the workspace, where returning readers start. @param {Desk} desk */
 function leave({ store }) {
   known();
   store.choose({ opening: false }, "chosen");
 }
 
-/** The examples by what they show, those in the reader's language first. @param {Desk} desk */
+/** The examples by what they show, in the reader's language first. @param {Desk} desk */
 function offer({ store, t }) {
   const { lang } = store.get().link;
   const all = examplesFor(lang);

@@ -1,4 +1,7 @@
-/** The opening's picture: the sentence above, the translation below, lines of the lit word alone. */
+/**
+ * The opening's picture: the sentence above, the translation below, lines for the highlighted word
+ * only.
+ */
 
 import { token } from "../../draw/token.js";
 import { curve, s } from "../../draw/svg.js";
@@ -8,9 +11,9 @@ import { el, render } from "../../lib/render.js";
 /** @typedef {import("../types.js").Desk} Desk */
 /** @typedef {import("../../state/opening.js").Opening} Opening */
 
-/** Weights below it have no line: they say nothing at this size. */
+/** Smaller weights have no line. */
 const FAINT = 0.05;
-/** Pixels of a line whose weight is 1. */
+/** The width in pixels of a line with weight 1. */
 const THICK = 10;
 
 /**
@@ -41,7 +44,7 @@ export function createPicture({ t, theme, onTheme }, pick) {
     return el("li", {}, el("button", { type: "button", "aria-pressed": String(lit), onclick: () => pick(i), onpointerenter }, token({ ...label, space: "" }), below));
   }
 
-  /** Lines from the lit word, as thick as its weights. */
+  /** Draw lines from the highlighted word, as thick as its weights. */
   function join() {
     if (!shown || !element.clientWidth) return;
     const { opening, at } = shown;

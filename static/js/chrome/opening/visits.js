@@ -1,4 +1,7 @@
-/** Whether a reader has been inside: who has gets the instrument at once. `first-paint.js` reads the same. */
+/**
+ * Whether the reader has visited before; if so, the workspace opens at once. `first-paint.js` reads
+ * the same key.
+ */
 
 const KEY = "visited";
 
@@ -6,6 +9,6 @@ export function known() {
   try {
     window.localStorage.setItem(KEY, "1");
   } catch {
-    // A browser that keeps nothing shows the opening each time.
+    // Without storage, the opening is shown each time.
   }
 }

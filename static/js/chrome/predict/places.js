@@ -8,10 +8,10 @@ import { two } from "../../lib/numbers.js";
 /** @typedef {import("./question.js").Kind} Kind */
 /** @typedef {import("./question.js").Asked} Asked */
 
-/** Weights that print alike are alike. */
+/** Weights that are equal as printed count as equal. */
 const ALIKE = 0.005;
 
-/** Where does this word look? One choice for each token that it may look at. @type {Kind} */
+/** Where does this word look? One choice for each visible token. @type {Kind} */
 export const looks = {
   entry: "choice",
   async choices({ run, model, state }) {

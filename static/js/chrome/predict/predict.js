@@ -1,6 +1,6 @@
 /**
- * Predict, then reveal: a question about what a model does, the reader's guess, and the model's answer,
- * which is computed when it is asked for.
+ * Predict, then reveal: a question about what a model does, the reader's guess, and the model's
+ * answer, which is computed when it is requested.
  */
 
 import { Problem } from "../../data/problem.js";
@@ -25,12 +25,12 @@ export const KINDS = { looks, head, next, off, row };
 
 /**
  * @typedef {object} Plan
- * @property {HTMLElement} root  that it fills
+ * @property {HTMLElement} root  the container to fill
  * @property {PageContext} page
- * @property {Parameters<typeof ask>[1]} ways  to a model and to the lab
+ * @property {Parameters<typeof ask>[1]} ways  access to a model and to the lab
  * @property {import("./question.js").Question} question
- * @property {string} labelledby  id of the element that asks
- * @property {(right: boolean | null) => void} [onReveal]  null: without a guess
+ * @property {string} labelledby  id of the element with the question
+ * @property {(right: boolean | null) => void} [onReveal]  null: revealed without a guess
  */
 
 /** @param {Plan} plan */
@@ -47,7 +47,7 @@ export function createPrediction({ root, page, ways, question, labelledby, onRev
   const verdict = h("p", { className: "verdict", role: "status" });
   /** @type {Choice[]} */
   let choices = [];
-  /** What was chosen, or typed by number. @type {Record<string, string>} */
+  /** The chosen answer, or typed numbers by index. @type {Record<string, string>} */
   let guess = {};
   /** @type {Revealed | null} */
   let found = null;

@@ -1,6 +1,6 @@
 /**
- * What a prediction is about: a place in a run, or a step of attention by hand. The model is asked only
- * for what a kind of question needs at the time.
+ * Questions for predictions: about a place in a run, or a step of attention by hand. Only the data
+ * that a kind of question needs at the time is requested.
  */
 
 import { request } from "../../data/request.js";
@@ -16,8 +16,8 @@ import { merge, parse } from "../../state/link.js";
 /**
  * @typedef {object} Question
  * @property {string} kind
- * @property {string} link  a query string: what is asked about
- * @property {string} [page]  whose link it is: "workspace" or "lab"
+ * @property {string} link  a query string: what the question is about
+ * @property {string} [page]  the page of the link: "workspace" or "lab"
  * @property {number} [row]  of a step, from 0
  * @property {string} [step]  of the lab
  */
@@ -40,19 +40,21 @@ import { merge, parse } from "../../state/link.js";
  * @typedef {object} Revealed
  * @property {string[]} right  ids of choices
  * @property {Record<string, number>} [shares]  of the choices, from 0 to 1
- * @property {number[]} [numbers]  where numbers were asked for
- * @property {(string | Described)[]} says  what the model did, in a sentence
+ * @property {number[]} [numbers]  the right numbers, if the answer is numbers
+ * @property {(string | Described)[]} says  one sentence on what the model did
  */
 /**
  * @typedef {object} Kind
  * @property {"choice" | "numbers"} entry
- * @property {(asked: Asked) => Promise<Choice[]>} choices  what can be predicted; of numbers their names
+ * @property {(asked: Asked) => Promise<Choice[]>} choices  the possible answers; for numbers, their
+ *   labels
  * @property {(asked: Asked) => Promise<Revealed>} reveal
  */
 
 /**
  * @param {import("../../state/types.js").PageContext} page
- * @param {{source: import("../../state/data-sources.js").Source, compute: Asked["compute"]}} ways  to what is known
+ * @param {{source: import("../../state/data-sources.js").Source, compute: Asked["compute"]}} ways
+ *    where the data comes from
  * @param {Question} question
  * @returns {Asked}
  */

@@ -1,4 +1,4 @@
-/** Fill in the row: of a step of attention by hand, or of a head's weights. */
+/** Fill in a row: of a step of attention by hand, or of a head's weights. */
 
 import { attention, axes, place } from "../../data/attentions.js";
 import { row as rowOf } from "../../data/wire.js";
@@ -30,7 +30,7 @@ async function byHand(asked) {
   return (dims[step][0] === "head" ? steps[step][0] : steps[step])[at];
 }
 
-/** Over the tokens, or over the channels of a vector. @param {Asked} asked */
+/** The labels of the row: tokens, or channels of a vector. @param {Asked} asked */
 async function named(asked) {
   const { tokens, memoryTokens, matrices } = lab(asked);
   const { step = "weights" } = asked.question;

@@ -10,15 +10,15 @@ import { el } from "../../lib/render.js";
 /** @typedef {import("./question.js").Kind} Kind */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
-/** Candidates that are offered. */
+/** The number of candidates offered. */
 const OFFERED = 5;
 
 /**
- * The likeliest next tokens of a row.
+ * The most probable next tokens of a row.
  * @param {Trace} trace
  * @param {string} tensor  of candidates
  * @param {number} at  the row
- * @returns {number[]}  ids, the likeliest first
+ * @returns {number[]}  ids, most probable first
  */
 const candidates = (trace, tensor, at) => [...row(plane(trace.tensors[tensor]), at)].slice(0, OFFERED);
 
@@ -29,7 +29,10 @@ function named(trace, id) {
   return quoted(labels([{ ...piece, id, start: 0, end: 0 }], to)[0]);
 }
 
-/** Which token comes next? In the order of their ids, which says nothing. @type {Kind} */
+/**
+ * Which token comes next? The choices are in the order of their ids, which gives nothing away.
+ * @type {Kind}
+ */
 export const next = {
   entry: "choice",
   async choices({ run, model, state }) {

@@ -1,8 +1,8 @@
-/** A presenter's remote in projector mode: while a tour is open, its keys turn the pages of the tour. */
+/** A presenter's remote in projector mode: while a tour is open, its keys move through the tour. */
 
 import { REMOTE, TURNS, alone } from "../../parts/arrow-keys.js";
 
-/** What needs the arrows for itself. */
+/** Elements that use arrows themselves. */
 const WRITES = "input:not([type=radio], [type=checkbox]), textarea, select";
 
 /**
@@ -21,6 +21,6 @@ export function bindRemote({ store }, { open, turn }) {
     event.stopPropagation();
     turn(by);
   }
-  // Before the figure and the page's own keys hear of them.
+  // Handled before the keys of the figure and the page.
   window.addEventListener("keydown", pressed, { capture: true });
 }

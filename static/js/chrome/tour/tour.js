@@ -1,4 +1,4 @@
-/** The tour: a text beside what it is about, what there is to do, and the way to the next stop. */
+/** The tour: a text beside the element it describes, a task, and a button to the next stop. */
 
 import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -13,7 +13,7 @@ const MARK = "tour-target";
 export function bindTour(desk) {
   const { store, t, announce } = desk;
   const panel = find("#tour");
-  /** The page when the present stop began, and whether what it asked for was done. */
+  /** The page when the current stop began, and whether its task is done. */
   let began = store.get();
   let stop = 0;
   let done = false;
@@ -48,7 +48,7 @@ export function bindTour(desk) {
       announce(`${title}. ${says} ${task}`);
       requestAnimationFrame(() => document.querySelector(`.${MARK}`)?.scrollIntoView({ block: "nearest" }));
     }
-    // A link may mean a place that is yet to come.
+    // A link may refer to a place that does not exist yet.
     if (began.status !== "ready") began = page;
     if (page.status === "ready") done ||= STOPS[now - 1].did?.(page, began) ?? false;
     draw();
@@ -81,7 +81,7 @@ export function bindTour(desk) {
     found?.classList.add(MARK);
   }
 
-  // The one thing that is done beside the page's link.
+  // Sharing is the only task that does not change the link.
   find("#share").addEventListener("click", () => {
     if (stop !== STOPS.length) return;
     done = true;

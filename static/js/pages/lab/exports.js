@@ -1,4 +1,4 @@
-/** The lab's files: numbers for a spreadsheet or a program, LaTeX, a handout. */
+/** The lab's exports: numbers for a spreadsheet or a program, LaTeX, a handout. */
 
 import { bindExportPanel } from "../../chrome/export-panel.js";
 import { Problem } from "../../data/problem.js";

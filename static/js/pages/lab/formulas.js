@@ -1,4 +1,4 @@
-/** Formulas beside attention, for numbers of the reader's own: positions, the learning rate, what layers cost. */
+/** Formulas to try with other numbers: positions, the learning rate, the cost of layers. */
 
 import { fraction, mathml, plain, raised } from "../../compute/formula.js";
 import { encoding } from "../../compute/position-rotation.js";
@@ -14,22 +14,22 @@ import { bindScaling } from "./scaling.js";
 
 /** @typedef {import("../../state/types.js").PageContext} Page */
 
-/** What a field may hold. @type {Record<string, [number, number]>} */
+/** The limits of each field. @type {Record<string, [number, number]>} */
 const LIMITS = {
   pos: [0, 1e6], width: [1, 64], model: [1, 1e6], warmup: [1, 1e6], n: [1, 1e6], d: [1, 1e6], k: [1, 1000], w: [1, 1e6],
   keys: [2, 32], seed: [0, 9999],
 };
-/** Fields in a link begin so: the lab's own keys are others. */
+/** Prefix of fields in a link, to separate them from the lab's own keys. */
 const PREFIX = "f_";
 const CURVE = 60;
-/** A whole number, however large. @param {number} value */
+/** An integer of any size. @param {number} value */
 const counted = (value) => (value < 1e15 ? grouped(value) : tiny(value));
 
 /**
  * @param {Page} page
  * @param {import("../../data/api.js").Api} api
- * @param {URLSearchParams} said  by the link
- * @param {() => void} changed  called when the link has to say something else
+ * @param {URLSearchParams} said  from the link
+ * @param {() => void} changed  called when the link must change
  */
 export function bindFormulas(page, api, said, changed) {
   const root = find("#formulas");
@@ -78,14 +78,17 @@ export function bindFormulas(page, api, said, changed) {
   }
 
   const scaling = bindScaling(page, api, value);
-  /** What each field changes; all others are of the costs. @type {Record<string, () => void>} */
+  /**
+   * What to update for each field; all others belong to the costs.
+   * @type {Record<string, () => void>}
+   */
   const shows = { pos: showPosition, width: showPosition, model: showRate, warmup: showRate, dk: scaling.show, keys: scaling.ask, seed: scaling.ask };
   root.addEventListener("input", ({ target }) => {
     const { name } = /** @type {HTMLInputElement} */ (target);
     (shows[name] ?? showCosts)();
     changed();
   });
-  /** What draws each of them. @type {Record<string, () => void>} */
+  /** The function that draws each formula. @type {Record<string, () => void>} */
   const draws = { why: scaling.ask, encoding: showPosition, "warm-up": showRate, "layer-costs": showCosts };
   /** @param {string} id  of the one to be shown; "": none */
   function go(id) {
@@ -102,7 +105,7 @@ export function bindFormulas(page, api, said, changed) {
     names: Object.fromEntries(panels.map((panel) => [panel.dataset.formula ?? "", find("h2", panel).textContent ?? ""])),
     shown: () => shown,
     go,
-    /** What a link says of them, and of the fields that are not as at first: "&…", or nothing. */
+    /** The formula and the changed fields as part of a link: "&…", or "". */
     query: () =>
       [
         ...(shown ? [["show", shown]] : []),

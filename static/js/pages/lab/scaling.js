@@ -17,7 +17,7 @@ const [WIDTH, HEIGHT] = [400, 220];
 /**
  * @param {import("../../state/types.js").PageContext} page
  * @param {import("../../data/api.js").Api} api
- * @param {(name: string) => number | null} value  of a field
+ * @param {(name: string) => number | null} value  the value of a field
  */
 export function bindScaling(page, api, value) {
   const { t, theme } = page;
@@ -67,7 +67,12 @@ export function bindScaling(page, api, value) {
       scaledGradient: two(scaled.gradient[at]),
     });
 
-  /** One query: its scores and weights both ways. @param {Scored} dot @param {Scored} scaled @param {number} at */
+  /**
+   * One query: its scores and weights with and without scaling.
+   * @param {Scored} dot
+   * @param {Scored} scaled
+   * @param {number} at
+   */
   function example(dot, scaled, at) {
     const rows = ["q · k", "q · k / √d_k"];
     const cols = dot.scores[at].map((_, key) => String(key + 1));

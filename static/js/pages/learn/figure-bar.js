@@ -1,4 +1,4 @@
-/** What a reader moves in a figure of a lesson: the sentence, the layer and the head. */
+/** The controls of a lesson's figure: the sentence, the layer and the head. */
 
 import { step } from "../../chrome/steppers.js";
 import { extent } from "../../data/attentions.js";
@@ -8,7 +8,7 @@ import { view } from "../../views/index.js";
 /**
  * @param {import("../../state/types.js").PageContext} page
  * @param {import("../../state/store.js").Store} store
- * @param {import("../../state/link.js").State} first  that it opens on
+ * @param {import("../../state/link.js").State} first  the initial state
  */
 export function createFigureBar({ t }, store, first) {
   const field = h("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "go", value: first.source, "aria-label": t("Sentence") });

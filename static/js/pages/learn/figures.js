@@ -1,4 +1,7 @@
-/** The figures of a lesson: the workspace's and the lab's own, each made when it comes into sight. */
+/**
+ * The figures of a lesson, those of the workspace and of the lab, each created when it comes into
+ * view.
+ */
 
 import { find, h } from "../../lib/dom.js";
 import { createLabFigure } from "../../parts/lab/lab-figure.js";
@@ -17,7 +20,10 @@ export function bindFigures(desk) {
   inSight(document.querySelectorAll("#lesson figure.live"), (element) => (element.dataset.page === "lab" ? byHand(desk, element) : ofModel(desk, element)));
 }
 
-/** Wide enough for words on both axes, and low enough that the text around it is seen. @type {import("../../state/types.js").Measure} */
+/**
+ * Wide enough for words on both axes, and low enough that the surrounding text is visible.
+ * @type {import("../../state/types.js").Measure}
+ */
 const measure = (element) => {
   const width = Math.floor(element.getBoundingClientRect().width);
   return { width, height: Math.min(Math.max(width * 0.6, 340), 520), wide: width >= 560 };
@@ -61,7 +67,7 @@ async function byHand({ page, api, lang }, element) {
   arrive(stand, root);
 }
 
-/** In the place of its still. @param {HTMLElement} stand @param {HTMLElement} place */
+/** Replace the still image. @param {HTMLElement} stand @param {HTMLElement} place */
 function arrive(stand, place) {
   stand.querySelector(".still")?.remove();
   place.classList.remove("coming");

@@ -1,4 +1,4 @@
-/** What is made when it comes into sight, one after the other. */
+/** Create elements when they come into view, one after the other. */
 
 const MARGIN = "240px 0px";
 

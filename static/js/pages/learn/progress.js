@@ -1,4 +1,4 @@
-/** Which questions a reader has answered; the browser keeps it and tells nobody. */
+/** Which questions a reader has answered; stored only in the browser. */
 
 const KEY = "lessons";
 
@@ -19,11 +19,14 @@ export function answered(lesson, question) {
   try {
     window.localStorage.setItem(KEY, JSON.stringify({ ...known, [lesson]: all }));
   } catch {
-    // A browser that keeps nothing shows no progress.
+    // Without storage, no progress is shown.
   }
 }
 
-/** In the table of contents. @param {Pick<import("../../state/types.js").PageContext, "t">} page */
+/**
+ * Show progress in the table of contents.
+ * @param {Pick<import("../../state/types.js").PageContext, "t">} page
+ */
 export function showProgress({ t }) {
   const known = read();
   for (const item of document.querySelectorAll("#lessons [data-lesson]")) {

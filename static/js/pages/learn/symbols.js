@@ -1,4 +1,4 @@
-/** A symbol of a formula and the part of a figure that it names light up together. */
+/** Highlight a symbol of a formula together with the part of a figure that it names. */
 
 const LIT = "data-lit-symbol";
 

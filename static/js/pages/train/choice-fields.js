@@ -1,4 +1,4 @@
-/** The form of a run's options, and the same in one line: what is shown of them. */
+/** The form of a run's options, and their one-line summary. */
 
 import { el } from "../../lib/render.js";
 import { MORE, NUMBERS } from "./options.js";
@@ -10,8 +10,8 @@ import { labels, menus, taskNames, unitName } from "./words.js";
  * @typedef {object} Shown
  * @property {Record<string, string>} typed
  * @property {Offered} offered
- * @property {(name: string) => string} wrong  what is wrong with a field; "": nothing
- * @property {{step: number} | null} fork  the snapshot that the run begins at
+ * @property {(name: string) => string} wrong  the error of a field; "": none
+ * @property {{step: number} | null} fork  the snapshot at which the run starts
  * @property {boolean} busy
  */
 
@@ -50,7 +50,7 @@ function choice(t, { typed, offered }, name) {
   );
 }
 
-/** A number, with what is wrong with it. @param {Translate} t @param {Shown} shown @param {string} name */
+/** A number field with its error. @param {Translate} t @param {Shown} shown @param {string} name */
 function number(t, { typed, offered, wrong }, name) {
   const why = wrong(name);
   const unit = unitName(t, offered.tasks[typed.task].unit);
@@ -64,7 +64,12 @@ function number(t, { typed, offered, wrong }, name) {
   );
 }
 
-/** What was chosen, in one line. @param {Translate} t @param {Record<string, string>} typed @param {Offered} offered */
+/**
+ * The chosen options in one line.
+ * @param {Translate} t
+ * @param {Record<string, string>} typed
+ * @param {Offered} offered
+ */
 export function summary(t, typed, offered) {
   const { task, heads, steps, learning_rate: rate, warmup, longest, seed } = typed;
   return [

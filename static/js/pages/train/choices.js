@@ -1,4 +1,4 @@
-/** What can be chosen of a run: its task, the model's mechanisms, how it is trained; and Train. */
+/** The choices for a run (task, mechanisms, training options), and Train. */
 
 import { failure } from "../../data/problem.js";
 import { find } from "../../lib/dom.js";
@@ -20,14 +20,14 @@ import { MORE, NUMBERS, asked, taskOf, wrongOf } from "./options.js";
  */
 export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
   const form = /** @type {HTMLFormElement} */ (find("#choices"));
-  /** As typed. @type {Record<string, string>} */
+  /** The typed values. @type {Record<string, string>} */
   let typed = {};
-  /** What the server says of a field. @type {{field: string, words: string} | null} */
+  /** The server's error for a field. @type {{field: string, words: string} | null} */
   let refused = null;
-  /** The snapshot that the next run begins at. @type {{id: string, step: number} | null} */
+  /** The snapshot at which the next run starts. @type {{id: string, step: number} | null} */
   let fork = null;
   let busy = false;
-  /** Whether one line says what was chosen: a run is shown. */
+  /** Whether the form is collapsed to one line because a run is shown. */
   let folded = false;
 
   const task = () => taskOf(offered, typed);
@@ -91,8 +91,10 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
   });
 
   return {
-    /** @param {Record<string, string | number | null>} given  what is not known is left out
-     *  @param {boolean} [fold]  into one line */
+    /**
+     * @param {Record<string, string | number | null>} given  unknown values are left out
+     * @param {boolean} [fold]  collapse to one line
+     */
     fill(given, fold = false) {
       folded = fold;
       const known = Object.entries({ ...offered.defaults, ...given }).filter(([name]) => name in offered.defaults);
@@ -103,14 +105,14 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
       show();
     },
 
-    /** Those that differ from the usual. @returns {Options} */
+    /** The options that differ from the defaults. @returns {Options} */
     changed() {
       /** @type {Options} */
       const usual = { ...offered.defaults, longest: task().usual };
       return Object.fromEntries(Object.entries(typed).filter(([name, value]) => String(usual[name]) !== value));
     },
 
-    /** The next run begins at a snapshot. @param {{id: string, step: number}} at */
+    /** Let the next run start at a snapshot. @param {{id: string, step: number}} at */
     fork(at) {
       fork = at;
       folded = false;

@@ -1,4 +1,4 @@
-/** What can be done with a run: pause, resume, stop, another learning rate, a fork, a model to keep. */
+/** Commands for a run: pause, resume, stop, change the learning rate, fork, keep the model. */
 
 import { failure } from "../../data/problem.js";
 import { find } from "../../lib/dom.js";
@@ -18,10 +18,10 @@ import { keptModels, keyOf } from "./keys.js";
  */
 export function bindCommands({ api, t, announce }, { shown, choices, models, failed }) {
   const form = /** @type {HTMLFormElement} */ (find("#commands"));
-  /** As typed; null: as it is. @type {string | null} */
+  /** The typed learning rate; null: unchanged. @type {string | null} */
   let factor = null;
   let busy = false;
-  /** The model that was kept, by run and step. @type {Map<string, string>} */
+  /** Kept models, by run and step. @type {Map<string, string>} */
   const kept = new Map();
 
   const at = () => shown.run()?.snapshots[shown.place()];

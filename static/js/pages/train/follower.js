@@ -1,4 +1,4 @@
-/** Follows a run: from its first event on, over reloads and losses of the network, until it ends. */
+/** Follow a run from its first event until it ends, across network failures. */
 
 import { failure } from "../../data/problem.js";
 import { throttle } from "../../lib/timing.js";
@@ -7,7 +7,10 @@ import { fresh, heard, over } from "../../state/live-run.js";
 /** @typedef {import("../../state/live-run.js").LiveRun} LiveRun */
 /** @typedef {import("../../data/training-runs.js").RunInfo} RunInfo */
 
-/** Milliseconds from one drawing to the next, and before it is asked again at first and at most. */
+/**
+ * In milliseconds: the interval between redraws, and the first and the longest delay before
+ * reconnecting.
+ */
 const [PACE, FIRST, MOST] = [200, 500, 10_000];
 
 /**
@@ -20,7 +23,7 @@ export function createFollower(api, { hear, failed }) {
   let run = null;
   const told = throttle(() => run && hear(run), PACE);
 
-  /** One connection, as long as it lasts. @param {LiveRun} from @param {AbortSignal} signal */
+  /** Read one connection until it ends. @param {LiveRun} from @param {AbortSignal} signal */
   async function listen(from, signal) {
     for await (const event of api.runEvents(from.id, from.next, signal)) {
       if (signal.aborted || !run) return;

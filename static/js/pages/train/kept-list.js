@@ -1,4 +1,4 @@
-/** The models that this browser kept, each to open or to delete. */
+/** The models that this browser kept, with links to open and buttons to delete them. */
 
 import { Problem, failure } from "../../data/problem.js";
 import { find } from "../../lib/dom.js";
@@ -15,7 +15,7 @@ import { keptModels, setKeptModels } from "./keys.js";
 export function bindKeptList({ api, t, announce }, { failed, changed }) {
   const section = find("#kept");
   const list = find("#kept-list");
-  /** The one that is asked about. @type {string | null} */
+  /** The model whose deletion is being confirmed. @type {string | null} */
   let sure = null;
   let busy = false;
 
@@ -68,7 +68,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
   return {
     draw,
 
-    /** Those that are still served here. */
+    /** List the models that are still served here. */
     async refresh() {
       if (!keptModels().length) return;
       const served = await api.models().catch(() => null);

@@ -1,4 +1,6 @@
-/** What this browser may control: keys of runs that it started, and models that it kept. A reload loses none. */
+/**
+ * Keys of the runs that this browser started and of the models that it kept, stored across reloads.
+ */
 
 /** @typedef {import("../../data/training-runs.js").Kept} Kept */
 
@@ -14,7 +16,7 @@ function write(item, value) {
   try {
     window.localStorage.setItem(item, value);
   } catch {
-    // A browser that keeps nothing remembers it until the page is left.
+    // Without storage, they are remembered until the page is left.
   }
 }
 

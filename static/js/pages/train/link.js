@@ -1,8 +1,8 @@
-/** What the address bar of the page says: a run and a moment of it, or options that were chosen. */
+/** The page's link: a run and a step of it, or the chosen options. */
 
 /** @typedef {import("../../state/link.js").State} State */
 
-/** Keys of the figure, and which of them are numbers. @type {Record<string, boolean>} */
+/** Keys of the figure, and whether each is a number. @type {Record<string, boolean>} */
 const FIGURE = { view: false, block: false, layer: true, head: true, query: true, key: true };
 
 /** @param {string | null} text @returns {number | null} */
@@ -33,7 +33,8 @@ export function parse(query) {
  * @param {{id: string} | null} state.run
  * @param {number | null} state.step  null: the last
  * @param {number} state.probe
- * @param {Record<string, string | number | null>} state.options  those that differ from the usual
+ * @param {Record<string, string | number | null>} state.options  those that differ from the
+ *   defaults
  * @param {State} state.link  of the figure
  */
 export function format({ run, step, probe, options, link }) {

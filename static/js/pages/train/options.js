@@ -1,9 +1,9 @@
-/** A run's options as they are typed: which are numbers, what is wrong with them, what is sent. */
+/** A run's options as typed: which are numbers, their errors, and the request. */
 
 /** @typedef {import("../../data/training-runs.js").Offered} Offered */
 /** @typedef {Record<string, string>} Typed */
 
-/** Numbers of the form's second row, and those that are folded away. */
+/** Number fields in the form's second row, and those under More options. */
 export const NUMBERS = ["longest", "heads", "learning_rate", "warmup", "label_smoothing", "steps", "seed"];
 export const MORE = ["encoder_layers", "decoder_layers", "d_model", "batch", "dropout"];
 const FRACTIONS = new Set(["learning_rate", "label_smoothing", "dropout"]);
@@ -14,14 +14,18 @@ const isNumber = (name) => NUMBERS.includes(name) || MORE.includes(name);
 /** @param {Offered} offered @param {Typed} typed */
 export const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(tasks)[0];
 
-/** As the server takes them. @param {Typed} typed @returns {import("../../data/training-runs.js").Options} */
+/**
+ * The options as the server takes them.
+ * @param {Typed} typed
+ * @returns {import("../../data/training-runs.js").Options}
+ */
 export const asked = (typed) => Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]));
 
 /**
  * @param {import("../../lib/i18n.js").Translate} t
  * @param {{typed: Typed, offered: Offered, fork: {step: number} | null}} form
  * @param {string} name  of an option
- * @returns {string}  what is wrong with it, in words; "": nothing
+ * @returns {string}  the error message; "": none
  */
 export function wrongOf(t, { typed, offered, fork }, name) {
   if (!isNumber(name)) return "";

@@ -1,4 +1,4 @@
-/** The fixed inputs: which one the figure shows, and what the model answers to each at this step. */
+/** The fixed inputs: which one the figure shows, and the model's answer to each at this step. */
 
 import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -36,7 +36,11 @@ export function bindProbes({ t }, shown) {
     },
   };
 
-  /** The answer, word by word: what is wrong is marked. @param {string} written @param {string} target */
+  /**
+   * The answer word by word, with wrong words marked.
+   * @param {string} written
+   * @param {string} target
+   */
   function marked(written, target) {
     if (!written) return [el("i", {}, t("nothing"))];
     const apart = target.includes(" ") ? " " : "";
@@ -47,5 +51,5 @@ export function bindProbes({ t }, shown) {
   }
 }
 
-/** An untrained model writes control characters too. @param {string} text */
+/** An untrained model may write control characters. @param {string} text */
 const printable = (text) => text.replace(/\p{Cc}|\p{Cf}|\uFFFD/gu, "·");

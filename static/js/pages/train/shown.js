@@ -1,4 +1,4 @@
-/** Which run, which of its snapshots and which probe the page shows, and the figure of that. */
+/** Which run, snapshot and probe the page shows, and the figure for them. */
 
 import { Problem } from "../../data/problem.js";
 import { createAsker } from "../../data/retry.js";
@@ -9,10 +9,13 @@ import { fresh, placeOf } from "../../state/live-run.js";
 /** @typedef {ReturnType<typeof createShown>} Shown */
 /** @typedef {{model: import("../../data/model.js").ModelInfo, trace: Trace}} Moment */
 
-/** Traces that are kept, so that the slider goes back over them without asking. */
+/** The number of cached traces, so that moving the slider back needs no request. */
 const KEPT = 200;
 
-/** A source of what was put there. @returns {import("../../state/data-sources.js").Source & {put: (moment: Moment) => void}} */
+/**
+ * A source that returns the trace put into it.
+ * @returns {import("../../state/data-sources.js").Source & {put: (moment: Moment) => void}}
+ */
 export function probed() {
   /** @type {Moment | null} */
   let moment = null;
@@ -48,12 +51,12 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
   /** @type {number | null}  null: the last one, whichever it is */
   let step = null;
   let probe = 0;
-  /** What the figure shows, or is to show soon. */
+  /** What the figure shows or is loading. */
   let wanted = "";
 
   const place = () => (run ? placeOf(run, step) : -1);
 
-  /** The figure of the present moment. */
+  /** Update the figure to the current step. */
   async function figureOf() {
     const at = run?.snapshots[place()];
     if (!run?.model || !at) return;
@@ -86,7 +89,7 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
     step: () => step,
     probe: () => probe,
     place,
-    /** Whether the last snapshot is shown, whichever it is. */
+    /** Whether the figure follows the last snapshot. */
     following: () => step === null,
 
     /** @param {import("../../data/training-runs.js").RunInfo} info @param {{step: number | null, probe: number}} at */
@@ -120,5 +123,5 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
   };
 }
 
-/** What is read. @param {Trace} trace */
+/** The texts that are read. @param {Trace} trace */
 const text = ({ tokens }) => JSON.stringify(Object.values(tokens).map((some) => some.map(({ id }) => id)));

@@ -1,4 +1,4 @@
-/** How far the run is, in one line; and when it had learned. */
+/** The progress of the run in one line, and when the task was learned. */
 
 import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -8,7 +8,7 @@ import { counted } from "../../state/training-history.js";
 
 /** @typedef {import("../../state/live-run.js").LiveRun} LiveRun */
 
-/** The share of right answers from which on a task counts as learned. */
+/** The share of right answers at which a task counts as learned. */
 const LEARNED = 0.99;
 
 /** @param {import("../../chrome/types.js").Desk} desk */

@@ -1,4 +1,4 @@
-/** The run as two lines over its steps, how much is right and the loss, and a slider under them. */
+/** The run as two charts over its steps, accuracy and loss, with a slider below them. */
 
 import { find, h } from "../../lib/dom.js";
 import { hundredths } from "../../lib/numbers.js";
@@ -10,10 +10,10 @@ import { counted } from "../../state/training-history.js";
 
 /** @typedef {import("../../state/live-run.js").LiveRun} LiveRun */
 
-/** Milliseconds that a step is looked at while it plays. */
+/** Milliseconds per step while playing. */
 const BEAT = 500;
 const HEIGHT = 150;
-/** Half of the slider's thumb: it is over a step's dot when its middle is. */
+/** Half the width of the slider's thumb, so that its middle aligns with a step's dot. */
 const THUMB = 8;
 
 /**
@@ -43,7 +43,7 @@ export function bindTimeline(desk, shown) {
       if (share > -0.1 && share < 1.1) shown.go(Math.max(0, Math.min(to, last())));
     });
 
-  /** Both begin and end at the same place. @param {LiveRun} run */
+  /** Both charts start and end at the same x. @param {LiveRun} run */
   function charts(run) {
     const look = theme();
     const held = run.snapshots.map(({ loss }) => loss ?? NaN);
@@ -62,7 +62,7 @@ export function bindTimeline(desk, shown) {
       ],
     };
     const beside = Math.max(margins(lines.right, look).right, margins(lines.loss, look).right);
-    const all = { ...common, right: beside }; // both end at the same place
+    const all = { ...common, right: beside }; // both end at the same x
     render(right, plot({ ...all, curves: lines.right, range: [0, 100], titles: { x: "", y: t("Right answers, %") }, say: String }, look));
     render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats a token") }, say: String }, look));
     return { left: margins(lines.right, look).left, right: beside };

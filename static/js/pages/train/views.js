@@ -1,4 +1,4 @@
-/** Tabs for the few views that attention alone is enough for. */
+/** Tabs for the views that need only attention weights. */
 
 import { find } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";

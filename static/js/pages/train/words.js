@@ -1,4 +1,4 @@
-/** What options are called. */
+/** Names of the options. */
 
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 
@@ -59,5 +59,5 @@ export function taskNames(t, names) {
   return Object.fromEntries(names.map((name) => [name, known[name] ?? name]));
 }
 
-/** What lengths are counted in. @param {Translate} t @param {string} unit */
+/** The unit of lengths. @param {Translate} t @param {string} unit */
 export const unitName = (t, unit) => ({ letters: t("letters"), brackets: t("brackets"), digits: t("digits"), nouns: t("nouns") })[unit] ?? unit;

@@ -1,4 +1,4 @@
-/** What was measured of the models: right answers by length, and how the loss fell. */
+/** Charts of the measurements: right answers by length, and learning curves. */
 
 import { plot } from "../../draw/curves.js";
 import { find, h } from "../../lib/dom.js";
@@ -56,7 +56,7 @@ export function bindCharts(page) {
 /** @param {ZooModel[]} models */
 const tested = (models) => [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))].sort((a, b) => a - b);
 
-/** The mean of the seeds, in per cent. @param {ZooModel} model @param {number} length */
+/** The mean over the seeds, in per cent. @param {ZooModel} model @param {number} length */
 function right({ seeds }, length) {
   const found = seeds.map(({ accuracy }) => accuracy[length]).filter((one) => one !== undefined);
   return found.length ? (100 * found.reduce((a, b) => a + b, 0)) / found.length : NaN;
@@ -94,7 +94,7 @@ function lengths(models, unit, width, theme, t) {
 }
 
 /**
- * Of the seed that is shown above.
+ * The learning curve of the seed that is shown above.
  * @param {ZooModel[]} models
  * @param {number} width
  * @param {Theme} theme

@@ -1,4 +1,4 @@
-/** Which task, and which of its models. */
+/** Choose a task and its models. */
 
 import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -46,7 +46,7 @@ export function bindChoices({ t }, zoo, { get, change }) {
   return { show };
 }
 
-/** In the order of the zoo. @param {Zoo} zoo @param {string[]} models */
+/** Sort models in the order of the zoo. @param {Zoo} zoo @param {string[]} models */
 const ordered = (zoo, models) => zoo.models.map(({ name }) => name).filter((name) => models.includes(name));
 
 /** @param {string} key @param {string} label @param {import("../../lib/render.js").Described[]} list */

@@ -1,4 +1,4 @@
-/** What all models are given: a text that is typed, or an example that is drawn. */
+/** The input of all models: a typed text or a drawn example. */
 
 import { WHO_IS_IT } from "../../data/examples.js";
 import { find } from "../../lib/dom.js";
@@ -9,7 +9,10 @@ import { taskTakes } from "../../state/zoo-names.js";
 
 /** @typedef {import("../../data/api.js").ZooExample} ZooExample */
 
-/** Where a task opens: on a sentence that is known, or on an example of a length. @type {Record<string, {source?: string, length?: number, seed?: number}>} */
+/**
+ * The first input of each task: a given sentence, or an example of a length.
+ * @type {Record<string, {source?: string, length?: number, seed?: number}>}
+ */
 const FIRST = {
   who: { source: WHO_IS_IT },
   addition: { source: "27+58" },
@@ -49,7 +52,7 @@ export function bindInput({ t }, zoo, { draw, say }) {
   return {
     /** @param {string} task */
     first: (task) => FIRST[task] ?? USUAL,
-    /** Begins with a text that a link says. @param {string} task @param {string} source */
+    /** Start with the text of a link. @param {string} task @param {string} source */
     open(task, source) {
       form.hidden = false;
       box.value = source;
@@ -67,7 +70,7 @@ export function bindInput({ t }, zoo, { draw, say }) {
     show(example) {
       form.removeAttribute("aria-busy");
       box.removeAttribute("aria-invalid");
-      // Who is typing goes on: only what is another text is put there.
+      // Do not interfere with typing: replace the text only if it differs.
       if (plain(box.value) !== plain(example.source) || document.activeElement !== box) box.value = example.source;
       if (task !== example.task) lengths(example.task, USUAL.length);
       const known = example.held_out ? t("No model was trained on this input.") : t("A model may have been trained on this input.");

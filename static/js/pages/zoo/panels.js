@@ -1,4 +1,4 @@
-/** A panel a model: its answer, and the attention of one of its heads, live from the server. */
+/** One panel per model: its answer, and the attention of one of its heads. */
 
 import { attention, attentionAt, between, blockOf, placeOf, typed } from "../../data/attentions.js";
 import { find, h } from "../../lib/dom.js";
@@ -106,7 +106,7 @@ function createPanel(page, source, model, lang) {
       select.value = at ? `${at.place}.${at.head}` : "";
       open.setAttribute("href", workspace(model, shown.source, head, lang));
       store.go({ source: shown.source, ...linked(model, head), ...pinned(model, head, shown) });
-      // Not before it stands in the page, where it has a width.
+      // Only after it is in the page and has a width.
       if (!figure) {
         figure = createFigure({ root: view, store, source, page, caption, measure });
         void figure.run();
@@ -120,14 +120,17 @@ function createPanel(page, source, model, lang) {
   };
 }
 
-/** Square enough for a sentence's encoder. @type {import("../../state/types.js").Measure} */
+/**
+ * Nearly square, for self-attention over a sentence.
+ * @type {import("../../state/types.js").Measure}
+ */
 const measure = (element) => {
   const width = Math.floor(element.getBoundingClientRect().width);
   return { width, height: Math.min(Math.max(width * 0.8, 420), 620), wide: true };
 };
 
 /**
- * Within a text the row that the task asks about, such as "it".
+ * For self-attention, pin the row that the task is about, such as "it".
  * @param {ZooModel} model
  * @param {At} head
  * @param {ZooExample} example
@@ -145,7 +148,7 @@ function headOf(value) {
 }
 
 /**
- * The best head, then all of them by attention, each with how often it looks right.
+ * The best head, then all heads by attention, each with how often it looks at the right token.
  * @param {ZooModel} model
  * @param {PageContext["t"]} t
  */
@@ -167,7 +170,7 @@ function options(model, t) {
 }
 
 /**
- * How often the strongest look of the shown head goes to a token that decides the answer.
+ * How often the shown head's largest weight is on a token that determines the answer.
  * @param {import("../../state/store.js").Page} page
  * @param {ZooExample} example
  * @param {PageContext["t"]} t
