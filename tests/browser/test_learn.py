@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from app.lessons.library import lessons
 from tests.browser.axe import violations
 from tests.browser.watch import Watch
 from tests.servers import AppServer
@@ -134,6 +135,29 @@ def test_a_symbol_and_its_matrix_light_up_together(reader: Reader) -> None:
     expect(reader.page.locator('.formula [data-part="k"]').first).not_to_have_attribute(
         "data-lit-symbol", ""
     )
+
+
+def test_the_opening_leads_to_the_lessons_and_they_to_the_tour(reader: Reader) -> None:
+    reader.page.goto(f"{reader.url}/?lang=en")
+    reader.page.get_by_role("link", name="Show me how").click()
+    expect(reader.page.get_by_role("heading", level=1)).to_have_text("Attention, in lessons")
+    assert reader.page.evaluate("localStorage.visited") == "1"
+    reader.page.get_by_role("link", name="a tour of the workspace").click()
+    expect(reader.page.locator("#tour")).to_be_visible()
+
+
+@pytest.mark.parametrize("lesson", [one.slug for one in lessons()])
+def test_every_figure_and_question_of_a_lesson_works(reader: Reader, lesson: str) -> None:
+    reader.open(f"/learn/{lesson}", lang="zh")
+    for number in range(1, 1 + reader.page.locator("figure.live").count()):
+        figure = reader.figure(number)
+        expect(figure.locator("canvas, svg, td").first).to_be_visible()
+    for number in range(1, 1 + reader.page.locator(".predict").count()):
+        question = reader.page.locator(f"#question-{number}")
+        question.scroll_into_view_if_needed()
+        question.get_by_role("button", name="不猜，直接看答案").click()
+        expect(question.locator(".why")).to_be_visible()
+        expect(question.locator("[data-right='true'], .truth").first).to_be_visible()
 
 
 def test_without_a_script_there_are_text_and_stills(

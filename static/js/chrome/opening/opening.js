@@ -150,10 +150,7 @@ function createPlayer({ t }, step) {
 /** @param {Desk} desk */
 function bindDoors(desk) {
   const { store } = desk;
-  find("#door-tour").addEventListener("click", () => {
-    leave(desk);
-    find("#tour-open").click();
-  });
+  find("#door-learn").addEventListener("click", known);
   find("#door-explore").addEventListener("click", () => {
     leave(desk);
     find("#stage").focus();

@@ -39,7 +39,8 @@ export function createFigureBar({ t }, store, first) {
 
   function show() {
     const { link, model } = store.get();
-    const { rail } = view(link.view).frame;
+    const { frame: { rail }, subject } = view(link.view);
+    form.hidden = Boolean(subject); // it shows another run than the link's sentence
     const offered = { layer: rail !== "none", head: rail === "both" };
     for (const { which, bar, output } of steppers) {
       bar.hidden = !offered[which] || Boolean(model && extent(model, link.block)[`${which}s`] < 2);
