@@ -15,6 +15,8 @@ from model.adapters.bind_interventions import bind, frozen
 from model.adapters.decode_requests import Row, Writer
 from model.adapters.drafter import Drafter, open_drafter
 from model.adapters.encoder_decoder_info import info_of, recorded_names
+from model.adapters.encoder_decoder_long import NEEDED, long_pass
+from model.adapters.long_pass import LongPass
 from model.adapters.recorded_pass import Read, decode, encode
 from model.adapters.request import (
     Adapter,
@@ -162,6 +164,12 @@ class EncoderDecoder(Adapter):
         if target is not None:
             texts[TARGET] = (self.tokenizer.control(BOS), *target[:-1])
         return texts
+
+    def read_long(self, request: Request, dtype: torch.dtype) -> LongPass:
+        """Run a checked request, keeping q and k of every attention in this precision."""
+        [trace] = self.run([replace(request, select=NEEDED, summarise=())])
+        with torch.inference_mode():
+            return long_pass(trace, dtype)
 
     @torch.inference_mode()
     def hypotheses(self, requests: Sequence[Request]) -> list[tuple[Hypothesis, ...]]:

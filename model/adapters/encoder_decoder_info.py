@@ -102,6 +102,7 @@ def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
     lacks = {
         # Positions added after the embedding are not part of the sum.
         "contributions": issubclass(POSITIONS[config.positions], EachLayer),
+        "long": not config.fusible,
         "mean": not measured.means,
         "learning": measured.learning is None,
     }

@@ -42,32 +42,45 @@ def attention(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, 
     0 as its log-sum-exp.
     """
     width = max(q.shape[-1], v.shape[-1])
-    mix = torch.empty(*q.shape[:2], v.shape[-1], dtype=q.dtype, device=q.device)
-    sums = torch.empty(q.shape[:2], dtype=torch.float32, device=q.device)
-    rule = scored.rule
-    plain = scored.cap is None and scored.bias is None and (rule.open or rule.causal)
-    step = q.shape[1] if plain else BLOCK
-    q, k, v = (F.pad(one, (0, width - one.shape[-1])) for one in (q, k, v))
-    for start in range(0, q.shape[1], step):
-        go_on()
-        rows = slice(start, min(start + step, q.shape[1]))
-        keys = rule.band(rows)
-        some = q[:, rows], k[:, keys], v[:, keys]
-        if keys.start == keys.stop:
-            found = q.new_zeros(some[0].shape), sums.new_zeros(some[0].shape[:2])
-        elif scored.cap is None:
-            found = _fused(*some, scored, rows, keys, causal=plain and not rule.open)
-        else:
-            found = _explicit(*some, scored, rows, keys)
-        mix[:, rows], sums[:, rows] = found[0][..., : mix.shape[-1]], found[1]
+    mix, sums = _unsunk(*(_widened(one, width) for one in (q, k, v)), scored)
+    mix = mix[..., : v.shape[-1]]
     if scored.sink is None:
         return mix, sums
     with_sink = torch.logaddexp(sums, scored.sink.float()[:, None])
     return mix * (sums - with_sink).exp()[..., None], with_sink
 
 
+def _widened(x: Tensor, width: int) -> Tensor:
+    """Return x with zeros as further channels, which change neither products nor the mix."""
+    return x if x.shape[-1] == width else F.pad(x, (0, width - x.shape[-1]))
+
+
+def _unsunk(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, Tensor]:
+    """Return mix (H, N, d) and log-sum-exp (H, N) without the sink: at once, or in blocks."""
+    rule, rows = scored.rule, slice(0, q.shape[1])
+    if scored.cap is None and scored.bias is None and (rule.open or rule.causal):
+        return _fused(q, k, v, scored, rows, slice(0, k.shape[1]), causal=not rule.open)
+    some = _explicit if scored.cap is not None else _fused
+    mix, sums = torch.zeros_like(q), q.new_zeros(q.shape[:2], dtype=torch.float32)
+    for start in range(0, rows.stop, BLOCK):
+        go_on()
+        block = slice(start, min(start + BLOCK, rows.stop))
+        keys = rule.band(block)
+        if keys.start < keys.stop:
+            found = some(q[:, block], k[:, keys], v[:, keys], scored, block, keys)
+            mix[:, block], sums[:, block] = found
+    return mix, sums
+
+
 def _fused(
-    q: Tensor, k: Tensor, v: Tensor, scored: Scored, rows: slice, keys: slice, *, causal: bool
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    scored: Scored,
+    rows: slice,
+    keys: slice,
+    *,
+    causal: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Run torch's kernel for some rows."""
     added = None if causal else _added(scored, rows, keys, q)

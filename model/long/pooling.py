@@ -63,6 +63,8 @@ def grouped(head: LongHead, rows: Sequence[int], keys: Sequence[int]) -> Tensor:
         open_ = torch.zeros_like(sums)
         for some in _blocks(slice(first, last), 1):
             band = _within(head.attention.rule.band(some), whole, 1)
+            if band.start >= band.stop:
+                continue
             at = slice(band.start - whole.start, band.stop - whole.start)
             logs = head.logs(some, band)
             sums[at] += logs.exp().sum(0)

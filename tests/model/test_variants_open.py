@@ -57,6 +57,13 @@ def test_a_variant_opens(
                 model.trace("The cat", target="猫", select=f"inside.{inside}.*")
             assert caught.value.kind == CAPABILITIES[capability][1]
     assert model.trace("The cat", target="猫", select="inside.relevance.*").tensors
+    assert ("long" in able) == config.fusible
+    if "long" in able:
+        for place, one in model.long(trace.request, torch.float32).attentions.items():
+            last_head, n, m = one.shape[0] - 1, *one.shape[1:]
+            found = one.head(last_head).weights(slice(0, n), slice(0, m))
+            expected = trace[f"{place}.weights"].value[last_head]
+            torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
 
 
 def test_what_is_added_in_each_layer_is_no_part_of_a_logit(

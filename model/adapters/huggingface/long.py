@@ -42,8 +42,10 @@ class Keeping:
 
     def _as_kept(self, x: Tensor) -> Tensor:
         """Return a copy in the precision for keeping, or in its own if numbers are too large."""
-        kept = x.to(self._dtype, copy=True, memory_format=torch.contiguous_format)
-        return kept if bool(kept.isfinite().all()) else x.clone()
+        low, high = x.aminmax()
+        fits = max(-low, high) <= torch.finfo(self._dtype).max
+        dtype = self._dtype if fits else x.dtype
+        return x.to(dtype, copy=True, memory_format=torch.contiguous_format)
 
 
 class LongForward:
