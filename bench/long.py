@@ -121,18 +121,19 @@ class Reading:
     def __init__(self, client: httpx.Client, model: str, tokens: int) -> None:
         self.client = client
         self.model = model
-        self.text = ""
         self.text = self._of(tokens)
 
     def _of(self, tokens: int) -> str:
-        """Return as much text as fits."""
-        reply = self.client.post("/api/overview", json=self.body(text=WORDS * 10, select=[]))
-        if reply.status_code == 200:
-            found = Reply.parse(reply.content).document["tokens"]["text"]
-            if len(found) <= tokens:
-                return WORDS * 10
-            return (WORDS * 10)[: found[tokens - 3]["end"]]
-        return (WORDS * 10)[: reply.json()["fits"]]
+        """Return as much text as fits: into the server's limit, the model's, and these tokens."""
+        text = WORDS * 10
+        while (reply := self._asked(text)).status_code != 200:
+            text = text[: reply.json()["fits"]]
+        found = Reply.parse(reply.content).document["tokens"]["text"]
+        return text if len(found) <= tokens else text[: found[tokens - 3]["end"]]
+
+    def _asked(self, text: str) -> httpx.Response:
+        body = {"text": text, "model": self.model, "select": []}
+        return self.client.post("/api/overview", json=body)
 
     def body(self, **asked: Any) -> dict[str, Any]:
         return {"text": self.text, "model": self.model, **asked}
