@@ -42,7 +42,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, 
     0 as its log-sum-exp.
     """
     width = max(q.shape[-1], v.shape[-1])
-    mix, sums = _unsunk(*(_widened(one, width) for one in (q, k, v)), scored)
+    mix, sums = _unsunk(_widened(q, width), _widened(k, width), _widened(v, width), scored)
     mix = mix[..., : v.shape[-1]]
     if scored.sink is None:
         return mix, sums
