@@ -1,11 +1,11 @@
 """A handout: a page as one HTML file that opens from a disk, without a network.
 
 The file has the page's own script, stylesheets and catalog, and the trace as the API sends it
-(float32, so that every printed number is the model's), with a Content-Security-Policy that
-lets it load nothing.
+(float32, so that every printed number is the model's), all of it compressed, with a
+Content-Security-Policy that lets it load nothing.
 """
 
-import gzip
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,8 @@ import orjson
 from app.assets import bundles
 from app.assets.files import STATIC
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
-from app.assets.self_contained import block, data_url, document, script, style
+from app.assets.packing import CHARSET
+from app.assets.self_contained import block, data_url, encoded, held, numbers, script, style
 from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 from app.preview.card import sentence
@@ -25,6 +26,10 @@ from app.preview.card import sentence
 # which the inspector computes a weight.
 FEW = ("weights", "mask", "probabilities", "candidates")
 PARTS = (*FEW, "q", "k", "v")
+CONTEXT = "\x04"  # after which a message follows, in its key
+ESCAPE = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)  # in JavaScript
+LOADER = "handout-loader"
+UNSTYLED = ".handout { visibility: hidden } noscript { visibility: visible }"
 SELECT = [f"*.{part}" for part in PARTS]
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
 
@@ -39,34 +44,35 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
     reply = reply.only(PARTS)
     if reply.values > MANY:
         reply = reply.only(FEW)
-    trace = gzip.compress(reply.safetensors(share=about), 9, mtime=0)
-    frame = _frame("handout", lang, static_digest())
-    page = environment(lang, static_digest()).get_template("handout.html")
-    return page.render(
-        **frame,
-        lang=lang,
+    about = {**about, "model": {**about["model"], "card": ""}}  # long, and not shown here
+    return _page(
+        "handout",
+        lang,
         theme=theme,
         home=home.rstrip("/"),
         share=about.get("id") or "",
         source=sentence(about["state"]),
-        trace=block("trace", trace),
-    ).encode()
+        trace=numbers("trace", reply.safetensors(share=about)),
+    )
 
 
 def lab_handout(
     reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None
 ) -> bytes:
     """Return the file for the lab, as `handout` does; `reply` has the lab's steps."""
-    lang = _language(about)
-    page = environment(lang, static_digest()).get_template("lab-handout.html")
-    return page.render(
-        **_frame("lab-handout", lang, static_digest()),
-        lang=lang,
+    return _page(
+        "lab-handout",
+        _language(about),
         theme=theme,
         home=home.rstrip("/"),
         link=about["state"]["link"],
-        share=document("share", {**about, "trace": orjson.loads(reply.json())}),
-    ).encode()
+        share=block("share", orjson.dumps({**about, "trace": orjson.loads(reply.json())})),
+    )
+
+
+def _page(name: str, lang: str, **own: Any) -> bytes:
+    page = environment(lang, static_digest()).get_template(f"{name}.html")
+    return encoded(page.render(**_frame(name, lang, static_digest()), lang=lang, **own))
 
 
 def _language(about: Mapping[str, Any]) -> str:
@@ -80,20 +86,31 @@ def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
 
     `digest` is that of the static files.
     """
-    run = script(bundles.script(name))
-    sheet = style(bundles.stylesheet(name))
+    loader = script(bundles.script(LOADER))
+    code = bundles.script(name)
+    own = held("script", code)
+    sheet = held("sheet", bundles.stylesheet(name))
+    before = style(UNSTYLED)
     policy = [
         "default-src 'none'",
-        f"script-src {run.source}",
-        f"style-src {sheet.source}",
+        f"script-src {loader.source} {own.source}",
+        f"style-src {before.source} {sheet.source}",
         "img-src data: blob:",
         "base-uri 'none'",
         "form-action 'none'",
     ]
     return {
+        "charset": CHARSET,
         "policy": "; ".join(policy),
-        "sheet": sheet.element,
-        "scripts": run.element,
-        "messages": document("messages", messages(lang)),
+        "before": before.element,
+        "packed": [sheet.element, own.element, block("messages", orjson.dumps(said(code, lang)))],
+        "loader": loader.element,
         "mark": data_url(Path(STATIC / "img/mark.svg").read_bytes(), "image/svg+xml"),
     }
+
+
+def said(code: str, lang: str) -> dict[str, str | list[str]]:
+    """Return the messages of a language that a script has."""
+    plain = ESCAPE.sub(lambda found: chr(int(found[1], 16)), code).replace('\\"', '"')
+    known = messages(lang).items()
+    return {key: text for key, text in known if key.rpartition(CONTEXT)[2] in plain}

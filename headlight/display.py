@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, cast
 
+from app.assets.packing import CHARSET, in_base64
 from app.engine.wire import trace_reply
 from app.handout_file import SELECT, handout
 from app.schemas.replies import ModelReply
@@ -26,7 +27,8 @@ class Shown:
     height: int = HEIGHT
 
     def _repr_html_(self) -> str:
-        document = escape(self.html.decode(), quote=True)
+        # A notebook is UTF-8, where the characters of the file would take more than base 64.
+        document = escape(in_base64(self.html.decode(CHARSET)), quote=True)
         return (
             f'<iframe title="Headlight" width="100%" height="{self.height}" '
             f'style="border: 0" srcdoc="{document}"></iframe>'

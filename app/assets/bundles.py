@@ -13,7 +13,8 @@ and no import cycles. Anything else is rejected, and a test links every page.
 
 import gzip
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -25,9 +26,14 @@ IMPORT = re.compile(r'^import (\* as \w+|\{[^}]*\}) from "(\.[^"]+)";$', re.MULT
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
 NOTHING = re.compile(r"^export \{\};$", re.MULTILINE)
 STRANGE = re.compile(r"^\s*(?:import|export)\b.*|\bimport\(", re.MULTILINE)
-DOC = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
-
+SPACE = re.compile(r"\s*\n\s*")  # between rules
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# What nothing needs that runs: comments on lines of their own, those of types, and indentation.
+# A test compares the tokens with those of the files.
+LEFT_OUT = re.compile(
+    r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n|/\*\*(?:(?!\*/)[^`\n])*\*/ ?|^[ \t]*//[^\n]*\n|^\s+",
+    re.MULTILINE | re.DOTALL,
+)
 
 BASE = ["theme", "base"]
 FRAME = ["pages/workspace", "chrome/sentence", "chrome/disclosure"]
@@ -42,12 +48,18 @@ class Page:
 
     before: list[str]
     after: list[str]
-    views: bool = True
+    views: Sequence[str] | None = None
+    """The views whose stylesheets it has; None: all."""
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """Modules that stand in for others, as paths in `static/js` without the suffix."""
 
     def sheets(self, folder: Path) -> list[str]:
         """Return all stylesheets of the page, as paths in `folder` without the suffix."""
-        views = sorted(f"views/{path.stem}" for path in (folder / "views").glob("*.css"))
-        return [*BASE, *self.before, *(views if self.views else []), *self.after]
+        own = self.views
+        names = (
+            sorted(path.stem for path in (folder / "views").glob("*.css")) if own is None else own
+        )
+        return [*BASE, *self.before, *(f"views/{name}" for name in names), *self.after]
 
 
 PAGES = {
@@ -66,19 +78,24 @@ PAGES = {
         [*NARROW, "chrome/projector", "access"],
     ),
     "embed": Page(["pages/workspace", *FIGURE, "chrome/place-bar"], [*NARROW, "pages/embed"]),
-    "handout": Page([*FRAME, *FIGURE, "chrome/export"], [*NARROW, "pages/handout"]),
+    "handout": Page(
+        [*FRAME, *FIGURE, "chrome/export"],
+        [*NARROW, "pages/handout"],
+        views=["alignment", "attention", "compare", "decoding", "heads", "lines", "space"],
+        instead={"views/groups": "views/groups-in-handout"},
+    ),
     "lab": Page(
         [*FRAME, "chrome/share", *FIGURE, *LAB, "chrome/export"],
         ["pages/lab", "access"],
-        views=False,
+        views=[],
     ),
-    "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=False),
-    "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=False),
+    "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=[]),
+    "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=[]),
     "learn": Page([*FRAME, *FIGURE, *LAB, "chrome/glossary"], [*NARROW, "pages/learn", "access"]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "pages/zoo", "access"]),
     "train": Page([*FRAME, *FIGURE, "chrome/place-bar"], [*NARROW, "pages/train", "access"]),
-    "docs": Page([], ["pages/docs"], views=False),
-    "problem": Page([], ["pages/workspace"], views=False),
+    "docs": Page([], ["pages/docs"], views=[]),
+    "problem": Page([], ["pages/workspace"], views=[]),
 }
 
 
@@ -127,7 +144,8 @@ def bundle(name: str, digest: str) -> Bundle | None:
 
 def stylesheet(page: str, folder: Path = STATIC / "css") -> str:
     """Return a page's stylesheets, concatenated."""
-    return "\n".join((folder / f"{name}.css").read_text() for name in PAGES[page].sheets(folder))
+    sheets = "\n".join((folder / f"{name}.css").read_text() for name in PAGES[page].sheets(folder))
+    return SPACE.sub("\n", COMMENT.sub("", sheets)).strip()
 
 
 def script(page: str, folder: Path = STATIC / "js") -> str:
@@ -135,46 +153,63 @@ def script(page: str, folder: Path = STATIC / "js") -> str:
 
     Raises `ValueError` for a module that cannot be linked, or that imports itself.
     """
-    folder = folder.resolve()
-    return "".join(_linked(path, folder) for path in needed(folder / f"pages/{page}.js"))
+    linker = Linker(folder.resolve(), PAGES[page].instead if page in PAGES else {})
+    return "".join(map(linker.linked, linker.needed(f"pages/{page}.js")))
 
 
-def needed(entry: Path) -> list[Path]:
-    """Return a module after all modules that it needs, each once."""
-    found: dict[Path, None] = {}
-    opened: set[Path] = set()
-
-    def visit(path: Path) -> None:
-        if path in opened and path not in found:
-            raise ValueError(f"{path} imports itself through other modules")
-        opened.add(path)
-        for statement in IMPORT.finditer(path.read_text()):
-            target = (path.parent / statement[2]).resolve()
-            if target not in found:
-                visit(target)
-        found[path] = None
-
-    visit(entry.resolve())
-    return list(found)
+def stripped(code: str) -> str:
+    """Return a module's code without what nothing needs that runs it."""
+    return LEFT_OUT.sub("", code)
 
 
-def _linked(path: Path, folder: Path) -> str:
-    code = path.read_text()
+class Linker:
+    """Links the modules of a folder, some of them with another in their place."""
 
-    def bind(statement: re.Match[str]) -> str:
-        names, name = statement[1], _scope((path.parent / statement[2]).resolve(), folder)
-        if names.startswith("*"):
-            return f"const {names.removeprefix('* as ')} = {name};"
-        return f"const {names.replace(' as ', ': ')} = {name};"
+    def __init__(self, folder: Path, instead: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self.instead = {
+            folder / f"{name}.js": folder / f"{other}.js" for name, other in (instead or {}).items()
+        }
 
-    given = ", ".join(EXPORT.findall(code))
-    bound = NOTHING.sub("", EXPORT.sub("", IMPORT.sub(bind, DOC.sub("", code)))).strip()
-    strange = STRANGE.search(COMMENT.sub("", bound))
-    if strange:
-        raise ValueError(f"{path}: cannot be linked: {strange[0]}")
-    return f"const {_scope(path, folder)} = (() => {{\n{bound}\nreturn {{ {given} }};\n}})();\n"
+    def needed(self, entry: str) -> list[Path]:
+        """Return a module, by its path in the folder, after all that it needs, each once."""
+        found: dict[Path, None] = {}
+        opened: set[Path] = set()
 
+        def visit(path: Path) -> None:
+            if path in opened and path not in found:
+                raise ValueError(f"{path} imports itself through other modules")
+            opened.add(path)
+            for statement in IMPORT.finditer(path.read_text()):
+                target = self._target(path, statement)
+                if target not in found:
+                    visit(target)
+            found[path] = None
 
-def _scope(path: Path, folder: Path) -> str:
-    """Return the name of a module's scope in the script: data_wire for data/wire.js."""
-    return re.sub(r"\W", "_", path.relative_to(folder).with_suffix("").as_posix())
+        visit(self.folder / entry)
+        return list(found)
+
+    def linked(self, path: Path) -> str:
+        """Return a module as a statement that binds what it exports."""
+        code = path.read_text()
+
+        def bind(statement: re.Match[str]) -> str:
+            names, name = statement[1], self._scope(self._target(path, statement))
+            if names.startswith("*"):
+                return f"const {names.removeprefix('* as ')} = {name};"
+            return f"const {names.replace(' as ', ': ')} = {name};"
+
+        given = ", ".join(EXPORT.findall(code))
+        bound = NOTHING.sub("", EXPORT.sub("", IMPORT.sub(bind, stripped(code)))).strip()
+        strange = STRANGE.search(COMMENT.sub("", bound))
+        if strange:
+            raise ValueError(f"{path}: cannot be linked: {strange[0]}")
+        return f"const {self._scope(path)} = (() => {{\n{bound}\nreturn {{ {given} }};\n}})();\n"
+
+    def _target(self, path: Path, statement: re.Match[str]) -> Path:
+        target = (path.parent / statement[2]).resolve()
+        return self.instead.get(target, target)
+
+    def _scope(self, path: Path) -> str:
+        """Return the name of a module's scope in the script: data_wire for data/wire.js."""
+        return re.sub(r"\W", "_", path.relative_to(self.folder).with_suffix("").as_posix())

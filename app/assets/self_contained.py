@@ -1,17 +1,20 @@
 """Embeds scripts, styles and data in a page, so that it opens from a file.
 
 A served page loads its script, styles and data from addresses; a file on a disk has
-none. Each inline script or style has a hash for a Content-Security-Policy that allows
-nothing else.
+none. They lie in it compressed, and a small script that does not puts them into the page.
+All have a hash for a Content-Security-Policy that allows nothing else.
 """
 
+import zlib
 from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
-import orjson
 from markupsafe import Markup
+
+from app.assets.packing import CHARSET, coded, planes
+
+GZIP = 31  # a window of 32 kB, in a gzip file without a date
 
 
 @dataclass(frozen=True)
@@ -23,24 +26,36 @@ class Inlined:
 
 
 def script(text: str) -> Inlined:
-    """Return a module script."""
-    return Inlined(Markup(f'<script type="module">{_closed(text, "script")}</script>'), _hash(text))
+    """Return a module script that runs when the file is opened."""
+    if "</script" in text.lower():
+        raise ValueError("text with </script in it is not possible in a script element")
+    return Inlined(Markup(f'<script type="module">{text}</script>'), _hash(text))
 
 
 def style(text: str) -> Inlined:
-    """Return a stylesheet."""
-    return Inlined(Markup(f"<style>{_closed(text, 'style')}</style>"), _hash(text))
+    """Return a stylesheet for what is seen before the others are unpacked."""
+    return Inlined(Markup(f"<style>{text}</style>"), _hash(text))
 
 
-def block(identity: str, content: bytes) -> Markup:
-    """Return data that a script reads by its id: gzipped, in Base64. It is never executed."""
-    text = b64encode(content).decode()
-    return Markup(f'<script type="application/gzip" id="{identity}">{text}</script>')
+def held(identity: str, text: str) -> Inlined:
+    """Return a text that the running script may make a script or a stylesheet of."""
+    return Inlined(block(identity, text.encode()), _hash(text))
 
 
-def document(identity: str, content: Any) -> Markup:
-    """Return a JSON document that a script reads by its id."""
-    return Markup(f'<script type="application/json" id="{identity}">{_json(content)}</script>')
+def block(identity: str, content: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> Markup:
+    """Return data, compressed, that a script reads by its id. It is never executed."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, GZIP, 9, strategy)
+    packed = compressor.compress(content) + compressor.flush()
+    about = f'type="application/gzip" id="{identity}" data-bytes="{len(packed)}"'
+    return Markup(f"<script {about}>{coded(packed)}</script>")
+
+
+def numbers(identity: str, safetensors: bytes) -> Markup:
+    """Return two blocks with a file of numbers: its header, and `planes` of the rest."""
+    start = 8 + int.from_bytes(safetensors[:8], "little")
+    # Nothing repeats in numbers but runs of zeros.
+    rest = block(f"{identity}-planes", planes(safetensors[start:]), zlib.Z_RLE)
+    return block(identity, safetensors[:start]) + rest
 
 
 def data_url(content: bytes, media_type: str) -> str:
@@ -48,16 +63,10 @@ def data_url(content: bytes, media_type: str) -> str:
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
+def encoded(page: str) -> bytes:
+    """Return a page in the character set that its blocks are written in."""
+    return page.encode(CHARSET, "xmlcharrefreplace")
+
+
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _json(content: Any) -> str:
-    """Return JSON in which no text can start or end a script."""
-    return orjson.dumps(content).decode().replace("<", "\\u003c")
-
-
-def _closed(text: str, tag: str) -> str:
-    if f"</{tag}" in text.lower():
-        raise ValueError(f"the text of a {tag} element must not contain </{tag}")
-    return text

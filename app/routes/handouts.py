@@ -11,6 +11,7 @@ from app.answers import shares as sharing
 from app.answers.pages import base_url
 from app.answers.traces import while_present
 from app.assets.languages import languages, negotiate
+from app.assets.packing import CHARSET
 from app.dependencies import Opened
 from app.http.replies import run_problems
 from app.off_loop import off_loop
@@ -64,4 +65,4 @@ def _download(file: bytes, name: str) -> Response:
         "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "no-cache",
     }
-    return Response(file, headers=headers, media_type="text/html")
+    return Response(file, headers=headers, media_type=f"text/html; charset={CHARSET}")

@@ -19,6 +19,7 @@ from model.lab.compute import compute
 from model.lab.request import LabRequest
 from tests.app.conftest import Serving
 from tests.app.problem import hold
+from tests.app.test_handout import unpacked
 
 OCTETS = {"Accept": "application/octet-stream"}
 X: list[list[float]] = [[1, 0], [0.5, 2], [1, 1]]
@@ -90,9 +91,7 @@ async def test_handouts_hold_the_numbers_and_load_nothing(client: httpx.AsyncCli
         assert policy is not None
         assert policy[1].startswith("default-src &#39;none&#39;")
         assert not re.findall(r"""<(?:script|img|link)[^>]*(?:src|href)=["'](?!data:)""", file.text)
-        document = re.search(r'application/json" id="share">(.*?)</script>', file.text)
-        assert document is not None
-        kept = json.loads(document[1])
+        kept = json.loads(unpacked(file.text, "share"))
         assert kept["state"]["lang"] == lang
         expected = compute(LabRequest(X, W, W, W, scoring="dot", mask="causal"))["weights"]
         assert np.array_equal(np.array(kept["trace"]["tensors"]["weights"]["data"]), expected)

@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pygments.lexers.javascript import JavascriptLexer
+from pygments.token import Comment, Whitespace
 
-from app.assets.bundles import PAGES, needed, script, stylesheet
+from app.assets.bundles import PAGES, Linker, script, stripped, stylesheet
 from tests.servers import ROOT
 
 JS = ROOT / "static/js"
@@ -93,8 +96,28 @@ def test_every_page_has_its_stylesheets(page: str) -> None:
     assert "--paper" in stylesheet(page)
 
 
+def tokens(code: str) -> list[tuple[Any, str]]:
+    """What a lexer that knows nothing of ours reads, without comments and space between tokens."""
+    found = JavascriptLexer().get_tokens(code)
+    return [
+        (kind, text)
+        for kind, text in found
+        if text and kind not in Comment and kind not in Whitespace
+    ]
+
+
+def test_what_is_left_out_is_nothing_that_runs() -> None:
+    whole = short = 0
+    for path in JS.rglob("*.js"):
+        code = path.read_text()
+        assert tokens(stripped(code)) == tokens(code), path
+        whole, short = whole + len(code), short + len(stripped(code))
+    assert short < 0.8 * whole
+    assert tokens("f(`a\n  b`)") != tokens(stripped("f(`a\n  b`)"))
+
+
 def test_a_module_stands_behind_what_it_needs() -> None:
-    order = [path.relative_to(JS).as_posix() for path in needed(JS / "pages/workspace.js")]
+    order = [path.relative_to(JS).as_posix() for path in Linker(JS).needed("pages/workspace.js")]
     assert order[-1] == "pages/workspace.js"
     assert order.index("lib/dom.js") < order.index("views/attention/view.js")
     assert len(order) == len(set(order))
@@ -121,3 +144,21 @@ def test_a_circle_is_refused(folder: Path) -> None:
     (folder / "lib/deep/count.js").write_text('import { two } from "../names.js";')
     with pytest.raises(ValueError, match="imports itself"):
         script("made", folder)
+
+
+def test_a_module_can_stand_in_for_another(folder: Path) -> None:
+    (folder / "lib/other.js").write_text((folder / "lib/names.js").read_text())
+    linker = Linker(folder.resolve(), {"lib/names": "lib/other"})
+    order = [path.name for path in linker.needed("pages/made.js")]
+    assert "other.js" in order
+    assert "names.js" not in order
+
+
+def test_a_handout_has_the_views_that_need_no_server() -> None:
+    modules = Linker(JS, PAGES["handout"].instead).needed("pages/handout.js")
+    views = {path.parent.name for path in modules if path.name == "view.js"}
+    assert views == {
+        *("decoding", "alignment", "lines", "attention", "qkv", "space", "heads", "compare")
+    }
+    styled = {name for name in views if (JS.parent / f"css/views/{name}.css").is_file()}
+    assert styled == {*(PAGES["handout"].views or ())}

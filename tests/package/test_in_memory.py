@@ -15,7 +15,7 @@ from torch import Tensor
 import headlight
 from app.engine.wire import Reply
 from headlight import Request, Shown
-from tests.app.test_handout import unpacked
+from tests.app.test_handout import trace_in
 from tests.model.tiny_huggingface import build
 
 hf: Any = pytest.importorskip("transformers")
@@ -49,7 +49,7 @@ def test_a_model_is_shown_and_left_as_it_was(
     shown = headlight.show(model, tokenizer, TEXT)
     assert same(before, state(model))
     assert not list(tmp_path.iterdir())
-    reply = Reply.parse(unpacked(shown.html.decode(), "trace"))
+    reply = Reply.parse(trace_in(shown.html.decode("windows-1252")))
     with torch.inference_mode():
         other = copy.deepcopy(model).eval()
         other.set_attn_implementation("eager")

@@ -4,7 +4,8 @@ import { find } from "../lib/dom.js";
 import { bindFit } from "./projector-fit.js";
 import { el, render } from "../lib/render.js";
 import { languages } from "../data/tokens.js";
-import { GROUPS, view } from "../views/index.js";
+import { GROUPS } from "../views/groups.js";
+import { view } from "../views/index.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 

@@ -3,7 +3,8 @@
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { radios } from "../parts/controls.js";
-import { GROUPS, view } from "../views/index.js";
+import { GROUPS } from "../views/groups.js";
+import { view } from "../views/index.js";
 import { bindUnfrozen } from "./missing-from-share.js";
 import { bindUnoffered } from "./view-not-offered.js";
 import { bindScreen } from "./figure-height.js";
@@ -45,7 +46,7 @@ function tabs({ store, t, figure }) {
     if (now && now !== before) reveal(place, /** @type {Element} */ (now.closest("label")));
   }
 
-  /** @param {import("../views/index.js").Group} group @param {string} open */
+  /** @param {import("../views/groups.js").Group} group @param {string} open */
   function group({ id, name, about, views }, open) {
     const names = Object.fromEntries(views.map((view) => [view.id, view.name(t)]));
     const purpose = el("p", { id: `views-${id}`, className: "purpose" }, el("b", {}, name(t)), " ", el("span", {}, about(t)));

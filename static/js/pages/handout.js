@@ -8,6 +8,7 @@ import { blocks, place } from "../data/attentions.js";
 import { opener } from "../state/highlight.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
+import { joined, unpacked } from "../lib/packed.js";
 import { opening } from "../data/examples.js";
 import { held } from "../state/share-contents.js";
 import { bindChanges } from "../chrome/intervention-chips.js";
@@ -32,7 +33,8 @@ const root = find("#workspace");
 const { lang = "en", home = "" } = root.dataset;
 
 async function start() {
-  const file = await unpack("#trace");
+  const header = await unpacked(find("#trace")).arrayBuffer();
+  const file = new Blob([header, joined(await unpacked(find("#trace-planes")).arrayBuffer())]);
   // An API object whose only reply is the one in the file.
   const api = createApi(async (path) =>
     String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
@@ -45,7 +47,7 @@ async function start() {
   const views = enough({ ...opened, link: there });
   const offer = () => views;
   const store = storeOf(initial, offer);
-  const messages = JSON.parse(find("#messages").textContent ?? "{}");
+  const messages = await unpacked(find("#messages")).json();
   const status = { root: document.documentElement, busy: find("#stage") };
   const plan = { store, source: { ...source, open: async () => opened }, offer, status };
   const desk = createDesk(plan, api, { messages });
@@ -69,16 +71,6 @@ function enough(page) {
       !lacking(page.trace, needs(page)).length &&
       (asks?.(page) ?? []).every((question) => held(page, question)),
   );
-}
-
-/**
- * @param {string} selector  of gzipped data in base64
- * @returns {Promise<ArrayBuffer>}
- */
-function unpack(selector) {
-  const bytes = Uint8Array.from(atob(find(selector).textContent ?? ""), (c) => c.charCodeAt(0));
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(plain).arrayBuffer();
 }
 
 /**

@@ -2,13 +2,17 @@
 
 import { bindTheme } from "../draw/theme.js";
 import { find } from "../lib/dom.js";
+import { unpacked } from "../lib/packed.js";
 import { createLabFigure } from "../parts/lab/lab-figure.js";
 import { createPageContext } from "../parts/page-context.js";
 import { opened } from "../state/lab-share.js";
 
-const read = (/** @type {string} */ selector) => JSON.parse(find(selector).textContent ?? "{}");
-const page = createPageContext(window, { messages: read("#messages"), live: find("#announce") });
+async function start() {
+  const [messages, share] = await Promise.all(["#messages", "#share"].map((id) => unpacked(find(id)).json()));
+  const page = createPageContext(window, { messages, live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  find("#print").addEventListener("click", () => window.print());
+  createLabFigure({ root: find("#figure"), page, ...opened(share), compute: null, choices: false });
+}
 
-bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
-find("#print").addEventListener("click", () => window.print());
-createLabFigure({ root: find("#figure"), page, ...opened(read("#share")), compute: null, choices: false });
+void start();

@@ -1,48 +1,10 @@
-/** The index of the views. To add a view, write its folder and add a line here. */
+/** The views by name: all of `groups.js`. */
 
-import { alignment } from "./alignment/view.js";
-import { flow } from "./flow/view.js";
 import { attention } from "./attention/view.js";
-import { compare } from "./compare/view.js";
-import { decoding } from "./decoding/view.js";
-import { heads } from "./heads/view.js";
-import { inside } from "./inside/view.js";
-import { lines } from "./lines/view.js";
-import { positions } from "./positions/view.js";
-import { qkv } from "./qkv/view.js";
-import { space } from "./space/view.js";
-import { training } from "./training/view.js";
-import { whatif } from "./whatif/view.js";
-import { worksheet } from "./worksheet/view.js";
+import { GROUPS } from "./groups.js";
 import { blocks } from "../data/attentions.js";
 import { isLong } from "../data/long-texts.js";
 import { PAGE } from "../state/options.js";
-
-/**
- * @typedef {object} Group  views that serve one purpose
- * @property {string} id
- * @property {(t: import("../lib/i18n.js").Translate) => string} name
- * @property {(t: import("../lib/i18n.js").Translate) => string} about  the purpose, in a few words
- * @property {import("../state/types.js").View[]} views
- */
-
-/** @type {Group[]} */
-export const GROUPS = [
-  {
-    id: "read",
-    name: (t) => t("Read"),
-    about: (t) => t("what each word looks at"),
-    views: [decoding, alignment, lines, attention],
-  },
-  {
-    id: "compute",
-    name: (t) => t("Compute"),
-    about: (t) => t("every number, step by step"),
-    views: [worksheet, qkv, space, positions],
-  },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the heads do"), views: [heads, flow, inside, training] },
-  { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
-];
 
 /** All views, in the order in which they are offered. */
 export const VIEWS = GROUPS.flatMap(({ views }) => views);

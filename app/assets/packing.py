@@ -1,0 +1,58 @@
+"""Bytes as text in an HTML file of the character set windows-1252, where a character is a byte.
+
+    23 bits → three of 209 characters (209³ ≥ 2²³): 4 % more than the bytes; base 64 is 33 % more
+
+The characters are the printed ones that mean nothing in HTML, in JSON or between quotation marks.
+`static/js/lib/packed.js` reads it, and base 64, which is smaller where text is UTF-8.
+"""
+
+import re
+from base64 import b64encode
+
+import numpy as np
+
+CHARSET = "windows-1252"
+LEFT_OUT = " \"&'<>\\\xa0\xad"
+PRINTED = bytes((*range(0x20, 0x7F), *range(0x80, 0x100))).decode(CHARSET, "ignore")
+LETTERS = np.array([ord(one) for one in PRINTED if one not in LEFT_OUT])
+BITS, GROUP = 23, 3
+BLOCK = re.compile(r' data-bytes="(\d+)">([^<]+)</script>')
+
+
+def coded(content: bytes) -> str:
+    """Return bytes as text; the last characters are filled up with zeros."""
+    bits = np.unpackbits(np.frombuffer(content, np.uint8))
+    groups = np.pad(bits, (0, -len(bits) % BITS)).reshape(-1, BITS)
+    numbers = groups @ (1 << np.arange(BITS - 1, -1, -1))
+    digits = [numbers // len(LETTERS) ** power % len(LETTERS) for power in (2, 1, 0)]
+    return "".join(map(chr, LETTERS[np.stack(digits, axis=1)].ravel()))
+
+
+def decoded(text: str, length: int) -> bytes:
+    """Return the bytes of a text."""
+    digits = np.zeros(LETTERS.max() + 1, np.int64)
+    digits[LETTERS] = np.arange(len(LETTERS))
+    groups = digits[[ord(one) for one in text]].reshape(-1, GROUP)
+    numbers = groups @ len(LETTERS) ** np.arange(GROUP - 1, -1, -1)
+    bits = numbers[:, None] >> np.arange(BITS - 1, -1, -1) & 1
+    return np.packbits(bits.astype(np.uint8).ravel()).tobytes()[:length]
+
+
+def in_base64(page: str) -> str:
+    """Return a page with its blocks in base 64, for text that is stored as UTF-8."""
+
+    def recode(block: re.Match[str]) -> str:
+        text = b64encode(decoded(block[2], int(block[1]))).decode()
+        return f" data-base64>{text}</script>"
+
+    return BLOCK.sub(recode, page)
+
+
+def planes(numbers: bytes) -> bytes:
+    """Return numbers of 4 bytes with the first byte of each, then the second, and so on.
+
+    Signs and exponents are alike from number to number; next to one another they compress. What is
+    left over at the end stays as it is.
+    """
+    end = len(numbers) // 4 * 4
+    return np.frombuffer(numbers[:end], np.uint8).reshape(-1, 4).T.tobytes() + numbers[end:]

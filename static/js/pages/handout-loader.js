@@ -1,0 +1,17 @@
+/** Opens a page in one file: its stylesheet and its script lie in it, compressed; their hashes are in its policy. */
+
+import { unpacked } from "../lib/packed.js";
+
+const packed = (/** @type {string} */ id) => unpacked(/** @type {HTMLElement} */ (document.getElementById(id))).text();
+
+async function load() {
+  const sheet = document.createElement("style");
+  sheet.textContent = await packed("sheet");
+  document.head.querySelector("style")?.replaceWith(sheet);
+  const script = document.createElement("script");
+  script.type = "module";
+  script.textContent = await packed("script");
+  document.body.append(script);
+}
+
+void load();
