@@ -82,7 +82,10 @@ PAGES = {
         [*FRAME, *FIGURE, "chrome/export"],
         [*NARROW, "pages/handout"],
         views=["alignment", "attention", "compare", "decoding", "heads", "lines", "space"],
-        instead={"views/groups": "views/groups-in-handout"},
+        instead={
+            "views/groups": "views/groups-in-handout",
+            "views/attention/long/view": "views/attention/long/in-handout",
+        },
     ),
     "lab": Page(
         [*FRAME, "chrome/share", *FIGURE, *LAB, "chrome/export"],
