@@ -60,8 +60,8 @@ test("words are found whatever their case and accents, and the tokens that hold 
 
 test("a text is cut where it fits, at the end of a word", () => {
   const text = "one two three four";
-  assert.equal(cut(text, { limit: 3, unit: "tokens", value: 4, at: 13 }), "one two three");
-  assert.equal(cut(text, { limit: 3, unit: "tokens", value: 4, at: 11 }), "one two");
+  assert.equal(cut(text, { limit: 3, unit: "tokens", value: 4, fits: 13 }), "one two three");
+  assert.equal(cut(text, { limit: 3, unit: "tokens", value: 4, fits: 11 }), "one two");
   assert.equal(cut(text, { limit: 7, unit: "characters", value: 18 }), "one two");
   assert.equal(cut(text, { limit: 2, unit: "tokens", value: 4 }), "one two");
   assert.equal(cut("🐱".repeat(10), { limit: 4, unit: "characters", value: 10 }), "🐱".repeat(4));

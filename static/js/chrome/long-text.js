@@ -20,6 +20,8 @@ export function bindLongText({ store, t }) {
     if (!excess) return;
     button.textContent = excess.unit === "tokens" ? t("Cut to {limit} tokens", { limit: excess.limit }) : t("Cut to {limit} characters", { limit: excess.limit });
   }
+  // The box stays as large as it is while the button is pressed, so that the button stays where it is.
+  button.addEventListener("mousedown", (event) => event.preventDefault());
   button.addEventListener("click", () => {
     const page = store.get();
     const excess = tooMuch(page);

@@ -5,6 +5,7 @@
 
 import { typed } from "../data/attentions.js";
 import { hidden, masks, predicted, predicts, withCandidate, writable } from "../data/predictions.js";
+import { isLong } from "../data/long-texts.js";
 import { labels } from "../data/tokens.js";
 import { token } from "../draw/token.js";
 import { find } from "../lib/dom.js";
@@ -33,7 +34,7 @@ export function bindPredictions({ store, source, t, say, announce }) {
     const page = store.get();
     const { model, trace } = page;
     continuation.keep(trace?.id);
-    side.hidden = !predicts(model) || !trace?.tokens[typed(model)];
+    side.hidden = !predicts(model) || !trace?.tokens[typed(model)] || isLong(trace);
     find("#band-parts").toggleAttribute("data-alone", side.hidden && model?.texts.length === 1);
     if (side.hidden || !predicts(model) || !trace) return;
     const place = predicted(trace, model, page.link.query);

@@ -1,5 +1,7 @@
 /** Share the workspace; and describe an open share. */
 
+import { isLong } from "../data/long-texts.js";
+import { Problem } from "../data/problem.js";
 import { asked } from "../data/request.js";
 import { find } from "../lib/dom.js";
 import { beside, departed } from "../state/share-contents.js";
@@ -33,6 +35,7 @@ export function bindShare(context) {
 async function make({ store, api }, about) {
   const page = store.get();
   if (page.share && !page.live) return { url: here(window) };
+  if (isLong(page.trace)) throw new Problem("long-share");
   const state = asked(page.model, kept(page.link));
   return api.share({ state, ...beside(page, view(page.link.view)), about });
 }

@@ -1,6 +1,6 @@
 /** A text cut to what a model reads. */
 
-/** @typedef {{limit: number, unit: string, value?: number, at?: number}} Excess  at: code points of it that are within the limit */
+/** @typedef {{limit: number, unit: string, value?: number, fits?: number}} Excess  fits: code points of it that are within the limit */
 
 /** Where it is not known how many letters a token has, a little less is kept: the next answer says whether it fits. */
 const CAREFUL = 0.97;
@@ -12,10 +12,10 @@ const WORD = 40;
  * @param {Excess} excess  what is too much about it
  * @returns {string}  its beginning, up to the end of a word
  */
-export function cut(text, { limit, unit, value, at }) {
+export function cut(text, { limit, unit, value, fits }) {
   const points = Array.from(text);
   const share = value ? Math.floor((CAREFUL * points.length * limit) / value) : points.length;
-  const most = Math.min(at ?? (unit === "characters" ? limit : share), points.length);
+  const most = Math.min(fits ?? (unit === "characters" ? limit : share), points.length);
   if (most === points.length) return text;
   const kept = points.slice(0, most).join("");
   const inside = /\S/.test(points[most] ?? "") && /\S$/.test(kept);

@@ -4,7 +4,7 @@ import { Problem } from "./problem.js";
 import { cut, json, sound, split } from "./reply.js";
 
 /** @typedef {ReturnType<typeof connect>} Connection */
-/** @typedef {{limit: number, unit: string, value?: number, at?: number}} Excess  more than is taken at most; at: code points within the limit */
+/** @typedef {{limit: number, unit: string, value?: number, fits?: number}} Excess  more than is taken at most; fits: code points within the limit */
 
 const URN = "urn:headlight:";
 const LINES = "application/x-ndjson";

@@ -1,5 +1,6 @@
 /** Messages for problems: what went wrong and what to do about it. */
 
+import { LONGEST } from "../data/long-texts.js";
 import { Problem } from "../data/problem.js";
 
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
@@ -47,6 +48,8 @@ const WORDING = {
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
   frozen: (t) => t("This was not saved with the share, and its model is no longer served here."),
   "not-given": (t) => t("This figure shows given numbers; there is no model to ask for others."),
+  "long-share": (t) =>
+    t("Texts of more than {n} tokens cannot be saved as a share. The link in the address bar holds the text and what is shown: copy it.", { n: LONGEST }),
   "nothing-drawn": (t) => t("There is nothing to save yet."),
   "wrong-cells": (t) => t("A marked cell cannot be used. Correct it, then share."),
   unmade: (t) => t("The file could not be made."),

@@ -1,6 +1,6 @@
 /**
  * Asks for the run that a link means: the trace of a sentence, or the overview of a long text. Only the
- * server can count tokens: if a text may be long, its overview is requested first, and says.
+ * server can count tokens: if a text may be long, it is asked to count them first.
  */
 
 import { blockOf } from "../data/attentions.js";
@@ -22,8 +22,8 @@ import { inForce, request, texts } from "../data/request.js";
  */
 export async function runOf(source, model, link, needs, signal) {
   if (mayBeLong(model, [link.source, link.target])) {
-    const overview = await overviewOf(source, model, link, signal);
-    if (exceeds(overview)) return overview;
+    const counted = await source.overview({ ...longRequest(model, link), select: [] }, signal);
+    if (exceeds(counted)) return overviewOf(source, model, link, signal);
   }
   return source.trace(request(model, link, needs), signal);
 }

@@ -2,7 +2,9 @@
 
 import { arrange, ordered } from "../../draw/head-grid.js";
 import { file } from "../../draw/svg.js";
-import { blockAt, pictures, summaries } from "../../data/attentions.js";
+import { tensorAt } from "../../data/tensor-address.js";
+import { blockAt, pictures, place, summaries } from "../../data/attentions.js";
+import { isLong } from "../../data/long-texts.js";
 import { lit } from "../../state/highlight.js";
 import { h } from "../../lib/dom.js";
 import { choice } from "../../state/options.js";
@@ -35,13 +37,14 @@ export const heads = {
     sort: choice("layer", ...MEASURES),
     pattern: choice("all", ...PATTERNS),
   },
+  long: true,
   needs,
   mount,
 };
 
-/** @param {Page} page  Every head's picture, and what it does. */
-function needs({ model, link }) {
-  return [...pictures(model, link.block), ...summaries(model, link.block)];
+/** @param {Page} page  Every head's picture, and what it does; of a long text its picture alone. */
+function needs({ model, link, trace }) {
+  return [...pictures(model, link.block), ...(isLong(trace) ? [] : summaries(model, link.block))];
 }
 
 /** @type {View["mount"]} */
@@ -54,8 +57,9 @@ function mount(context, root) {
   const label = t("Heads. Arrow keys move between them, Enter enlarges.");
   const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
   const nothing = h("p", { className: "nothing-here", hidden: true });
+  const options = h("div", { className: "options" }, sort.element, filter.element);
   root.append(
-    h("div", { className: "options" }, sort.element, filter.element),
+    options,
     h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing), panel.element),
   );
   /** @type {Seen | null} */
@@ -68,6 +72,8 @@ function mount(context, root) {
 
   /** @param {{row: number, col: number} | null} cell */
   function onHover(cell) {
+    // A cell of a long text's thumbnail is not one token.
+    if (isLong(store.get().trace)) return;
     const { query, key } = blockAt(store.get());
     store.hover(
       cell && { query: { side: query, index: cell.row }, key: { side: key, index: cell.col } },
@@ -89,6 +95,7 @@ function mount(context, root) {
   function show(next) {
     seen = next;
     const { page, summary } = next;
+    options.hidden = isLong(page.trace);
     sort.fill(sorts(context, next));
     filter.fill(kinds(context, next));
     const wanted = { ...chosen(next), heads: next.heads };
@@ -124,6 +131,7 @@ function mount(context, root) {
 
 /** @param {Seen} seen @returns {{by?: string, rising?: boolean, only?: string}}  as far as there is such */
 function chosen({ page, summary }) {
+  if (isLong(page.trace)) return {};
   const { sort, pattern } = page.link.options;
   const found = known(summary(0), (message) => message).find(([name]) => name === sort);
   const only = pattern === "all" ? undefined : pattern;
@@ -148,9 +156,16 @@ function kinds({ t }, { page, layers, summary }) {
 
 /** @param {Context} context @param {Seen} seen @param {number} shown */
 function caption({ t }, seen, shown) {
+  if (isLong(seen.trace)) return t("{n} heads over {tokens} tokens; a cell is the largest weight of {side} × {side} tokens. Click a head, or press Enter, to enlarge it.", { n: shown, ...sizes(seen) });
   const { name, order, unit } = measures(t)[chosen(seen).by ?? "entropy"];
   const number = unit ? t("{name} in {unit}", { name, unit }) : order;
   const all = seen.layers * seen.heads;
   const count = shown === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown, all });
   return t("{count}. The number is {number}. Click a head, or press Enter, to enlarge it.", { count, number });
+}
+
+/** Of a long text: its tokens, and how many a side of a cell is. @param {Seen} seen */
+function sizes({ trace, page }) {
+  const tensor = tensorAt(trace, place(page.model, page.link, "weights"));
+  return { tokens: Math.max(...Object.values(trace.tokens).map(({ length }) => length)), side: tensor?.span?.query ?? 1 };
 }

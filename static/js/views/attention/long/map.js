@@ -12,7 +12,7 @@ import { tip as tipWords } from "./wording.js";
 /** @typedef {import("../../../state/types.js").Context} Context */
 /** @typedef {import("../../../compute/map-window.js").Point} Point */
 /** @typedef {{row: number | null, col: number | null}} Place  in units */
-/** @typedef {import("./sight.js").Head & {pinned: Place, row: Float32Array | null, col: Float32Array | null}} Shown  row, col: weights of what is pinned */
+/** @typedef {import("./sight.js").Head & {pinned: Place, lit: Place, row: Float32Array | null, col: Float32Array | null}} Shown  lit: what is pinned, or a row to begin with; row, col: its weights */
 /**
  * @typedef {object} Actions
  * @property {(place: {row: number, col: number} | null) => void} onHover
@@ -60,10 +60,10 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
 
   function paint() {
     if (!shown) return;
-    const { page, axes, shade, pinned, row, col } = shown;
+    const { page, axes, shade, lit, row, col } = shown;
     const theme = context.theme();
     paintMap(brush, {
-      frame, camera: camera.now(), extent: extent(), window: camera.window(), theme, shade, pinned, hovered, row, col,
+      frame, camera: camera.now(), extent: extent(), window: camera.window(), theme, shade, pinned: lit, hovered, row, col,
       layers: layersOf(element.ownerDocument, shown, tiles, camera.window(), camera.level()),
       hatch: hatching(brush, theme),
       names: { rows: axes.rows.label, cols: axes.cols.label },

@@ -50,7 +50,7 @@ export function createReader(context, pins) {
     if (!shown) return null;
     const { axes, row, col } = shown;
     const byRow = one() ? !column() : side === "col";
-    return { axis: byRow ? axes.cols : axes.rows, weights: byRow ? row : col, pinned: byRow ? shown.pinned.row : shown.pinned.col };
+    return { axis: byRow ? axes.cols : axes.rows, weights: byRow ? row : col, pinned: byRow ? shown.lit.row : shown.lit.col };
   }
 
   function shade() {
@@ -76,14 +76,14 @@ export function createReader(context, pins) {
   /** Outlines what is pinned, found, and pointed at. @param {Place | null} hovered  in units */
   function mark(hovered) {
     if (!shown) return;
-    const { axes: { rows, cols }, pinned } = shown;
+    const { axes: { rows, cols }, lit } = shown;
     const place = (/** @type {string} */ name, /** @type {import("./axes.js").Axis} */ axis, /** @type {number | null | undefined} */ unit) => {
       if (unit === null || unit === undefined) return [];
       const [from, to] = axis.tokensOf(unit);
       return [{ name, from, to }];
     };
-    const ofRows = [...place("pointed", rows, hovered?.row), ...place("as-query", rows, pinned.row)];
-    const ofCols = [...place("pointed", cols, hovered?.col), ...place("as-key", cols, pinned.col)];
+    const ofRows = [...place("pointed", rows, hovered?.row), ...place("as-query", rows, lit.row)];
+    const ofCols = [...place("pointed", cols, hovered?.col), ...place("as-key", cols, lit.col)];
     const found = match ? [{ name: "found", ...match }] : [];
     panels.col.mark([...(one() ? ofRows : []), ...ofCols, ...found]);
     if (!one()) panels.row.mark(ofRows);

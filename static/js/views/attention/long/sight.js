@@ -62,6 +62,30 @@ export function thumbnail({ trace, model, link }) {
 }
 
 /**
+ * The row to begin with while none is pinned: one that looks hard at a token that is neither the first
+ * nor near itself, as far as the thumbnail tells.
+ * @param {Page} page
+ * @param {import("./requests.js").Axes} axes
+ * @returns {number | null}  in units
+ */
+export function firstRow(page, axes) {
+  const small = thumbnail(page);
+  if (!small) return null;
+  return memo(small, `first ${axes.rows.count}`, () => {
+    const [rows, cols] = small.shape;
+    const self = axes.rows.text === axes.cols.text;
+    let best = { row: 0, weight: -1 };
+    for (let row = 0; row < rows; row++)
+      for (let col = 1; col < cols; col++) {
+        const weight = small.data[row * cols + col];
+        if (weight > best.weight && !(self && Math.abs(row - col) < 2)) best = { row, weight };
+      }
+    const token = Math.floor((best.row + 0.5) * (small.span?.query ?? 1));
+    return axes.rows.unitOf(Math.min(token, axes.rows.tokens.length - 1));
+  });
+}
+
+/**
  * A cell as it is drawn at a level, or as coarse as it is there.
  * @param {Head} head
  * @param {Tiles} tiles

@@ -51,6 +51,7 @@ export function createTextPanel({ label, onPick, onHover }) {
 
     /** @param {Axis} axis */
     write(axis) {
+      element.classList.toggle("grouped", axis.edges !== null);
       if (written === axis.tokens) return;
       written = axis.tokens;
       marked.clear();
@@ -84,7 +85,7 @@ export function createTextPanel({ label, onPick, onHover }) {
       for (const span of marked) span.classList.remove("as-query", "as-key", "found", "pointed");
       marked.clear();
       for (const { name, from, to } of places)
-        for (let token = from; token < Math.min(to, from + BLOCK); token++) {
+        for (let token = from; token < to; token++) {
           const span = spanOf(token)?.span;
           if (!span) continue;
           span.classList.add(name);

@@ -18,7 +18,7 @@ import { createMinimap } from "./minimap.js";
 import { createPins } from "./pins.js";
 import { createReader } from "./reader.js";
 import { lineName, lineWish, tileWishes } from "./requests.js";
-import { extentOf } from "./sight.js";
+import { extentOf, firstRow } from "./sight.js";
 import { caption, cellsSaid, spoken } from "./wording.js";
 
 /** @typedef {import("../../../state/types.js").Context} Context */
@@ -80,10 +80,10 @@ export function mountLong(context, root) {
   function ask() {
     const page = store.get();
     if (!shown || !page.trace) return;
-    const { axes, pinned } = (shown = shownOf(context, page, tiles));
+    const { axes, lit } = (shown = shownOf(context, page, tiles));
     const lines = [
-      ...(pinned.row === null ? [] : [lineWish(page, axes, "row", pinned.row)]),
-      ...(pinned.col === null ? [] : [lineWish(page, axes, "col", pinned.col)]),
+      ...(lit.row === null ? [] : [lineWish(page, axes, "row", lit.row)]),
+      ...(lit.col === null ? [] : [lineWish(page, axes, "col", lit.col)]),
     ];
     tiles.want([...lines, ...tileWishes(page, axes, map.sight(), map.level(), map.causal())]);
   }
@@ -103,8 +103,8 @@ export function mountLong(context, root) {
 
   function say() {
     if (!shown) return;
-    const { page, axes, pinned, row } = shown;
-    render(line, caption(context, page, axes, pinned, row));
+    const { page, axes, lit, row } = shown;
+    render(line, caption(context, page, axes, lit, row));
     render(parts.below, cellsSaid(context.t, page, 2 ** map.level()));
   }
 
@@ -157,10 +157,12 @@ function shownOf(context, page, tiles) {
   const axes = axesOf(page);
   const { query, key } = page.link;
   const pinned = { row: query === null ? null : axes.rows.unitOf(query), col: key === null ? null : axes.cols.unitOf(key) };
+  const none = pinned.row === null && pinned.col === null && page.link.options.shade !== "column";
+  const lit = none ? { row: firstRow(page, axes), col: null } : pinned;
   const line = (/** @type {"row" | "col"} */ which) => {
-    const unit = pinned[which];
+    const unit = lit[which];
     const tensor = unit === null ? undefined : tiles.get(lineName(page, which, unit));
     return tensor ? /** @type {Float32Array} */ (tensor.data) : null;
   };
-  return { page, axes, shade: shadeOf(context, page), pinned, row: line("row"), col: line("col") };
+  return { page, axes, shade: shadeOf(context, page), pinned, lit, row: line("row"), col: line("col") };
 }
