@@ -26,6 +26,7 @@ function groups(text, by) {
 
 test("sentences are groups of tokens, special tokens stand for themselves", () => {
   assert.deepEqual(groups("The cat sat. It slept.", "sentences"), ["[CLS]", "The cat sat.", "It slept.", "[SEP]"]);
+  assert.deepEqual(groups("The cat sat.\n\nIt slept.", "sentences"), ["[CLS]", "The cat sat.", "It slept.", "[SEP]"]);
   assert.deepEqual(groups("猫坐着。它睡了。", "sentences"), ["[CLS]", "猫坐着。", "它睡了。", "[SEP]"]);
 });
 

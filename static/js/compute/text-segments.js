@@ -29,10 +29,11 @@ export function starts(text, by, lang = "") {
 /** @param {string} text @param {number} at */
 const isPair = (text, at) => (text.codePointAt(at) ?? 0) > 0xffff;
 
-/** @param {string} text @param {string} lang @returns {number[]}  in UTF-16 units */
+/** White space alone is none, and belongs to the one before. @param {string} text @param {string} lang @returns {number[]}  in UTF-16 units */
 function sentences(text, lang) {
   const segmenter = new Intl.Segmenter(lang || undefined, { granularity: "sentence" });
-  return Array.from(segmenter.segment(text), ({ index }) => index);
+  const found = Array.from(segmenter.segment(text)).filter(({ index, segment }) => index === 0 || /\S/.test(segment));
+  return found.map(({ index }) => index);
 }
 
 /** A blank line begins a paragraph; in a text without one every line does. @param {string} text @returns {number[]} */

@@ -72,6 +72,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
     });
     element.dataset.drawn = `${page.link.layer} ${page.link.head}`;
     element.dataset.level = String(camera.level());
+    Object.assign(element, { picture: { frame, window: camera.window(), ...camera.now() } });
   }
 
   /** @param {Point} point  in pixels of the cells */

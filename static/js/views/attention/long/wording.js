@@ -99,7 +99,7 @@ export function spoken(t, { rows, cols }, row, col, weights) {
   const named = (/** @type {Axis} */ axis, /** @type {number} */ at) => `${axis.label(at).replace(/^·/, "")} ${at + 1}`;
   if (col === null) {
     const found = finding(weights);
-    const key = "keys" in found ? named(cols, found.keys[0]) : "";
+    const key = found.kind === "most" || found.kind === "only" ? named(cols, found.keys[0]) : "";
     return key ? t("query {query} looks most at key {key}: {weight}", { query: named(rows, row), key, weight: "weight" in found ? about(found.weight) : "" }) : named(rows, row);
   }
   return t("query {query}, key {key}: {weight}", { query: named(rows, row), key: named(cols, col), weight: Number.isNaN(weights[col]) ? t("masked") : about(weights[col]) });
