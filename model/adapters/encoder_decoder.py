@@ -26,6 +26,7 @@ from model.adapters.request import (
     candidates,
 )
 from model.adapters.scored_output import scored
+from model.adapters.transformer_stream import stream_of
 from model.adapters.validate import check_decode, check_interventions, check_range
 from model.adapters.verify_drafts import Targets
 from model.bundle.measurements import Measured, load_measured
@@ -35,6 +36,7 @@ from model.errors import InputError
 from model.explain.logit_lens import names as inside_names
 from model.explain.logit_lens import needed as inside_needed
 from model.explain.patterns import needed, summary
+from model.explain.relevance import names as relevance_names
 from model.text.tokens import BOS, Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
@@ -102,7 +104,9 @@ class EncoderDecoder(Adapter):
         self.device = bundle.device
         self.info = info_of(bundle, id_, measured)
         self.names = recorded_names(self.model)
-        self.selectable = [*self.names, *inside_names(self.names)]
+        self.stream = stream_of(self.model)
+        inside = inside_names(self.stream, self.names)
+        self.selectable = [*self.names, *inside, *relevance_names(self.info.places)]
         if self.learning:
             self.learning.check(self.info.attentions)
         self.rows = Rows(
@@ -250,7 +254,7 @@ class EncoderDecoder(Adapter):
             {SOURCE: tuple(self._source(row)), TARGET: tuple(target)}
             for row, target in zip(rows, targets, strict=True)
         ]
-        logprobs = decode(self.model, self.rows, recorders, read, targets, wrote)
+        logprobs = decode(self.model, self.stream, self.rows, recorders, read, targets, wrote)
         return [Passed(*one) for one in zip(rows, texts, written, recorders, logprobs, strict=True)]
 
     def _trace(self, run: Passed) -> Trace:
@@ -283,8 +287,7 @@ class EncoderDecoder(Adapter):
     def _recorded(self, request: Request) -> set[str]:
         """Return the selected names, and those that summaries and `inside` tensors need."""
         selected = self._selected(request)
-        layers = self.info.layers["decoder"]
-        made_from = needed(self._summarised(request)), inside_needed(selected, layers)
+        made_from = needed(self._summarised(request)), inside_needed(self.stream, selected)
         return {*selected}.union(*made_from)
 
     def _summarised(self, request: Request) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from torch import Tensor
 
 from model.adapters.batching import Rows
 from model.explain.logit_lens import look
-from model.explain.relevance import TokenBatch
+from model.explain.relevance import RELEVANCE, TokenBatch, relevance
+from model.explain.stream import Stream
 from model.text.tokens import Token
-from model.trace.tensor_tap import SOURCE, BatchTap, Recorder
+from model.trace.tensor_tap import SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
 ENCODING = ("source", "encoder.")  # prefixes of names up to the encoder's end
@@ -57,6 +58,7 @@ def encode(
 
 def decode(
     model: Transformer,
+    stream: Stream,
     rows: Rows,
     recorders: Sequence[Recorder],
     read: Read,
@@ -73,8 +75,22 @@ def decode(
     x = model.decode(ids, real, read.memory, read.real, tap)
     logits = model.logits(x, tap)
     batch = TokenBatch(read.ids, read.real, ids, real)
-    look(model, batch, recorders, [[token.id for token in tokens] for tokens in written])
+    predicted = [[token.id for token in tokens] for tokens in written]
+    look(stream, recorders, predicted)
+    for row, (recorder, ids_) in enumerate(zip(recorders, predicted, strict=True)):
+        if any(name.startswith(RELEVANCE) for name in recorder.select):
+            _relevance(model, batch.row(row, recorder.lengths), recorder, ids_)
     return logits.log_softmax(dim=-1).cpu()
+
+
+def _relevance(
+    model: Transformer, batch: TokenBatch, recorder: Recorder, predicted: Sequence[int]
+) -> None:
+    def run(tap: Tap) -> Tensor:
+        own = batch.copy()
+        return model(own.source, own.target, own.source_real, own.target_real, tap)  # type: ignore[no-any-return]
+
+    relevance(run, recorder, predicted)
 
 
 def _encoding(recorder: Recorder, index: int) -> Hashable:

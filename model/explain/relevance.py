@@ -13,7 +13,7 @@ values with their sign.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -21,7 +21,8 @@ from torch import Tensor
 
 from model.trace.name_patterns import INSIDE
 from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
-from model.transformer.stacks import Transformer
+
+RELEVANCE = f"{INSIDE}relevance."
 
 
 @dataclass(frozen=True)
@@ -79,26 +80,29 @@ class Probes(Tap):
         return value
 
 
+def names(places: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the tensors with the relevance of the attentions at these places, with their dims."""
+    return {f"{RELEVANCE}{place}": (HEAD, QUERY, KEY) for place in places}
+
+
 def relevance(
-    model: Transformer,
-    batch: TokenBatch,
+    run: Callable[[Tap], Tensor],
     recorder: Recorder,
     written: Sequence[int],
 ) -> None:
     """Add the relevance (H, N, M) of every attention to a recorder, from a separate run.
 
-    `batch` has only this request, to limit the memory of intermediate results. The run has the
-    recorder's interventions; row i predicts `written[i]`.
+    `run` runs this request alone, to limit the memory of intermediate results, and returns its
+    logits (1, T, V); its attentions pass through the tap, which makes the recorder's interventions.
+    Row i predicts `written[i]`.
     """
     changing = Recorder((), recorder.lengths, recorder.own, recorder.interventions)
     held: dict[str, Held] = {}
     with torch.inference_mode(False), torch.enable_grad():
-        own = batch.copy()
-        tap = Probes(BatchTap([changing]), held)
-        logits = model(own.source, own.target, own.source_real, own.target_real, tap)
+        logits = run(Probes(BatchTap([changing]), held))
         logprobs = logits[0, : len(written)].log_softmax(dim=-1)
         total = logprobs[range(len(written)), list(written)].sum()
         gradients = torch.autograd.grad(total, [one.probe for one in held.values()])
     for (place, one), gradient in zip(held.items(), gradients, strict=True):
         value = (gradient * one.weights.detach())[0]
-        recorder.record(f"{INSIDE}relevance.{place}", value, (HEAD, QUERY, KEY), one.over)
+        recorder.record(f"{RELEVANCE}{place}", value, (HEAD, QUERY, KEY), one.over)

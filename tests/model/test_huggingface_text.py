@@ -115,7 +115,7 @@ def test_every_search_writes(tmp_path: Path) -> None:
         assert 1 <= len(last.written[0].ids) <= 6
     ids = torch.tensor([[token.id for token in adapter.trace("The cat").texts["text"]]])
     *_, last = adapter.decode("The cat", decode=Decode(max_tokens=6)).steps
-    never = adapter.never.tolist()
+    never = adapter.text.never.tolist()
     found = adapter.model.generate(
         ids, max_new_tokens=6, do_sample=False, suppress_tokens=never, use_cache=True
     )

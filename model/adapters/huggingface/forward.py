@@ -12,8 +12,9 @@ from torch import Tensor
 from model.adapters.huggingface.eager import as_weights
 from model.adapters.huggingface.probing import Layout, attentive, encoded
 from model.adapters.huggingface.recording import Call, passing
+from model.adapters.huggingface.streams import StreamPass
 from model.trace.attentions import CROSS, AttentionInfo
-from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Recorder, Tap
+from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap
 
 SHOWN = 10  # candidates per token
 
@@ -36,7 +37,14 @@ class Encoded:
 class Places:
     """A pass whose attentions are called in a known order."""
 
-    def __init__(self, order: Sequence[str], layers: dict[str, AttentionInfo], tap: Tap) -> None:
+    def __init__(
+        self,
+        order: Sequence[str],
+        layers: dict[str, AttentionInfo],
+        tap: Tap,
+        streams: StreamPass | None = None,
+    ) -> None:
+        self.streams = streams
         self._taps = iter(
             [tap.at(place, **layers[place].over) if place else NULL for place in order]
         )
@@ -54,51 +62,67 @@ class Forward:
         self.writes = writes  # whether it returns logits
         self.banded = getattr(model.config, "attention_window", None) is not None
         self.layers = {one.place: one for one in layout.attentions}
+        self.streamed: dict[str, tuple[str, ...]] = {}  # names of residual streams
 
-    def read(self, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Tensor:
-        """Run the only stack over ids (B, N); return logits (B, N, V), or the last states."""
+    def read(self, ids: Tensor, real: Tensor, tap: Tap, cache: Any = None) -> Tensor:
+        """Run the only stack over ids (B, N); return logits (B, N, V), or the last states.
+
+        With a cache, `ids` are the new tokens, and `real` (B, all tokens so far) covers the others.
+        """
         stack = self.layout.attentions[0].stack
-        tap = BatchTap(recorders)
-        out = self._run(self.model, stack, tap, real, input_ids=ids, attention_mask=real.long())
+        kept = {} if cache is None else {"past_key_values": cache, "use_cache": True}
+        out = self._run(self.model, stack, tap, input_ids=ids, attention_mask=real.long(), **kept)
         self._eager(tap, stack, out.get("attentions"), {}, real, real)
         return self._logits(tap, stack, out[0])
 
-    def encode(self, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Encoded:
+    def encode(self, ids: Tensor, real: Tensor, tap: Tap) -> Encoded:
         """Run the encoder over ids (B, S)."""
-        tap = BatchTap(recorders)
         encoder = self.model.get_encoder()
-        out = self._run(encoder, "encoder", tap, real, input_ids=ids, attention_mask=real.long())
+        out = self._run(encoder, "encoder", tap, input_ids=ids, attention_mask=real.long())
         self._eager(tap, "encoder", out.get("attentions"), {}, real, real)
         return Encoded(ids, real, out)
 
     def decode(
-        self,
-        read: Encoded,
-        ids: Tensor,
-        real: Tensor,
-        recorders: Sequence[Recorder],
+        self, read: Encoded, ids: Tensor, real: Tensor, tap: Tap, cache: Any = None
     ) -> Tensor:
-        """Run the decoder over ids (B, T) after an encoder; return logits (B, T, V)."""
-        tap = BatchTap(recorders)
+        """Run the decoder over ids (B, T) after an encoder; return logits (B, T, V).
+
+        With a cache, `ids` are the new tokens, and `real` (B, all tokens so far) covers the others.
+        """
+        kept = {} if cache is None else {"past_key_values": cache, "use_cache": True}
         out = self._run(
             self.model,
             "decoder",
             tap,
-            real,
             **encoded(self.model, read.ids, read.outputs),
             attention_mask=read.real.long(),
             decoder_input_ids=ids,
             decoder_attention_mask=real.long(),
+            **kept,
         )
         own, cross = out.get("decoder_attentions"), {CROSS: out.get("cross_attentions")}
         self._eager(tap, "decoder", own, cross, real, read.real)
         return self._logits(tap, "decoder", out[0])
 
-    def _run(self, module: Any, stack: str, tap: Tap, real: Tensor, **inputs: Any) -> Any:
+    def _run(self, module: Any, stack: str, tap: Tap, **inputs: Any) -> Any:
         options = attentive()
         options["output_attentions"] = self.layout.route != "recorded"
-        with passing(Places(self.layout.order[stack], self.layers, tap)):
+        ids: Tensor = inputs["decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"]
+        streams = StreamPass(tap, len(ids)) if self._watched(tap) else None
+        with passing(Places(self.layout.order[stack], self.layers, tap, streams)):
             return module(**inputs, **options)
+
+    def _watched(self, tap: Tap) -> bool:
+        """Return whether a tap may want or change a residual stream."""
+        if not self.streamed:
+            return False
+        if not isinstance(tap, BatchTap):
+            return True
+        return any(
+            not self.streamed.keys().isdisjoint(row.select)
+            or any(one.at in self.streamed for one in row.interventions)
+            for row in tap.rows
+        )
 
     def _eager(
         self,
@@ -143,7 +167,7 @@ class Forward:
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """Return every name that a run records, with its dims."""
-        found: dict[str, tuple[str, ...]] = {}
+        found = {**self.streamed}
         for one in self.layout.attentions:
             kv_head = HEAD if one.heads == one.kv_heads else "kv_head"
             vectors: dict[str, tuple[str, ...]] = {

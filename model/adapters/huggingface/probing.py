@@ -11,8 +11,7 @@ weights, and once with `attend`, and both are compared:
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -21,23 +20,23 @@ from torch import Tensor
 
 from model.adapters.huggingface.eager import is_scores
 from model.adapters.huggingface.recording import IMPLEMENTATION, Call, passing
-from model.trace.attentions import (
-    CAUSAL,
-    CROSS,
-    PADDING,
-    SCALED_DOT,
-    SELF,
-    AttentionInfo,
-    Kind,
+from model.adapters.huggingface.table import (
+    CLOSE,
+    PADDED,
+    READ,
+    WRITTEN,
+    Part,
+    Texts,
+    Weights,
+    is_causal,
+    order,
+    table,
 )
+from model.trace.attentions import CROSS, SELF, AttentionInfo
 from model.trace.tensor_tap import SOURCE, TARGET, Tap
 
 TEXT = "text"  # the only text of a model that reads one
-READ, WRITTEN = 7, 5  # tokens of the probe; different, so that shapes identify cross-attention
-CLOSE = 1e-4
 
-Texts = Mapping[Kind, tuple[str, str]]
-Weights = Mapping[Kind, Sequence[Tensor]]
 Route = Literal["recorded", "eager", "mixed"]
 
 
@@ -54,18 +53,6 @@ class Layout:
     sinks: frozenset[str]  # places with an attention sink
     scores: frozenset[str]  # places whose reported weights are scores
     route: Route
-
-
-@dataclass(frozen=True)
-class Part:
-    """A forward pass of a probe: outputs, eager weights by kind, and the calls of `attend`."""
-
-    stack: str
-    texts: Texts  # of the queries and of the keys
-    output: Tensor
-    weights: Weights
-    calls: Sequence[Call] = ()
-    seen: Sequence[Tensor] = ()  # weights of each call
 
 
 def probe(model: Any) -> Layout:
@@ -85,19 +72,19 @@ def probe(model: Any) -> Layout:
     merged = [
         replace(own, calls=new.calls, seen=new.seen) for own, new in zip(eager, found, strict=True)
     ]
-    served = [list(_table(part)) for part in merged]
-    table = [layer for part in served for layer in part]
-    if not table:
+    served = [list(table(part)) for part in merged]
+    layers = [layer for part in served for layer in part]
+    if not layers:
         raise ValueError(f"the attention of {type(model).__name__} cannot be recorded")
-    recorded = [layer.call is not None for layer in table]
+    recorded = [layer.call is not None for layer in layers]
     route: Route = "recorded" if all(recorded) else "mixed" if any(recorded) else "eager"
     if route == "eager":
         _choose(model, "eager")
     return Layout(
-        tuple(layer.info for layer in table),
-        {part.stack: _order(part, layers) for part, layers in zip(merged, served, strict=True)},
-        frozenset(one.info.place for one in table if one.call and one.call.sink is not None),
-        frozenset(one.info.place for one in table if not one.call and is_scores(one.weights)),
+        tuple(layer.info for layer in layers),
+        {part.stack: order(part, own) for part, own in zip(merged, served, strict=True)},
+        frozenset(one.info.place for one in layers if one.call and one.call.sink is not None),
+        frozenset(one.info.place for one in layers if not one.call and is_scores(one.weights)),
         route,
     )
 
@@ -134,7 +121,7 @@ def run(model: Any) -> Iterator[Part]:
     """Run the probe: two rows, of which one is padded, through each part of the model."""
     ids = _ids(model, READ)
     mask = torch.ones_like(ids)
-    mask[1, READ - 2 :] = 0
+    mask[1, READ - PADDED :] = 0
     if not model.config.is_encoder_decoder:
         heard = Listening()
         with passing(heard):
@@ -193,11 +180,7 @@ def _ids(model: Any, length: int) -> Tensor:
 def _stack(weights: Sequence[Tensor], heard: Listening) -> str:
     """Return "decoder" if no query of the only stack sees a later token, else "encoder"."""
     seen = weights or heard.seen
-    return "decoder" if seen and all(_causal(one[0, 0] > 0) for one in seen) else "encoder"
-
-
-def _causal(seen: Tensor) -> bool:
-    return not bool(seen.triu(1).any())
+    return "decoder" if seen and all(is_causal(one[0, 0] > 0) for one in seen) else "encoder"
 
 
 def _equal(eager: Sequence[Part], found: Sequence[Part]) -> bool:
@@ -209,107 +192,3 @@ def _equal(eager: Sequence[Part], found: Sequence[Part]) -> bool:
         )
         for one, other in zip(eager, found, strict=True)
     )
-
-
-@dataclass(frozen=True)
-class _Layer:
-    info: AttentionInfo
-    weights: Tensor
-    call: Call | None
-    index: int | None  # of the call; None if it was not recorded
-
-
-def _table(part: Part) -> Iterator[_Layer]:
-    """Yield a part's attentions in order, each with the call that recorded it."""
-    kinds = {kind: list(_matched(part, kind)) for kind in part.weights}
-    for layer in range(max(map(len, kinds.values()), default=0)):
-        for kind, found in kinds.items():
-            if layer < len(found):
-                index, weights = found[layer]
-                call = None if index is None else part.calls[index]
-                info = _info(part, layer, kind, weights, call)
-                yield _Layer(info, weights, call, index)
-
-
-def _matched(part: Part, kind: Kind) -> Iterator[tuple[int | None, Tensor]]:
-    """Yield each attention of a kind: the index of its call, None if not recorded, and weights.
-
-    Calls are in the order of layers. If eager outputs have no weights, only the calls are used.
-    """
-    cross = kind == CROSS
-    mine = [
-        index
-        for index, call in enumerate(part.calls)
-        if (call.q.shape[2] != call.k.shape[2]) == cross
-    ]
-    own = part.weights[kind]
-    if not own:
-        yield from ((index, part.seen[index]) for index in mine)
-        return
-    for weights in own:
-        index = next((one for one in mine if _same(part.seen[one], weights)), None)
-        if index is not None:
-            mine = mine[mine.index(index) + 1 :]
-        yield index, weights
-
-
-def _same(seen: Tensor, weights: Tensor) -> bool:
-    if seen.shape != weights.shape:
-        return False
-    return all(
-        torch.allclose(seen[row, :, :rows], weights[row, :, :rows], atol=CLOSE)
-        for row, rows in ((0, weights.shape[2]), (1, min(weights.shape[2], READ - 2)))
-    )
-
-
-def _info(
-    part: Part,
-    layer: int,
-    kind: Kind,
-    weights: Tensor,
-    call: Call | None,
-) -> AttentionInfo:
-    heads = weights.shape[1]
-    causal = kind == SELF and _causal(weights[0, 0] > 0)
-    return AttentionInfo(
-        place=f"{part.stack}.{layer}.{kind}",
-        stack=part.stack,
-        layer=layer,
-        kind=kind,
-        query=part.texts[kind][0],
-        key=part.texts[kind][1],
-        heads=heads,
-        kv_heads=call.k.shape[1] if call else heads,
-        mask=_mask(causal, call),
-        scoring=_scoring(call),
-        qk=call is not None,
-    )
-
-
-def _mask(causal: bool, call: Call | None) -> str:
-    rules = [CAUSAL] if causal else []
-    if call and call.window:
-        rules.append(f"window-{call.window}")
-    return " & ".join(rules) or PADDING
-
-
-def _scoring(call: Call | None) -> str:
-    """Return how scores are computed, as far as known."""
-    if call is None:
-        return "unknown"
-    scales = {call.q.shape[-1] ** -0.5: SCALED_DOT, 1.0: "dot"}
-    named = (name for scale, name in scales.items() if math.isclose(scale, call.scale))
-    parts = [next(named, f"dot-by-{call.scale:g}")]
-    if call.bias is not None:
-        parts.append("bias")
-    if call.cap is not None:
-        parts.append(f"softcap-{call.cap:g}")
-    if call.sink is not None:
-        parts.append("sink")
-    return " & ".join(parts)
-
-
-def _order(part: Part, layers: Iterable[_Layer]) -> tuple[str, ...]:
-    """Return the place of every call of a part; "" for a call that belongs to no attention."""
-    places = {one.index: one.info.place for one in layers}
-    return tuple(places.get(index, "") for index in range(len(part.calls)))

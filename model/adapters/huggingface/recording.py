@@ -83,6 +83,11 @@ def passing(one: Pass) -> Iterator[None]:
         _running.reset(before)
 
 
+def running() -> Pass | None:
+    """Return the pass that runs on this thread."""
+    return _running.get()
+
+
 @contextmanager
 def passing_long(one: LongPass) -> Iterator[None]:
     """Attentions called on this thread belong to this pass; its batches have one row."""
