@@ -1,8 +1,8 @@
 """The colour scale of attention, the same as on the page (static/js/draw/scale.js).
 
 A straight line through OKLab (Björn Ottosson, "A perceptual color space for image processing",
-2020) from the background to violet, with more chroma half-way, cut into stops that are
-interpolated in sRGB.
+2020) from the background to violet, with more chroma half-way; a value lies on it at its power
+``LIFT``, so that small ones are seen. It is cut into stops that are interpolated in sRGB.
 """
 
 from functools import cache
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 PAPER, VIOLET = "#fbfaf7", "#4c1d95"
 STEPS = 16
-BLOOM = 0.045  # chroma added half-way, in the violet's hue, so that the middle is not grey
+LIFT = 0.65
+BLOOM = 0.045  # chroma added half-way, in the hue of the violet, so that the middle is not grey
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +61,7 @@ def _stops() -> Floats:
         TO_LAB @ np.cbrt(TO_CONES @ _linear(np.array(rgb(colour), dtype=float)))
         for colour in (PAPER, VIOLET)
     )
-    at = np.linspace(0, 1, STEPS + 1)[:, None]
+    at = np.linspace(0, 1, STEPS + 1)[:, None] ** LIFT
     line = paper + (violet - paper) * at
     hue = violet[1:] / np.hypot(*violet[1:])
     line[:, 1:] += hue * BLOOM * np.sin(np.pi * at)
