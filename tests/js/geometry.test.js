@@ -32,7 +32,8 @@ test("a matrix fits its room, at every length", () => {
 test("words slant only where they must; single characters never do", () => {
   const room = { width: 900, height: 600 };
   assert.equal(fit({ rowWidths: widths(4, 30), colWidths: widths(4, 30), ...room }).slant, 0);
-  assert.equal(fit({ rowWidths: widths(9, 30), colWidths: widths(9, 80), ...room }).slant, 45);
+  assert.equal(fit({ rowWidths: widths(9, 30), colWidths: widths(9, 80), ...room }).slant, 32);
+  assert.equal(fit({ rowWidths: widths(20, 30), colWidths: widths(20, 80), ...room }).slant, 45);
   assert.equal(fit({ rowWidths: widths(30, 30), colWidths: widths(30, 80), ...room }).slant, 65);
   const upright = widths(20, 1).map(Boolean);
   assert.equal(
@@ -103,21 +104,25 @@ test("a point is in its cell, edges included", () => {
   assert.equal(hit(found, found.left + 1, found.top + 3 * found.cellHeight), null);
 });
 
-test("labels are their rows and columns, leaning ones too", () => {
+for (const [width, slant] of [[600, 32], [380, 45], [300, 65]])
+  test(`labels are their rows and columns, those too that lean by ${slant}°`, () => leaning(width, slant));
+
+/** @param {number} width  of the matrix @param {number} slant  of its labels, in degrees */
+function leaning(width, slant) {
   const found = fit({
     rowWidths: widths(9, 40),
     colWidths: widths(9, 90),
-    width: 600,
+    width,
     height: 500,
   });
   assert.deepEqual(hit(found, 5, found.top + 1), { row: 0, col: null });
   const [x, y] = [found.left + 3.5 * found.cellWidth, found.top];
   assert.deepEqual(hit(found, x, y - 1), { row: null, col: 3 });
-  // The middle of a label that is 90 px long and 16 px high, starts 6 px above and leans by 45°.
-  const [along, up] = [45 * Math.SQRT1_2, 8 * Math.SQRT1_2];
-  assert.equal(found.slant, 45);
-  for (const [dx, dy] of [[0, 0], [6, -6], [-6, 6], [5, 5], [-5, -5]]) {
-    const middle = hit(found, x + along - up + dx, y - 6 - along - up + dy);
+  assert.equal(found.slant, slant);
+  // Around the middle of a label that is 90 px long and 16 px high and starts 6 px above.
+  const [cos, sin] = [Math.cos((slant * Math.PI) / 180), Math.sin((slant * Math.PI) / 180)];
+  for (const [along, up] of [[45, 8], [53, 8], [37, 8], [45, 13], [45, 3]]) {
+    const middle = hit(found, x + along * cos - up * sin, y - 6 - along * sin - up * cos);
     assert.deepEqual(middle, { row: null, col: 3 });
   }
-});
+}

@@ -39,11 +39,11 @@
 const SIZE = 13;
 const LINE = 16 / SIZE;
 const TIGHT = 15 / SIZE;
-const TITLE = 26 / SIZE;
+/** What the title of an axis takes: beside the rows, above the columns. */
+const [BESIDE, ABOVE] = [26 / SIZE, 18 / SIZE];
 const GAP = 8;
-/** Labels slant by 45°, or more steeply if columns are so narrow that they would overlap. */
-const SLANTS = [45, 65];
-const NARROW = 22 / SIZE;
+/** Angles by which labels slant: steeper if columns are so narrow that they would overlap. */
+const SLANTS = [32, 45, 65];
 
 /**
  * @param {Wanted} wanted
@@ -66,21 +66,21 @@ export function fit(wanted) {
   const rows = rowWidths.length;
   const cols = colWidths.length || (wanted.cols ?? 0);
   const line = Math.round(LINE * size);
-  const title = titles ? Math.round(TITLE * size) : 0;
-  const left = bare ? 0 : Math.ceil(Math.max(0, ...rowWidths)) + GAP + title;
+  const [beside, above] = [BESIDE, ABOVE].map((share) => (titles ? Math.round(share * size) : 0));
+  const left = bare ? 0 : Math.ceil(Math.max(0, ...rowWidths)) + GAP + beside;
   let slant = 0;
   let place = cells(gutters(colWidths, upright, slant, line));
   if (colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4)) {
     for (slant of SLANTS) {
       place = cells(gutters(colWidths, upright, slant, line));
-      if (place.cellWidth >= NARROW * size) break;
+      if (place.cellWidth * Math.sin((slant * Math.PI) / 180) >= TIGHT * size) break;
     }
   }
 
   /** @param {Gutter} gutter */
   function cells({ top, widest, right }) {
     const across = width - left;
-    const cell = Math.min((largest * size) / SIZE, (height - top - title) / rows);
+    const cell = Math.min((largest * size) / SIZE, (height - top - above) / rows);
     const cellWidth = Math.min(cell * stretch, across / cols, widest(across));
     const cellHeight = stretch === Infinity ? cell : Math.min(cell, cellWidth);
     const [wide, high] = [colWidths.length ? least : 0, least].map((pixels, i) => Math.max(whole([cellWidth, cellHeight][i]), pixels));
@@ -96,9 +96,9 @@ export function fit(wanted) {
     cellHeight,
     left,
     slant,
-    top: place.top + title,
+    top: place.top + above,
     width: Math.round(left + cols * cellWidth + right),
-    height: Math.round(place.top + title + rows * cellHeight),
+    height: Math.round(place.top + above + rows * cellHeight),
     gap: Math.min(cellWidth, cellHeight) >= 9 ? 1 : 0,
     line: TIGHT * size,
   };

@@ -25,7 +25,7 @@ def test_the_map_is_what_single_runs_say(workspace: Workspace) -> None:
         after = trace(workspace.url, target=before["text"], interventions=made)["output"]
         change = after["logprobs"][1] - before["logprobs"][1]
         assert float(shown[f"{at} {head}"]) == pytest.approx(change, abs=0.00501), (at, head)
-    workspace.find(".sweep-rows").get_by_text("whole translation").click()
+    workspace.find(".sweep-rows").get_by_title("whole translation").click()
     after = trace(workspace.url, target=before["text"], interventions=[OFF])["output"]
     change = sum(after["logprobs"]) - sum(before["logprobs"])
     shown = workspace.page.evaluate(CELLS)

@@ -59,7 +59,7 @@ export function changeList({ t }, choose) {
               { type: "button", className: "change", onclick: () => choose(change) },
               el(
                 "span",
-                { className: "pairing" },
+                { className: "cell-name" },
                 el("span", { className: "as-query" }, step({ ...rows.steps[change.row], reads: null })),
                 " ",
                 el("span", { className: "as-key" }, step(cols.steps[change.col])),

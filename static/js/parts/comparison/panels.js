@@ -191,7 +191,7 @@ function layout(context, rows) {
   const { size } = context.theme();
   const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
   const each = Math.floor((width - GAP * (across - 1)) / across);
-  const shared = { width: each, stretch: 1.8 };
+  const shared = { width: each, stretch: 2.6 };
   // In projector mode everything fits on the screen as long as the rows are legible.
   if (context.store.get().link.options.projector)
     return [across, { ...shared, height: Math.max((1.1 * rows + 7) * size, height - 9 * size), largest: 4 * size }];

@@ -25,8 +25,7 @@ export function otherBox({ store, t, own }) {
   const element = h(
     "div",
     { className: "box-b" },
-    h("label", { for: own("source-b") }, h("b", {}, "B"), " ", t("the same sentence with a word changed")),
-    h("div", { className: "line-b" }, box, output),
+    h("div", { className: "line-b" }, h("label", { for: own("source-b") }, h("b", {}, "B"), h("span", { className: "hidden" }, " ", t("the same sentence with a word changed"))), box, output),
     problem,
   );
   let empty = false;

@@ -88,6 +88,6 @@ function button(text, task) {
 const sample = (colour, stroke) =>
   s(
     "svg",
-    { width: 24, height: 8, viewBox: "0 0 24 8", "aria-hidden": "true" },
-    s("path", { d: "M1 4H23", fill: "none", stroke: colour, "stroke-width": 3, "stroke-dasharray": stroke }),
+    { width: 18, height: 8, viewBox: "0 0 18 8", "aria-hidden": "true" },
+    s("path", { d: "M1 4H17", fill: "none", stroke: colour, "stroke-width": 3, "stroke-dasharray": stroke }),
   );

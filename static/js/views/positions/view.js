@@ -96,10 +96,11 @@ function mount(context, root) {
   ];
   const bad = h("p", { className: "bad", role: "alert", hidden: true });
   const sizes = h("div", { className: "options" }, ...fields.map((one) => one.element), measure);
+  const bar = h("div", { className: "options" }, parts, sizes);
   const place = h("div", { className: "part" });
   const where = h("p", { className: "note where-positions" });
   const { line: finding, inner } = context.finding();
-  root.append(h("div", { className: "positions" }, inner, where, parts, sizes, bad, place));
+  root.append(h("div", { className: "positions" }, inner, where, bar, bad, place));
   /** @type {Part | null} */
   let part = null;
   let shown = "";

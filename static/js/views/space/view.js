@@ -77,7 +77,7 @@ function mount(context, root) {
   const solid = createSolid(context);
   const bar = controls(context, [{ option: "axes", label: t("Dimensions"), values: { "2d": "2", "3d": "3" } }]);
   bar.hidden = !context.plotter;
-  root.append(h("div", { className: "qk-space" }, h("div", { className: "about" }, picker, bar, legend(t), kept), figure, solid.element, list));
+  root.append(h("div", { className: "qk-space" }, h("div", { className: "qk-bar" }, picker, bar, legend(t)), figure, solid.element, list, kept));
   /** @type {Layout | null} */
   let layout = null;
 

@@ -14,12 +14,8 @@ export function createPicker({ store, t, own }) {
   );
   const note = t("Fixed sentences, watched while the model was trained; not the one that was typed.");
   return {
-    element: h(
-      "div",
-      { className: "which" },
-      h("label", { className: "option menu" }, h("span", {}, t("Sentence")), select),
-      h("p", { className: "note" }, note),
-    ),
+    element: h("div", { className: "which" }, h("label", { className: "option menu" }, h("span", {}, t("Sentence")), select)),
+    note: h("p", { className: "note" }, note),
 
     /** @param {import("./view.js").Moment} moment */
     show({ found: { examples, example } }) {

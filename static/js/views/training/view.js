@@ -79,7 +79,7 @@ function mount(context, root) {
   const figure = createFigure(context, { now: () => now, above: said.element, lit: () => light() });
   const beside = h("div", { className: "beside" }, timeline.element, tiles.element);
   const large = h("div", { className: "large" }, said.element, figure.element);
-  const all = h("div", { className: "training" }, picker.element, beside, large);
+  const all = h("div", { className: "training" }, picker.element, beside, large, picker.note);
   const nothing = h("p", { className: "nothing-here", hidden: true });
   root.append(all, nothing);
 

@@ -120,12 +120,12 @@ function picture(context, scene, all, width) {
   const left = (short ? SHORT : NAMES) * size;
   const wide = Math.min(Math.max((width - left - 8) / heads, NARROW * size), WIDE * size);
   const high = Math.max(HIGH * size, 26);
-  let y = 1.6 * size;
+  // The first block is named in the line of the heads' numbers.
+  let y = -0.3 * size;
   /** @type {SVGElement[]} */
   const parts = Array.from({ length: heads }, (_, head) =>
-    s("text", { x: left + (head + 0.5) * wide, y: size, "text-anchor": "middle", fill: theme.muted }, String(head + 1)),
+    s("text", { x: left + (head + 0.5) * wide, y: size, "text-anchor": "middle", fill: theme.muted }, head || short ? String(head + 1) : t("Head {n}", { n: 1 })),
   );
-  if (!short) parts.push(s("text", { x: 0, y: size, fill: theme.muted }, t("Head")));
   all.forEach((line, i) => {
     if (all[i - 1]?.block !== line.block) {
       y += (i ? 0.9 : 0.3) * size;

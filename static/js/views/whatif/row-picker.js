@@ -20,8 +20,8 @@ export function rowPicker({ store, t }) {
     /** @param {Trace} trace @param {number | null} row */
     show(trace, row) {
       const choice = (/** @type {import("../../lib/dom.js").Child} */ name, /** @type {number | null} */ written) =>
-        el("button", { type: "button", className: "chip", "aria-pressed": written === row, onclick: () => store.choose({ written }) }, name);
-      render(element, choice(t("whole translation"), null), writes(trace).map((label, i) => choice(token(label), i)));
+        el("button", { type: "button", className: "chip", "aria-pressed": written === row, title: written === null ? t("whole translation") : "", onclick: () => store.choose({ written }) }, name);
+      render(element, choice(t("all"), null), writes(trace).map((label, i) => choice(token(label), i)));
     },
   };
 }
