@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { floors, isLit } from "../../static/js/state/model-map.js";
+import { floors, folded, isLit } from "../../static/js/state/model-map.js";
 import { sized } from "./trace.js";
 
 /** @param {string} stack @param {string} mask @param {number} layers */
@@ -48,4 +48,35 @@ test("a part is lit in the layer that a view names, or in all of them", () => {
   assert.equal(isLit(lit, { part: "attention", block: "cross", layer: 2 }), true);
   assert.equal(isLit(lit, { part: "attention", block: "decoder", layer: 2 }), false);
   assert.equal(isLit([{ part: "residual" }], { part: "residual", stack: "decoder" }), true, "of every stack");
+});
+
+/** @param {number} count @param {number} at @param {number[]} [seen] */
+const drawn = (count, at, seen) => {
+  const [{ layers }] = floors({ texts: ["text"], attentions: stackOf("decoder", "causal", count) });
+  return folded(layers, at, seen).map((one) => ("from" in one ? `${one.from}–${one.to}` : one.layer));
+};
+
+test("few layers are all drawn", () => assert.deepEqual(drawn(7, 3), [0, 1, 2, 3, 4, 5, 6]));
+
+test("of many layers the ends and those around the place that is shown are drawn", () => {
+  assert.deepEqual(drawn(30, 15), [0, "1–13", 14, 15, 16, "17–28", 29]);
+  assert.deepEqual(drawn(12, 0), [0, 1, "2–10", 11]);
+  assert.deepEqual(drawn(12, 11), [0, "1–9", 10, 11]);
+  assert.deepEqual(drawn(12, 3), [0, 1, 2, 3, 4, "5–10", 11], "a fold of one layer is that layer");
+  assert.deepEqual(drawn(12, 6, [2]), [0, 1, 2, "3–4", 5, 6, 7, "8–10", 11]);
+  assert.deepEqual(drawn(30, 99), drawn(30, 29), "a layer that this stack has not");
+});
+
+test("every layer is drawn or in one fold", () => {
+  for (const count of [8, 9, 12, 30])
+    for (let at = 0; at < count; at++) {
+      const all = drawn(count, at).flatMap((one) => {
+        if (typeof one === "number") return [one];
+        const [from, to] = one.split("–").map(Number);
+        assert.ok(to > from);
+        return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+      });
+      assert.deepEqual(all, Array.from({ length: count }, (_, i) => i));
+      assert.ok(drawn(count, at).includes(at));
+    }
 });

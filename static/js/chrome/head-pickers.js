@@ -17,7 +17,7 @@ import { bindSteppers } from "./steppers.js";
 /** @param {Desk} context */
 export function bindPickers(context) {
   const { store, t } = context;
-  const layers = bindMap(context);
+  const layers = bindMap(context, () => show({ layer: true }));
   const list = find("#heads");
   list.addEventListener("change", ({ target }) => store.go({ head: Number(/** @type {HTMLInputElement} */ (target).value) }));
 
@@ -44,7 +44,7 @@ export function bindPickers(context) {
     const { trace, model, link } = page;
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
-    if (stale.layer) layers().forEach((canvas, layer) => paint(canvas, layerMean(page, { ...link, layer }), colours));
+    if (stale.layer) layers().forEach(({ layer, canvas }) => paint(canvas, layerMean(page, { ...link, layer }), colours));
     heads(extent(model, link.block).heads, link.head).forEach((canvas, head) => {
       if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
     });
@@ -54,7 +54,7 @@ export function bindPickers(context) {
 
   store.subscribe(pool, () => (find("#heads").dataset.pool = pool(store.get())));
   store.subscribe(pictured, () => show({ layer: true, head: true }));
-  store.subscribe(({ link }) => link.layer, () => show({ head: true }));
+  store.subscribe(({ link }) => link.layer, () => show({ head: true, layer: true }));
   store.subscribe(({ link }) => [link.head, link.view], () => show({}));
   context.onTheme(() => show({ layer: true, head: true }));
   bindSteppers(context);

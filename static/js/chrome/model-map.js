@@ -1,12 +1,13 @@
 /**
- * The map of the model, from its table of attentions: one column per stack, one row per layer, one
- * cell per attention. It highlights the current place; click another cell to go there.
+ * A map of the model, drawn from its own table of attentions: a tower a stack, a floor a layer, a cell
+ * for each attention. It lights the place that is shown, and another cell goes there. Of many layers the
+ * ends and those around the place that is shown are drawn; the others unfold.
  */
 
 import { blockOf, extent, place } from "../data/attentions.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { floors, isLit } from "../state/model-map.js";
+import { floors, folded, isLit } from "../state/model-map.js";
 import { blockName, kindName, placeName } from "../state/model-part-names.js";
 import { kindOf } from "../state/position-kinds.js";
 import { view } from "../views/index.js";
@@ -17,10 +18,10 @@ import { view } from "../views/index.js";
 
 /**
  * @param {Desk} desk
- * @returns {() => HTMLCanvasElement[]}  the canvas of each layer of the current block, layer 1
- *   first
+ * @param {() => void} drawn  called when layers have been unfolded, which have no picture yet
+ * @returns {() => {layer: number, canvas: HTMLCanvasElement}[]}  the layers of the present block that are drawn
  */
-export function bindMap({ store, t }) {
+export function bindMap({ store, t }, drawn) {
   const map = find("#map");
   const legend = find("legend", map);
   map.addEventListener("change", ({ target }) => {
@@ -31,6 +32,19 @@ export function bindMap({ store, t }) {
 
   /** @type {import("../state/types.js").ModelPart[]} */
   let lit = [];
+  /** The stack whose layers are all drawn though they are many. @type {string | null} */
+  let open = null;
+  store.subscribe(({ model, link }) => [model, link.block, link.layer], () => (open = null));
+
+  /** @param {string} stack @param {number} layer  where the keyboard goes on */
+  function unfold(stack, layer) {
+    open = stack;
+    show();
+    drawn();
+    const cell = /** @type {HTMLElement} */ (map.querySelector(`[data-stack="${stack}"] :checked`) ?? map.querySelector(`[data-stack="${stack}"] [data-floor="${layer}"] input`));
+    cell.focus();
+    cell.parentElement?.scrollIntoView({ block: "nearest" });
+  }
   /** @param {string} name @param {import("../state/types.js").ModelPart} part */
   const named = (name, part) => (isLit(lit, part) ? `${name} lit` : name);
 
@@ -52,15 +66,25 @@ export function bindMap({ store, t }) {
 
   /** @param {Page} page @param {Tower} tower */
   function tower(page, { stack, writes, kinds, layers }) {
+    const seen = lit.flatMap((one) => (one.layer !== undefined && (one.stack ?? stack) === stack ? [one.layer] : []));
+    const drawn = open === stack ? layers : folded(layers, page.link.layer, seen);
     return el(
       "div",
-      { key: stack, className: "tower" },
+      { key: stack, className: "tower", "data-stack": stack },
       writes && el("p", { className: named("map-part outputs", { part: "output" }), "data-term": "logit" }, t("output")),
       el("p", { className: "name", "data-term": stack }, blockName(stack, t)),
-      el("div", { className: named("stack", { part: "residual", stack }) },
-        layers.map((one) => floor(page, stack, one)).reverse(),
-        el("p", { className: "kinds", "aria-hidden": "true" }, kinds.map((kind) => el("span", { "data-term": `${kind}-attention` }, kindName(kind, t))))),
+      el("div", { className: named(open === stack ? "stack open" : "stack", { part: "residual", stack }) },
+        drawn.map((one) => ("from" in one ? fold(stack, one) : floor(page, stack, one))).reverse(),
+        el("p", { key: "kinds", className: "kinds", "aria-hidden": "true" }, kinds.map((kind) => el("span", { "data-term": `${kind}-attention` }, kindName(kind, t))))),
     );
+  }
+
+  /** @param {string} stack @param {import("../state/model-map.js").Fold} fold */
+  function fold(stack, { from, to }) {
+    const values = { from: from + 1, to: to + 1 };
+    const name = t("Show layers {from} to {to}", values);
+    const onclick = () => unfold(stack, from);
+    return el("button", { key: `fold ${from}`, type: "button", className: "fold", title: name, "aria-label": name, onclick }, `${values.from} – ${values.to}`);
   }
 
   /** @param {Page} page @param {string} stack @param {Tower["layers"][number]} floor */
@@ -69,7 +93,7 @@ export function bindMap({ store, t }) {
     const added = isLit(lit, { part: "network-sum", stack, layer }) && "added";
     return el(
       "div",
-      { key: layer, className: "floor" },
+      { key: layer, className: "floor", "data-floor": String(layer) },
       el("span", { className: "number", "aria-hidden": "true" }, String(layer + 1)),
       el("span", { className: ["network", network, added].filter(Boolean).join(" "), "data-term": "feed-forward", "aria-hidden": "true" }),
       el("div", { className: isLit(lit, { part: "sum", stack, layer }) ? "cells added" : "cells" }, cells.map((one) => cell(page, one))),
@@ -103,8 +127,9 @@ export function bindMap({ store, t }) {
   return () => {
     const { model, link } = store.get();
     const { layers } = extent(model, link.block);
-    return Array.from({ length: layers }, (_, layer) =>
-      find(`input[value="${place(model, { block: link.block, layer })}"] ~ canvas`, map),
-    );
+    return Array.from({ length: layers }, (_, layer) => ({
+      layer,
+      canvas: /** @type {HTMLCanvasElement | null} */ (map.querySelector(`input[value="${place(model, { block: link.block, layer })}"] ~ canvas`)),
+    })).flatMap(({ layer, canvas }) => (canvas ? [{ layer, canvas }] : []));
   };
 }

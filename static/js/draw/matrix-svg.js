@@ -4,7 +4,7 @@ import { COVER } from "../compute/aggregate-attention.js";
 import { two } from "../lib/numbers.js";
 import { box } from "./geometry.js";
 import { ruler } from "./labels.js";
-import { ROOM_FOR_WORDS, barsAt } from "./row-bars.js";
+import { ROOM_FOR_WORDS, barsAt, lean } from "./row-bars.js";
 import { colourOf, hasRoom, legible, open, raster, written } from "./paint.js";
 import { colour, css } from "./scale.js";
 import { drawing, fine, s } from "./svg.js";
@@ -135,7 +135,8 @@ function numbers(plate) {
 /** @param {Plate} plate @param {import("./row-bars.js").Ends} ends */
 function bars({ geometry, theme, room }, { shares, label }) {
   const { left, width, number } = barsAt(geometry, theme, room);
-  const { top, cellHeight, slant } = geometry;
+  const { top, cellHeight } = geometry;
+  const slant = lean(geometry, ruler(theme)(label));
   const height = Math.round(Math.max(1, Math.min(10, cellHeight - 2)));
   const rows = Array.from(shares, (share, row) => {
     const middle = top + (row + 0.5) * cellHeight;
@@ -155,7 +156,8 @@ function reach({ geometry, theme, ends, room }) {
   if (!ends || room < ROOM_FOR_WORDS) return 0;
   const { left, width } = barsAt(geometry, theme, room);
   const length = ruler(theme)(ends.label) + theme.size;
-  const across = geometry.slant ? length * Math.cos((geometry.slant * Math.PI) / 180) : length / 2;
+  const slant = lean(geometry, ruler(theme)(ends.label));
+  const across = slant ? length * Math.cos((slant * Math.PI) / 180) : length / 2;
   return Math.ceil(left + width / 2 + across);
 }
 

@@ -3,6 +3,7 @@
 import { prepare } from "./chart.js";
 import { h, write } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
+import { ruler } from "./labels.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /** @typedef {import("./theme.js").Theme} Theme */
@@ -28,6 +29,20 @@ export function barsAt({ left, cols, cellWidth, cellHeight, width }, { size }, r
   const [bar, digits] = number ? [48, 2.6 * size] : [28, 0];
   return { left: start, width: bar, number, wider: Math.max(0, start + bar + digits - width) };
 }
+
+/**
+ * How the name of the bars leans, in degrees: as the names of the columns do, or less where it would reach
+ * beyond the upper edge.
+ * @param {Pick<Geometry, "slant" | "top">} geometry
+ * @param {number} words  pixels that it is long
+ */
+export function lean({ slant, top }, words) {
+  const up = Math.min(Math.max(top - EDGE, 0) / words, 1);
+  return Math.min(slant, Math.round((Math.asin(up) * 180) / Math.PI));
+}
+
+/** Pixels above the cells that are no room for words: what lies below them, and half a letter. */
+const EDGE = 14;
 
 /**
  * @param {CanvasRenderingContext2D} context
@@ -67,9 +82,8 @@ const NARROW = 480;
  */
 export function roomForEnds({ label }, width, measure) {
   const words = measure(label);
-  // The label is slanted and starts at the middle of the bar, or is horizontal and starts at its left
-  // end.
-  return width < NARROW ? 44 : Math.ceil(Math.max(ROOM_FOR_WORDS, 46 + (words + measure("字")) * Math.SQRT1_2, 24 + words));
+  // Slanted from the middle of the bar, 32° at least, as high as a letter; or straight from its beginning.
+  return width < NARROW ? 44 : Math.ceil(Math.max(ROOM_FOR_WORDS, 46 + (words + measure("字")) * 0.85, 24 + words));
 }
 
 export function createEnds() {
@@ -91,8 +105,9 @@ export function createEnds() {
       if (!ends) return 0;
       const { left, width, wider } = barsAt(geometry, theme, room);
       write(label, room < ROOM_FOR_WORDS ? "" : ends.label);
+      const leans = lean(geometry, ruler(theme)(ends.label));
       label.classList.toggle("slanted", geometry.slant > 0);
-      label.style.rotate = geometry.slant ? `-${geometry.slant}deg` : "";
+      label.style.rotate = leans ? `-${leans}deg` : "";
       label.style.left = `${left + (geometry.slant ? width / 2 : 0)}px`;
       label.style.top = `${geometry.top - 6}px`;
       const context = prepare(canvas, geometry.width + wider, geometry.height);

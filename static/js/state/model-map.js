@@ -12,6 +12,12 @@ import { blocks, stacked } from "../data/attentions.js";
  *   cell is an attention as named in a link, with its layer within the block
  */
 
+/** @typedef {Tower["layers"][number]} Floor */
+/** @typedef {{from: number, to: number}} Fold  layers that are not drawn, the first and the last of them */
+
+/** So many floors stand on a screen of 720 lines. */
+const MOST = 7;
+
 /** @param {Model} model @returns {Tower[]}  in the order in which they run */
 export function floors(model) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
@@ -25,6 +31,32 @@ export function floors(model) {
       layers: layers.map((layer) => ({ layer, cells: there.flatMap((block) => cellsOf(block, layer)) })),
     };
   });
+}
+
+/**
+ * A tower of many layers, folded: its ends, the layer that is shown with its neighbours, and others that
+ * are to be seen.
+ * @param {Floor[]} layers
+ * @param {number} at  the layer that is shown
+ * @param {number[]} [seen]
+ * @returns {(Floor | Fold)[]}  all of them where they are few
+ */
+export function folded(layers, at, seen = []) {
+  const last = layers.length - 1;
+  if (layers.length <= MOST) return layers;
+  const middle = Math.min(Math.max(at, 0), last);
+  const kept = new Set([0, last, middle - 1, middle, middle + 1, ...seen]);
+  /** @type {(Floor | Fold)[]} */
+  const floors = [];
+  for (let i = 0; i <= last; i++) {
+    let to = i;
+    while (to <= last && !kept.has(to)) to++;
+    // One layer takes no more room than the fold that hides it.
+    if (to - i > 1) floors.push({ from: layers[i].layer, to: layers[to - 1].layer });
+    if (to - i > 1) i = to - 1;
+    else floors.push(layers[i]);
+  }
+  return floors;
 }
 
 /**
