@@ -20,7 +20,7 @@ GROUPS = {
     "explain": ["heads", "flow", "inside", "training"],
     "experiment": ["compare", "whatif"],
 }
-# The first mark of each view's picture: of a matrix its first cell, else what is drawn or listed first.
+# The first mark of each picture: of a matrix its first cell.
 MARKS = {
     "decoding": ".written li",
     "alignment": "svg",
@@ -38,8 +38,9 @@ MARKS = {
     "whatif": ".head-map [data-at] rect",
 }
 FIRST_MARK = """(marks) => {
-    const all = [...document.querySelectorAll(`#view :is(${marks})`)].filter((one) => one.checkVisibility());
-    return Math.min(...all.map((one) => one.getBoundingClientRect().top + (one.picture?.geometry.top ?? 0)));
+    const top = (one) => one.getBoundingClientRect().top + (one.picture?.geometry.top ?? 0);
+    const all = [...document.querySelectorAll(`#view :is(${marks})`)];
+    return Math.min(...all.filter((one) => one.checkVisibility()).map(top));
 }"""
 
 
