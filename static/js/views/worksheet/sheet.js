@@ -33,10 +33,14 @@ export function section(context, stage, number) {
     "section",
     { className: "sheet", "aria-label": title },
     heading,
-    ...prose.map((words) => h("p", {}, ...spoken(context, words))),
-    formulas.length > 0 && h("div", { className: "formulas" }, ...formulas.map((formula) => h("p", {}, mathml(document, formula, true)))),
-    bands.length > 0 && bars(context, bands, unit),
-    ...tables.map((table) => numbers(context, table)),
+    h(
+      "div",
+      { className: "working-out" },
+      ...prose.map((words) => h("p", {}, ...spoken(context, words))),
+      formulas.length > 0 && h("div", { className: "formulas" }, ...formulas.map((formula) => h("p", {}, mathml(document, formula, true)))),
+      bands.length > 0 && bars(context, bands, unit),
+    ),
+    tables.length > 0 && h("div", { className: "tables" }, ...tables.map((table) => numbers(context, table))),
     check && judgement(context, check),
   );
   element.dataset.stage = id;
