@@ -89,8 +89,8 @@ PAGES = {
     ),
     "lab": Page(
         [*FRAME, "chrome/share", *FIGURE, *LAB, "chrome/export"],
-        ["pages/lab", "access"],
-        views=[],
+        ["pages/lab", "chrome/projector", "access"],
+        views=False,
     ),
     "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=[]),
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=[]),

@@ -203,3 +203,24 @@ def test_a_picture_of_a_pair_has_both_under_their_titles(workspace: Workspace) -
     svg = download.value.path().read_text()
     assert [svg.count(f">{title}<") for title in ("As trained", "Changed")] == [1, 1]
     assert svg.count("Changed model: ") == 1
+
+
+def test_at_1280_a_changed_model_stands_beside_itself_and_leaves_nothing_behind(
+    workspace: Workspace,
+) -> None:
+    page = workspace.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    off = [{"at": "decoder.1.cross", "head": 2, "do": "zero"}]
+    place = {"source": "The dog is tired, so it sleeps.", "block": "cross", "layer": 1, "head": 2}
+    workspace.open(**place, view="attention", interventions=off)
+    workspace.settled()
+    assert len(workspace.boxes(".run")) == 2, "an inspector without a cell takes no room"
+    page.mouse.click(*workspace.cell(1, 2, of=".run[data-as=trained]"))
+    expect(workspace.find("#pair-title")).to_be_visible()
+    assert len(workspace.boxes(".run")) == 2, "with a cell it comes below"
+    workspace.view("training")
+    workspace.settled()
+    workspace.view("lines")
+    workspace.settled()
+    expect(workspace.find(".twin .training")).to_have_count(0)
+    expect(workspace.find(".twin .weave")).to_have_count(1)

@@ -583,3 +583,32 @@ def test_formulas_for_numbers_of_ones_own(lab: Lab) -> None:
     lab.page.locator("[name=n]").fill("x")
     expect(lab.page.locator("[name=n]")).to_have_attribute("aria-invalid", "true")
     expect(first).to_have_text("Self-attentionn² · d1,280,00011")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+def test_a_projector_shows_the_matrices_and_the_steps_alone(
+    lab: Lab, width: int, height: int
+) -> None:
+    page = lab.page
+    page.set_viewport_size({"width": width, "height": height})
+    lab.open("?projector=1")
+    root = page.locator(":root")
+    expect(root).to_have_attribute("data-projector", "")
+    for hidden in (".top", ".heading", ".lab-choices"):
+        expect(page.locator(hidden)).to_be_hidden()
+    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 4")
+    size = "parseFloat(getComputedStyle(document.querySelector('.number-table td')).fontSize)"
+    assert page.evaluate(size) >= (22 if width == 1920 else 15)
+    lab.cell("x", 0, 0).fill("2")
+    expect(root).to_have_attribute("data-projector", "")
+    assert lab.link["projector"] == ["1"]
+    page.keyboard.press("Escape")
+    expect(page.locator(".top")).to_be_visible()
+    assert "projector" not in lab.link
+    lab.cell("x", 0, 0).press("p")
+    expect(page.locator(".top")).to_be_visible()
+    page.locator("h1:visible").click()
+    page.keyboard.press("p")
+    expect(page.locator(".top")).to_be_hidden()
+    page.locator("#projector-leave").click()
+    expect(page.locator(".top")).to_be_visible()

@@ -152,6 +152,46 @@ def test_what_is_longer_than_the_screen_says_so(workspace: Workspace) -> None:
     assert page.evaluate(size).strip() == "13px"
 
 
+@pytest.mark.parametrize("step", ["input", "score", "softmax"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_stage_of_the_worksheet_fits(workspace: Workspace, step: str, lang: str) -> None:
+    page = workspace.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3, "lang": lang}
+    workspace.open(**place, view="worksheet", step=step, projector=1)
+    workspace.settled()
+    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 4")
+    expect(workspace.find("#projector-more")).to_be_hidden()
+
+
+def test_a_remote_goes_through_what_is_longer_than_the_screen(workspace: Workspace) -> None:
+    page = workspace.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    workspace.open(
+        source=LONGER, block="cross", layer=1, head=3, query=3, view="inside", projector=1
+    )
+    workspace.settled()
+    more = workspace.find("#projector-more")
+    expect(more).to_be_visible()
+    pages = 0
+    while more.is_visible():
+        before = page.evaluate("scrollY")
+        page.keyboard.press("PageDown")
+        page.wait_for_function("before => scrollY > before", arg=before)
+        page.wait_for_timeout(100)
+        pages += 1
+        assert workspace.link["head"] == "3", "it only scrolls"
+    assert pages > 0
+    page.keyboard.press("PageDown")
+    assert workspace.link["head"] == "4", "at the end it means what it always does"
+    page.evaluate("scrollTo(0, 400)")
+    page.keyboard.press("PageUp")
+    page.wait_for_function("scrollY === 0")
+    assert workspace.link["head"] == "4"
+    page.keyboard.press("PageUp")
+    assert workspace.link["head"] == "3"
+
+
 def test_the_view_is_chosen_from_a_menu(workspace: Workspace) -> None:
     page = workspace.page
     workspace.open(**PLACE, projector=1)

@@ -73,8 +73,9 @@ export function bindChanges(context) {
     const { frame, subject } = view(page.link.view);
     const as = shownAs(page.link);
     const lacks = page.share !== null && !page.live && !page.runs.trained;
-    flip.hidden = !changed || Boolean(frame.compares || subject);
-    render(flip, flip.firstElementChild, radios(context.own("as"), names, as, (one) => one === "trained" && lacks));
+    // A share or a handout may hold one run only: then there is nothing to choose.
+    flip.hidden = !changed || lacks || Boolean(frame.compares || subject);
+    render(flip, flip.firstElementChild, radios(context.own("as"), names, as));
     says.hidden = !changed || Boolean(frame.compares);
     says.dataset.as = subject ? "trained" : as;
     write(says, subject ? t("Without the changes") : names[as]);

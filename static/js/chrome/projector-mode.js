@@ -40,7 +40,8 @@ export function bindProjector(context) {
   }
 
   pickViews(context);
-  bindFit(context);
+  const refit = bindFit({ on, what: () => shownOf(store.get()), restyle, place: find("#view") });
+  store.subscribe(({ link }) => [link.view, link.source, link.options], refit);
   enter.addEventListener("click", () => turn(!on()));
   leave.addEventListener("click", () => turn(false));
   // If something is pinned, Escape first unpins it.
@@ -60,7 +61,10 @@ export function bindProjector(context) {
   show();
 }
 
-/** A menu of the views, in groups. @param {Desk} context */
+/** What is as large as it is by itself. @param {import("../state/store.js").Page} page */
+const shownOf = ({ link: { view: id, source, options } }) => JSON.stringify([id, source, options]);
+
+/** A menu of the views, in their groups. @param {Desk} context */
 function pickViews({ store, figure, t }) {
   const menu = /** @type {HTMLSelectElement} */ (find("#projector-view"));
   let pointed = false;

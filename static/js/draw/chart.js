@@ -45,7 +45,7 @@ export function paint(context, picture) {
   const seen = open(picture);
   cells(context, seen, geometry, shade, theme.rule);
   if (seen.values.some(Number.isNaN)) covers(context, picture, geometry, theme.hatch);
-  if (hasRoom(geometry, theme)) numbers(context, seen, geometry, shade, theme);
+  if (hasRoom(geometry, theme, shade.range)) numbers(context, seen, geometry, shade, theme);
 }
 
 /** The largest canvas that phones allow, in pixels. */

@@ -123,7 +123,7 @@ function image({ matrix: { rows, cols }, geometry, shade, theme }, seen) {
 /** @param {Plate} plate */
 function numbers(plate) {
   const { matrix, geometry, shade, theme } = plate;
-  if (!hasRoom(geometry, theme)) return [];
+  if (!hasRoom(geometry, theme, shade.range)) return [];
   return Array.from(open(plate).values).flatMap((value, i) => {
     const said = Number.isNaN(value) ? "" : written(shade, value);
     if (!said) return [];

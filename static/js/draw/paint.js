@@ -19,11 +19,11 @@ import { colour, contrast, logarithmic, rgb } from "./scale.js";
 /** Smaller numbers print as zero with two decimals. */
 const LEAST = 0.005;
 /** The smallest cell with a number, in multiples of the label's font size. */
-const ROOM = { width: 2.6, height: 1.38 };
+const ROOM = { width: 2.6, signed: 3.2, height: 1.38 };
 
-/** @param {Geometry} geometry @param {Theme} theme */
-export function hasRoom({ cellWidth, cellHeight }, { size }) {
-  return cellWidth >= ROOM.width * size && cellHeight >= ROOM.height * size;
+/** @param {Geometry} geometry @param {Pick<Theme, "size">} theme @param {[number, number]} [range]  of the values: a sign needs room */
+export function hasRoom({ cellWidth, cellHeight }, { size }, range = [0, 1]) {
+  return cellWidth >= (range[0] < 0 ? ROOM.signed : ROOM.width) * size && cellHeight >= ROOM.height * size;
 }
 
 /**

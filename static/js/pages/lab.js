@@ -15,9 +15,13 @@ import { wrongs } from "../state/lab-request.js";
 import { opened, stateOf } from "../state/lab-share.js";
 import { bindExports } from "./lab/exports.js";
 import { bindFormulas } from "./lab/formulas.js";
+import { bindLabProjector } from "./lab/projector.js";
 
 const LAB = "/lab";
 const { lang = "en", catalog = "", share: id = "" } = find("#lab").dataset;
+
+/** What decides how large it is: not what is typed into a cell. @param {import("../state/lab-matrices.js").Lab} [lab] */
+const shape = (lab) => lab && [lab.heads, lab.scoring, ...Object.values(lab.matrices).map((cells) => [cells.length, cells[0]?.length])];
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
@@ -31,6 +35,7 @@ async function start() {
   /** @type {ReturnType<typeof createLabFigure> | null} */
   let figure = null;
   const formulas = bindFormulas(page, api, asked, again);
+  const projector = bindLabProjector(page, { asked: asked.get("projector") === "1", what: () => JSON.stringify([formulas.shown(), shape(figure?.lab())]), changed: again });
   const root = find("#lab");
   const jumps = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll(".jumps a")]);
   const other = /** @type {HTMLAnchorElement} */ (find("#language"));
@@ -42,11 +47,12 @@ async function start() {
   function onChange(lab) {
     const link = format(lab);
     const here = link === frozen ? { path: `/s/${id}`, query: "" } : { path: LAB, query: `${link}&` };
-    const beside = formulas.query();
+    const beside = `${formulas.query()}${projector.on() ? "&projector=1" : ""}`;
     writeQuery(window, `${here.query}lang=${lang}${beside}`, here.path);
     other.href = `${here.path}?${here.query}lang=${other.hreflang}${beside}`;
     find("#frozen").hidden = link !== frozen || formulas.shown() !== "";
     root.toggleAttribute("data-formula", formulas.shown() !== "");
+    projector.follow();
     jumps.forEach((jump) => (jump.dataset.to === formulas.shown() ? jump.setAttribute("aria-current", "true") : jump.removeAttribute("aria-current")));
   }
 

@@ -128,7 +128,7 @@ export function createMatrix(context, options) {
       labels.write(geometry, { rows: beside, cols }, upright, titles, places, room.width);
       element.classList.toggle("bare", Boolean(room.bare));
       element.classList.toggle("scrolls", wide > room.width);
-      zoom.draw(picture, room, !hasRoom(geometry, theme));
+      zoom.draw(picture, room, !hasRoom(geometry, theme, shade.range));
       measure();
       plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, named: { rows: places.rows.shown, cols: places.cols.shown }, ends: share, room: aside };
     },

@@ -203,7 +203,11 @@ function createStand(context, root, onView) {
     return shown.mount(context, root);
   }
 
+  /** Whether it has been taken off the page: a change that is being delivered may still reach it. */
+  let cleared = false;
+
   function clear() {
+    cleared = true;
     mounted.destroy();
     root.replaceChildren();
     root.classList.remove("view");
@@ -217,6 +221,7 @@ function createStand(context, root, onView) {
     view: () => shown,
     mounted: () => mounted,
     draw() {
+      if (cleared) return;
       const next = view(context.store.get().link.view);
       if (next !== shown) {
         mounted.destroy();
@@ -226,7 +231,9 @@ function createStand(context, root, onView) {
       }
       mounted.draw();
     },
-    light: () => mounted.light(),
+    light: () => {
+      if (!cleared) mounted.light();
+    },
     clear,
   };
 }

@@ -121,9 +121,11 @@ export function remarks({ t }, { page: { link, model }, found }, least, faint) {
   const said = [
     t("The pieces of a word are joined: summed where it is looked at, averaged where it is written or read."),
     t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
-    faint
-      ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
-      : t("Every pair has its line."),
+    faint === 1
+      ? t("1 pair below {least} has no line.", { least: two(least) })
+      : faint
+        ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
+        : t("Every pair has its line."),
   ];
   if (link.options.of === "head" && model && taught(model, link))
     said.push(

@@ -75,11 +75,13 @@ export function createLooks(context) {
     const [own, other] = [weights(page, blocks.own.id, at), weights(page, blocks.joins.id, at)];
     if (!own || !other) return;
     const best = strongest(other, source);
+    const sink = sinkOf(other, source);
     const read = best === null ? null : weights(page, blocks.read.id, best);
     const reading = best === null ? [] : say(t("how {token} was read"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
     render(
       strips,
       panel(blocks.joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),
+      sink !== null && el("p", { key: "sink", className: "note" }, say(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: two(other[sink]) })),
       panel(blocks.own, [t("at what it has written")], t("decoder self-attention"), {
         labels: target.slice(0, at + 1),
         weights: own.slice(0, at + 1),
@@ -119,17 +121,22 @@ export function createLooks(context) {
   return { element, show, light };
 }
 
+/** @param {number[]} weights @param {Label[]} labels @param {(label: Label) => boolean} among @returns {number | null} */
+const largest = (weights, labels, among) =>
+  weights.reduce((/** @type {number | null} */ best, weight, i) => (among(labels[i]) && (best === null || weight > weights[best]) ? i : best), null);
+
 /**
- * The source token whose encoder row is shown: the one with the largest weight, if it belongs to
- * the sentence. A special token with most of the weight is an attention sink, and its row explains
- * nothing.
+ * The source token whose encoder row is shown: the word of the sentence with the largest weight. A special
+ * token is often an attention sink, whose row explains nothing.
  * @param {number[]} weights
  * @param {Label[]} labels
- * @returns {number | null}
  */
-function strongest(weights, labels) {
-  const best = weights.reduce((most, weight, i) => (weight > weights[most] ? i : most), 0);
-  return labels[best].special ? null : best;
+const strongest = (weights, labels) => largest(weights, labels, ({ special }) => !special);
+
+/** A special token that has more weight than any word. @param {number[]} weights @param {Label[]} labels @returns {number | null} */
+function sinkOf(weights, labels) {
+  const best = largest(weights, labels, () => true);
+  return best !== null && labels[best].special ? best : null;
 }
 
 /** Choose the layer, and one head or the mean of all. @param {Context} context */

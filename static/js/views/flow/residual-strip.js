@@ -63,8 +63,9 @@ export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t
 export function stripRoom({ stream, tokens }, { row, measure }, t) {
   const left = Math.max(...texts(tokens).map(measure)) + 12;
   const across = stream.stations.length * CELL;
-  const gap = Math.max(24, measure(t("cosine to embedding")) - across + 16);
-  const width = Math.ceil(left + 2 * across + gap + 4);
+  const heading = measure(t("cosine to embedding"));
+  const gap = Math.max(24, measure(t("length")) - across + 16);
+  const width = Math.ceil(left + across + gap + Math.max(across, heading) + 4);
   return { left, across, gap, width, height: Math.ceil(HEAD + tokens.length * row + 2) };
 }
 

@@ -57,10 +57,10 @@ function mount(context, root) {
   const label = t("Heads. Arrow keys move between them, Enter enlarges.");
   const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
   const nothing = h("p", { className: "nothing-here", hidden: true });
-  const options = h("div", { className: "options" }, sort.element, filter.element);
+  const hint = h("p", { className: "note" }, t("Click a head, or press Enter, to enlarge it."));
   root.append(
-    options,
-    h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing), panel.element),
+    h("div", { className: "options" }, sort.element, filter.element),
+    h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing, hint), panel.element),
   );
   /** @type {Seen | null} */
   let seen = null;
@@ -161,7 +161,7 @@ function caption({ t }, seen, shown) {
   const number = unit ? t("{name} in {unit}", { name, unit }) : order;
   const all = seen.layers * seen.heads;
   const count = shown === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown, all });
-  return t("{count}. The number is {number}. Click a head, or press Enter, to enlarge it.", { count, number });
+  return t("{count}. The number is {number}.", { count, number });
 }
 
 /** Of a long text: its tokens, and how many a side of a cell is. @param {Seen} seen */

@@ -87,10 +87,10 @@ function mount(context, root) {
     render(finding, found(context, written, layers, sum));
     render(
       body,
-      section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), lensRemarks(t, layers.length)),
-      section("of-heads", t("What each head adds to the logit"), heads.element, headRemarks(t)),
+      section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), reading(t, lensRemarks(t, layers.length))),
+      section("of-heads", t("What each head adds to the logit"), heads.element, reading(t, headRemarks(t))),
       section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
-      el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), note(sumRemarks(t))),
+      el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), reading(t, sumRemarks(t))),
       gradient.element,
     );
   }
@@ -129,7 +129,7 @@ function mount(context, root) {
  * @param {string} title
  * @param {import("../../lib/render.js").Child} table  scrolls, also with the keyboard, if it is too
  *   wide
- * @param {string[]} [remarks]
+ * @param {import("../../lib/render.js").Child} [remarks]  how to read it
  */
 const section = (className, title, table, remarks) =>
   el(
@@ -137,11 +137,12 @@ const section = (className, title, table, remarks) =>
     { className },
     el("h3", {}, title),
     el("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": title }, table),
-    remarks && note(remarks),
+    remarks,
   );
 
-/** @param {string[]} remarks */
-const note = (remarks) => el("p", { className: "note" }, prose(remarks));
+/** @param {Context["t"]} t @param {string[]} remarks  on request: the view opens on what it shows */
+const reading = (t, remarks) =>
+  el("details", { className: "reading" }, el("summary", {}, t("How to read this")), el("p", { className: "note" }, prose(remarks)));
 
 /**
  * @param {number} letters  that fit into a line

@@ -141,6 +141,7 @@ function hides({ t }, { link }, { strands, hidden, mass, cut }) {
   if (!(link.options.heads === null || link.options.heads.length)) return t("Select at least one head.");
   const values = { n: hidden, mass: two(mass), shown: strands.length, least: two(link.options.least / 100) };
   if (cut) return t("The {shown} strongest lines are shown; {n} pairs without one hold {mass} of the weight.", values);
+  if (hidden === 1) return t("1 pair under {least} has no line; it holds {mass} of the weight.", values);
   if (hidden) return t("{n} pairs under {least} have no line; they hold {mass} of the weight.", values);
   return t("Every pair has its line.");
 }
