@@ -90,7 +90,7 @@ PAGES = {
     "lab": Page(
         [*FRAME, "chrome/share", *FIGURE, *LAB, "chrome/export"],
         ["pages/lab", "chrome/projector", "access"],
-        views=False,
+        views=[],
     ),
     "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=[]),
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=[]),
