@@ -58,8 +58,9 @@ function mount(context, root) {
   const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
   const nothing = h("p", { className: "nothing-here", hidden: true });
   const hint = h("p", { className: "note" }, t("Click a head, or press Enter, to enlarge it."));
+  const options = h("div", { className: "options" }, sort.element, filter.element);
   root.append(
-    h("div", { className: "options" }, sort.element, filter.element),
+    options,
     h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing, hint), panel.element),
   );
   /** @type {Seen | null} */
