@@ -1,17 +1,17 @@
 # docker build -t headlight . && docker run -p 8000:8000 -v headlight:/data headlight
 
-# A tag moves; pass python@sha256:… for the very image that was tested.
+# A tag can change; pass python@sha256:… to build on an image that you have tested.
 ARG BASE=python:3.11-slim-bookworm
 
 FROM ${BASE} AS packages
-# Passed to pip: for an index of your own, and for one with CPU-only builds of PyTorch.
+# Passed to pip, for example to use your own index, or one with CPU-only builds of PyTorch.
 ARG PIP_ARGS=""
 ARG TORCH_ARGS=""
-# "-r requirements-scale.lock" makes the image of several machines (docs/scale.md).
+# "-r requirements-scale.lock" builds the image for several machines (docs/scale.md).
 ARG MORE=""
 WORKDIR /build
 COPY requirements.txt requirements.lock requirements-scale.lock ./
-# Everything by its hash but torch, of which each platform has another build.
+# All packages are checked by their hashes, except torch: each platform has a different build.
 RUN python -m venv /opt/headlight \
  && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} --require-hashes -r requirements.lock ${MORE} \
  && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} ${TORCH_ARGS} \
@@ -22,7 +22,7 @@ ENV PATH=/opt/headlight/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     HEADLIGHT_DATA_DIR=/data
-# Link previews write Chinese with it.
+# The font for Chinese in link previews.
 RUN apt-get update -qq \
  && apt-get install -y -qq --no-install-recommends fonts-noto-cjk \
  && rm -rf /var/lib/apt/lists/*

@@ -1,5 +1,5 @@
-# Each target first sets up what it needs: a fresh Debian 12 with Python 3.11 is enough.
-# Steps that are done are skipped, so a second run starts at once.
+# Each target first installs what it needs: a fresh Debian 12 with Python 3.11 is enough.
+# Finished steps are skipped, so a second run starts at once.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -30,7 +30,7 @@ help:  ## list the targets
 serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
 	@$(BIN)/python -m app
 
-# Otherwise each worker and each server of the tests would compile all modules again.
+# Otherwise each worker and each server in the tests would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 # Browser tests run separately: Playwright keeps an event loop running in its process.
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
@@ -49,7 +49,7 @@ format: $(DEV)  ## rewrite the Python in the project's style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-figures: $(DEV)  ## write the model's card from its measurements
+figures: $(DEV)  ## write the model card from the model's measurements
 	$(BIN)/python -m model measure scores
 
 gallery: $(DEV) $(DEBIAN)  ## take screenshots of the page at every size, theme and language
@@ -58,10 +58,10 @@ gallery: $(DEV) $(DEBIAN)  ## take screenshots of the page at every size, theme 
 bench: $(DEV)  ## measure the cost of recording, kernels, cache and wire formats
 	$(BIN)/python -m bench
 
-mutants: $(NODE_MODULES)  ## count the mutations of the page's state that no unit test detects
+mutants: $(NODE_MODULES)  ## list mutations of the page's state that no unit test detects
 	@$(NODE) tests/js/mutants.js
 
-fuzz: $(DEV)  ## send the API valid and invalid requests by its reference (SECONDS=600)
+fuzz: $(DEV)  ## send random valid and invalid requests to the API (SECONDS=600)
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),600)
 
 soak: $(DEV)  ## run a mixed load on a server and check its memory (SECONDS=3600)
@@ -71,17 +71,17 @@ scale: $(SCALE) $(DEBIAN)  ## install Ray and Redis, then check that a cluster s
 	$(BIN)/python -m pytest tests/scale
 
 MODELS = $(or $(HEADLIGHT_DATA_DIR),data)/models
-models: $(HF) $(DEV)  ## fetch and convert three models of others (245 MB), then check them
+models: $(HF) $(DEV)  ## fetch and convert three third-party models (245 MB), then check them
 	@$(BIN)/python -m model import-models --into $(MODELS)
 	MODELS_FOLDER=$(MODELS) $(BIN)/python -m pytest tests/imported
 
-hf: $(HF)  ## install what serves models of Hugging Face (HEADLIGHT_MODELS=id=hf:path)
+hf: $(HF)  ## install transformers, to serve Hugging Face models (HEADLIGHT_MODELS=id=hf:path)
 
-# For every platform, with every file that the index has. Later locks list only what earlier ones lack.
+# For all platforms, with the hashes of all files. Later locks list only what earlier ones lack.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-package torch --custom-compile-command 'make pins' $(UPGRADE)
 LOCKED = sed -n 's/^\([^ ;=]*\)==.*/--no-emit-package \1/p' requirements.lock
-pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of all dependencies
+pins: | $(DEV)  ## write the lock files: versions and hashes of all dependencies
 	$(LOCK) requirements.txt --output-file requirements.lock
 	$(LOCK) requirements-dev.txt --output-file requirements-dev.lock \
 		--constraint requirements.lock $$($(LOCKED))
@@ -90,23 +90,23 @@ pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of
 	$(LOCK) requirements-hf.txt --output-file requirements-hf.lock \
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
 
-notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from what is installed
+notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from the installed packages
 	$(BIN)/python -m deploy.notices
 
-sbom: $(DEV)  ## write sbom.json, a CycloneDX bill of everything that runs or is served
+sbom: $(DEV)  ## write sbom.json, a CycloneDX bill of materials
 	$(BIN)/python -m deploy.sbom
 
-clean:  ## remove what set-up and tests created, but no data
+clean:  ## remove everything that set-up and tests created, except data
 	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json
 
-# In Debian, ensurepip is in a separate package; without it venv fails half-way.
+# In Debian, ensurepip is in a separate package; without it, venv fails half-way.
 $(BIN)/python:
 	@echo "Creating $(VENV) with $(PYTHON)"
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { $(SUDO) apt-get update -qq && $(APT_INSTALL) python3-venv; }
 	@$(PYTHON) -m venv $(VENV)
 
-# pip accepts only files whose hash is in the lock. torch has none there: each platform and each
-# index has a different build, so it is pinned by its version.
+# pip accepts only files whose hash is in the lock. torch is pinned only by its version, since each
+# platform and each index has a different build.
 $(RUNTIME): requirements.txt requirements.lock | $(BIN)/python
 	@echo "Installing Headlight's dependencies (the first time takes minutes: PyTorch is large)"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock
@@ -124,13 +124,13 @@ $(DEBIAN): Makefile | $(BIN)/python
 		$(SUDO) apt-get update -qq && $(APT_INSTALL) $(DEBIAN_PACKAGES) >/dev/null; }
 	@touch $@
 
-# Only models of Hugging Face need these.
+# Only Hugging Face models need these.
 $(HF): requirements-hf.lock $(RUNTIME)
 	@echo "Installing transformers"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-hf.lock
 	@touch $@
 
-# Only tests/scale needs these: Ray is large, and Redis only holds counters shared by several servers.
+# Only tests/scale needs these: Ray is large, and Redis only stores counters for several servers.
 $(SCALE): requirements-scale.lock $(DEV)
 	@echo "Installing Ray and Redis"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-scale.lock

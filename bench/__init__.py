@@ -1,1 +1,1 @@
-"""Benchmarks of what recording costs: two ways of doing the same thing, measured side by side."""
+"""Benchmarks, each of which measures two ways of doing the same thing in turns."""

@@ -1,4 +1,4 @@
-"""`python -m bench`: print a table of what recording costs on this machine."""
+"""`python -m bench`: print a table of the costs of recording on this machine."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ from model.bundle.weights import CHECKPOINTS, load_bundle
 
 
 def main() -> None:
-    """Measures every case and prints it as a row of a Markdown table."""
+    """Measure every case and print it as a row of a Markdown table."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="time for each case (4)")
     parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (1)")
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def machine() -> str:
-    """What the numbers were measured on, in a line."""
+    """Describe the machine in a line."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()

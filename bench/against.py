@@ -1,7 +1,7 @@
-"""`python -m bench.against OTHER`: this checkout's time over another's, case by case.
+"""`python -m bench.against OTHER`: ratio of this checkout's time to another's, case by case.
 
-Each runs in a separate process and they alternate; the processor time of each is compared, so
-that a busy machine affects both equally. With this checkout as OTHER the table shows the noise.
+The checkouts run in separate processes and take turns. Processor times are compared, so that a busy
+machine affects both equally. With this checkout as OTHER, the table shows the noise.
 """
 
 import argparse
@@ -18,13 +18,13 @@ CASES = (
     "a traced pass, all weights recorded",
     "greedy decoding, alone",
     "greedy decoding, 32 in a batch",
-    "greedy decoding, 14 of many lengths in a batch",
+    "greedy decoding, 14 of different lengths in a batch",
     "the same, each with a head off",
     "sampling, alone",
-    "sampling from 20 tokens, 14 of many lengths in a batch",
+    "sampling from 20 tokens, 14 of different lengths in a batch",
 )
-# Uses what is the same in every checkout: `model`'s front door. The seed of a greedy decoding
-# changes nothing but that it is not one known already.
+# Uses only the public names of `model`, which are the same in every checkout. A new seed makes a
+# greedy decoding a new request, which is not cached.
 WORKER = """
 import sys, time, itertools, torch
 torch.set_num_threads(1)
@@ -68,7 +68,7 @@ class Checkout:
         )
 
     def seconds(self, case: int) -> float:
-        """Processor time of one run."""
+        """Return the processor time of one run."""
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.write(f"{case}\n")
@@ -76,12 +76,12 @@ class Checkout:
         return float(self.process.stdout.readline())
 
     def end(self) -> None:
-        """Ends the process."""
+        """End the process."""
         self.process.communicate()
 
 
 def main() -> None:
-    """Measures every case and prints it as a row of a Markdown table."""
+    """Measure every case and print it as a row of a Markdown table."""
     parser = argparse.ArgumentParser(prog="python -m bench.against", description=__doc__)
     parser.add_argument("other", type=Path, help="root of another checkout")
     parser.add_argument("--seconds", type=float, default=60.0, help="time for each case (60)")
@@ -95,7 +95,7 @@ def main() -> None:
             one.seconds(case)  # to warm up
         times: list[list[float]] = []
         while len(times) < 4 or sum(map(sum, times)) < options.seconds:
-            order = (1, -1)[len(times) % 2]  # the one that goes first changes
+            order = (1, -1)[len(times) % 2]  # alternate which checkout is first
             times.append([one.seconds(case) for one in pair[::order]][::order])
         here, other = (statistics.median(side) * 1e3 for side in zip(*times, strict=True))
         low, ratio, high = statistics.quantiles([a / b for a, b in times], n=4)

@@ -1,7 +1,7 @@
 """`python -m bench.beside_training`: how much a training run slows down typing, and how it learns.
 
-One user types while a run trains and while it is paused, in turns, on the same server; the default
-run, whose time until 99 % of the held-out answers are right is printed as well.
+One user types while the default run trains and while it is paused, in turns, on the same server.
+The time until 99 % of the held-out answers are right is printed too.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ROUNDS = 4
 
 
 async def beside(client: httpx.AsyncClient, seconds: float) -> str:
-    """A typing user's p95 while a run trains, compared with while it is paused."""
+    """Compare a typing user's p95 while a run trains and while it is paused."""
     run = (await client.post("/api/runs", json={"steps": 5000})).json()
     student, trains, rests = Student(client, "typing"), Seen(), Seen()
     await until(client, run, lambda now: now["step"] > 0)
@@ -41,12 +41,12 @@ async def beside(client: httpx.AsyncClient, seconds: float) -> str:
         f"| {rests.at(0.95):.0f} ms | **{trains.at(0.95) / rests.at(0.95):.2f}** |\n"
         f"| the same: p50 | {trains.at(0.5):.0f} ms | {rests.at(0.5):.0f} ms "
         f"| **{trains.at(0.5) / rests.at(0.5):.2f}** |\n\n"
-        f"The run took {now['step']} steps meanwhile."
+        f"The run took {now['step']} steps in this time."
     )
 
 
 async def learned(client: httpx.AsyncClient) -> str:
-    """How long the default run takes from the request to the first snapshot that is right."""
+    """Measure the time from the request to the default run's first snapshot that is right."""
     start = time.perf_counter()
     run = (await client.post("/api/runs", json={})).json()
 
@@ -65,7 +65,7 @@ async def learned(client: httpx.AsyncClient) -> str:
 
 
 async def until(client: httpx.AsyncClient, run: dict[str, Any], wanted: Any) -> dict[str, Any]:
-    """Asks until the run is as it is wanted."""
+    """Poll until the run is in the wanted state."""
     while True:
         now: dict[str, Any] = (await client.get(f"/api/runs/{run['id']}")).json()
         if wanted(now):
@@ -74,13 +74,13 @@ async def until(client: httpx.AsyncClient, run: dict[str, Any], wanted: Any) -> 
 
 
 async def change(client: httpx.AsyncClient, run: dict[str, Any], what: dict[str, Any]) -> None:
-    """Changes a run; one that has ended stays as it is."""
+    """Change a run, unless it has ended."""
     headers = {"Run-Key": run["key"]}
     await client.patch(f"/api/runs/{run['id']}", json=what, headers=headers)
 
 
 async def measure(url: str, seconds: float) -> None:
-    """Prints both."""
+    """Print both tables."""
     async with client_of(url) as client:
         print("\n| What | first | second | first / second |\n|---|--:|--:|--:|")
         print(await beside(client, seconds), flush=True)
@@ -88,7 +88,7 @@ async def measure(url: str, seconds: float) -> None:
 
 
 def main() -> None:
-    """Starts a server, measures, prints."""
+    """Start a server, measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.beside_training", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="time to type (60)")
     asked = parser.parse_args()

@@ -22,7 +22,7 @@ DRAWN = """() => document.documentElement.dataset.status === "ready"
 
 @contextmanager
 def browser_and_servers(roots: Sequence[Path]) -> Iterator[tuple[Browser, list[str]]]:
-    """Yields a browser and the address of a server for each checkout, all our own."""
+    """Yield a browser and the address of a new server for each checkout."""
     with ExitStack() as stack:
         urls = []
         for root in roots:
@@ -36,9 +36,9 @@ def browser_and_servers(roots: Sequence[Path]) -> Iterator[tuple[Browser, list[s
 
 @contextmanager
 def opened(browser: Browser) -> Iterator[Page]:
-    """Yields a page with the probes in it, in a browser of its own.
+    """Yield a page with the probes in it, in its own browser.
 
-    Its profile is one that is kept, as a reader's is: without one, Chromium loads and draws the
+    The browser has a persistent profile, like a reader's: without one, Chromium loads and draws the
     page's icon again after every change of the address.
     """
     with tempfile.TemporaryDirectory() as profile:
@@ -53,7 +53,7 @@ def opened(browser: Browser) -> Iterator[Page]:
 
 
 def visit(page: Page, url: str, **link: object) -> None:
-    """Goes to a link and waits until it is drawn and nothing moves."""
+    """Go to a link and wait until it is drawn and nothing moves."""
     page.goto(f"{url}/?{urlencode(link)}")
     page.wait_for_function(DRAWN)
     page.wait_for_load_state("networkidle")
@@ -61,7 +61,7 @@ def visit(page: Page, url: str, **link: object) -> None:
 
 
 def sentence(url: str, tokens: int) -> str:
-    """A sentence that the model reads as just so many tokens, special ones included."""
+    """Return a sentence of exactly so many tokens, including special ones."""
     said = ""
     for word in cycle(WORDS):
         said = f"{said} {word}".strip()

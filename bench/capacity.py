@@ -1,9 +1,9 @@
 """`python -m bench.capacity`: compute how many students a server can serve, from measured times.
 
-A discrete-event simulation, not a measurement: a student sends a sentence every two seconds, or
-when the last one has been answered if that is later, as those of `bench.load` do; a server works on
-each and queues it; a free slot takes what waits, up to eight, to the less busy of two replicas, as
-`app.engine` and `app.scale` do. What is measured are the points of docs/bench.md below.
+A discrete-event simulation, not a measurement. As in `bench.load`, a student sends a sentence every
+two seconds, or later, when the previous one has been answered. A server processes and queues each
+sentence. As in `app.engine` and `app.scale`, a free slot sends up to eight waiting sentences to the
+less busy of two replicas. Only the points of docs/bench.md in `Measured` are measured.
 """
 
 import heapq
@@ -18,23 +18,23 @@ from functools import partial
 EVERY = 2.0  # seconds between a student's sentences
 BATCH = 8  # HEADLIGHT_MAX_BATCH
 QUEUE = 64  # HEADLIGHT_MAX_QUEUE
-GOAL = 0.150  # seconds, within which 95 of 100 requests are to be answered
-# Measured times of many students are up to so many times the simulated ones: clients and draft
-# share the cores, and sentences are not alike. So a goal counts as met where this much is to spare.
+GOAL = 0.150  # seconds within which 95 % of requests should be answered
+# With many students, measured times are up to this factor above simulated ones, since clients and
+# drafts share the cores and sentences differ. The goal counts as met with this margin.
 FACTOR = 2.1
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Points of docs/bench.md, on two cores, in seconds and requests a second."""
+    """Measurements of docs/bench.md on two cores, in seconds and requests per second."""
 
-    run: float = 0.0177  # the engine's, for one user's sentence
-    client: float = 0.0022  # a request's time in the measuring client
-    server: float = 0.0030  # a request's time in the server's process, and to the engine and back
-    saturated: float = 100.2  # answers to 32 clients who send at once what they can
+    run: float = 0.0177  # time of one user's sentence in the engine
+    client: float = 0.0022  # time of a request in the measuring client
+    server: float = 0.0030  # time of a request in the server's process and the pipe to the engine
+    saturated: float = 100.2  # replies to 32 clients that send their next sentence at once
     alone: float = 0.022  # one user: p50
     students: int = 40
-    p50: float = 0.038  # of these students
+    p50: float = 0.038  # of this many students
     p95: float = 0.098
 
 
@@ -43,17 +43,17 @@ MEASURED = Measured()
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds that work takes: a batch of n takes `base + n × each`."""
+    """Seconds that work takes; a batch of n takes `base + n × each`."""
 
     base: float
     each: float
     server: float = MEASURED.server
     client: float = MEASURED.client
-    hop: float = 0.0  # a batch's way to a replica and back, while which that is free
+    hop: float = 0.0  # transfer of a batch to a replica and back, during which the replica is free
 
     @classmethod
     def fitted(cls, measured: Measured = MEASURED) -> "Times":
-        """The line through a batch of one and a full batch; no other point is used."""
+        """Fit the times to a batch of one and a full batch; no other measurement is used."""
         full = BATCH / measured.saturated
         each = (full - measured.run) / (BATCH - 1)
         return cls(measured.run - each, each, measured.server, measured.client)
@@ -61,7 +61,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Site:
-    """Servers, what runs their batches, and how many batches each server has there at once."""
+    """Servers, the replicas that run their batches, and batches per server at once."""
 
     name: str
     times: Times
@@ -72,39 +72,39 @@ class Site:
 
 @dataclass
 class Seen:
-    """What students saw, once the first ones had been answered."""
+    """The response times of students, after the warm-up."""
 
     seconds: float
     times: list[float] = field(default_factory=list)
     refused: int = 0
 
     def at(self, share: float) -> float:
-        """The time that this share of the requests is within."""
+        """Return the time within which this share of the requests was answered."""
         return sorted(self.times)[min(len(self.times) - 1, int(share * len(self.times)))]
 
     @property
     def rate(self) -> float:
-        """Answers a second."""
+        """Replies per second."""
         return len(self.times) / self.seconds
 
     @property
     def good(self) -> bool:
-        """Whether the goal is met, with the factor to spare, and nobody is refused."""
+        """Whether the goal is met with the margin, and no request is refused."""
         return not self.refused and bool(self.times) and FACTOR * self.at(0.95) <= GOAL
 
 
 class Simulation:
-    """A site and its students, from one event to the next."""
+    """A discrete-event simulation of a site and its students."""
 
     def __init__(self, site: Site, students: int, every: float, seed: int = 0) -> None:
         self.site, self.every = site, every
         self.chance = random.Random(seed)
         self.now = 0.0
-        self.numbers = itertools.count()  # what is due together happens in the order of its making
+        self.numbers = itertools.count()  # events at the same time happen in order of creation
         self.events: list[tuple[float, int, Callable[[], None]]] = []
         self.queues = [deque[Callable[[], None]]() for _ in range(site.servers)]
         self.free_slots = [site.slots] * site.servers
-        self.servers_free = [0.0] * site.servers  # when each has done what it has
+        self.servers_free = [0.0] * site.servers  # when each server has finished its work
         self.replicas_free = [0.0] * site.replicas
         self.seen = Seen(0.0)
         for number in range(students):
@@ -112,11 +112,11 @@ class Simulation:
             self.at(due, partial(self.ask, number % site.servers, due))
 
     def at(self, when: float, what: Callable[[], None]) -> None:
-        """Lets something happen."""
+        """Schedule an event."""
         heapq.heappush(self.events, (when, next(self.numbers), what))
 
     def run(self, warm: float, seconds: float) -> Seen:
-        """Returns what was seen in so many seconds after the warm ones."""
+        """Simulate; return the response times in so many seconds after the warm-up."""
         for end, seen in ((warm, Seen(warm)), (warm + seconds, Seen(seconds))):
             self.seen = seen
             while self.events and self.events[0][0] <= end:
@@ -125,14 +125,14 @@ class Simulation:
         return self.seen
 
     def ask(self, server: int, due: float) -> None:
-        """A student sends a sentence, which its server works on in turn."""
+        """Let a student send a sentence, which waits for its server."""
         begins = max(self.now, self.servers_free[server])
         self.servers_free[server] = begins + self.site.times.server
         answer = partial(self.answer, server, due, self.now)
         self.at(self.servers_free[server], partial(self.join, server, due, answer))
 
     def join(self, server: int, due: float, answer: Callable[[], None]) -> None:
-        """It waits for a slot, or is refused."""
+        """Add a sentence to the queue, or refuse it if the queue is full."""
         if len(self.queues[server]) >= QUEUE:
             self.seen.refused += 1
             self.again(server, due, self.now)
@@ -141,7 +141,7 @@ class Simulation:
         self.dispatch(server)
 
     def dispatch(self, server: int) -> None:
-        """A free slot takes what waits to the less busy of two replicas."""
+        """Send waiting sentences through a free slot to the less busy of two replicas."""
         queue = self.queues[server]
         while queue and self.free_slots[server]:
             batch = [queue.popleft() for _ in range(min(BATCH, len(queue)))]
@@ -154,39 +154,39 @@ class Simulation:
             self.at(ends + self.site.times.hop / 2, partial(self.ended, server, batch))
 
     def candidates(self) -> list[int]:
-        """Two replicas; a single server knows which of its own are free."""
+        """Draw two replicas; a single server knows which of its replicas are free."""
         every = range(self.site.replicas)
         return (
             list(every) if self.site.servers == 1 else self.chance.sample(every, min(2, len(every)))
         )
 
     def ended(self, server: int, batch: list[Callable[[], None]]) -> None:
-        """A batch is done."""
+        """Finish a batch."""
         self.free_slots[server] += 1
         for answer in batch:
             answer()
         self.dispatch(server)
 
     def answer(self, server: int, due: float, sent: float) -> None:
-        """A student has its answer."""
+        """Deliver a reply to a student."""
         came = self.now + self.site.times.client
         self.seen.times.append(came - sent)
         self.again(server, due, came)
 
     def again(self, server: int, due: float, free: float) -> None:
-        """It types the next."""
+        """Let the student send the next sentence."""
         due += self.every
         when = max(due, free)
         self.at(when, partial(self.ask, server, due if self.every else when))
 
 
 def simulate(site: Site, students: int, every: float = EVERY, seconds: float = 20.0) -> Seen:
-    """What so many students see at a site, after four seconds."""
+    """Simulate so many students at a site, after four seconds of warm-up."""
     return Simulation(site, students, every).run(4.0, seconds)
 
 
 def most(site: Site, highest: int = 1 << 17) -> int:
-    """The most students for whom the goal is met, to a twentieth; 0 for none."""
+    """Return the most students for whom the goal is met, to within 5 %; 0 for none."""
     low, high = 0, 8
     while high < highest and simulate(site, high, seconds=6.0).good:
         low, high = high, high * 2
@@ -197,14 +197,15 @@ def most(site: Site, highest: int = 1 << 17) -> int:
 
 
 LAPTOP = Site("a laptop: 2 cores", Times.fitted())
-# Not measured: a batch on a GPU is taken to cost its launches, and hardly more for more rows.
+# Not measured: a batch on a GPU is assumed to take the time of its kernel launches, almost
+# independent of the number of rows.
 GPU = Times(base=0.012, each=0.0005)
-LOAD = 0.3  # of a cluster: what is left is for clumps, and for the part that has just died
-HOP = 0.005  # measured between processes of one busy machine: through Ray, or through a pipe
+LOAD = 0.3  # target load of a cluster: the rest is for bursts, and for failed machines
+HOP = 0.005  # seconds through Ray instead of a pipe, measured on one busy machine
 
 
 def over_network(times: Times) -> Times:
-    """The same behind Ray."""
+    """Return the times with Ray between server and replica."""
     return replace(times, hop=HOP)
 
 
@@ -218,16 +219,16 @@ SITES = (
 
 
 def cluster_for(students: int, times: Times, name: str) -> Site:
-    """A cluster that full batches would keep busy for three tenths of the time."""
+    """Return a cluster that full batches keep busy for 30 % of the time."""
     rate = students / EVERY
     servers = max(2, math.ceil(rate * times.server / LOAD))
     replicas = max(2, math.ceil(rate * (times.base / BATCH + times.each) / LOAD))
-    slots = max(1, round(replicas / servers))  # more would take batches before they are full
+    slots = max(1, round(replicas / servers))  # with more slots, batches would not be full
     return Site(name, times, servers, replicas, slots)
 
 
 def checked() -> Iterator[str]:
-    """What was measured, beside what is simulated of the same."""
+    """Yield a table of measured and simulated values."""
     yield "| On two cores | measured | simulated |"
     yield "|---|--:|--:|"
     alone = simulate(LAPTOP, 1, seconds=60.0)
@@ -241,12 +242,12 @@ def checked() -> Iterator[str]:
 
 
 def row(name: str, measured: float, simulated: float, unit: str) -> str:
-    """A line of the table that holds one against the other."""
+    """Return a row of the table of measured and simulated values."""
     return f"| {name} | {measured:.0f} {unit} | {simulated:.0f} {unit} |"
 
 
 def computed() -> Iterator[str]:
-    """What sites serve, and what many students need."""
+    """Yield tables of the capacity of sites, and of the clusters that many students need."""
     yield "| Computed | most students |"
     yield "|---|--:|"
     for site in SITES:

@@ -1,4 +1,4 @@
-"""The cases: each is two ways of doing the same thing with one model."""
+"""The cases, each of which is two ways of doing the same thing with one model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,12 +31,12 @@ SENTENCE = "The animal didn't cross the street because it was too tired to walk 
 TARGET = "那只动物没有过马路，因为它太累了，走不动了。"
 SHORT = "The old animal didn't cross the street because it was too tired."
 SHORT_TARGET = "动物没有过马路，因为它很累了。"
-DECODED = 48  # tokens, whether or not the sentence ends before
+DECODED = 48  # tokens, even if the sentence ends earlier
 BATCH = 8
 
 
 def cases(bundle: Bundle) -> Iterator[Case]:
-    """Yields the cases in the order of the table."""
+    """Yield the cases in the order of the table."""
     adapter = EncoderDecoder(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
     trace = adapter.trace(known, select="*")
@@ -63,7 +63,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
 
 
 def sizes(bundle: Bundle) -> dict[str, tuple[int, int]]:
-    """Bytes of a reply as JSON and as safetensors, by selection and number format."""
+    """Return the bytes of a reply as JSON and as safetensors, by selection and number format."""
     adapter = EncoderDecoder(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
     everything = adapter.trace(known, select="*")
@@ -107,14 +107,14 @@ def _kernels(model: Transformer) -> Iterator[Case]:
 
 
 def _drafts(bundle: Bundle) -> Iterator[Case]:
-    """Sentences of several lengths, decoded by ourselves and drafted, if CTranslate2 is there."""
+    """Decode sentences of several lengths without and with drafts, if CTranslate2 is installed."""
     words, seeds = SENTENCE.split(), count()
     with TemporaryDirectory() as cache:
         drafter = open_drafter(bundle, Path(cache))
         models = EncoderDecoder(bundle, "decoded"), EncoderDecoder(bundle, "drafted", None, drafter)
 
         def translate(model: EncoderDecoder, sources: Sequence[str]) -> None:
-            # The seed changes nothing but that it is not a request known already.
+            # A new seed makes this a new request, which is not cached.
             model.run([Request(one, decode=Decode(seed=next(seeds))) for one in sources])
 
         for sources in ([SENTENCE], [" ".join(words[end:]) for end in range(BATCH)]):
@@ -126,7 +126,7 @@ def _drafts(bundle: Bundle) -> Iterator[Case]:
 
 
 def _changed(adapter: EncoderDecoder) -> Case:
-    """A batch whose every row has heads off in every attention, beside the same without."""
+    """Run a batch with heads off in every row and attention, and the same batch without."""
     places = [name.removesuffix(".weights") for name in adapter.names if name.endswith(".weights")]
     rows = 8 * BATCH
     off = [tuple(Intervention(at, "zero", row % 8) for at in places) for row in range(rows)]
@@ -139,7 +139,7 @@ def _changed(adapter: EncoderDecoder) -> Case:
 
 
 def _sweep(adapter: EncoderDecoder) -> Case:
-    """All heads taken out once, and as many rows read in one batch by the bare model."""
+    """Sweep over all heads, and read as many rows in one batch of the bare model."""
     request = Request(SHORT, target=SHORT_TARGET)
     swept = sweep(adapter, request)
     sides = (_ids(side).expand(swept.heads, -1) for side in swept.base.texts.values())
@@ -153,7 +153,7 @@ def _sweep(adapter: EncoderDecoder) -> Case:
 
 
 def _lab() -> Case:
-    """A layer and a loss by hand, beside torch's own layer alone."""
+    """Compute a layer and a loss in the lab, and the layer alone with torch's module."""
 
     def drawn(rows: int, cols: int) -> list[list[float]]:
         return [torch.randn(cols).tolist() for _ in range(rows)]

@@ -1,4 +1,4 @@
-"""Timing two ways of doing the same thing in turns, so that load affects both equally."""
+"""Times two ways of doing the same thing in turns, so that load affects both equally."""
 
 import statistics
 import time
@@ -10,7 +10,7 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Case:
-    """Two ways to do one thing; the first is the one that is expected to take longer."""
+    """Two ways to do one thing; the first is expected to take longer."""
 
     name: str
     slow: Work
@@ -19,25 +19,25 @@ class Case:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How long two ways take (seconds, medians) and how many times the first is as long."""
+    """The median times of two ways (seconds), and the ratio of the first to the second."""
 
     first: float
     second: float
-    ratio: float  # first / second, the median over rounds
-    low: float  # its quartiles
+    ratio: float  # median over rounds of first / second
+    low: float  # lower quartile of the ratio
     high: float
 
 
 def compare(first: Work, second: Work, seconds: float) -> Ratio:
-    """Runs both in turns for about `seconds`, at least five rounds, after one to warm up.
+    """Run both in turns for about `seconds`, at least five rounds, after one to warm up.
 
-    Every round gives a ratio of its own: a slow minute of a shared machine slows both halves.
+    The ratio is computed per round, so that a busy period of the machine affects both ways.
     """
     first(), second()
     rounds: list[tuple[float, float]] = []
     end = time.perf_counter() + seconds
     while len(rounds) < 5 or time.perf_counter() < end:
-        # The one that goes first changes, so that neither always finds the other's caches.
+        # The order alternates, so that neither always finds the other's data in the cache.
         if len(rounds) % 2:
             after, before = timed(second), timed(first)
             rounds.append((before, after))
@@ -49,7 +49,7 @@ def compare(first: Work, second: Work, seconds: float) -> Ratio:
 
 
 def timed(work: Work) -> float:
-    """Seconds that one run takes."""
+    """Return the seconds that one run takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

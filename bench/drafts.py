@@ -1,8 +1,8 @@
 """`python -m bench.drafts FILE…`: compare drafted and decoded translations, sentence by sentence.
 
-Files are parallel text as training reads it (`docs/training.md`); both columns are translated, each
-into the other's language. Says how many translations or numbers differ, how often a draft was
-right, how near the pass that checks it is to the steps that it stands for, and the time of both.
+Files are parallel text in the format for training (`docs/training.md`). Both columns are
+translated, each into the other's language. The table shows how many translations and numbers
+differ, how often a draft was right, how close a verifying pass is to decoding steps, and the times.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from model.train.pairs import read_pairs
 
 @dataclass
 class Counting(Drafter):
-    """Another's drafts, counted."""
+    """Counts the drafts of another drafter."""
 
     drafter: Drafter
     rows: int = 0
 
     def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
-        """As the other does."""
+        """Draft as the other drafter does."""
         self.rows += len(sources)
         return self.drafter.draft(sources, begun, most)
 
 
 @dataclass
 class Found:
-    """What was seen of some sentences."""
+    """Results for some sentences."""
 
     sentences: int = 0
-    different: int = 0  # translations
-    worst: float = 0.0  # difference of a log-probability, in nats
+    different: int = 0  # number of different translations
+    worst: float = 0.0  # largest difference of a log-probability, in nats
     decoding: list[float] = field(default_factory=list)  # processor seconds of each batch
     drafting: list[float] = field(default_factory=list)
 
     def add(self, decoded: Sequence[Trace], drafted: Sequence[Trace]) -> None:
-        """Holds the answers to the same requests against each other."""
+        """Compare the replies to the same requests."""
         for one, other in zip(decoded, drafted, strict=True):
             self.sentences += 1
             if one.output.tokens != other.output.tokens:
@@ -60,10 +60,10 @@ class Found:
 
 
 def main() -> None:
-    """Measures alone and in batches and prints a row of a Markdown table for each."""
+    """Measure for each batch size and print a row of a Markdown table."""
     parser = argparse.ArgumentParser(prog="python -m bench.drafts", description=__doc__)
-    parser.add_argument("files", type=Path, nargs="+", help="TSV, perhaps .gz")
-    parser.add_argument("--sentences", type=int, default=1000, help="of each batch size (1000)")
+    parser.add_argument("files", type=Path, nargs="+", help="TSV files, .gz or not")
+    parser.add_argument("--sentences", type=int, default=1000, help="per batch size (1000)")
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (1)")
     options = parser.parse_args()
@@ -96,7 +96,7 @@ def _row(bundle: Bundle, cache: Path, texts: Sequence[str], rows: int) -> str:
     counting.rows = 0
     pairs = [(own, found.decoding), (drafted, found.drafting)]
     for number, start in enumerate(range(0, len(requests), rows)):
-        turns = pairs[:: (1, -1)[number % 2]]  # the one that goes first changes
+        turns = pairs[:: (1, -1)[number % 2]]  # alternate which is first
         batch = requests[start : start + rows]
         answers = [_timed(model, batch, times) for model, times in turns]
         found.add(*answers)
@@ -118,7 +118,7 @@ def _timed(model: EncoderDecoder, batch: Sequence[Request], times: list[float]) 
 
 
 def _steps(bundle: Bundle, texts: Sequence[str]) -> float:
-    """The largest difference of a token's log-probability in a step and in a pass."""
+    """Return the largest difference between a step's and a pass's log-probability of a token."""
     model, worst = EncoderDecoder(bundle, "own"), 0.0
     for text in texts:
         *_, last = model.decode(text).steps

@@ -1,8 +1,8 @@
-"""`python -m bench.first_load --against DIR`: the first picture, beside another checkout's.
+"""`python -m bench.first_load --against DIR`: time to the first picture in two checkouts.
 
-Both checkouts serve at once and a browser opens one after the other, in turns, with the network of
-a school: 40 ms there and back and 10 Mbit/s, set by the browser. Cold: nothing is kept yet. Warm:
-the same browser opens the page once more.
+Both checkouts serve at the same time, and a browser opens their pages in turns. The browser
+simulates a school's network: 40 ms round trip and 10 Mbit/s. Cold: the cache is empty. Warm: the
+same browser opens the page again.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from tests.servers import ROOT
 
 LATENCY_MS = 40
 BYTES_PER_SECOND = 10e6 / 8
-# The first matrix: a canvas in the view, or Plotly's heatmap where that comes first.
+# Whether the first matrix is drawn, as a canvas in the view.
 PICTURE = """() => document.documentElement.dataset.status === "ready"
     && !!document.querySelector("#view canvas")"""
 
@@ -33,14 +33,14 @@ class Load(NamedTuple):
 
 
 def main() -> None:
-    """Starts both servers and a browser, measures, prints."""
+    """Start both servers and a browser, measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.first_load", description=__doc__)
     parser.add_argument("--against", type=Path, required=True, help="another checkout's folder")
     parser.add_argument("--rounds", type=int, default=7, help="openings of each (7)")
     asked = parser.parse_args()
     with browser_and_servers([ROOT, asked.against.resolve()]) as (browser, urls):
         for url in urls:
-            opening(browser, url)  # the servers make their files ready
+            opening(browser, url)  # so that the servers build their files
         print(f"{machine()}; Chromium {browser.version}, {LATENCY_MS} ms, 10 Mbit/s\n")
         print("| Until the first picture | this checkout | the other | this / other (quartiles) |")
         print("|---|--:|--:|--:|")
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def opening(browser: Browser, url: str) -> list[Load]:
-    """Opens the page twice in a browser of its own: cold, then warm."""
+    """Open the page twice in a new browser: cold, then warm."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.set_default_timeout(120_000)

@@ -1,6 +1,6 @@
-"""The page's first answer as a Gradio app: a sentence in, the translation and all weights out.
+"""The page's first request as a Gradio app: from a sentence to the translation and all weights.
 
-Run by an interpreter that has Gradio (`python bench/gradio_app.py PORT`), which nothing else needs.
+Run it with an interpreter that has Gradio: `python bench/gradio_app.py PORT`.
 """
 
 import sys
@@ -14,7 +14,7 @@ model = load("en-zh", "cpu")
 
 
 def see(source: str) -> dict[str, Any]:
-    """What `/api/trace` answers with `"select": ["*.weights"]`."""
+    """Return the same as `/api/trace` with `"select": ["*.weights"]`."""
     trace = model.trace(source, select=["*.weights"])
     weights = {name: one.value.tolist() for name, one in trace.tensors.items()}
     return {"text": trace.output.text, "tensors": weights}

@@ -1,9 +1,9 @@
 """`python -m bench.lab`: time from a key press to the screen in the lab while a class types.
 
-A page in Chromium types numbers into its cells as a person does: bursts of 2 to 6 keys, 5 a
-second, with pauses of half a second to two seconds. Beside it others type in the same way, each as
-a program that sends what their pages would; all of them ask for a layer with a loss at 8 × 8. Over
-loopback, for so many seconds, with the server's own limits.
+A page in Chromium types numbers into cells like a person: bursts of 2 to 6 keys, 5 per second, with
+pauses of 0.5 to 2 seconds. At the same time, other users type in the same way, simulated by
+programs that send the requests of their pages. All request a layer with a loss at 8 × 8, over
+loopback, with the server's default limits.
 """
 
 import argparse
@@ -32,9 +32,9 @@ BURST = (2, 6)  # keys
 PAUSE = (0.5, 2.0)  # seconds
 WITHIN = 100.0  # milliseconds
 SIDE = 8
-IDLE = 0.05  # processor time in a second
-# In the page: the time from each key to the frame that shows its numbers, and whether the steps
-# were ever gone or faded in between.
+IDLE = 0.05  # processor seconds per second
+# Records, in the page, the time from each key to the frame that shows its numbers, and whether the
+# steps ever disappeared or faded in between.
 WATCH = """() => {
     const list = document.querySelector(".worked");
     let pressed = null;
@@ -57,12 +57,12 @@ WATCH = """() => {
 
 
 def drawn(rows: int = SIDE, cols: int = SIDE) -> list[list[float]]:
-    """A matrix of numbers with one decimal."""
+    """Draw a matrix of numbers with one decimal."""
     return [[round(random.uniform(-1, 1), 1) for _ in range(cols)] for _ in range(rows)]
 
 
 def layer() -> dict[str, Any]:
-    """A request for a layer with a loss, at 8 × 8."""
+    """Return a request for a layer with a loss, at 8 × 8."""
     names = ("x", "w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "w_vocab")
     return {name: drawn() for name in names} | {
         "heads": 2,
@@ -74,7 +74,7 @@ def layer() -> dict[str, Any]:
 
 
 def link(asked: dict[str, Any]) -> str:
-    """The same as the page's address."""
+    """Return the page's address for a request."""
     rows = {name: value for name, value in asked.items() if isinstance(value, list)}
     cells = {
         name: "*".join("_".join(map(str, row)) for row in (value if name != "targets" else [value]))
@@ -96,7 +96,7 @@ async def keys(until: float) -> AsyncIterator[bool]:
 
 
 async def type_beside(client: httpx.AsyncClient, name: str, seen: Seen, until: float) -> None:
-    """One who types elsewhere: a request for each key."""
+    """Simulate another user who types: send a request for each key."""
     asked = layer()
     headers = {"Headlight-Client": name, "Content-Type": "application/json"}
     await asyncio.sleep(random.uniform(0, 2))
@@ -111,12 +111,12 @@ async def type_beside(client: httpx.AsyncClient, name: str, seen: Seen, until: f
 
 
 async def type_in_page(page: Page, until: float) -> dict[str, Any]:
-    """The page's own typing, and what it saw."""
+    """Type in the page; return the measurements."""
     await page.evaluate(WATCH)
     await page.locator('[data-of=x] input[data-at="0,0"]').click()
     n, bursts, last = 0, 0, 0
     async for first in keys(until):
-        if first:  # into another cell, whose number is replaced
+        if first:  # select another cell, to replace its number
             bursts += 1
             await page.keyboard.press("ArrowRight" if bursts % 2 else "ArrowLeft")
         last = random.choice([digit for digit in range(1, 10) if digit != last])
@@ -128,7 +128,7 @@ async def type_in_page(page: Page, until: float) -> dict[str, Any]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time of a process and of those that it has started and that live."""
+    """Return the processor time of a process and its living children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -136,7 +136,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 async def settled(pid: int) -> None:
-    """Wait until a server has done what it does at startup, such as compressing its files."""
+    """Wait until a server has finished its work at startup, such as compressing files."""
     for _ in range(60):
         before = cpu_seconds(pid)
         await asyncio.sleep(1)
@@ -145,8 +145,8 @@ async def settled(pid: int) -> None:
 
 
 async def measure(server: AppServer, others: int, seconds: float) -> None:
-    """Prints a row for one who types alone, and one beside the others."""
-    print("\n| others | keys a second | keys shown | p50 | p95 | within 100 ms | ", end="")
+    """Print a row for the page alone, and one with other users."""
+    print("\n| others | keys per second | keys shown | p50 | p95 | within 100 ms | ", end="")
     print("others' p95 | server |")
     print("|--:|--:|--:|--:|--:|--:|--:|--:|")
     async with async_playwright() as playwright, client_of(server.url) as client:
@@ -169,7 +169,7 @@ async def measure(server: AppServer, others: int, seconds: float) -> None:
 
 
 def row(count: int, shown: dict[str, Any], beside: Seen, used: float, took: float) -> str:
-    """A line of the table."""
+    """Return a row of the table."""
     own = replace(beside, times=[one / 1e3 for one in shown["times"]] or [float("inf")])
     within = sum(one <= WITHIN for one in shown["times"]) / max(1, len(shown["times"]))
     requests = len(beside.times) + shown["keys"]
@@ -177,16 +177,16 @@ def row(count: int, shown: dict[str, Any], beside: Seen, used: float, took: floa
     typed = f"{requests / took:.0f} | {len(shown['times'])} of {shown['keys']}"
     return (
         f"| {count} | {typed} | {own.at(0.5):.0f} ms | {own.at(0.95):.0f} ms "
-        f"| **{100 * within:.0f} %** | {theirs} | {1e3 * used / requests:.1f} ms a request; steps "
+        f"| **{100 * within:.0f} %** | {theirs} | {1e3 * used / requests:.1f} ms/request; steps "
         f"never fewer than {shown['least']}, opacity never under {shown['faint']:.2f} |"
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Starts a server, types, prints."""
+    """Start a server, type and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.lab", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="time for each row (20)")
-    parser.add_argument("--others", type=int, default=40, help="who type beside it (40)")
+    parser.add_argument("--others", type=int, default=40, help="number of other users (40)")
     asked = parser.parse_args(arguments)
     print(f"{machine()}; load {', '.join(f'{one:.1f}' for one in os.getloadavg())}")
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder)) as server:

@@ -1,7 +1,7 @@
-"""`python -m bench.load`: what a server answers under load, on this machine, over loopback.
+"""`python -m bench.load`: performance of a server under load, on this machine, over loopback.
 
-Everything is a ratio, or stands beside what the bare model does in the same minute: clients, server
-and model share the cores. Every sentence is a new one, so nothing is answered from memory.
+Clients, server and model share the cores, so each result is a ratio, or is shown next to that of
+the bare model in the same minute. Every sentence is new, so that no reply is cached.
 """
 
 import argparse
@@ -33,13 +33,13 @@ WHEN = ("yesterday", "in the morning", "last summer", "after school", "on Monday
 SELECT = ["*.weights"]
 TYPING_SECONDS = 0.5
 STUDENT_SECONDS = 2.0
-BATCH = 8  # as the server's
+BATCH = 8  # the server's default
 
 _numbers = itertools.count()
 
 
 def sentence(clauses: int = 1) -> str:
-    """A sentence that was never sent before, of about 9 words a clause."""
+    """Return a new sentence, of about 9 words per clause."""
     chance = random.Random(next(_numbers))
     return f"{' and '.join(_clause(chance) for _ in range(clauses))}.".capitalize()
 
@@ -50,7 +50,7 @@ def _clause(chance: random.Random) -> str:
 
 
 def dearest() -> dict[str, Any]:
-    """A sweep over all heads of a long sentence, with as many sentences frozen as are taken."""
+    """Return the most expensive request: a sweep of a long sentence with many frozen sentences."""
     freezes = [
         {"at": "encoder.0.self", "head": 0, "do": {"freeze": {"source": sentence(6)}}}
         for _ in range(8)
@@ -60,13 +60,13 @@ def dearest() -> dict[str, Any]:
 
 @dataclass
 class Seen:
-    """How long requests took (seconds), and how many were refused."""
+    """The times of requests (seconds), and the number of refused ones."""
 
     times: list[float] = field(default_factory=list)
     refused: int = 0
 
     def at(self, share: float) -> float:
-        """The time that this share of the requests is within, in milliseconds."""
+        """Return the time in milliseconds within which this share of the requests was answered."""
         return 1e3 * sorted(self.times)[min(len(self.times) - 1, int(share * len(self.times)))]
 
 
@@ -78,7 +78,7 @@ class Student:
         self.headers = {"Accept": "application/octet-stream", "Headlight-Client": name}
 
     async def type(self, seen: Seen) -> None:
-        """Sends one sentence."""
+        """Send one sentence."""
         body = {"source": sentence(), "select": SELECT}
         start = time.perf_counter()
         response = await self.client.post("/api/trace", json=body, headers=self.headers)
@@ -88,7 +88,7 @@ class Student:
             seen.refused += 1
 
     async def keep_typing(self, seen: Seen, until: float, every: float = 0.0) -> None:
-        """Sends one sentence after the other, or one every so many seconds."""
+        """Send one sentence after the other, or one every so many seconds."""
         due = time.perf_counter() + every * random.random()
         while (now := time.perf_counter()) < until:
             if now < due:
@@ -97,21 +97,21 @@ class Student:
             await self.type(seen)
 
     async def loop_the_dearest(self) -> None:
-        """Asks for the dearest sweep again and again, and reads all of it."""
+        """Send the most expensive request again and again, and read the whole reply."""
         while True:
             await self.client.post("/api/sweep", json=dearest(), headers=self.headers)
 
 
 @asynccontextmanager
 async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a server, with as many connections as it wants."""
+    """Yield a client of a server, without a limit on connections."""
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits, trust_env=False) as one:
         yield one
 
 
 async def alone(client: httpx.AsyncClient, model: Adapter, seconds: float) -> str:
-    """One typing user, and the traced pass over the same that the bare model makes in turn."""
+    """Compare one typing user with a traced pass of the bare model over the same sentence."""
     student, seen, passes = Student(client, "one"), Seen(), Seen()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -127,7 +127,7 @@ async def alone(client: httpx.AsyncClient, model: Adapter, seconds: float) -> st
 
 
 async def saturated(client: httpx.AsyncClient, model: Adapter, clients: int, seconds: float) -> str:
-    """Clients that send at once what they can, and the bare model's batches after them."""
+    """Compare clients that send without pauses with batches of the bare model."""
     seen = Seen()
     end = time.perf_counter() + seconds
     many = [Student(client, str(n)) for n in range(clients)]
@@ -140,12 +140,12 @@ async def saturated(client: httpx.AsyncClient, model: Adapter, clients: int, sec
     raw = done / (time.perf_counter() - start)
     return (
         f"| {clients} clients at once: served / the model's batches of {BATCH} alone "
-        f"| {served:.1f} a second | {raw:.1f} a second | **{served / raw:.2f}** |"
+        f"| {served:.1f} per second | {raw:.1f} per second | **{served / raw:.2f}** |"
     )
 
 
 async def classroom(client: httpx.AsyncClient, students: int, seconds: float) -> str:
-    """Students who each send a sentence every two seconds."""
+    """Measure a class of students who each send a sentence every two seconds."""
     seen = Seen()
     end = time.perf_counter() + seconds
     many = [Student(client, str(n)) for n in range(students)]
@@ -158,7 +158,7 @@ async def classroom(client: httpx.AsyncClient, students: int, seconds: float) ->
 
 
 async def beside(client: httpx.AsyncClient, seconds: float) -> str:
-    """A typing user beside a client that loops the dearest request, and without, in turns."""
+    """Compare a typing user with and without a client that loops the most expensive request."""
     student = Student(client, "typing")
     quiet, disturbed = Seen(), Seen()
     for _ in range(3):
@@ -177,14 +177,14 @@ async def beside(client: httpx.AsyncClient, seconds: float) -> str:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Seconds that one run takes."""
+    """Return the seconds that one run takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 async def measure(url: str, model: Adapter, seconds: float) -> None:
-    """Prints a row for each case."""
+    """Print a row for each case."""
     async with client_of(url) as client:
         warm = Seen()
         await Student(client, "warm").keep_typing(warm, time.perf_counter() + 2)
@@ -197,13 +197,13 @@ async def measure(url: str, model: Adapter, seconds: float) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Starts a server, measures, prints."""
+    """Start a server, measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.load", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="time for each case (20)")
     parser.add_argument("--engines", default="", help="the server's HEADLIGHT_ENGINES")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    # Fairness is the queue's here, not the budgets'.
+    # Without budgets, so that only the queue makes the server fair.
     settings = {"engines": asked.engines, "work_per_second": "1e9", "max_work": "1e9"}
     print(f"{machine()}; engines: {asked.engines or 'by default'}")
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder), settings) as server:

@@ -1,4 +1,4 @@
-"""The processor time of a page's main thread, per change or per task."""
+"""Measures the processor time of a page's main thread, per change or per task."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ REST_MS = 500
 
 
 class Work(NamedTuple):
-    """Milliseconds of a processor that one change takes on the main thread."""
+    """Processor time in milliseconds that one change takes on the main thread."""
 
     drawing: float
     whole: float
@@ -23,7 +23,7 @@ def in_turns(
     rounds: int,
     back: Callable[[Page], None] = lambda page: None,
 ) -> list[list[Work]]:
-    """The work of a change, a function of the page's, in each page; the first ones warm up."""
+    """Measure a change, a function of the page, in each page in turns, after a warm-up."""
     works: list[list[Work]] = [[] for _ in pages]
     for clock in clocks:
         clock.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -40,7 +40,7 @@ def in_turns(
 
 
 def work_of(page: Page, clock: CDPSession, change: str | None) -> Work:
-    """The work of a change, or of none; looking at pictures is not counted."""
+    """Measure a change, or no change; comparing pictures is not counted."""
     page.evaluate("() => probes.note()")
     start = busy(clock)
     page.evaluate(f"() => probes.drawn({change or ''})")
@@ -61,7 +61,7 @@ def work_of(page: Page, clock: CDPSession, change: str | None) -> Work:
 
 
 def busy(clock: CDPSession) -> float:
-    """Milliseconds of a processor that the main thread has taken so far."""
+    """Return the processor time of the main thread so far, in milliseconds."""
     metrics = clock.send("Performance.getMetrics")["metrics"]
     taken: float = next(one["value"] for one in metrics if one["name"] == "TaskDuration")
     return 1000 * taken
@@ -69,9 +69,9 @@ def busy(clock: CDPSession) -> float:
 
 @contextmanager
 def tasks(page: Page) -> Iterator[list[float]]:
-    """Yields a list that has, in the end, each task's milliseconds of a processor.
+    """Yield a list that gets the processor time of each task, in milliseconds, at the end.
 
-    They are those of the page's main thread: the one that has frames of the page's own.
+    Only tasks of the page's main thread are counted: the thread that has the page's frames.
     """
     client = page.context.new_cdp_session(page)
     events: list[dict[str, Any]] = []

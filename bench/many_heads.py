@@ -1,4 +1,4 @@
-"""A model of many heads without training: real replies with made-up weights."""
+"""Simulates a model with many heads: real replies with made-up weights."""
 
 import json
 from typing import Any
@@ -9,15 +9,15 @@ from playwright.sync_api import Page, Route
 from safetensors.numpy import load, save
 
 Header = dict[str, Any]
-COARSE = ":uint8"  # how what is asked for in 8 bits ends
+COARSE = ":uint8"  # suffix of tensors requested in 8 bits
 KINDS = ("weights", "mask")
 MASK = "encoder.0.self.mask"
 
 
 def serve(page: Page, *, layers: int, heads: int) -> None:
-    """Let the page believe that every model has so many layers and heads in its encoder.
+    """Change replies so that every model has so many layers and heads in its encoder.
 
-    What it asks for in 8 bits, it gets for all of them; the rest stays the server's own.
+    Tensors requested in 8 bits are made up for all heads; the others are the server's.
     """
 
     def models(route: Route) -> None:
@@ -25,14 +25,14 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
         for model in served:
             model["layers"]["encoder"] = layers
             model["heads"]["encoder"] = heads
-            if "attentions" in model:  # checkouts from before the table have the counts alone
+            if "attentions" in model:  # older checkouts have only the counts
                 model["attentions"] = _table(model["attentions"], layers, heads)
         route.fulfill(json=served)
 
     def trace(route: Route) -> None:
         asked = json.loads(route.request.post_data or "{}")
         names = [one for one in asked.get("select", ()) if one.startswith("encoder.")]
-        if asked.get("dtype") == "uint8":  # checkouts from before one request asked for all
+        if asked.get("dtype") == "uint8":  # older checkouts request the dtype for all tensors
             names = [f"encoder.{n}.self.{kind}" for n in range(layers) for kind in KINDS]
         if not any(COARSE in one or asked.get("dtype") for one in names):
             return route.continue_()
@@ -50,7 +50,7 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
 
 
 def _table(attentions: list[dict[str, Any]], layers: int, heads: int) -> list[dict[str, Any]]:
-    """The table with so many layers of so many heads in the encoder."""
+    """Return the table with so many encoder layers and heads."""
     (first, *_) = attentions
     own = {"heads": heads, "kv_heads": heads}
     made = [
@@ -61,7 +61,7 @@ def _table(attentions: list[dict[str, Any]], layers: int, heads: int) -> list[di
 
 
 def _grown(reply: bytes, names: list[str], summarised: list[str], heads: int) -> bytes:
-    """The reply with these tensors made up, and with the first summary said of all places."""
+    """Return the reply with made-up tensors, and with the first summary for all places."""
     length = int.from_bytes(reply[:8], "little")
     document: Header = json.loads(json.loads(reply[8 : 8 + length])["__metadata__"]["trace"])
     tensors: dict[str, NDArray[Any]] = dict(load(reply))
@@ -86,7 +86,7 @@ def _grown(reply: bytes, names: list[str], summarised: list[str], heads: int) ->
 
 
 def _weights(layer: int, heads: int, size: int) -> NDArray[np.uint8]:
-    """[head, query, key], rows that sum to one: each head looks back, so far and so sharply."""
+    """Make up weights (head, query, key): each head attends to a different distance back."""
     random = np.random.default_rng(layer)
     back = random.integers(0, size // 4, (heads, 1, 1))
     distance = np.arange(size)[:, None] - np.arange(size) - back

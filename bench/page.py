@@ -1,10 +1,9 @@
 """`python -m bench.page`: print the page's costs in the browser, as a table.
 
-Work is the processor time of the page's main thread, for script, style, layout and paint: "drawing"
-from a change until the frame that shows it has been handed over, "all of it" in the half second
-after the change, whatever else it brings about; without what the thread does where nothing changes.
-It hardly depends on what else the machine does. A frame lasts 1/60 s. With `--against DIR` another
-checkout serves beside this one, and both are measured in turns.
+Work is the processor time of the page's main thread for script, style, layout and paint, minus that
+of an idle page. "drawing" is the time from a change until its frame is presented; "all of it" is
+all work in the half second after the change. It hardly depends on the load of the machine. A frame
+lasts 1/60 s. With `--against DIR`, another checkout is measured in turns with this one.
 """
 
 import argparse
@@ -24,7 +23,7 @@ from tests.servers import ROOT
 FRAME_MS = 1000 / 60
 LONG_MS = 50
 VIEWS = ("flow", "compare", "inside", "alignment", "lines")
-# Milliseconds that are aimed at, by what is done.
+# Goals in milliseconds, by change.
 GOALS: dict[str, tuple[Callable[[Work], float], float]] = {
     "another head, 64 tokens": (lambda work: work.whole, FRAME_MS),
     "another head, 128 tokens": (lambda work: work.whole, 1.2 * FRAME_MS),
@@ -32,16 +31,16 @@ GOALS: dict[str, tuple[Callable[[Work], float], float]] = {
 }
 
 
-Times = dict[str, list[list[Work]]]  # by what is done: a list for each checkout
+Times = dict[str, list[list[Work]]]  # by change: a list for each checkout
 
 
 def main() -> None:
-    """Starts servers and a browser, measures, prints."""
+    """Start servers and a browser, measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.page", description=__doc__)
     parser.add_argument("--rounds", type=int, default=40, help="changes for each line (40)")
     parser.add_argument("--against", type=Path, help="another checkout's folder")
     parser.add_argument("--only", choices=["heads", "views", "many", "typing"], help="one part")
-    parser.add_argument("--view", choices=VIEWS, help="of the views, this one alone")
+    parser.add_argument("--view", choices=VIEWS, help="measure only this view")
     asked = parser.parse_args()
     only = "views" if asked.view else asked.only
     views = [asked.view] if asked.view else VIEWS
@@ -71,7 +70,7 @@ def main() -> None:
 
 
 def print_table(times: Times) -> None:
-    """Prints a line for each thing that is done: this checkout, the other, their ratios."""
+    """Print a row for each change: this checkout, the other, and their ratios."""
     print("| What | drawing | 90 % within | all of it | in frames | goal | this / other |")
     print("|---|--:|--:|--:|--:|---|---|")
     for what, (own, *others) in times.items():
@@ -89,7 +88,7 @@ def print_table(times: Times) -> None:
 
 
 def aimed(what: str, works: Sequence[Work]) -> str:
-    """The goal, and whether it is met."""
+    """Return the goal, and whether it is met."""
     if what not in GOALS:
         return ""
     pick, goal = GOALS[what]
@@ -99,7 +98,7 @@ def aimed(what: str, works: Sequence[Work]) -> str:
 
 
 def quartiles(own: Sequence[Work], other: Sequence[Work]) -> str:
-    """The ratios of each turn, of drawing and of all work."""
+    """Return the median and quartiles of the ratios, of drawing and of all work."""
 
     def said(pick: Callable[[Work], float]) -> str:
         ratios = [pick(a) / pick(b) for a, b in zip(own, other, strict=True)]
@@ -110,7 +109,7 @@ def quartiles(own: Sequence[Work], other: Sequence[Work]) -> str:
 
 
 def another_head(browser: Browser, urls: Sequence[str], tokens: int, rounds: int) -> Times:
-    """Shows the next head's attention, in turns."""
+    """Measure showing the next head's attention, in turns."""
     with ExitStack() as stack:
         pages = [stack.enter_context(opened(browser)) for _ in urls]
         clocks = [page.context.new_cdp_session(page) for page in pages]
@@ -122,7 +121,7 @@ def another_head(browser: Browser, urls: Sequence[str], tokens: int, rounds: int
 
 
 def other_views(browser: Browser, urls: Sequence[str], views: Sequence[str], rounds: int) -> Times:
-    """Goes to other views whose numbers are there, in turns."""
+    """Measure switching to other views whose data is loaded, in turns."""
     found: Times = {}
     with ExitStack() as stack:
         pages = [stack.enter_context(opened(browser)) for _ in urls]
@@ -143,9 +142,9 @@ def other_views(browser: Browser, urls: Sequence[str], views: Sequence[str], rou
 
 
 def all_heads(browser: Browser, url: str, rounds: int) -> list[float]:
-    """Milliseconds from the arrival of all weights of a large model to their picture.
+    """Return the milliseconds from the arrival of a large model's weights to their picture.
 
-    The page is the real one; its server says that it has 12 × 12 heads, and answers so.
+    The page is the real one; replies are changed so that the model has 12 × 12 heads.
     """
     source, times = sentence(url, 128), []
     for _ in range(rounds):
@@ -158,9 +157,9 @@ def all_heads(browser: Browser, url: str, rounds: int) -> list[float]:
 
 
 def typing(browser: Browser, url: str, rounds: int) -> tuple[int, list[float]]:
-    """How many keys were pressed, and the processor time of each task meanwhile.
+    """Type; return the number of keys, and the processor time of each task.
 
-    Pauses are long enough for a trace to be asked for, to come and to be drawn.
+    Pauses are long enough to request, receive and draw a trace.
     """
     word, keys = " now", 0
     with opened(browser) as page:

@@ -1,7 +1,7 @@
 """`python -m bench.served`: throughput of this checkout, another one, and a Gradio app.
 
-Each server in turn, alone on the machine, with as many clients at once over loopback, each with a
-new sentence as soon as the last one is answered. Told as a ratio.
+Each server runs alone, with the same number of clients over loopback, which send a new sentence as
+soon as the previous one is answered. The result is a ratio.
 """
 
 import argparse
@@ -26,7 +26,7 @@ APP = Path(__file__).with_name("gradio_app.py")
 
 
 async def served(url: str, clients: int, seconds: float, gradio: bool) -> float:
-    """Answers a second."""
+    """Return the replies per second."""
     async with client_of(url) as client:
         many = [GradioUser(client) if gradio else Student(client, str(n)) for n in range(clients)]
         for pause in (3.0, seconds):  # warm, then measured
@@ -41,7 +41,7 @@ async def served(url: str, clients: int, seconds: float, gradio: bool) -> float:
 
 
 class GradioUser(Student):
-    """Asks as Gradio's own page does: a call, then its events."""
+    """Sends requests like Gradio's own page: a call, then its events."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         super().__init__(client, "")
@@ -58,7 +58,7 @@ class GradioUser(Student):
 
 @asynccontextmanager
 async def gradio_app(python: str) -> AsyncIterator[str]:
-    """Its address, once it answers."""
+    """Start the Gradio app; yield its address once it replies."""
     port = free_port()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "GRADIO_ANALYTICS_ENABLED": "False"}
     process = subprocess.Popen([python, str(APP), str(port)], cwd=ROOT, env=environment)
@@ -78,7 +78,7 @@ async def gradio_app(python: str) -> AsyncIterator[str]:
 
 
 async def measure(against: Path | None, python: str | None, clients: int, seconds: float) -> None:
-    """Prints a row for each server."""
+    """Print a row for each server."""
     found: dict[str, float] = {}
     for name, root in {"this checkout": ROOT, "the other checkout": against}.items():
         if root:
@@ -90,13 +90,13 @@ async def measure(against: Path | None, python: str | None, clients: int, second
     if python:
         async with gradio_app(python) as url:
             found["a Gradio app"] = await served(url, clients, seconds, gradio=True)
-    print("\n| Served by | answers a second | this checkout / it |\n|---|--:|--:|")
+    print("\n| Served by | replies per second | this checkout / it |\n|---|--:|--:|")
     for name, rate in found.items():
         print(f"| {name} | {rate:.1f} | **{found['this checkout'] / rate:.2f}** |")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measures and prints."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.served", description=__doc__)
     parser.add_argument("--against", type=Path, help="the root of another checkout")
     parser.add_argument("--gradio", metavar="PYTHON", help="an interpreter that has Gradio")

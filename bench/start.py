@@ -15,7 +15,7 @@ ALONE = "import torch; from model import load; load('en-zh', 'cpu')"
 
 
 def main() -> None:
-    """Starts both in turns, and prints the medians."""
+    """Start both in turns, and print the medians."""
     servers, alone = [], []
     for _ in range(ROUNDS):
         start = time.perf_counter()

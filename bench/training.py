@@ -1,4 +1,4 @@
-"""Our own parts of a training step on a CPU, compared with torch's."""
+"""Compares parts of a training step on a CPU with torch's own."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ from model.transformer.stacks import Transformer
 
 
 def training(model: Transformer) -> Iterator[Case]:
-    """The parts by themselves, 1,400 written tokens; then the gradients of a small batch."""
+    """Yield the parts alone, with 1,400 target tokens; then the gradients of a small batch."""
     width = model.config.d_model
     torch.manual_seed(0)
     x = torch.randn(1400, width, requires_grad=True)
@@ -35,7 +35,7 @@ def training(model: Transformer) -> Iterator[Case]:
     dropped = x.detach()
     own = Dropout(0.1)
     yield Case(
-        "dropout: a float an entry / a byte an entry",
+        "dropout: a float per entry / a byte per entry",
         lambda: F.dropout(dropped, 0.1),
         lambda: own(dropped),
     )
@@ -44,7 +44,7 @@ def training(model: Transformer) -> Iterator[Case]:
 
 
 def _steps(model: Transformer) -> Iterator[Case]:
-    """750 tokens, half of them read and half written: the attention's kernel, and the precision."""
+    """Yield gradients of 750 tokens, half source and half target: kernels and precisions."""
     ids = torch.randint(model.config.vocabulary, (25, 15))
     real = torch.ones_like(ids, dtype=torch.bool)
     batch = TokenBatch(ids, real, ids, ids, real)

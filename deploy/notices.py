@@ -1,4 +1,4 @@
-"""Write THIRD_PARTY_NOTICES.md from what is installed: ``python -m deploy.notices``."""
+"""Writes THIRD_PARTY_NOTICES.md from the installed packages: ``python -m deploy.notices``."""
 
 from collections.abc import Iterable
 
@@ -10,32 +10,32 @@ LICENSES = ROOT / "deploy/licenses"
 OPENING = """\
 # Third-party notices
 
-Headlight is under the [MIT licence](LICENSE). This is what it runs on and what it serves that \
-others made, with their licences. `make notices` writes this file.
+Headlight is under the [MIT licence](LICENSE). This file lists the third-party software that it \
+runs on or serves, with licences. `make notices` writes it.
 """
 SERVED = """\
 ## Served to browsers
 
-These files come out of the Python packages `plotly` and `fastapi-offline`, and are the same \
-byte for byte as those of the npm packages `plotly.js-dist-min` and `swagger-ui-dist`. plotly.js \
-is also part of every handout. Copyright notices and licences: [plotly.js](#plotlyjs), \
-[MapLibre GL JS](#maplibre-gl), which is a part of it, and [Swagger UI](#swagger-ui). Fonts and \
-icons of others are not served.
+These files are part of the Python packages `plotly` and `fastapi-offline`, and are identical to \
+those of the npm packages `plotly.js-dist-min` and `swagger-ui-dist`. plotly.js is also part of \
+every handout. Copyright notices and licences: [plotly.js](#plotlyjs), [MapLibre GL JS]\
+(#maplibre-gl), which it contains, and [Swagger UI](#swagger-ui). No third-party fonts or icons \
+are served.
 """
 RUN = """\
 ## Python packages
 
-pip installs them; they are not in this repository. In an image or an environment each has its \
-licence beside it, with those of what it bundles, in `NAME-VERSION.dist-info`. Those marked * \
-bring no text; it is [below](#licences).
+pip installs these packages; they are not in this repository. In an image or an environment, the \
+folder `NAME-VERSION.dist-info` of each package has its licence and those of bundled software. \
+Packages marked * contain no licence text; it is [below](#licences).
 """
 IMAGE = """\
 ## In a container image
 
-An image built with the `Dockerfile` also holds Python \
-([PSF-2.0](https://docs.python.org/3/license.html)), packages of Debian, and of them Noto CJK, the \
-fonts of link previews (OFL-1.1). Their licences are in `/usr/share/doc/*/copyright`. A PyTorch \
-built with CUDA brings libraries of NVIDIA under [its terms](https://docs.nvidia.com/cuda/eula/).
+An image built with the `Dockerfile` also contains Python \
+([PSF-2.0](https://docs.python.org/3/license.html)) and Debian packages, among them Noto CJK, the \
+fonts of link previews (OFL-1.1). Their licences are in `/usr/share/doc/*/copyright`. PyTorch \
+builds with CUDA contain libraries under [NVIDIA's terms](https://docs.nvidia.com/cuda/eula/).
 """
 MODEL = """\
 ## The model
@@ -48,7 +48,7 @@ It was trained on sentences by the contributors of [Tatoeba](https://tatoeba.org
 
 
 def content() -> str:
-    """The whole file, from what is installed and the texts in deploy/licenses."""
+    """Return the whole file, from the installed packages and the texts in deploy/licenses."""
     libraries = scripts()
     served = (
         (f"`{file}`", f"[{one.name}]({one.page})", one.version, one.licence)
@@ -78,13 +78,13 @@ def content() -> str:
 
 
 def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [heads, ("---",) * len(heads), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def quoted(name: str) -> str:
-    """A text of deploy/licenses as it is."""
+    """Return a text of deploy/licenses as a code block."""
     return f"```text\n{(LICENSES / f'{name}.txt').read_text()}```\n"
 
 

@@ -1,9 +1,9 @@
 """Build hooks of the package `headlight`: what `pip install .` and `python -m build` install.
 
-In the repository, `app`, `model` and `headlight` stand side by side. A package with top-level names
-such as `app` and `model` would collide with other people's code, so the wheel has everything below
-`headlight`: `headlight/app`, `headlight/model`, and the files they read in the same places next to
-them. Imports of `app` and `model` are rewritten on the way; nothing else is.
+In the repository, `app`, `model` and `headlight` are next to each other. Top-level packages named
+`app` and `model` would collide with other people's code, so the wheel has everything below
+`headlight`: `headlight/app`, `headlight/model`, and the files that they read, in the same places
+next to them. Only the imports of `app` and `model` are rewritten.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 PACKAGES = ("app", "model")
 FOLDERS = ("static", "templates", "locale", "lessons")
 FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "scale")  # a cluster is not a notebook's
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "scale")  # notebooks need no cluster
 IMPORTS = re.compile(rf"^(\s*)from ({'|'.join(PACKAGES)})(?=[. ])")
 ITSELF = "headlight"
 LIBRARY = "transformers"
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Put everything below `headlight`, with its imports rewritten."""
+    """Puts everything below `headlight`, with rewritten imports."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Give the builder the files, for a wheel; a source distribution has the repository's."""
+        """Add the files to a wheel; a source distribution has the repository's own files."""
         if self.target_name != "wheel":
             return
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-wheel-"))
@@ -53,7 +53,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 
 class CustomMetadataHook(MetadataHookInterface):
-    """Take the dependencies from the requirements, as the least versions that are needed.
+    """Takes the dependencies from the requirements, as minimum versions.
 
     The extra `hf` adds `transformers`.
     """
@@ -77,7 +77,7 @@ def _least(requirements: Path) -> list[str]:
 def below_headlight(source: str) -> str:
     """Return a module with `from app…` and `from model…` as `from headlight.app…` and so on.
 
-    Raises `ValueError` for `import app` and the like, whose name is used elsewhere too.
+    Raises `ValueError` for `import app` and the like, which cannot be rewritten.
     """
     lines = source.splitlines(keepends=True)
     for node in ast.walk(ast.parse(source)):

@@ -1,4 +1,4 @@
-"""What others made: the packages that Headlight runs on, and what it serves out of them."""
+"""Third-party software: the packages that Headlight runs on, and their files that it serves."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from app.assets.files import vendored
 
 ROOT = Path(__file__).parents[1]
 LICENCE_FILE = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
-# Packages whose metadata name none, a family of them, or what a build has bundled (SPDX).
+# Licences (SPDX) of packages whose metadata names none, a family, or omits bundled software.
 LICENCES = {
     "aiosqlite": "MIT",
     "annotated-types": "MIT",
@@ -37,7 +37,7 @@ PAGES = ("homepage", "home", "source", "source code", "repository", "github", "c
 
 @dataclass(frozen=True)
 class Package:
-    """An installed package; `hashes` are the SHA-256 (hex) of the files that pip may take."""
+    """An installed package; `hashes` are the SHA-256 (hex) of the files that pip accepts."""
 
     name: str
     version: str
@@ -45,37 +45,37 @@ class Package:
     page: str
     hashes: tuple[str, ...]
     needs: tuple[str, ...]
-    texts: tuple[Path, ...]  # of its licence, as installed
+    texts: tuple[Path, ...]  # installed files with its licence
 
 
 @dataclass(frozen=True)
 class Script:
-    """A library of scripts and styles that is served to browsers, by the names of its files."""
+    """A library of scripts and styles that is served to browsers, and the names of its files."""
 
     name: str
     version: str
     licence: str  # SPDX
     page: str
-    npm: str  # the package that its files equal
+    npm: str  # the npm package with identical files
     files: tuple[str, ...]
-    texts: tuple[str, ...]  # in deploy/licenses
+    texts: tuple[str, ...]  # files in deploy/licenses
 
 
 @dataclass(frozen=True)
 class Pin:
-    """An entry of a lock: one version, and the SHA-256 (hex) of each file that it may come in."""
+    """An entry of a lock: one version, and the SHA-256 (hex) of each of its files."""
 
     requirement: Requirement
     hashes: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """As package indexes write it: lower case, with hyphens."""
+        """Normalised name: lower case, with hyphens."""
         return canonicalize_name(self.requirement.name)
 
     @property
     def version(self) -> str:
-        """The one that is pinned."""
+        """Pinned version."""
         return str(self.requirement.specifier).removeprefix("==")
 
     @property
@@ -85,7 +85,7 @@ class Pin:
 
 
 def pins(file: str) -> list[Pin]:
-    """The entries of a lock, or the lines with a version of a requirements file."""
+    """Return the entries of a lock, or the lines of a requirements file that have a version."""
     lines = (ROOT / file).read_text().replace("\\\n", " ").splitlines()
     entries = [line.partition(" --hash=")[0] for line in lines]
     return [
@@ -96,14 +96,14 @@ def pins(file: str) -> list[Pin]:
 
 
 def packages() -> list[Package]:
-    """All that Headlight runs on here, torch included, by name."""
+    """Return all packages that Headlight runs on here, including torch, by name."""
     torch = [pin for pin in pins("requirements.txt") if pin.name == "torch"]
     locked = [pin for pin in pins("requirements.lock") if pin.here]
     return sorted(map(_package, locked + torch), key=lambda one: one.name)
 
 
 def scripts() -> list[Script]:
-    """The libraries of what `app.assets.files.vendored` serves; their versions as the files say."""
+    """Return the libraries that `app.assets.files.vendored` serves, with the files' versions."""
     served = vendored()
     plotly = served["plotly.min.js"].read_text()
     swagger = served["swagger-ui-bundle.js"].read_text()
@@ -132,7 +132,7 @@ def scripts() -> list[Script]:
 def _found(pattern: str, text: str) -> str:
     match = re.search(pattern, text)
     if not match:
-        raise LookupError(f"a served file has changed: there is no {pattern} in it")
+        raise LookupError(f"a served file has changed: {pattern} is not in it")
     return match[1]
 
 
@@ -156,13 +156,13 @@ def _package(pin: Pin) -> Package:
 def _licence(name: str, installed: Distribution) -> str:
     said = installed.metadata
     found: str | None = LICENCES.get(name) or said["License-Expression"] or said["License"]
-    if not found or "\n" in found:  # nothing, or a whole text
+    if not found or "\n" in found:  # nothing, or the licence's text
         raise LookupError(f"{name} names no licence: look it up and add it to LICENCES")
     return found
 
 
 def _page(installed: Distribution) -> str:
-    """Where its source, or the way to it, is."""
+    """Return the address of the source or the home page."""
     urls = [line.split(", ", 1) for line in installed.metadata.get_all("Project-URL") or []]
     named = {label.lower(): url for label, url in urls}
     found = installed.metadata["Home-page"] or next(

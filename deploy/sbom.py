@@ -1,4 +1,4 @@
-"""Write sbom.json, what runs and what is served, as CycloneDX: ``python -m deploy.sbom``."""
+"""Writes sbom.json, a CycloneDX bill of materials: ``python -m deploy.sbom``."""
 
 import hashlib
 
@@ -18,7 +18,7 @@ LICENCE = LicenseFactory()
 
 
 def bom() -> Bom:
-    """Headlight and all that it runs on or serves, each with what it needs."""
+    """Return Headlight and all components that it runs on or serves, with their dependencies."""
     headlight = component("headlight", __version__, "MIT", ComponentType.APPLICATION)
     made = Bom()
     made.metadata.component = headlight
@@ -34,13 +34,13 @@ def bom() -> Bom:
 def component(
     name: str, version: str, licence: str, kind: ComponentType = ComponentType.LIBRARY
 ) -> Component:
-    """A part without more than its name, version and licence (SPDX)."""
+    """Return a component with only a name, a version and a licence (SPDX)."""
     licences = [LICENCE.make_from_string(licence)]
     return Component(name=name, version=version, type=kind, licenses=licences)
 
 
 def of_package(one: Package) -> Component:
-    """A Python package, with the hashes of the files that pip may take."""
+    """Return a Python package as a component, with the hashes of the files that pip accepts."""
     made = component(one.name, one.version, one.licence)
     made.purl = PackageURL("pypi", name=one.name, version=one.version)
     made.bom_ref.value = str(made.purl)
@@ -56,7 +56,7 @@ def of_package(one: Package) -> Component:
 
 
 def of_script(one: Script) -> Component:
-    """A library for browsers; its files are components in it, with their hashes."""
+    """Return a library for browsers; its files are subcomponents, with their hashes."""
     made = component(one.name, one.version, one.licence)
     made.purl = PackageURL("npm", name=one.npm, version=one.version)
     made.bom_ref.value = str(made.purl)

@@ -1,4 +1,4 @@
-"""Models to show, serve and record: those that ship, folders, and objects of `transformers`."""
+"""Models to show, serve and record: shipped ones, folders, and objects of `transformers`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def load(path: str | Path, device: str = "auto") -> Adapter:
 
 
 def wrap(model: Any, tokenizer: Any, name: str | None = None) -> Adapter:
-    """Return a model of `transformers` and its tokenizer as a model like those from `load`.
+    """Wrap a model of `transformers` and its tokenizer as a model like those from `load`.
 
-    The model is not changed, and its parameters are not copied: later changes of them are seen.
-    It runs in evaluation mode, whatever mode the model is in. `name` is what it is called in the
-    page's menu. Raises `TypeError` for other objects, and `ValueError` for a tokenizer that gives
-    no offsets or a model that shows no attention.
+    The model is not changed, and its parameters are not copied, so later changes of them take
+    effect. It runs in evaluation mode, whatever mode the model is in. `name` is its name in the
+    page's menu. Raises `TypeError` for other objects, and `ValueError` for a tokenizer without
+    offsets or a model whose attention cannot be recorded.
     """
     _check(model)
     from model.adapters.huggingface import in_memory
@@ -42,15 +42,15 @@ def wrap(model: Any, tokenizer: Any, name: str | None = None) -> Adapter:
 def record(
     model: Any, select: Sequence[str] | str = "*.weights", *, keep: Keep = "last"
 ) -> Iterator[Record]:
-    """Record what a model computes on this thread inside the block.
+    """Record the tensors that a model computes on this thread inside the block.
 
-    `model` is a model of `transformers`, one from `load`, or the `Transformer` of such a one.
+    `model` is a model of `transformers`, a model from `load`, or the `Transformer` of such a model.
     `select` has patterns of tensor names, as for a trace. `keep="all"` keeps the tensors of every
     pass for `record.history(name)`, not only those of the last.
 
-    The model computes what it would compute anyway: parameters, mode, gradients and random numbers
-    remain its own. Raises `InputError` for a pattern that matches no name, and `ValueError` for a
-    model whose attention cannot be recorded.
+    Recording changes neither results nor parameters, mode, gradients or random numbers. Raises
+    `InputError` for a pattern that matches no name, and `ValueError` for a model whose attention
+    cannot be recorded.
     """
     patterns = (select,) if isinstance(select, str) else tuple(select)
     own = getattr(model, "model", model) if hasattr(model, "info") else model

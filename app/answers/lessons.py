@@ -1,4 +1,4 @@
-"""Lessons: their pages, and stills of their figures."""
+"""Replies about lessons: their pages, and pictures of their figures."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def contents(request: Request, services: Services) -> HTMLResponse:
 
 
 def page(request: Request, services: Services, slug: str) -> HTMLResponse:
-    """Return a lesson; raises a 404 ProblemError if there is none."""
+    """Return the page of a lesson. Raises a 404 ProblemError if there is none."""
     lang = negotiate(request, languages())
     lesson = find(slug)
     document = lesson.document(lang)
@@ -62,7 +62,7 @@ def page(request: Request, services: Services, slug: str) -> HTMLResponse:
 
 
 def find(slug: str) -> Lesson:
-    """Return a lesson by its name; raises a 404 ProblemError if there is none."""
+    """Return a lesson by its name. Raises a 404 ProblemError if there is none."""
     for lesson in lessons():
         if lesson.slug == slug:
             return lesson
@@ -70,7 +70,7 @@ def find(slug: str) -> Lesson:
 
 
 async def picture(services: Services, slug: str, number: int, lang: str) -> bytes:
-    """Return the PNG of a figure as its link opens it: for print, and where no script runs.
+    """Return the PNG of a figure in its initial state, for print and for pages without scripts.
 
     Raises a 404 ProblemError if there is no such figure, and what `run` raises.
     """

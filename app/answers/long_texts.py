@@ -1,4 +1,4 @@
-"""Pictures of attention over a long text."""
+"""Replies with pictures of attention over a long text."""
 
 import hashlib
 from dataclasses import asdict, replace
@@ -15,7 +15,7 @@ from app.schemas.traces import Asking
 from model.adapters.request import Request
 from model.errors import Excess, InputError
 
-RUN = {"source", "text", "target", "direction", "decode"}  # what a pass depends on
+RUN = {"source", "text", "target", "direction", "decode"}  # fields that a pass depends on
 
 
 async def see_overview(
@@ -62,12 +62,12 @@ async def see_tile(services: Services, wanted: AnyTileRequest, encoding: Encodin
 async def _see(
     services: Services, wanted: AnyOverviewRequest | AnyTileRequest, view: View, encoding: Encoding
 ) -> Encoded:
-    """Run the text, unless its pass is kept, and return the view of it."""
+    """Run the text, unless its pass is cached, and return the view of it."""
     name = chosen(services, wanted, services.settings.max_long_characters)
     info = services.catalog.describe(name)
     info.require("long", "model")
     if wanted.interventions:
-        detail = "interventions: long texts are seen only as the model reads them unchanged"
+        detail = "interventions: they are not available for long texts"
         raise InputError("unsupported", "interventions", detail)
     run = wanted.model_dump(include=RUN) | {"model": info.digest}
     key = _digest(run)
@@ -80,9 +80,9 @@ def _request(wanted: Asking) -> Request:
 
 
 def _check_cells(field: str, cells: int, most: int) -> None:
-    """Raise InputError for no cells, or more than the settings allow."""
+    """Raise InputError if there are no cells, or more than the settings allow."""
     if not 0 < cells <= most:
-        detail = f"{field} make a picture of {cells} cells; from 1 to {most} are allowed"
+        detail = f"{field} give a picture of {cells} cells; it must have from 1 to {most}"
         raise InputError("out-of-range", field, detail, Excess(most, "cells", cells))
 
 

@@ -23,10 +23,10 @@ from model.long.attention import LongAttention
 from model.long.pooling import grouped, largest, overview, span
 from model.trace.name_patterns import select
 
-STEEP = 8_192  # tokens from which attention costs as much as all else in a layer
-PICTURE = 0.5  # an overview of all heads costs half of a pass
-SIDE = 512  # rows and columns of a large tile, if the request leaves them open
-HIDDEN = 255  # in uint8: the rule hides the whole cell; other numbers are weight · 254
+STEEP = 8_192  # number of tokens at which attention costs as much as the rest of a layer
+PICTURE = 0.5  # cost of an overview of all heads, as a share of a pass
+SIDE = 512  # default rows and columns of a large tile
+HIDDEN = 255  # in uint8: the mask hides the whole cell; other numbers are weight · 254
 
 CellType = Literal["float32", "float16", "uint8"]
 Range = tuple[int, int]
@@ -34,7 +34,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class View(ABC):
-    """What is to be seen of a pass."""
+    """A view of a pass."""
 
     @property
     @abstractmethod
@@ -43,15 +43,15 @@ class View(ABC):
 
     @abstractmethod
     def tensors(self, seen: LongPass, info: ModelInfo, most: int) -> dict[str, tuple[Any, Tensor]]:
-        """Return what is said of each tensor besides its numbers, and these, by name.
+        """Return the description and the numbers of each tensor, by name.
 
-        Raises `InputError` for what the model or the text does not have, and for more numbers than
-        `most`.
+        Raises `InputError` if the model or the text does not have the requested part, or for more
+        than `most` numbers.
         """
 
     @abstractmethod
     def share(self, info: ModelInfo) -> float:
-        """Return the part of all heads that it looks at whole."""
+        """Return the share of all heads that it computes completely."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,9 @@ def _described(
 class Tile(View):
     """A window of one head: exact if it has at most `cells` rows and columns, else pooled.
 
-    Without a window all tokens are seen; without `cells` every weight, if these are at most
-    `max_cells`, else `SIDE` rows and columns. With `edges`, cells lie between neighbouring edges
-    instead: a cell is the mean over its queries of their weight on all its keys.
+    Without a window, all tokens are shown. Without `cells`, every weight is shown if there are at
+    most `max_cells`, else `SIDE` rows and columns. With `edges`, cells are between neighbouring
+    edges instead: a cell is the mean over its queries of their total weight on its keys.
     """
 
     at: str
@@ -184,20 +184,20 @@ class TokensJob(AnswerJob):
 
 @dataclass(frozen=True)
 class LongJob(AnswerJob):
-    """A view of a long text, which is run first if its pass is not kept."""
+    """A view of a long text, which is run first if its pass is not cached."""
 
     request: Request
-    key: str  # digest of the texts, how they were run, and the model
+    key: str  # digest of the texts, how to run them, and the model
     view: View
-    identity: str  # digest of all that and the view
+    identity: str  # digest of `key` and the view
     encoding: Encoding
 
     def alone(self, adapter: Adapter) -> Encoded:
-        """Return the reply without keeping the pass."""
+        """Return the reply without caching the pass."""
         return self.seen(adapter, Passes())
 
     def seen(self, adapter: Adapter, passes: Passes) -> Encoded:
-        """Return the reply; raises `InputError` if the model cannot answer."""
+        """Return the reply. Raises `InputError` if the model cannot answer."""
         found = passes.find(self.key, lambda: adapter.long(self.request, passes.dtype))
         limit = self.encoding.limit
         with torch.inference_mode():
@@ -213,7 +213,7 @@ class LongJob(AnswerJob):
 
     def _told(self, found: LongPass) -> dict[str, Any]:
         if isinstance(self.view, Tile):
-            return {}  # the overview has already said it
+            return {}  # the overview already had it
         written = {"output": asdict(found.written)} if found.written else {}
         return {**told(found), **written}
 
@@ -222,7 +222,7 @@ class LongJob(AnswerJob):
         return self._run(info) + self.view_price(info)
 
     def view_price(self, info: ModelInfo) -> float:
-        """Return the cost of the view alone, for a pass that is kept."""
+        """Return the cost of the view alone, for a cached pass."""
         if "long" not in info.capabilities:
             return PLAIN
         return PLAIN + PICTURE * self.view.share(info) * self._run(info)
@@ -237,7 +237,7 @@ class LongJob(AnswerJob):
 
 
 def _array(values: Tensor, dtype: CellType) -> Array:
-    """Return numbers as sent; NaN where a whole cell is hidden, in bytes 255."""
+    """Return the numbers as sent; a hidden cell is NaN, or 255 in uint8."""
     numbers: Array = values.cpu().numpy()
     if dtype != "uint8":
         return numbers.astype(dtype)

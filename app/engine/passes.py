@@ -1,4 +1,4 @@
-"""The last passes over long texts in this process, limited by their bytes."""
+"""A cache of passes over long texts in this process, limited by bytes."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,7 +15,7 @@ MAX_BYTES = 1_000_000_000
 
 
 class Passes:
-    """Passes by key; the least recently used are dropped first, the newest is always kept.
+    """Passes by key. The least recently used are evicted first; the newest is always kept.
 
     Thread-safe. `precision` is that of q and k.
     """
@@ -28,7 +28,7 @@ class Passes:
 
     @property
     def bytes(self) -> int:
-        """The bytes of all kept passes."""
+        """Bytes of all cached passes."""
         with self._lock:
             return self._bytes
 
@@ -38,12 +38,12 @@ class Passes:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of all kept passes."""
+        """Keys of all cached passes."""
         with self._lock:
             return frozenset(self._kept)
 
     def find(self, key: str, make: Callable[[], LongPass]) -> LongPass:
-        """Return the kept pass, or make and keep it; raises what `make` raises."""
+        """Return the cached pass, or make and cache it. Raises what `make` raises."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

@@ -1,4 +1,4 @@
-"""The two blocks that Markdown does not have: a figure and a question about one.
+"""Two blocks that extend Markdown: a figure, and a question about one.
 
     ```figure
     /?source=The+cat+sleeps.&view=attention&block=encoder&layer=0&head=2
@@ -11,7 +11,7 @@
     why: What a reader may learn from the answer.
     ```
 
-The first line is a link of the workspace or of the lab, as the address bar has it. Lines such as
+The first line is a link to the workspace or the lab, as in the address bar. Lines such as
 ``why: …`` are fields; the others are text.
 """
 
@@ -33,17 +33,17 @@ class Link:
 
     @property
     def path(self) -> str:
-        """The path of its page."""
+        """Path of its page."""
         return next(path for path, page in PAGES.items() if page == self.page)
 
     @property
     def state(self) -> dict[str, str]:
-        """What it says, by key."""
+        """The parameters of the link."""
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     @classmethod
     def parse(cls, text: str) -> "Link":
-        """Read a link; raises ValueError for one to another page."""
+        """Parse a link. Raises ValueError if it is to another page."""
         parts = urlsplit(text)
         if parts.scheme or parts.netloc or parts.path not in PAGES:
             raise ValueError(f"not a link to the workspace or the lab: {text}")
@@ -62,7 +62,7 @@ class FigureBlock:
 
 @dataclass(frozen=True)
 class PredictBlock:
-    """A question whose answer the model computes when it is asked for."""
+    """A question whose answer the model computes on request."""
 
     number: int
     kind: str
@@ -77,12 +77,12 @@ FIELDS = {"figure": {"choices", "options"}, "predict": {"why", "row", "step"}}
 
 
 def is_block(info: str) -> bool:
-    """Return whether a fence with this info string is one of the two."""
+    """Return whether a fence with this info string is one of the two blocks."""
     return info.split(maxsplit=1)[:1] in (["figure"], ["predict"])
 
 
 def parse_block(info: str, content: str, number: int) -> Block:
-    """Read a fenced block; raises ValueError that says what is wrong with it."""
+    """Parse a fenced block. Raises ValueError, which says what is wrong."""
     name, _, kind = info.strip().partition(" ")
     link, *lines = [line.strip() for line in content.strip().splitlines()] or [""]
     fields, text = {}, []

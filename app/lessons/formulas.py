@@ -1,6 +1,6 @@
-"""Formulas: TeX to MathML, with every known symbol tied to the glossary and to a figure's part.
+"""Converts formulas from TeX to MathML, and links known symbols to the glossary and to figures.
 
-``data-term`` names an entry of the glossary, ``data-part`` what a figure calls the quantity: a
+``data-term`` names an entry of the glossary. ``data-part`` is the quantity's name in a figure: a
 matrix or a step of the lab, or a tensor of a trace.
 """
 
@@ -15,10 +15,10 @@ BASED = ("msub", "msup", "msubsup")
 
 
 class Symbol(NamedTuple):
-    """What a symbol of a formula stands for."""
+    """The meaning of a symbol in a formula."""
 
-    term: str  # of the glossary
-    part: str  # of a figure; empty: of none
+    term: str  # entry of the glossary
+    part: str  # part of a figure; empty if none
 
 
 SYMBOLS = {
@@ -56,7 +56,7 @@ class Formula(NamedTuple):
     """A formula as MathML, and its symbols in the order in which they first occur."""
 
     mathml: str
-    symbols: dict[str, Symbol]  # by their name in TeX: d_k
+    symbols: dict[str, Symbol]  # by name in TeX: d_k
 
 
 def formula(tex: str, *, display: bool) -> Formula:
@@ -71,7 +71,7 @@ def formula(tex: str, *, display: bool) -> Formula:
 
 
 def _marked(element: ET.Element) -> Iterator[tuple[str, Symbol]]:
-    """Mark the symbols below an element; yields each with its name."""
+    """Mark the symbols below an element; yield each with its name."""
     for child in element:
         tag = child.tag.removeprefix(f"{{{MATHML}}}")
         name = _name(child, tag)
@@ -83,12 +83,12 @@ def _marked(element: ET.Element) -> Iterator[tuple[str, Symbol]]:
         if symbol.part:
             child.set("data-part", symbol.part)
         yield name, symbol
-        if tag == "msup":  # a power may hold symbols, the base is marked with the whole
+        if tag == "msup":  # a power may contain symbols; the base is marked with the whole
             yield from _marked(child[1])
 
 
 def _join(element: ET.Element) -> None:
-    """Make one identifier of a word, which otherwise is an operator, or letters side by side."""
+    """Join a word to one identifier, which otherwise is an operator or separate letters."""
     word = _text(element)
     upright = [child.get("mathvariant") == "normal" for child in element]
     if (

@@ -12,14 +12,14 @@ LESSONS = ROOT / "lessons"
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson, by its place in the course."""
+    """A lesson, and its place in the course."""
 
     slug: str
     number: int
-    minutes: int  # that a class takes
+    minutes: int  # duration in class
 
     def document(self, lang: str) -> Document:
-        """Return it in a language, or else in English."""
+        """Return the lesson in a language, or in English if there is no such file."""
         folder = LESSONS / self.slug
         file = folder / f"{lang}.md"
         if not file.is_file():

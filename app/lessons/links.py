@@ -1,4 +1,4 @@
-"""What a link of a lesson asks of a model, or of the lab."""
+"""Converts the links of lessons to requests to a model or the lab."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ CLIP = 2  # offsets of relative positions, as in static/js/state/lab-matrices.js
 
 
 def looking(link: Link) -> ShareState:
-    """Return a link's state, checked as a share's would be."""
+    """Return a link's state, validated like that of a share."""
     said: dict[str, Any] = dict(link.state)
     for key in JSON_KEYS:
         if key in said:
@@ -29,13 +29,13 @@ def looking(link: Link) -> ShareState:
 
 
 def running(state: ShareState) -> RunRequest:
-    """Return the part of a state that names a run."""
+    """Return the part of a state that determines the run."""
     said = state.model_dump(exclude_unset=True, include=set(RunRequest.model_fields))
     return RunRequest.model_validate(said)
 
 
 def by_hand(link: Link) -> LabRequest:
-    """Return what a link of the lab computes."""
+    """Return the request of a link to the lab."""
     said = link.state
     asked: dict[str, Any] = {name: _matrix(said[name]) for name in MATRICES if name in said}
     for name in VECTORS:

@@ -1,4 +1,4 @@
-"""A lesson's Markdown as a title, a claim and parts: text, figures and questions."""
+"""Parses a lesson's Markdown into a title, a claim and parts: text, figures and questions."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from app.assets.files import STATIC
 from app.lessons.blocks import FigureBlock, PredictBlock, is_block, parse_block
 from app.lessons.formulas import Symbol, formula
 
-TERM = "#"  # a link to "#query" is one to a term of the glossary
+TERM = "#"  # a link to "#query" refers to the glossary
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,19 @@ OPENING = [
 
 @lru_cache(maxsize=64)
 def read(text: str, lang: str) -> Document:
-    """Read a lesson; raises ValueError for one without a title and a claim, or with a bad block."""
+    """Parse a lesson. Raises ValueError if the title, the claim or a block is invalid."""
     md = _markdown(lang)
     env: dict[str, Any] = {"terms": {}, "lang": lang}
     tokens = md.parse(text, env)
     if [token.type for token in tokens[:6]] != OPENING:
-        raise ValueError("a lesson begins with its title and a paragraph, its claim")
+        raise ValueError("a lesson must begin with its title and a paragraph with its claim")
     title, claim = (Markup(md.renderInline(tokens[at].content, env)) for at in (1, 4))
     parts = tuple(_parts(md, tokens[6:], env))
     return Document(title.striptags(), claim, parts, tuple(env["terms"]))
 
 
 def _parts(md: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> Iterator[Part]:
-    """Split the tokens at the blocks; text between two of them is one part."""
+    """Split the tokens at the blocks; the text between two blocks is one part."""
     text: list[Token] = []
     counts = {"figure": 0, "predict": 0}
 
@@ -115,7 +115,7 @@ def _markdown(lang: str) -> MarkdownIt:
     md.add_render_rule("math_inline", _math)
     md.add_render_rule("math_block", _math_block)
     md.add_render_rule("link_open", _link)
-    if lang == "zh":  # words stand without spaces, so a broken line must not add one
+    if lang == "zh":  # Chinese has no spaces, so a line break must not become one
         md.add_render_rule("softbreak", lambda *_: "")
     return md
 
@@ -135,7 +135,7 @@ def _math_block(
     options: OptionsDict,
     env: EnvType,
 ) -> str:
-    """Render a formula on a line of its own, with links from its symbols to their meanings."""
+    """Render a formula on its own line, with links from its symbols to their meanings."""
     made = formula(tokens[at].content.strip(), display=True)
     _note(env, made.symbols)
     links = [_meant(name, symbol, env["lang"]) for name, symbol in _distinct(made.symbols)]
@@ -145,7 +145,7 @@ def _math_block(
 
 
 def _meant(name: str, symbol: Symbol, lang: str) -> Markup:
-    """Return a link from a symbol to what it stands for."""
+    """Return a link from a symbol to its meaning."""
     word, _ = meaning(symbol.term, lang)
     tex = rf"\mathrm{{{name}}}" if len(name) > 1 and name.isalpha() else name
     shown = Markup(formula(tex, display=False).mathml)
@@ -169,7 +169,7 @@ def _note(env: EnvType, symbols: Mapping[str, Symbol]) -> None:
 def _link(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Render a link; `[queries](#query)` is one to a term."""
+    """Render a link; `[queries](#query)` refers to a term."""
     token = tokens[at]
     target = str(token.attrGet("href"))
     if target.startswith(TERM):
@@ -182,7 +182,7 @@ def _link(
 
 
 def meaning(term: str, lang: str) -> tuple[str, str]:
-    """Return a term and its explanation; raises ValueError if the glossary lacks it."""
+    """Return a term and its explanation. Raises ValueError if it is not in the glossary."""
     entries = _glossary()
     if term not in entries:
         raise ValueError(f"not in the glossary: {term}")

@@ -1,4 +1,4 @@
-"""A heatmap by itself: what a figure shows where nothing is drawn by a script."""
+"""A heatmap as a picture, for figures on pages without scripts."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Lessons."""
+"""The pages of lessons."""
 
 from typing import Annotated
 
@@ -18,19 +18,19 @@ Name = Annotated[str, Path(alias="lesson")]
 
 @router.get("")
 async def learn_page(request: Request, services: Opened) -> HTMLResponse:
-    """The lessons in order."""
+    """Show the table of contents of the lessons."""
     return lessons.contents(request, services)
 
 
 @router.get("/{lesson}")
 async def lesson_page(request: Request, services: Opened, name: Name) -> HTMLResponse:
-    """A lesson, with its figures live."""
+    """Show a lesson with live figures."""
     return lessons.page(request, services, name)
 
 
 @router.get("/{lesson}/figures/{number}.png")
 async def lesson_figure(request: Request, services: Opened, name: Name, number: int) -> Response:
-    """A still of a figure, as the lesson opens it."""
+    """Return a picture of a figure in its initial state."""
     lang = negotiate(request, languages())
     content = await lessons.picture(services, name, number, lang)
     headers = {"Cache-Control": PICTURES, "Vary": "Accept-Language, Cookie"}

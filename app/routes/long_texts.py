@@ -21,16 +21,15 @@ NOT_ACCEPTABLE = "No available format is acceptable."
 
 @router.post(
     "/overview",
-    summary="Run a long text and return a picture of every head",
+    summary="Run a long text and return an overview of every head",
     response_class=Response,
     responses=in_both_forms(OverviewReply) | run_problems(_406=NOT_ACCEPTABLE),
 )
 async def overview(request: Request, services: Opened, body: AnyOverviewRequest) -> Response:
-    """Cell *i* covers tokens *i* · span to (*i* + 1) · span and is the largest weight in it.
+    """Return pictures of all heads. A cell is the largest weight of `span` × `span` tokens.
 
     Nothing of size tokens × tokens is ever computed at once, so the text can be as long as the
-    model reads. The pass is kept for a while, so that more overviews and tiles of the same text
-    cost only themselves.
+    model can read. The pass is cached, so that more overviews and tiles of the same text are cheap.
     """
     form = media_type(request)
     encoding = Encoding(form, services.settings.max_values)
@@ -45,10 +44,10 @@ async def overview(request: Request, services: Opened, body: AnyOverviewRequest)
     responses=in_both_forms(TileReply) | run_problems(_406=NOT_ACCEPTABLE),
 )
 async def tile(request: Request, services: Opened, body: AnyTileRequest) -> Response:
-    """Exact weights for a window with few tokens, else the largest weight of each cell.
+    """Return exact weights for a window with few tokens, else the largest weight of each cell.
 
-    `"query": [i, i + 1]` is a row in full, `"key": [j, j + 1]` a column. With `edges`, cells are
-    groups of tokens such as sentences.
+    `"query": [i, i + 1]` is a whole row, `"key": [j, j + 1]` a whole column. With `edges`, cells
+    are groups of tokens, such as sentences.
     """
     form = media_type(request)
     encoding = Encoding(form, services.settings.max_values)

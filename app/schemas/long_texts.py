@@ -9,7 +9,7 @@ from app.schemas.replies import OneTextReply, OutputReply, TensorReply, TokensRe
 from app.schemas.traces import OneText, Sentence
 
 Range = Annotated[
-    list[Count], Field(min_length=2, max_length=2, description="First token, and the one after.")
+    list[Count], Field(min_length=2, max_length=2, description="First token, and the end.")
 ]
 Edges = Annotated[list[Count], Field(min_length=2, max_length=513)]
 
@@ -23,7 +23,7 @@ class LongSentence(Sentence):
 
 
 class Seen(Strict):
-    """Which heads to see, and how coarsely."""
+    """The heads to show, and the resolution."""
 
     select: list[NamePattern] = Field(
         default=["*"],
@@ -31,7 +31,7 @@ class Seen(Strict):
         "without a run, for any model.",
     )
     cells: Annotated[int, Field(ge=1, le=1_024)] = Field(
-        default=256, description="Rows and columns of a picture, at most."
+        default=256, description="Maximum number of rows and columns of a picture."
     )
     dtype: Literal["float16", "float32", "uint8"] = Field(
         default="float16",
@@ -40,11 +40,11 @@ class Seen(Strict):
 
 
 class OverviewRequest(LongSentence, Seen):
-    """A long text of a source and a target, and which heads to see."""
+    """A long source and its target, and the heads to show."""
 
 
 class OneTextOverviewRequest(OneText, Seen):
-    """A long text, and which heads to see."""
+    """A long text, and the heads to show."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"text": "The cat sat", "model": "smollm2", "cells": 64}]}
@@ -52,7 +52,7 @@ class OneTextOverviewRequest(OneText, Seen):
 
 
 class TileEdges(Strict):
-    """Groups of tokens, such as sentences: each lies between two neighbouring edges."""
+    """Edges of groups of tokens, such as sentences: a group is between two neighbouring edges."""
 
     query: Edges
     key: Edges
@@ -67,17 +67,17 @@ class Window(Strict):
     key: Range | None = None
     cells: Annotated[list[Count], Field(min_length=2, max_length=2)] | None = Field(
         default=None,
-        description="Rows and columns, at most; absent: every token if the reply may be so large.",
+        description="Maximum number of rows and columns; absent: every token, if the reply fits.",
     )
     edges: TileEdges | None = Field(
         default=None,
-        description="Cells of any size instead: the mean over a group's queries of their weight on "
-        "a group's keys.",
+        description="Groups as cells: the mean over a group's queries of their total weight on a "
+        "group's keys.",
     )
 
 
 class TileRequest(LongSentence, Window):
-    """A long text of a source and a target, and a window of one head."""
+    """A long source and its target, and a window of one head."""
 
 
 class OneTextTileRequest(OneText, Window):
@@ -110,7 +110,7 @@ AnyTileRequest = Annotated[
 
 
 class Span(BaseModel):
-    """Tokens per cell; the last cell may cover fewer."""
+    """Tokens per cell; the last cell may have fewer."""
 
     query: int
     key: int
@@ -124,7 +124,7 @@ class EdgesReply(BaseModel):
 
 
 class CellsReply(TensorReply):
-    """A picture; null where the mask hides a whole cell."""
+    """A picture; a cell is null if the mask hides all of it."""
 
     span: Span | None = None
 

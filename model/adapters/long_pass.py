@@ -1,4 +1,4 @@
-"""A run over a long text: what was read and written, and every attention as q, k and sums."""
+"""A run over a long text: its texts, its output, and every attention as q, k and log-sum-exp."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from model.text.tokens import Token
 class LongPass:
     """The result of a run that keeps q, k and the log-sum-exp of every attention.
 
-    It takes memory in proportion to the tokens; weights follow from it slice by slice. It stays in
-    the process that made it.
+    Its memory is proportional to the number of tokens; weights are computed slice by slice. It
+    stays in the process that made it.
     """
 
     texts: Mapping[str, tuple[Token, ...]]
@@ -26,11 +26,11 @@ class LongPass:
 
     @property
     def bytes(self) -> int:
-        """The memory that it takes."""
+        """Memory of its tensors."""
         return sum(one.bytes for one in self.attentions.values())
 
     def at(self, place: str, field: str = "at") -> LongAttention:
-        """Return an attention; raises `InputError` for a place that is not kept."""
+        """Return an attention. Raises `InputError` for an unknown place."""
         if place not in self.attentions:
             known = list(self.attentions)
             detail = f"{field} must be one of {known[0]} … {known[-1]}"

@@ -1,4 +1,4 @@
-"""What a run wrote."""
+"""The output of a run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Output:
     tokens: tuple[Token, ...]
     logprobs: tuple[float, ...]
     ranks: tuple[int, ...]
-    """The rank of each token in the whole vocabulary, from 1."""
+    """Rank of each token in the whole vocabulary, from 1."""
     score: float
-    """The sum of `logprobs` divided by the length penalty."""
+    """Sum of `logprobs` divided by the length penalty."""
     finished: bool
-    """Whether it ends in `<eos>`."""
+    """Whether the output ends in `<eos>`."""

@@ -1,1 +1,1 @@
-"""Attention over long texts: a pass keeps q, k and the log-sum-exp, and weights follow by slice."""
+"""Attention over long texts: a pass keeps q, k and log-sum-exp; weights are computed by slice."""

@@ -1,4 +1,4 @@
-"""What is kept of an attention over a long text, and any slice of its weights.
+"""An attention over a long text, of which any slice of the weights can be computed.
 
     weights(i, j) = exp(score(i, j) − logsumexp_i) where the rule allows j, else 0
 
@@ -20,17 +20,17 @@ from model.long.rule import Rule
 
 @dataclass(frozen=True, eq=False)
 class LongAttention:
-    """One attention of a pass. Slices have both ends; tensors are on the model's device."""
+    """One attention of a pass. Slices must have both ends; tensors are on the model's device."""
 
-    q: Tensor  # (H, N, d), in the precision in which they are kept
+    q: Tensor  # (H, N, d), in the storage precision
     k: Tensor  # (G, M, d)
-    logsumexp: Tensor  # (H, N), with the sink
+    logsumexp: Tensor  # (H, N), including the sink
     scored: Scored
-    over: Mapping[str, str]  # which tokens the query and the key axis follow
+    over: Mapping[str, str]  # the texts of the query and the key axis
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The numbers of heads, queries and keys."""
+        """Numbers of heads, queries and keys."""
         return self.q.shape[0], self.q.shape[1], self.k.shape[1]
 
     @property
@@ -65,7 +65,7 @@ class LongHead:
 
     @cached_property
     def _queries(self) -> Tensor:
-        """q · scale with −logsumexp as one more channel: times keys with a 1, these are logs."""
+        """q · scale with −logsumexp as an extra channel: times keys with a 1, they give logs."""
         sums = self.attention.logsumexp[self.index]
         return torch.cat([self.q * self.attention.scored.scale, -sums[:, None]], dim=1)
 

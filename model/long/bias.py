@@ -1,4 +1,4 @@
-"""Numbers added to the scores, kept by offset where they depend on nothing else."""
+"""Biases added to the scores, stored by offset if they depend only on it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Bias:
-    """A bias (H, N, M), kept whole or as a table (H, N + M − 1) of key − query."""
+    """A bias (H, N, M), stored in full or as a table (H, N + M − 1) by key − query."""
 
     table: Tensor
-    queries: int | None  # None: kept whole
+    queries: int | None  # None: stored in full
 
     @classmethod
     def of(cls, bias: Tensor) -> Bias | None:
-        """Keep a bias (H or 1, N, M), such as T5's relative positions; None if it is all zero."""
+        """Store a bias (H or 1, N, M), such as T5's relative positions; return None if all zero."""
         if not bias.any():
             return None
         if torch.equal(bias[:, 1:, 1:], bias[:, :-1, :-1]):
-            # The first column from the bottom up, and then the first row.
+            # The first column from bottom to top, then the first row.
             table = torch.cat([bias[:, :, 0].flip(1), bias[:, 0, 1:]], dim=1)
             return cls(table.clone(), bias.shape[1])
         return cls(bias.clone(), None)
 
     @property
     def bytes(self) -> int:
-        """The memory that it takes."""
+        """Memory of its tensor."""
         return self.table.nbytes
 
     def __call__(self, heads: slice, rows: slice, keys: slice) -> Tensor:

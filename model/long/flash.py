@@ -2,9 +2,9 @@
 
     mix = softmax(cap(q · k · scale) + bias) · v          logsumexp_i = log Σ_j exp(score_ij)
 
-torch's flash kernels compute both without the N × M weights. What they cannot do is done around
-them: other rules than causal and biases in blocks of rows, values of another width with zeros, a
-sink on the result. Soft-capped scores are computed explicitly, in blocks of rows.
+torch's flash kernels compute both without the N × M weights. Masks other than causal, and biases,
+are passed to them in blocks of rows; values of a different width are padded with zeros; a sink is
+applied to the result. Soft-capped scores are computed explicitly, in blocks of rows.
 
 Shapes: H heads, G heads of keys and values (H is a multiple), N queries, M keys, d channels.
 """
@@ -21,25 +21,24 @@ from model.cancellation import go_on
 from model.long.bias import Bias
 from model.long.rule import BLOCK, Rule
 
-ALIGNED = 8  # an additive mask of the kernel on GPUs is a slice of one of a multiple of this width
+ALIGNED = 8  # on GPUs, an additive mask must be a slice of a tensor whose width is a multiple of 8
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """How the scores of an attention follow from q · k."""
+    """How to compute the scores of an attention from q · k."""
 
     rule: Rule
     scale: float
     cap: float | None = None  # scores are cap · tanh(q · k · scale / cap)
-    bias: Bias | None = None  # added afterwards
+    bias: Bias | None = None  # added after the cap
     sink: Tensor | None = None  # (H,), a score in each row's sum that belongs to no key
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, Tensor]:
     """Return mix (H, N, d_v) and the log-sum-exp (H, N).
 
-    q (H, N, d), k (G, M, d), v (G, M, d_v). A row that may attend to nothing mixes to zeros and has
-    0 as its log-sum-exp.
+    q (H, N, d), k (G, M, d), v (G, M, d_v). For a row that may not attend to any key, both are 0.
     """
     width = max(q.shape[-1], v.shape[-1])
     mix, sums = _unsunk(_widened(q, width), _widened(k, width), _widened(v, width), scored)
@@ -131,5 +130,5 @@ def _explicit(
 
 
 def capped(scores: Tensor, cap: float | None) -> Tensor:
-    """Return cap · tanh(scores / cap); without a cap the scores themselves."""
+    """Return cap · tanh(scores / cap), or the scores themselves without a cap."""
     return scores if cap is None else torch.tanh(scores / cap) * cap

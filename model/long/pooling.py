@@ -1,7 +1,7 @@
-"""Pictures of an attention over a long text: every cell stands for many weights.
+"""Pictures of an attention over a long text, in which every cell pools many weights.
 
-Rows are pooled first, while a block of scores is in the processor's cache, then keys; the
-exponential is taken of the pooled numbers only.
+Rows are pooled first, while a block of scores is in the processor's cache, then keys. Only the
+pooled numbers are exponentiated.
 
 Shapes: H heads, R × C cells.
 """
@@ -18,11 +18,11 @@ from torch.nn import functional as F
 from model.cancellation import go_on
 from model.long.attention import LongAttention, LongHead
 
-ROWS = 128  # scores of so many rows are computed at once
+ROWS = 128  # rows whose scores are computed at once
 
 
 def span(length: int, cells: int) -> int:
-    """Return how many tokens a cell covers, so that at most `cells` cover them all."""
+    """Return the number of tokens per cell, so that at most `cells` cells cover all tokens."""
     return max(1, -(-length // cells))
 
 
@@ -50,10 +50,10 @@ def largest(head: LongHead, rows: slice, keys: slice, spans: tuple[int, int]) ->
 
 
 def grouped(head: LongHead, rows: Sequence[int], keys: Sequence[int]) -> Tensor:
-    """Return how much attention of one group of tokens goes to another (R, C).
+    """Return how much groups of tokens attend to other groups (R, C).
 
-    Groups lie between two neighbours of `rows` and `keys`: the mean over a group's rows of the sum
-    of their weights over a group's keys; NaN if all is hidden.
+    Groups are between neighbouring edges in `rows` and `keys`. A cell is the mean over a group's
+    rows of the sum of their weights on a group's keys; NaN if all of it is hidden.
     """
     whole = slice(keys[0], keys[-1])
     found, seen = list[Tensor](), list[Tensor]()
@@ -75,13 +75,13 @@ def grouped(head: LongHead, rows: Sequence[int], keys: Sequence[int]) -> Tensor:
 
 
 def _between(values: Tensor, ends: Tensor) -> Tensor:
-    """Return the sums of values between neighbouring ends."""
+    """Sum values between neighbouring ends."""
     total = F.pad(values.cumsum(0), (1, 0))[ends]
     return total[1:] - total[:-1]
 
 
 def _blocks(rows: slice, tall: int) -> Iterator[slice]:
-    """Yield whole rows of cells, together about `ROWS` rows."""
+    """Yield blocks of about `ROWS` rows that contain whole cells."""
     step = max(1, ROWS // tall) * tall
     for start in range(rows.start, rows.stop, step):
         go_on()
@@ -97,7 +97,7 @@ def _within(band: slice, keys: slice, wide: int) -> slice:
 
 
 def _pooled(logs: Tensor, dim: int, size: int) -> Tensor:
-    """Return the maxima of neighbouring `size` values along an axis; the last may be of fewer."""
+    """Return the maximum of every `size` values along an axis; the last may be of fewer."""
     if size == 1:
         return logs
     rest = -logs.shape[dim] % size

@@ -1,4 +1,4 @@
-"""Which keys each query may attend to, evaluated block by block instead of as an N × M mask."""
+"""Masks that are evaluated block by block instead of as an N × M tensor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rule:
 
     @cached_property
     def _bands(self) -> tuple[list[tuple[int, int]], bool, bool]:
-        """Return the allowed keys of each block, and whether the rule is open, or causal."""
+        """Return the allowed keys of each block, and whether the rule is open or causal."""
         bands, open_, causal = list[tuple[int, int]](), True, self.queries == self.keys
         for start in range(0, self.queries, BLOCK):
             rows = slice(start, min(start + BLOCK, self.queries))
@@ -59,7 +59,7 @@ class Rule:
         return self._bands[2]
 
     def band(self, rows: slice) -> slice:
-        """Return the range of keys outside of which none of the rows may attend to any."""
+        """Return the range of keys that contains all keys to which any of the rows may attend."""
         if self.open:
             return slice(0, self.keys)
         if self.causal:
@@ -72,13 +72,13 @@ class Rule:
         return slice(min((a for a, _ in found), default=0), max((b for _, b in found), default=0))
 
     def mask(self, rows: slice, keys: slice) -> Tensor | None:
-        """Return the mask (rows, keys); None if all of it is allowed."""
+        """Return the mask (rows, keys); None if it hides nothing."""
         if self.open or (self.causal and keys.stop <= rows.start + 1):
             return None
         return self.allows(rows, keys)
 
     def hide(self, scores: Tensor, rows: slice, keys: slice) -> Tensor:
-        """Replace what is not allowed among scores (rows, keys) by −inf, in place."""
+        """Set masked scores (rows, keys) to −inf, in place."""
         free = min(rows.start + 1, keys.stop) - keys.start if self.causal else 0
         free = max(0, free)  # the first keys, which all rows may attend to
         mask = self.mask(rows, slice(keys.start + free, keys.stop))

@@ -1,8 +1,8 @@
-"""Recording a model's forward passes from outside, whoever runs them.
+"""Records a model's forward passes in any code that calls it.
 
-A request's tap is passed down as an argument. Research code calls a model itself, so there the
-records are found in a context variable: a pass on this thread, inside the `with` block, is
-recorded; nothing is stored on the model, and passes on other threads are not affected.
+The tap of a request is passed down as an argument. Research code calls the model itself, so its
+records are in a context variable: passes on this thread, inside the `with` block, are recorded.
+Nothing is stored on the model, and passes on other threads are not affected.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Keep = Literal["last", "all"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a module's tensors belong: the prefix of their names, and what their axes follow."""
+    """The place of a module: the prefix of its tensors' names, and the texts of their axes."""
 
     name: str = ""
     over: Mapping[str, str] = field(default_factory=dict)
 
 
 class Record(Mapping[str, NamedTensor]):
-    """The tensors of all passes so far, by name; `record["decoder.0.self.weights"]` is the last.
+    """The tensors of the recorded passes, by name; `record[name]` is that of the last pass.
 
-    Every tensor is a copy on the CPU, without gradient, in the model's dtype. Its first axis is
-    the batch as the model was given it, with its padding: `….mask` says what may be attended to.
+    Every tensor is a copy on the CPU, without gradient, in the model's dtype. Its first axis is the
+    batch that the model got, including padding, which `….mask` marks.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Record(Mapping[str, NamedTensor]):
             raise ValueError(f"keep is {keep!r}; known are {', '.join(map(repr, get_args(Keep)))}")
         self.names = frozenset(select(patterns, names))
         self._places = {id(module): found for module, found in places.items()}
-        self._modules = [*places]  # keeps them alive, so that no id is used again
+        self._modules = [*places]  # keeps the modules alive, so that their ids stay unique
         self._calls: defaultdict[int, int] = defaultdict(int)
         self._keep = keep
         self._tensors: dict[str, list[NamedTensor]] = {}
@@ -63,7 +63,7 @@ class Record(Mapping[str, NamedTensor]):
         if name in self._tensors:
             return tuple(self._tensors[name])
         if name in self.names:
-            raise KeyError(f"{name}: no pass has been recorded")
+            raise KeyError(f"{name}: no pass has been recorded yet")
         raise KeyError(f"{name} is not recorded; `select` has {len(self.names)} names")
 
     def __iter__(self) -> Iterator[str]:
@@ -77,15 +77,15 @@ class Record(Mapping[str, NamedTensor]):
         return "\n".join([f"Record of {len(self)} tensors", *listed])
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Delete all recorded tensors."""
         self._tensors.clear()
 
     def begin(self) -> None:
-        """A pass begins: modules that are called several times start with their first place."""
+        """Start a pass: modules that are called several times start at their first place."""
         self._calls.clear()
 
     def tap(self, module: nn.Module, outer: Tap) -> Tap:
-        """Return the tap for a call of a module, around the one that it has anyway."""
+        """Return the tap for a call of a module, which wraps the tap `outer`."""
         places = self._places.get(id(module))
         if not places:
             return outer
@@ -94,7 +94,7 @@ class Record(Mapping[str, NamedTensor]):
         return RecordTap(self, outer, place.name, MappingProxyType(place.over))
 
     def put(self, name: str, tensor: NamedTensor) -> None:
-        """Keep a tensor."""
+        """Add a tensor."""
         kept = self._tensors.setdefault(name, [])
         if self._keep == "last":
             kept.clear()
@@ -103,7 +103,7 @@ class Record(Mapping[str, NamedTensor]):
 
 @dataclass(frozen=True)
 class RecordTap(Tap):
-    """Keeps whole batches in a record, after the tap inside it has seen or replaced them."""
+    """Adds whole batches to a record, after the inner tap has recorded or replaced them."""
 
     record: Record
     inner: Tap
@@ -128,7 +128,7 @@ class RecordTap(Tap):
         full = self._name(name)
         if full in self.record.names:
             over = {dim: self.over[dim] for dim in dims if dim in self.over}
-            # A copy, since a cache of keys and values may be written to in place.
+            # A copy, since a key-value cache may be changed in place.
             copied = value.detach().to("cpu", copy=True)
             self.record.put(full, NamedTensor((BATCH, *dims), over, copied))
         return value
@@ -142,7 +142,7 @@ _active: ContextVar[tuple[Record, ...]] = ContextVar("active", default=())
 
 @contextmanager
 def recording(*records: Record) -> Iterator[None]:
-    """Record the passes on this thread in these records, and in no others until the block ends."""
+    """Record the passes on this thread in these records only, until the block ends."""
     before = _active.set(records)
     try:
         yield
@@ -156,12 +156,12 @@ def open_records() -> tuple[Record, ...]:
 
 
 def recorded(record: Record) -> bool:
-    """Return whether passes on this thread go into a record."""
+    """Return whether passes on this thread are recorded in a record."""
     return any(one is record for one in _active.get())
 
 
 def heard(module: nn.Module, tap: Tap = NULL) -> Tap:
-    """Return the tap for a call of a module, with the records of this thread around it."""
+    """Return the tap for a call of a module, which also adds to the records of this thread."""
     for record in _active.get():
         tap = record.tap(module, tap)
     return tap

@@ -1,7 +1,7 @@
-"""A model that a program has in memory, behind the `Adapter` interface.
+"""Wraps a model of `transformers` in memory behind the `Adapter` interface.
 
-The program's model is never changed. It is served by a twin: the same modules again, in evaluation
-mode and with a config of their own, that share every parameter and buffer.
+The user's model is never changed. A twin serves it: copies of its modules, in evaluation mode and
+with their own config, that share every parameter and buffer.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from model.adapters.huggingface.opening import Opened
 from model.adapters.huggingface.recording import register
 from model.adapters.huggingface.watching import named_as_it_is
 
-SAMPLED = 64  # numbers of each parameter that the digest reads
+SAMPLED = 64  # numbers of each parameter that enter the digest
 
 
 def is_model(one: object) -> bool:
-    """Return whether something is a model of the library."""
+    """Return whether an object is a model of `transformers`."""
     return isinstance(one, transformers.PreTrainedModel)
 
 
 def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
-    """Return the adapter of a model and its tokenizer; it sees later changes of the parameters.
+    """Return an adapter of a model and its tokenizer, which follows changes of the parameters.
 
     Raises `ValueError` for a tokenizer without offsets, and for a model without attention.
     """
@@ -43,7 +43,7 @@ def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
 
 
 def twin(model: Any) -> Any:
-    """Return the same modules again, which share all tensors, in evaluation mode."""
+    """Return a copy of the modules in evaluation mode, which shares all tensors."""
     register()
     held: list[Tensor] = [*model.parameters(), *model.buffers()]
     for part in model.modules():
@@ -51,7 +51,7 @@ def twin(model: Any) -> Any:
     made = copy.deepcopy(model, {id(one): one for one in held})
     for config in configs(made):
         named_as_it_is(config)
-        config.use_cache = False  # every pass reads everything
+        config.use_cache = False  # every pass reads the whole text
     return made.eval()
 
 

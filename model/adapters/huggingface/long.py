@@ -20,7 +20,7 @@ Attentions = dict[str, LongAttention]
 
 
 class Keeping:
-    """A pass whose attentions are called in a known order: keeps q, k and sums of each."""
+    """A pass whose attentions are called in a known order; keeps q, k and log-sum-exp of each."""
 
     def __init__(
         self, order: Sequence[str], layers: dict[str, AttentionInfo], dtype: torch.dtype
@@ -42,7 +42,7 @@ class Keeping:
         return mix
 
     def _as_kept(self, x: Tensor) -> Tensor:
-        """Return a copy in the precision for keeping, or in its own if numbers are too large."""
+        """Return a copy in the storage precision, or in its own if numbers are too large."""
         low, high = x.aminmax()
         fits = max(-low, high) <= torch.finfo(self._dtype).max
         dtype = self._dtype if fits else x.dtype
@@ -50,7 +50,7 @@ class Keeping:
 
 
 class LongForward:
-    """A model's passes over one long text; thread-safe, since a pass keeps its state to itself."""
+    """A model's passes over one long text. Thread-safe: all state belongs to a pass."""
 
     def __init__(self, model: Any, layout: Layout) -> None:
         self.model = model
@@ -58,9 +58,9 @@ class LongForward:
         self.layers = {one.place: one for one in layout.attentions}
 
     def read(self, ids: Tensor, dtype: torch.dtype) -> tuple[Attentions, Tensor]:
-        """Run the only stack over ids (1, N); returns its attentions and its last states.
+        """Run the only stack over ids (1, N); return its attentions and its last states.
 
-        The output over the vocabulary is left out: for a long text it is larger than the model.
+        Logits are not computed: for a long text, they are larger than the model.
         """
         keeping = self._keeping(self.layout.attentions[0].stack, dtype)
         with passing_long(keeping):
@@ -70,7 +70,7 @@ class LongForward:
     def translate(
         self, source: Tensor, target: Tensor, dtype: torch.dtype
     ) -> tuple[Attentions, Tensor]:
-        """Run both stacks over ids (1, S) and (1, T); returns their attentions and logits."""
+        """Run both stacks over ids (1, S) and (1, T); return their attentions and logits."""
         real = torch.ones_like(source)
         first, second = self._keeping("encoder", dtype), self._keeping("decoder", dtype)
         with passing_long(first):
@@ -89,9 +89,9 @@ class LongForward:
 
     @torch.inference_mode()
     def works(self) -> bool:
-        """Return whether a long pass gives the same states as a plain one, tried on a few ids.
+        """Return whether a long pass over a few ids gives the same states as a plain one.
 
-        False for a model whose attentions do not all go through the interface of `transformers`.
+        False for a model whose attentions do not all use the interface of `transformers`.
         """
         if self.layout.route != "recorded":
             return False
@@ -104,7 +104,7 @@ class LongForward:
                 target = ids[:, :WRITTEN]
                 kept, found = self.translate(ids, target, torch.float32)
                 plain = self.model(input_ids=ids, decoder_input_ids=target)
-        except Exception:  # a model that computes with the mask itself
+        except Exception:  # a model that uses the mask in its own code
             return False
         same = torch.allclose(found, plain[0], atol=CLOSE, rtol=CLOSE)
         return same and kept.keys() == self.layers.keys()

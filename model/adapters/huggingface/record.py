@@ -1,4 +1,4 @@
-"""A record of the passes of a model that a program has in memory and runs itself."""
+"""Records the passes of a model of `transformers` that the user runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _known: WeakKeyDictionary[nn.Module, tuple[list[int], Found]] = WeakKeyDictionar
 def record(model: Any, patterns: Sequence[str], keep: Keep) -> Iterator[Record]:
     """Record a model's passes on this thread until the block ends.
 
-    Raises `ValueError` for a model whose attention does not go through the library's interface.
+    Raises `ValueError` for a model whose attention does not use the library's interface.
     """
     names, found = _found(model)
     parts = dict(model.named_modules())
@@ -40,13 +40,13 @@ def record(model: Any, patterns: Sequence[str], keep: Keep) -> Iterator[Record]:
 
 
 def _begin(made: Record) -> None:
-    """Where one module is called for several layers, a pass that broke off must not count."""
+    """Start a pass at the first place, even if the previous pass was interrupted."""
     if recorded(made):
         made.begin()
 
 
 def _entrances(model: Any) -> list[nn.Module]:
-    """Return the modules that a pass may begin with."""
+    """Return the modules with which a pass may begin."""
     found: list[nn.Module] = [model, model.base_model]
     if model.config.is_encoder_decoder:
         found += [model.get_encoder(), model.get_decoder()]
@@ -60,14 +60,14 @@ def _found(model: Any) -> Found:
     if known and known[0] == modules:
         return known[1]
     other = twin(model)
-    for part in other.modules():  # a hook of the user would hear the probe
+    for part in other.modules():  # hooks of the user must not see the probe
         part._forward_hooks.clear()
         part._forward_pre_hooks.clear()
     layout = probe(other)
     if layout.route != "recorded":
         raise ValueError(
-            f"{type(model).__name__} computes attention in its own code, where it cannot be "
-            "recorded; its weights are what `output_attentions=True` returns"
+            f"{type(model).__name__} computes attention in its own code, which cannot be "
+            "recorded; use the weights that `output_attentions=True` returns"
         )
     called = {part: name for name, part in other.named_modules()}
     over = {one.place: one.over for one in layout.attentions}

@@ -1,8 +1,8 @@
-"""Configs that name our attention function on the threads that record, and nowhere else.
+"""Selects the recording attention function, only on threads that record.
 
 `transformers` reads `config._attn_implementation` for every mask and every attention. Setting it
-would change it for all threads, in the middle of their passes too. So, as long as a record is open,
-a config belongs to a class whose property looks at what this thread records.
+would affect all threads, even during their passes. Therefore, while a record is open, the config's
+class has a property whose value depends on the records of the current thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _watching: dict[int, list[Record]] = {}  # by the identity of the config
 
 @contextmanager
 def watched(configs: Sequence[Any], record: Record) -> Iterator[None]:
-    """Let configs name `IMPLEMENTATION` where a record is open."""
+    """Make configs name `IMPLEMENTATION` on threads with an open record."""
     with _lock:
         for config in configs:
             _watching.setdefault(id(config), []).append(record)
@@ -41,13 +41,13 @@ def watched(configs: Sequence[Any], record: Record) -> Iterator[None]:
 
 
 def named_as_it_is(config: Any) -> None:
-    """Give a config its own class back."""
+    """Restore the original class of a config."""
     config.__class__ = getattr(config, "unwatched", type(config))
 
 
 @cache
 def _watched(class_: Hashable) -> type:
-    """Return a class like this one whose attention follows the thread's records."""
+    """Return a subclass whose attention depends on the thread's records."""
     base: Any = class_
     own = base._attn_implementation
 
