@@ -151,7 +151,7 @@ def test_a_request_goes_through(client: httpx.Client) -> None:
 
 
 def test_bounds_are_answered_by_headlight(client: httpx.Client) -> None:
-    large = client.post("/api/trace", content=b" " * 150_000)
+    large = client.post("/api/trace", content=b" " * 300_000)
     assert large.json()["type"] == "urn:headlight:body-too-large"
     assert client.get("/metrics").status_code == 404
     assert client.get("/docs").status_code == 404
