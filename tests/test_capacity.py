@@ -22,13 +22,13 @@ from tests.servers import ROOT
 TIMES = Times(base=0.010, each=0.005, server=0.002, client=0.001)
 
 
-def test_one_student_waits_for_nobody() -> None:
+def test_one_student_never_waits() -> None:
     seen = simulate(Site("one", TIMES), 1)
     assert seen.times == pytest.approx([0.002 + 0.010 + 0.005 + 0.001] * len(seen.times))
     assert len(seen.times) == 10  # in 20 seconds
 
 
-def test_what_is_full_answers_full_batches() -> None:
+def test_saturated_rates_by_hand() -> None:
     """The rate of one engine, of two, and of the server in front of many."""
     full = BATCH / (TIMES.base + BATCH * TIMES.each)
     for replicas in (1, 2):
@@ -38,7 +38,7 @@ def test_what_is_full_answers_full_batches() -> None:
     assert simulate(many, 400, every=0.0).rate == pytest.approx(1 / TIMES.server, rel=0.02)
 
 
-def test_as_many_are_there_as_littles_law_says() -> None:
+def test_littles_law_holds() -> None:
     """Clients who send at once what they can are all under way: rate × time is their number."""
     seen = simulate(LAPTOP, 32, every=0.0)
     assert seen.rate * sum(seen.times) / len(seen.times) == pytest.approx(32, rel=0.02)

@@ -98,7 +98,7 @@ def test_applications_are_what_servers_ask_for() -> None:
         assert one["args"]["most"] * one["args"]["cpus"] <= workers["maxReplicas"] * cores
 
 
-def test_settings_are_settings() -> None:
+def test_manifests_use_existing_settings() -> None:
     """Every one exists, and takes what it is given."""
     seen = set()
     for environment in environments():
@@ -135,7 +135,7 @@ def test_compose_fits_its_specification() -> None:
         assert set(service.get("depends_on", {})) <= set(services), name
 
 
-def test_names_and_ports_meet() -> None:
+def test_names_and_ports_agree() -> None:
     """The proxy finds the servers, servers find Ray, services find pods, in both files."""
     site = (FOLDER / "headlight.conf.template").read_text()
     (name, port) = re.findall(r"server (\w+):(\d+) resolve", site)[0]

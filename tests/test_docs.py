@@ -81,7 +81,7 @@ def test_every_page_is_in_the_index(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
-def test_links_lead_somewhere(path: Path) -> None:
+def test_links_are_not_broken(path: Path) -> None:
     text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"", text)
     for link in filter(lambda one: not re.match(r"https?:", one), map("".join, links)):
@@ -94,7 +94,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", READMES, ids=name)
-def test_tree_is_the_tree(path: Path) -> None:
+def test_the_documented_tree_matches_the_folders(path: Path) -> None:
     (tree,) = re.findall(r"```text\n(model/.*?)```", path.read_text(), re.DOTALL)
     shown: set[str] = set()
     room = ""
@@ -116,7 +116,7 @@ def test_both_readmes_show_the_same_commands() -> None:
 
 
 @pytest.mark.parametrize("line", re.findall(r"^curl .+$", page("README.md"), re.MULTILINE))
-def test_the_lines_of_api_are_answered(live_server: AppServer, line: str) -> None:
+def test_the_requests_in_api_md_get_replies(live_server: AppServer, line: str) -> None:
     curl = ArgumentParser()
     curl.add_argument("-s", action="store_true")
     curl.add_argument("-H", action="append", default=[])

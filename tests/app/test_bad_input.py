@@ -150,7 +150,7 @@ async def test_body(
         ),
     ],
 )
-async def test_by_how_much(
+async def test_errors_give_the_limit_and_the_excess(
     client: httpx.AsyncClient,
     path: str,
     body: dict[str, Any],
@@ -161,7 +161,7 @@ async def test_by_how_much(
     assert str(told[0]) in problem["detail"]
 
 
-async def test_only_what_is_too_much_has_a_limit(client: httpx.AsyncClient) -> None:
+async def test_only_excess_errors_have_a_limit(client: httpx.AsyncClient) -> None:
     problem = (await client.post("/api/trace", json={"source": ""})).json()
     assert not {"limit", "unit", "value"} & problem.keys()
 
@@ -237,7 +237,7 @@ async def test_path(
     assert (response.json().get("field") or "").partition("[")[0] == (hold_field or "")
 
 
-async def test_wrong_method_says_which_is_right(client: httpx.AsyncClient) -> None:
+async def test_wrong_method_lists_the_allowed_ones(client: httpx.AsyncClient) -> None:
     response = await client.delete("/api/trace")
     hold(response, 405, "method-not-allowed", None)
     assert response.headers["allow"] == "POST"
@@ -279,7 +279,7 @@ FIELDS = [
 ]
 
 
-async def test_whatever_is_sent_the_answer_is_clear(client: httpx.AsyncClient) -> None:
+async def test_any_json_gets_200_or_a_clear_4xx(client: httpx.AsyncClient) -> None:
     """Any JSON in any field: 200 or a 4xx problem that repeats nothing."""
     bodies: list[dict[str, Any]] = []
 

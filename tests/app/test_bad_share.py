@@ -83,7 +83,7 @@ async def test_share(
 @pytest.mark.parametrize(
     ("body", "kind", "field"), [one for one in BAD if set(one[0]) <= {"state"}]
 )
-async def test_handout_of_what_no_share_could_be(
+async def test_handout_of_an_invalid_state(
     client: httpx.AsyncClient, body: dict[str, Any], kind: str, field: str
 ) -> None:
     content = json.dumps(body).encode()
@@ -99,7 +99,7 @@ async def test_handout_of_what_no_share_could_be(
         ("cross", "target", "source"),
     ],
 )
-async def test_a_pin_is_within_the_tokens(
+async def test_a_pin_must_be_within_the_tokens(
     client: httpx.AsyncClient, block: str, query: str, key: str
 ) -> None:
     """The last row and column can be pinned, the next cannot; without a block it is cross."""
@@ -119,6 +119,6 @@ async def test_a_pin_is_within_the_tokens(
                 assert problem["detail"] == f"state.{name} must be from 0 to {value}"
 
 
-async def test_what_a_value_may_be_is_said(client: httpx.AsyncClient) -> None:
+async def test_errors_list_the_allowed_values(client: httpx.AsyncClient) -> None:
     response = await client.post("/api/shares", json={"state": {"source": "hi", "block": "nope"}})
     assert response.json()["detail"] == "state.block must be one of: encoder, decoder, cross"

@@ -22,7 +22,7 @@ class Maker:
         return self.value
 
 
-async def test_it_holds_so_many_bytes_and_the_least_used_goes_first() -> None:
+async def test_it_is_limited_in_bytes_and_evicts_the_least_recently_used() -> None:
     cache = ByteCache[bytes](100, len)
     for key in "abcd":
         cache.keep(key, bytes(25))
@@ -33,7 +33,7 @@ async def test_it_holds_so_many_bytes_and_the_least_used_goes_first() -> None:
     assert cache.bytes == 95
 
 
-async def test_one_value_takes_a_fourth_at_most() -> None:
+async def test_a_value_larger_than_a_quarter_is_not_cached() -> None:
     cache = ByteCache[bytes](100, len)
     cache.keep("fits", bytes(25))
     cache.keep("does not", bytes(26))
@@ -44,7 +44,7 @@ async def test_one_value_takes_a_fourth_at_most() -> None:
     assert none.get("a") is None
 
 
-async def test_what_many_ask_for_is_made_once_whoever_leaves() -> None:
+async def test_concurrent_callers_share_one_computation() -> None:
     told = list[bool]()
     cache, make = ByteCache[bytes](100, len, told.append), Maker()
     asking = [asyncio.create_task(cache.find("a", make)) for _ in range(3)]
@@ -64,7 +64,7 @@ async def test_what_many_ask_for_is_made_once_whoever_leaves() -> None:
     assert make.made == 2
 
 
-async def test_a_failure_is_everybody_s_and_is_not_kept() -> None:
+async def test_a_failure_reaches_all_callers_and_is_not_cached() -> None:
     cache, make = ByteCache[bytes](100, len), Maker(b"")
     make.go.set()
     told = await asyncio.gather(*(cache.find("a", make) for _ in range(2)), return_exceptions=True)
@@ -74,7 +74,7 @@ async def test_a_failure_is_everybody_s_and_is_not_kept() -> None:
     assert make.made == 2
 
 
-async def test_a_failure_that_nobody_waits_for_is_nobody_s_news() -> None:
+async def test_a_failure_without_callers_is_not_reported() -> None:
     complaints = list[object]()
     asyncio.get_running_loop().set_exception_handler(lambda _, told: complaints.append(told))
     cache, make = ByteCache[bytes](100, len), Maker(b"")

@@ -86,7 +86,7 @@ def same(found: Reply, alone: Reply) -> None:
         )
 
 
-async def test_every_answer_is_the_same_in_any_company(
+async def test_every_reply_is_the_same_alone_and_in_a_batch(
     launch: Callable[..., AppServer], tmp_path: Path
 ) -> None:
     """One server answers one by one and drafts nothing; another, 48 at once, half of them padded.

@@ -44,7 +44,9 @@ def some_request(number: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("engines", [0, 1])
-async def test_together_as_alone(serving: Serving, engines: int) -> None:
+async def test_concurrent_requests_get_the_same_replies_as_alone(
+    serving: Serving, engines: int
+) -> None:
     async with serving(engines=engines, max_cache_bytes=0) as client:
         await hold_together_as_alone(client)
 
@@ -66,7 +68,7 @@ async def hold_together_as_alone(client: httpx.AsyncClient) -> None:
         assert reply.document == alone.document
 
 
-async def test_more_than_the_queue_holds(serving: Serving) -> None:
+async def test_more_requests_than_the_queue_holds(serving: Serving) -> None:
     requests = [{"source": f"the cat sat on mat {n}", "select": []} for n in range(12)]
     async with serving(max_queue=2, max_batch=1) as client:
         responses = await asyncio.gather(

@@ -111,7 +111,7 @@ ENDLESS = [one_header, many_headers, long_line, trailers, chunk_extension, pipel
 
 
 @pytest.mark.parametrize("endless", ENDLESS)
-def test_what_never_ends_is_cut_off(
+def test_an_endless_head_is_refused(
     server: AppServer, endless: Callable[[], Iterator[bytes]]
 ) -> None:
     before, sent = memory(server), 0
@@ -126,7 +126,7 @@ def test_what_never_ends_is_cut_off(
 
 @pytest.mark.parametrize(("size", "answer"), [(HEAD - 200, 200), (HEAD + 200, 431)])
 @pytest.mark.parametrize("pieces", [1, 7])
-def test_a_head_is_taken_up_to_its_bound(
+def test_a_head_is_accepted_up_to_the_limit(
     server: AppServer, size: int, answer: int, pieces: int
 ) -> None:
     head = GET + b"Connection: close\r\nX: " + b"a" * (size - len(GET)) + b"\r\n\r\n"
@@ -153,7 +153,9 @@ LATE = {
 
 @pytest.mark.parametrize("drip", [False, True])
 @pytest.mark.parametrize("kind", LATE)
-def test_a_request_arrives_in_time_or_not_at_all(server: AppServer, kind: str, drip: bool) -> None:
+def test_a_request_that_arrives_too_slowly_is_refused(
+    server: AppServer, kind: str, drip: bool
+) -> None:
     started = time.monotonic()
     with connected(server) as one:
         one.sendall(LATE[kind])
@@ -182,7 +184,7 @@ LARGE = (
 )
 
 
-def test_who_does_not_read_is_cut_off(server: AppServer) -> None:
+def test_a_client_that_does_not_read_is_disconnected(server: AppServer) -> None:
     with connected(server, receive_buffer=4_096) as one:
         one.sendall(LARGE)
         assert one.recv(100)
@@ -195,7 +197,7 @@ def test_who_does_not_read_is_cut_off(server: AppServer) -> None:
     assert len(got) < len(whole) - 1_000_000
 
 
-def test_a_slow_reader_gets_all_of_it(server: AppServer) -> None:
+def test_a_slow_reader_gets_the_whole_reply(server: AppServer) -> None:
     """Longer than the bound for one who does not read at all."""
     with connected(server, receive_buffer=4_096) as one:
         one.sendall(LARGE)
@@ -223,7 +225,7 @@ def test_connections_are_counted(server: AppServer) -> None:
 
 
 @pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
-def test_an_upgrade_is_not_taken(server: AppServer, upgrade: bytes) -> None:
+def test_an_upgrade_is_refused(server: AppServer, upgrade: bytes) -> None:
     with connected(server) as one:
         one.sendall(GET + b"Connection: Upgrade\r\nUpgrade: " + upgrade + b"\r\n\r\n")
         assert status(one.recv(1 << 16)) == 200

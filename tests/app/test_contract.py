@@ -82,7 +82,7 @@ def test_all_operations_are_asked(contract: Contract) -> None:
 
 
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_every_answer_fits_the_reference(contract: Contract, label: str) -> None:
+def test_every_reply_matches_the_reference(contract: Contract, label: str) -> None:
     # Not shrunk: what fails is told with its request, and each try takes a run of the model.
     @settings(
         max_examples=OPERATIONS[label],

@@ -52,7 +52,7 @@ def ids(written: dict[str, Any]) -> list[int]:
 
 @pytest.mark.parametrize("made", [[], ZERO, CUT], ids=["plain", "zero", "cut"])
 @pytest.mark.parametrize("decode", METHODS, ids=str)
-async def test_step_by_step_as_at_once(
+async def test_decoding_by_steps_equals_a_trace(
     client: httpx.AsyncClient, decode: dict[str, Any], made: list[Any]
 ) -> None:
     # First, since a trace keeps in mind what a decoding has found.
@@ -117,7 +117,7 @@ async def test_a_step_adds_up(client: httpx.AsyncClient, decode: dict[str, Any])
     assert end["end"]["output"]["finished"] or decode.get("max_tokens")
 
 
-async def test_what_was_drawn_says_how(client: httpx.AsyncClient) -> None:
+async def test_a_sampled_token_reports_its_pool(client: httpx.AsyncClient) -> None:
     drawing = {"method": "sample", "seed": 3, "temperature": 2.0, "top_k": 5}
     _, *steps, _ = await decoded(client, decode=drawing, candidates=5)
     for step in (line["step"] for line in steps):
@@ -130,7 +130,7 @@ async def test_what_was_drawn_says_how(client: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-async def test_another_beginning_goes_on_from_there(client: httpx.AsyncClient, method: str) -> None:
+async def test_a_prefix_is_continued(client: httpx.AsyncClient, method: str) -> None:
     _, *steps, end = await decoded(client, decode={"method": method, "seed": 4})
     known = ids(end["end"]["output"])
     third = steps[2]["step"]["hypotheses"][0]
@@ -145,7 +145,7 @@ async def test_another_beginning_goes_on_from_there(client: httpx.AsyncClient, m
     assert [beam["token"]["id"] for beam in again[2]["step"]["beams"]] == [other]
 
 
-async def test_a_prefix_may_be_all_there_is(client: httpx.AsyncClient) -> None:
+async def test_a_prefix_may_be_the_whole_output(client: httpx.AsyncClient) -> None:
     whole = ids(await output(client))
     for prefix, most in ((whole, None), (whole[:3], 3), (whole[-1:], None)):
         decode = {"prefix": prefix, "max_tokens": most}
@@ -154,7 +154,7 @@ async def test_a_prefix_may_be_all_there_is(client: httpx.AsyncClient) -> None:
         assert ids(end["end"]["output"]) == prefix == ids(await output(client, decode=decode))
 
 
-async def test_a_share_keeps_the_beginning(client: httpx.AsyncClient) -> None:
+async def test_a_share_stores_the_prefix(client: httpx.AsyncClient) -> None:
     state = {"source": SOURCE, "decode": {"method": "beam", "prefix": [300, 301]}}
     made = await client.post("/api/shares", json={"state": state})
     share = (await client.get(f"/api/shares/{made.json()['id']}")).json()

@@ -12,7 +12,7 @@ from app.schemas.streams import DecodeLine
 from tests.app.live import Live, until
 
 
-async def test_who_leaves_stops_the_work(live: Live) -> None:
+async def test_a_disconnect_stops_the_work(live: Live) -> None:
     live.model.go.set()
     reader, writer = await live.send("endless", "/api/decode")
     for _ in range(30):
@@ -25,7 +25,7 @@ async def test_who_leaves_stops_the_work(live: Live) -> None:
     assert live.engine.waiting == 0
 
 
-async def test_who_leaves_before_the_first_step_gives_up_the_place(live: Live) -> None:
+async def test_a_disconnect_before_the_first_step_leaves_the_queue(live: Live) -> None:
     _, first = await live.send("first")
     await until(live.model.started.is_set)
     _, leaver = await live.send("leaver", "/api/decode")
@@ -38,7 +38,7 @@ async def test_who_leaves_before_the_first_step_gives_up_the_place(live: Live) -
     first.close()
 
 
-async def test_others_are_answered_meanwhile(live: Live) -> None:
+async def test_other_requests_are_answered_during_a_stream(live: Live) -> None:
     live.model.go.set()
     _, endless = await live.send("endless", "/api/decode")
     await until(lambda: live.model.steps > 3)
@@ -50,7 +50,7 @@ async def test_others_are_answered_meanwhile(live: Live) -> None:
     writer.close()
 
 
-async def test_what_goes_wrong_on_the_way_is_the_last_line(live: Live) -> None:
+async def test_an_error_during_a_stream_is_the_last_line(live: Live) -> None:
     live.model.go.set()
     reader, writer = await live.send("poison", "/api/decode")
     body = (await reader.read()).split(b"\r\n\r\n", 1)[1]
@@ -64,7 +64,7 @@ async def test_what_goes_wrong_on_the_way_is_the_last_line(live: Live) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
-async def test_no_line_is_held_back(live: Live, encoding: str) -> None:
+async def test_lines_are_sent_at_once(live: Live, encoding: str) -> None:
     """The first line is read whole while the model has not taken the first step."""
     reader, writer = await live.send("hello", "/api/decode", encoding)
     unzip = zlib.decompressobj(31)

@@ -18,7 +18,7 @@ STORY = {
 }
 
 
-def test_a_signal_to_all_processes_breaks_off_no_stream(launch: Callable[..., AppServer]) -> None:
+def test_a_signal_to_all_processes_lets_streams_finish(launch: Callable[..., AppServer]) -> None:
     server = launch(engines="1")
     processes = family(server.process.pid)
     assert len(processes) == 4  # the server, its fork server, the engine, the tracker
@@ -37,7 +37,7 @@ def test_a_signal_to_all_processes_breaks_off_no_stream(launch: Callable[..., Ap
     until_gone(processes[1:])
 
 
-def test_an_engine_ends_with_a_server_that_is_killed(launch: Callable[..., AppServer]) -> None:
+def test_an_engine_exits_when_its_server_is_killed(launch: Callable[..., AppServer]) -> None:
     server = launch(engines="1")
     processes = family(server.process.pid)
     server.kill()

@@ -17,7 +17,7 @@ from tests.app.slow import Slow
 from tests.app.small_engine import held, run, running, send
 
 
-async def test_what_waits_becomes_a_batch_in_order() -> None:
+async def test_waiting_requests_form_a_batch_in_order() -> None:
     model = Slow()
     async with running(model) as engine:
         first = await held(engine, model)
@@ -29,7 +29,7 @@ async def test_what_waits_becomes_a_batch_in_order() -> None:
     assert texts == ["first", "0", "1", "2", "3", "4"]
 
 
-async def test_a_batch_is_of_one_model() -> None:
+async def test_a_batch_has_requests_for_one_model() -> None:
     one, other = Slow(), Slow()
     other.go.set()
     async with running(one, other) as engine:
@@ -42,7 +42,7 @@ async def test_a_batch_is_of_one_model() -> None:
     assert other.batches == [["b"]]
 
 
-async def test_a_slow_model_holds_up_no_other() -> None:
+async def test_a_slow_model_does_not_delay_others() -> None:
     slow, quick = Slow(), Slow()
     quick.go.set()
     async with running(slow, quick, max_queue=2) as engine:
@@ -72,7 +72,7 @@ async def test_queues_take_turns_at_one_thread() -> None:
     assert sorted(turns[:3]) == sorted(turns[3:]) == ["0", "1", "2"], order
 
 
-async def test_a_queue_that_waits_for_its_turn_fills() -> None:
+async def test_a_queue_fills_while_another_model_runs() -> None:
     model, other = Slow(), Slow()
     async with running(model, other, max_models=1) as engine:
         first = await held(engine, model)
@@ -100,7 +100,7 @@ async def test_a_full_queue_is_busy() -> None:
         assert await run(engine, "later") == "later"
 
 
-async def test_bad_input_is_its_own_fault_alone() -> None:
+async def test_bad_input_does_not_affect_the_batch() -> None:
     model = Slow()
     async with running(model) as engine:
         first = await held(engine, model)
@@ -114,7 +114,7 @@ async def test_bad_input_is_its_own_fault_alone() -> None:
     assert model.batches == [["first"], ["a", "b"]]
 
 
-async def test_who_leaves_gives_up_the_place() -> None:
+async def test_a_cancelled_request_leaves_the_queue() -> None:
     model = Slow()
     async with running(model, max_queue=1) as engine:
         first = await held(engine, model)
@@ -131,7 +131,7 @@ async def test_who_leaves_gives_up_the_place() -> None:
     assert model.batches == [["first"], ["stayer"]]
 
 
-async def test_a_long_wait_is_busy_and_gives_up_the_place() -> None:
+async def test_a_request_that_waits_too_long_is_busy_and_leaves_the_queue() -> None:
     model = Slow()
     async with running(model, max_wait_seconds=0.05) as engine:
         first = await held(engine, model)
@@ -144,7 +144,7 @@ async def test_a_long_wait_is_busy_and_gives_up_the_place() -> None:
     assert model.batches == [["first"]]
 
 
-async def test_one_failure_fails_alone() -> None:
+async def test_a_failure_affects_only_its_own_request() -> None:
     model = Slow()
     async with running(model) as engine:
         first = await held(engine, model)
@@ -159,7 +159,7 @@ async def test_one_failure_fails_alone() -> None:
     assert isinstance(results[4], KeyError)
 
 
-async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> None:
+async def test_shutdown_finishes_running_and_refuses_waiting_requests() -> None:
     model = Slow()
     async with running(model) as engine:
         first = await held(engine, model)
@@ -173,7 +173,7 @@ async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> N
         await run(engine, "third")
 
 
-def test_a_job_can_leave_its_process() -> None:
+def test_jobs_can_be_pickled() -> None:
     changes = (
         Intervention("encoder.0.self", "set", 1, Cell(0, 1, 0.5, True)),
         Intervention("encoder.0.self", "cut", None, (0, 1)),
@@ -189,6 +189,6 @@ def test_a_job_can_leave_its_process() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_so_can_its_answer(form: str) -> None:
+def test_replies_can_be_pickled(form: str) -> None:
     encoded = Encoding(form, 10)(Reply({"tensors": {}}, {}))
     assert pickle.loads(pickle.dumps(encoded)) == encoded

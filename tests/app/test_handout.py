@@ -74,7 +74,7 @@ def source(content: bytes) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}'"
 
 
-async def test_it_holds_what_the_model_saw(client: httpx.AsyncClient) -> None:
+async def test_it_contains_the_trace(client: httpx.AsyncClient) -> None:
     page = await handout(client)
     file = trace_in(page)
     asked = await client.post(
@@ -100,7 +100,7 @@ async def test_it_is_small(client: httpx.AsyncClient) -> None:
     assert len(page.encode("windows-1252")) < MOST_BYTES
 
 
-async def test_it_may_load_nothing(client: httpx.AsyncClient) -> None:
+async def test_its_policy_allows_no_requests(client: httpx.AsyncClient) -> None:
     page = await handout(client)
     rules = policy(page)
     assert rules["default-src"] == ["'none'"]
@@ -114,7 +114,7 @@ async def test_it_may_load_nothing(client: httpx.AsyncClient) -> None:
     assert all(address.startswith("data:") for address in loads)
 
 
-def test_what_would_end_a_script_is_no_part_of_it() -> None:
+def test_text_cannot_end_a_script() -> None:
     with pytest.raises(ValueError, match="</script"):
         script("'</Script>'")
 
@@ -168,7 +168,7 @@ async def test_a_share_has_one_too(client: httpx.AsyncClient) -> None:
         ({"state": STATE, "more": 1}, 422, "unknown-field"),
     ],
 )
-async def test_what_cannot_be_seen_is_a_problem(
+async def test_an_invalid_state_is_a_problem(
     client: httpx.AsyncClient, body: Any, status: int, kind: str
 ) -> None:
     reply = await client.post("/api/handout", json=body)
@@ -178,14 +178,14 @@ async def test_what_cannot_be_seen_is_a_problem(
         assert reply.json()["field"] == "state.source"
 
 
-async def test_no_share_no_handout(client: httpx.AsyncClient) -> None:
+async def test_handout_of_an_unknown_share_is_404(client: httpx.AsyncClient) -> None:
     reply = await client.get("/s/2222222222222/handout.html", headers={"Accept": "*/*"})
     assert reply.status_code == 404
     reply = await client.get("/s/2222222222222/handout.html?theme=pink")
     assert reply.status_code == 422
 
 
-async def test_more_than_a_reply_holds_is_refused(serving: Serving) -> None:
+async def test_a_handout_that_is_too_large_is_refused(serving: Serving) -> None:
     async with serving(max_values=1_000) as client:
         reply = await client.post("/api/handout", json={"state": STATE})
     assert reply.json()["type"] == "urn:headlight:reply-too-large"

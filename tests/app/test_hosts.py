@@ -49,7 +49,7 @@ async def test_a_class_reaches_it_by_any_local_name(client: httpx.AsyncClient, h
 
 
 @pytest.mark.parametrize("host", OTHERS)
-async def test_no_share_link_leads_to_another_host(client: httpx.AsyncClient, host: str) -> None:
+async def test_share_links_never_use_a_foreign_host(client: httpx.AsyncClient, host: str) -> None:
     for path in ("/", "/api/models", "/static/0/css/page.css"):
         hold(await client.get(path, headers={"Host": host}), 421, "unknown-host", None)
     reply = await client.post("/api/shares", json=SHARE, headers={"Host": host})
@@ -57,18 +57,18 @@ async def test_no_share_link_leads_to_another_host(client: httpx.AsyncClient, ho
     assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_two_hosts_are_none(client: httpx.AsyncClient) -> None:
+async def test_two_host_headers_are_refused(client: httpx.AsyncClient) -> None:
     hosts = [("Host", "localhost"), ("Host", "evil.example")]
     for headers in (hosts, hosts[::-1]):
         hold(await client.get("/", headers=headers), 421, "unknown-host", None)
 
 
 @pytest.mark.parametrize("path", ["/api/health"])
-async def test_probes_ask_by_any_name(client: httpx.AsyncClient, path: str) -> None:
+async def test_probes_work_under_any_host_name(client: httpx.AsyncClient, path: str) -> None:
     assert (await client.get(path, headers={"Host": "10.0.0.9.pod"})).status_code == 200
 
 
-async def test_the_operator_names_more(serving: Serving) -> None:
+async def test_configured_hosts_are_accepted(serving: Serving) -> None:
     names = "headlight.example.org,*.school.example"
     async with serving(allowed_hosts=names, public_url="https://other.example:8443/x") as client:
         for host, status in {
@@ -88,7 +88,7 @@ async def test_the_operator_names_more(serving: Serving) -> None:
         assert reply.status_code == 200
 
 
-async def test_on_the_internet_only_what_is_named(serving: Serving) -> None:
+async def test_public_servers_accept_only_named_hosts(serving: Serving) -> None:
     async with serving(public=True, public_url="https://headlight.example.org") as client:
         client.base_url = httpx.URL("https://headlight.example.org")
         page = await client.get("/")
@@ -115,7 +115,7 @@ async def test_on_the_internet_only_what_is_named(serving: Serving) -> None:
         ({"allowed_hosts": "a.*.org"}, "allowed_hosts"),
     ],
 )
-def test_settings_that_promise_nothing_are_refused(wrong: dict[str, object], field: str) -> None:
+def test_public_mode_without_a_host_is_refused(wrong: dict[str, object], field: str) -> None:
     with pytest.raises(ValidationError) as error:
         Settings(**wrong)  # type: ignore[arg-type]
     assert [one["loc"] for one in error.value.errors()] == [(field,)]
@@ -140,7 +140,7 @@ def test_limits_on_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
         assert getattr(public, name) == (50 if name == "max_queue" else value)
 
 
-def test_nobody_says_who_asks_but_the_proxies_named(launch: Callable[..., AppServer]) -> None:
+def test_only_trusted_proxies_set_the_client_address(launch: Callable[..., AppServer]) -> None:
     server = launch(max_shares_per_minute="2")
     url = f"{server.url}/api/shares"
     for number, status in enumerate([201, 200, 429]):

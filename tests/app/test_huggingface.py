@@ -86,7 +86,7 @@ async def test_a_mask_is_filled_in(client: httpx.AsyncClient) -> None:
     assert {str(id_) for id_ in ids} <= found["pieces"].keys()
 
 
-async def test_a_text_goes_on(client: httpx.AsyncClient) -> None:
+async def test_a_text_is_continued(client: httpx.AsyncClient) -> None:
     asked = {"text": "The cat", "model": "gpt2", "decode": {"max_tokens": 3}}
     lines = (await client.post("/api/decode", json=asked)).text.splitlines()
     assert len(json.loads(lines[-1])["end"]["output"]["tokens"]) <= 3

@@ -43,7 +43,7 @@ async def test_padding_has_no_numbers(client: httpx.AsyncClient) -> None:
         assert min(ranks[:count]) >= 1
 
 
-async def test_it_is_not_among_everything(client: httpx.AsyncClient) -> None:
+async def test_the_wildcard_does_not_select_it(client: httpx.AsyncClient) -> None:
     said = (await client.post("/api/trace", json={**SENTENCE, "select": ["*"]})).json()
     assert not [name for name in said["tensors"] if name.startswith("inside")]
 

@@ -60,7 +60,9 @@ async def test_every_effect_changes_what_is_seen(
     ],
     ids=str,
 )
-async def test_what_cannot_be_is_named(client: httpx.AsyncClient, do: object, field: str) -> None:
+async def test_invalid_interventions_are_named(
+    client: httpx.AsyncClient, do: object, field: str
+) -> None:
     reply = await traced(client, {"at": "encoder.0.self", "do": do})
     assert reply.status_code == 422, reply.text
     assert reply.json()["field"] == f"interventions[0].{field}"

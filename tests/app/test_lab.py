@@ -93,7 +93,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "status", "kind", "field"), BODIES)
-async def test_what_is_wrong_is_named(
+async def test_errors_name_the_field(
     client: httpx.AsyncClient, body: str, status: int, kind: str, field: str | None
 ) -> None:
     response = await client.post("/api/lab", content=body, headers=JSON)

@@ -126,14 +126,14 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("state", "kind", "field"), BODIES)
-async def test_what_is_wrong_is_named(
+async def test_errors_name_the_field(
     client: httpx.AsyncClient, state: dict[str, Any], kind: str, field: str
 ) -> None:
     for path in ("/api/shares", "/api/handout"):
         hold(await client.post(path, json={"state": state}), 422, kind, field)
 
 
-async def test_nothing_else_is_asked_for_it(client: httpx.AsyncClient) -> None:
+async def test_it_allows_no_additional_requests(client: httpx.AsyncClient) -> None:
     for more, field in (
         ({"select": ["*"]}, "select"),
         ({"asks": [{"learning": {"example": 0}}]}, "asks"),

@@ -89,5 +89,5 @@ def test_every_schema_has_a_plain_name() -> None:
     assert not [name for name in reference() if "__" in name]
 
 
-async def test_no_limit_beyond_any_model_is_told(client: httpx.AsyncClient) -> None:
+async def test_the_reference_omits_limits_beyond_any_model(client: httpx.AsyncClient) -> None:
     assert "1000000000" not in (await client.get("/openapi.json")).text

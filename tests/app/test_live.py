@@ -7,7 +7,7 @@ import pytest
 from tests.app.live import Live, until
 
 
-async def test_who_hangs_up_gives_up_the_place(live: Live) -> None:
+async def test_a_disconnected_client_leaves_the_queue(live: Live) -> None:
     reader, writer = await live.send("first")
     await until(live.model.started.is_set)
     _, leaver = await live.send("leaver")
@@ -20,7 +20,7 @@ async def test_who_hangs_up_gives_up_the_place(live: Live) -> None:
     assert live.model.batches == [["first"]]
 
 
-async def test_the_end_waits_for_who_is_being_served(live: Live) -> None:
+async def test_shutdown_waits_for_running_requests(live: Live) -> None:
     reader, writer = await live.send("first")
     await until(live.model.started.is_set)
     live.server.should_exit = True

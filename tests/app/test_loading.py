@@ -36,14 +36,14 @@ class Shelf:
         return catalog
 
 
-def test_the_default_stays_and_no_more_than_the_bound() -> None:
+def test_the_default_model_stays_and_the_limit_holds() -> None:
     catalog = Shelf("a", "b", "c").catalog(2)
     assert catalog.loaded[-1] == catalog.listing.pick(None) == "a"
     assert len(catalog.loaded) == 2
     assert list(catalog) == ["a", "b", "c"]
 
 
-def test_the_least_recently_used_makes_room() -> None:
+def test_the_least_recently_used_model_is_unloaded() -> None:
     shelf = Shelf("a", "b", "c")
     catalog = shelf.catalog(2)
     for name in ("b", "a", "c", "a", "b"):
@@ -52,7 +52,7 @@ def test_the_least_recently_used_makes_room() -> None:
     assert catalog.loaded == ["a", "b"]
 
 
-def test_what_is_in_use_stays() -> None:
+def test_a_model_in_use_stays_loaded() -> None:
     shelf = Shelf("a", "b", "c")
     catalog = shelf.catalog(1)
     with catalog.using("a"), catalog.using("b"):
@@ -61,7 +61,7 @@ def test_what_is_in_use_stays() -> None:
     assert len(catalog.loaded) == 1
 
 
-def test_small_models_stay_once_they_are_asked_for_and_do_not_count() -> None:
+def test_small_models_stay_loaded_and_do_not_count() -> None:
     shelf = Shelf("a", "b", "x", "y")
     catalog = shelf.catalog(1, "x", "y")
     assert catalog.loaded == ["a"]  # none of the small ones is kept from the start
@@ -78,7 +78,7 @@ def test_a_description_needs_no_weights() -> None:
     assert not shelf.loaded
 
 
-def test_first_uses_at_once_load_once() -> None:
+def test_concurrent_first_uses_load_once() -> None:
     shelf = Shelf("a", "b")
     catalog = shelf.catalog(1)
     ready = threading.Barrier(8)
@@ -98,7 +98,7 @@ def test_a_broken_bundle_is_reported_at_the_start(tmp_path: Path) -> None:
         Catalog.load({"en-zh": "en-zh", "mine": str(tmp_path)}, "cpu", 1)
 
 
-async def test_a_model_that_made_room_is_loaded_again(serving: Serving) -> None:
+async def test_an_unloaded_model_is_loaded_again(serving: Serving) -> None:
     shelf = Shelf("a", "b")
 
     async def ask(client: httpx.AsyncClient, model: str) -> None:

@@ -44,7 +44,7 @@ async def test_the_arrays_are_those_of_the_other_form(
         )
 
 
-async def test_shares_and_parameters_come_so_too(client: httpx.AsyncClient) -> None:
+async def test_shares_and_parameters_are_available_as_npz(client: httpx.AsyncClient) -> None:
     state = {"source": "The cat", "target": "猫"}
     made = (await client.post("/api/shares", json={"state": state})).json()
     arrays = opened((await client.get(f"/api/shares/{made['id']}", headers=NPZ)).content)
@@ -54,7 +54,7 @@ async def test_shares_and_parameters_come_so_too(client: httpx.AsyncClient) -> N
     assert opened(reply.content)["encoder.0.self.W_q"].shape == (256, 256)
 
 
-async def test_json_stays_what_is_sent_unasked(client: httpx.AsyncClient) -> None:
+async def test_json_is_the_default_format(client: httpx.AsyncClient) -> None:
     for accept in ("*/*", "application/*", "application/json, application/x-npz"):
         reply = await client.post("/api/trace", json=SENTENCE, headers={"Accept": accept})
         assert reply.headers["content-type"] == "application/json"

@@ -46,7 +46,7 @@ async def heartbeat() -> AsyncIterator[Callable[[], float]]:
 
 @pytest.mark.parametrize("accept", ["application/json", "application/octet-stream"])
 @pytest.mark.parametrize("path", [POSITIONS, PARAMETERS])
-async def test_the_loop_goes_on_while_large_replies_are_made(
+async def test_large_replies_do_not_block_the_loop(
     serving: Serving, path: str, accept: str
 ) -> None:
     headers = {"Accept-Encoding": "gzip", "Accept": accept}
@@ -60,7 +60,7 @@ async def test_the_loop_goes_on_while_large_replies_are_made(
         assert stall() < max(0.25 * took, 0.15), (stall(), took)
 
 
-async def test_what_never_changes_is_compressed_once(
+async def test_replies_with_an_etag_are_compressed_once(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
@@ -100,7 +100,7 @@ def test_numbers_in_parts_are_the_same_json(shape: tuple[int, ...]) -> None:
     assert orjson.loads(written) == orjson.loads(whole)
 
 
-async def test_milliseconds_do_not_wait_behind_seconds() -> None:
+async def test_short_work_does_not_wait_behind_long_work() -> None:
     """Long work fills its own threads alone."""
     async with asyncio.timeout(10):
         long = [asyncio.create_task(off_loop(time.sleep, 0.5)) for _ in range(8)]
@@ -112,7 +112,7 @@ async def test_milliseconds_do_not_wait_behind_seconds() -> None:
         await asyncio.gather(*long)
 
 
-async def test_small_work_changes_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_small_work_stays_on_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "_short", None)
     monkeypatch.setattr(pools, "_long", None)
     assert await off_loop(len, b"abc", size=SMALL) == 3
@@ -130,7 +130,7 @@ async def test_a_cache_is_bounded_by_bytes() -> None:
     assert cache.get(9)
 
 
-async def test_what_is_asked_for_together_is_made_once() -> None:
+async def test_concurrent_requests_compute_once() -> None:
     cache = ByteCache[bytes](1000, len)
     made: list[int] = []
     go = asyncio.Event()
@@ -149,7 +149,7 @@ async def test_what_is_asked_for_together_is_made_once() -> None:
     assert len(made) == 1
 
 
-async def test_a_failure_is_told_and_not_kept() -> None:
+async def test_a_failure_is_reported_and_not_cached() -> None:
     cache = ByteCache[bytes](1000, len)
 
     async def fail() -> bytes:

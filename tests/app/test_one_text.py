@@ -79,7 +79,7 @@ async def test_both_forms_hold_what_python_holds(
     assert ("pieces" in document) == (kind == "decoder")
 
 
-async def test_it_is_watched_going_on(
+async def test_its_continuation_is_streamed(
     client: httpx.AsyncClient, models: dict[str, OneText]
 ) -> None:
     asked = {"text": "The cat", "model": "decoder", "decode": {"max_tokens": 4}}
@@ -122,7 +122,7 @@ async def test_it_is_watched_going_on(
         ("shares", {"state": {"text": 1}}, "wrong-type", "state.text"),
     ],
 )
-async def test_what_it_does_not_take_is_named(
+async def test_invalid_requests_are_named(
     client: httpx.AsyncClient, path: str, body: dict[str, Any], kind: str, field: str | None
 ) -> None:
     hold(await client.post(f"/api/{path}", json=body), 422, kind, field)

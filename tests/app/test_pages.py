@@ -99,7 +99,7 @@ async def test_page(client: httpx.AsyncClient, path: str) -> None:
     assert '<html lang="en"' in page.text
 
 
-async def test_what_a_page_names_is_there(client: httpx.AsyncClient) -> None:
+async def test_all_files_of_a_page_exist(client: httpx.AsyncClient) -> None:
     for path in ("/", "/docs", "/nothing"):
         page = (await client.get(path, headers={"Accept": "text/html"})).text
         for url in set(re.findall(r'"(/(?:static|vendor)/[^"]+)"', page)):
@@ -123,7 +123,7 @@ async def test_a_page_comes_as_one_file(
     assert response.content == made.content
 
 
-async def test_an_old_address_is_answered_but_not_kept(client: httpx.AsyncClient) -> None:
+async def test_an_old_address_is_served_without_caching(client: httpx.AsyncClient) -> None:
     response = await client.get("/static/0123456789abcdef/js/pages/workspace.js")
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-cache"
@@ -190,7 +190,7 @@ def test_vendored_files_are_compressed_once(tmp_path: Path) -> None:
     assert path.stat() == before
 
 
-def test_what_a_killed_start_left_is_cleaned_at_the_next(tmp_path: Path) -> None:
+def test_files_left_by_a_killed_start_are_removed(tmp_path: Path) -> None:
     name = "swagger-ui.css"
     vendor = Vendor({name: vendored()[name]}, tmp_path)
     vendor.compress().join()
@@ -217,7 +217,7 @@ async def test_vendored_files_are_served(client: httpx.AsyncClient, name: str) -
     assert response.headers["content-type"].startswith(kind)
 
 
-async def test_a_copy_that_is_ready_is_sent_as_it_is(serving: Serving, tmp_path: Path) -> None:
+async def test_a_compressed_copy_is_sent_unchanged(serving: Serving, tmp_path: Path) -> None:
     async with serving(data_dir=tmp_path) as client:
         Vendor(vendored(), tmp_path / "cache")._compress()
         url = re.findall(r'"(/vendor/[^"]+plotly[^"]+)"', (await client.get("/")).text)[0]

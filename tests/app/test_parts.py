@@ -80,7 +80,7 @@ def test_database_url(written: str | None, meant: str) -> None:
     [{"port": 70_000}, {"models": "a=b,,"}, {"public_url": "example.org"}, {"max_queue": 0},
      {"device": "tpu"}, {"database_url": "nonsense"}, {"database_url": "mysql://host/name"}],
 )  # fmt: skip
-def test_settings_that_cannot_be(wrong: dict[str, object]) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Settings(**wrong)  # type: ignore[arg-type]
 
@@ -136,7 +136,7 @@ def test_the_wire_round_trips() -> None:
     assert Reply.metadata(reply.safetensors(more={"a": "😀"}))["more"] == {"a": "😀"}
 
 
-def test_what_is_not_finite_is_null() -> None:
+def test_non_finite_numbers_are_null() -> None:
     value = torch.tensor([[[float("nan"), float("inf"), -float("inf"), 1.0]]])
     for dtype in ("float32", "float16"):
         document = orjson.loads(trace_reply(some_trace(value), "", "", dtype).json())

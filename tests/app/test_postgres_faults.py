@@ -41,7 +41,7 @@ FOR EACH ROW EXECUTE FUNCTION fail();
 """
 
 
-async def test_postgres_that_fails_anywhere_keeps_nothing(url: str) -> None:
+async def test_a_failing_postgres_stores_nothing(url: str) -> None:
     async with open_store(url) as store, admin(url) as connection:
         for state, kind in (("53100", FULL), ("58030", UNAVAILABLE), ("40001", BUSY)):
             for table in TABLES:
@@ -70,7 +70,7 @@ async def test_postgres_that_is_locked_is_busy(url: str, monkeypatch: pytest.Mon
         assert await failure(add(store)) == BUSY
 
 
-async def test_postgres_that_vanishes_and_comes_back(url: str) -> None:
+async def test_a_restarted_postgres_is_used_again(url: str) -> None:
     name = make_url(url).database
     away = str(make_url(url).set(database="postgres"))
     async with open_store(url) as store, admin(away) as connection:

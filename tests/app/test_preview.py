@@ -90,7 +90,7 @@ def corners(image: Image.Image, grid: Grid, shape: tuple[int, ...]) -> NDArray[A
     )
 
 
-def test_the_scale_is_the_pages() -> None:
+def test_the_colour_scale_equals_the_pages() -> None:
     values = np.linspace(-0.1, 1.1, 601)
     np.testing.assert_array_equal(colours(values), page_colours(values))
     assert tuple(colours(np.array(0.0))) == rgb(PAPER)
@@ -112,7 +112,7 @@ async def test_its_pixels_are_the_weights(client: httpx.AsyncClient, pool: str |
     assert np.abs(seen - page_colours(shown)).max() <= 1  # float32 may round to the next
 
 
-async def test_what_is_masked_is_hatched(client: httpx.AsyncClient) -> None:
+async def test_masked_cells_are_hatched(client: httpx.AsyncClient) -> None:
     share_id = await share(client, block="decoder")
     image = await picture(client, share_id)
     reply, grid = await drawn(client, share_id)
@@ -136,9 +136,7 @@ async def test_what_is_masked_is_hatched(client: httpx.AsyncClient) -> None:
         {"pad_to": 20, "block": "encoder"},
     ],
 )
-async def test_whatever_was_shared_has_a_picture(
-    client: httpx.AsyncClient, state: dict[str, Any]
-) -> None:
+async def test_every_share_has_a_picture(client: httpx.AsyncClient, state: dict[str, Any]) -> None:
     wanted = {name: value for name, value in (STATE | state).items() if value is not None}
     made = await client.post("/api/shares", json={"state": wanted})
     assert made.status_code == 201, made.text
@@ -190,7 +188,7 @@ def test_a_label_shows_what_has_no_letters() -> None:
     assert {text: label({"text": text}) for text in shown} == shown
 
 
-async def test_it_is_kept_and_may_be_shown_elsewhere(
+async def test_it_is_cached_and_other_sites_may_embed_it(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     share_id = await share(client)
@@ -211,7 +209,7 @@ async def test_it_is_kept_and_may_be_shown_elsewhere(
 @pytest.mark.parametrize(
     "share_id", ["nothing", "2222222222222", "%00", "%F0%9F%98%80", "2" * 3000]
 )
-async def test_no_share_has_no_picture(client: httpx.AsyncClient, share_id: str) -> None:
+async def test_an_unknown_share_has_no_picture(client: httpx.AsyncClient, share_id: str) -> None:
     response = await client.get(f"/s/{share_id}/preview.png")
     assert response.status_code == 404
     assert response.json()["type"] == "urn:headlight:unknown-share"
@@ -227,7 +225,7 @@ async def test_the_page_names_it(client: httpx.AsyncClient) -> None:
     assert '<meta name="twitter:card" content="summary_large_image">' in page
 
 
-async def test_a_changed_machine_is_not_taken_for_the_real_one(client: httpx.AsyncClient) -> None:
+async def test_a_modified_model_is_marked_in_the_picture(client: httpx.AsyncClient) -> None:
     plain = await share(client)
     changed = await share(client, interventions=[{"at": "encoder.0.self", "head": 0, "do": "zero"}])
     mark = np.array(rgb(ALTERED))

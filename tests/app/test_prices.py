@@ -45,7 +45,7 @@ def test_a_pass_is_layers_times_tokens() -> None:
         ({"decode": Decode("beam", 8)}, PASS),
     ],
 )
-def test_what_a_pass_costs_more(more: dict[str, Any], expected: float) -> None:
+def test_options_that_make_a_pass_more_expensive(more: dict[str, Any], expected: float) -> None:
     assert of(replace(SHORT, **more)) == pytest.approx(expected)
 
 
@@ -59,7 +59,7 @@ def test_what_a_pass_costs_more(more: dict[str, Any], expected: float) -> None:
         (Decode(max_tokens=10**6), READ + 50, 1),
     ],
 )
-def test_what_is_to_be_written_counts_for_the_most_that_it_may_have(
+def test_a_missing_target_counts_with_its_maximum_length(
     decode: Decode, written: float, rows: int
 ) -> None:
     request = replace(SHORT, target=None, decode=decode)
@@ -73,7 +73,7 @@ def test_what_is_to_be_written_counts_for_the_most_that_it_may_have(
     assert price(DecodeJob("0", changed, 3), INFO) == pytest.approx(writing * 1.05)
 
 
-def test_a_sentence_that_is_frozen_is_run_first_and_once() -> None:
+def test_a_frozen_sentence_costs_one_run() -> None:
     def freeze(source: str) -> Intervention:
         return Intervention("encoder.0.self", "freeze", 0, replace(SHORT, source=source))
 
@@ -88,7 +88,7 @@ def test_a_sentence_that_is_frozen_is_run_first_and_once() -> None:
     assert price(SweepJob("0", SHORT, "zero", None), INFO) == pytest.approx(17 * PASS)
 
 
-def test_an_address_fills_as_fast_as_its_pages_do() -> None:
+def test_an_addresss_budget_fills_as_fast_as_its_pages() -> None:
     now = 0.0
     budgets = Budgets(10, 100, 4, lambda: now)
     pages = [Client("a", n) for n in range(5)]
@@ -107,14 +107,14 @@ def test_an_address_fills_as_fast_as_its_pages_do() -> None:
         budgets.charge(pages[4], 1)
 
 
-def test_what_is_refused_costs_nothing() -> None:
+def test_a_refused_request_costs_nothing() -> None:
     budgets = Budgets(10, 100, 4, lambda: 0.0)
     with pytest.raises(SpentError):
         budgets.charge(Client("a", 0), 101)
     budgets.charge(Client("a", 0), 100)
 
 
-def test_who_sends_no_token_is_the_first_page() -> None:
+def test_a_client_without_a_token_is_the_first_page() -> None:
     assert Client.of("a", "", 4) == Client("a", 0)
     assert Client.of("a", "token", 4) == Client.of("a", "token", 4)
     assert {Client.of("a", str(n), 1).page for n in range(9)} == {0}

@@ -52,7 +52,7 @@ def test_a_traceback_has_its_lines_and_no_message(log: io.StringIO) -> None:
     assert told.rstrip().endswith("builtins.ExceptionGroup")
 
 
-async def test_a_task_that_nobody_waited_for(log: io.StringIO) -> None:
+async def test_an_unawaited_task_is_logged_without_its_message(log: io.StringIO) -> None:
     async def fail() -> None:
         raise ValueError(SECRET)
 
@@ -108,7 +108,7 @@ async def test_a_failed_insert_in_postgres(
     assert SECRET not in told + response.text
 
 
-def test_a_server_that_fails_everywhere(launch: Callable[..., AppServer], tmp_path: Path) -> None:
+def test_a_whole_log_contains_no_input(launch: Callable[..., AppServer], tmp_path: Path) -> None:
     """Bad input, bad addresses, a failing database: a real server's whole log."""
     server = launch()
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:

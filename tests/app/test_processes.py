@@ -86,7 +86,7 @@ async def engine_of(runners: Runners, seconds: float = 60) -> AsyncIterator[Engi
         yield engine
 
 
-async def test_all_that_processes_do(tmp_path: Path) -> None:
+async def test_processes_run_crash_and_restart(tmp_path: Path) -> None:
     """One test, since the process that they are forked off takes seconds to start."""
     runners = await asyncio.to_thread(in_processes, [launch(opening()), launch(opening())])
     own = LOAD()
@@ -163,7 +163,7 @@ async def until_ready(engine: Engine) -> None:
             await asyncio.sleep(0.05)
 
 
-def test_a_model_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_opened_is_reported_at_startup(tmp_path: Path) -> None:
     broken = partial(Catalog.load, {"0": str(tmp_path)}, "cpu", 1)
     with pytest.raises(RuntimeError, match="not a model bundle"):
         in_processes([launch(opening(broken))])

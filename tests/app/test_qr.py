@@ -74,7 +74,7 @@ async def test_another_reader_reads_it(client: httpx.AsyncClient, link: str) -> 
         ("text=https://a/" + quote("猫" * 700), "too-long"),
     ],
 )
-async def test_nothing_but_links(client: httpx.AsyncClient, query: str, kind: str) -> None:
+async def test_only_links_are_accepted(client: httpx.AsyncClient, query: str, kind: str) -> None:
     response = await client.get(f"/api/qr?{query}")
     problem = response.json()
     assert response.status_code == 422
@@ -84,6 +84,6 @@ async def test_nothing_but_links(client: httpx.AsyncClient, query: str, kind: st
         assert str(MAX_LINK) in problem["detail"]
 
 
-async def test_bytes_that_are_no_text_are_no_link(client: httpx.AsyncClient) -> None:
+async def test_bytes_that_are_not_text_are_refused(client: httpx.AsyncClient) -> None:
     response = await client.get("/api/qr?text=https://a/%FF%FE")
     assert response.status_code == 200  # what the bytes stand for was replaced on the way in

@@ -34,7 +34,7 @@ async def test_a_model_that_does_not_answer(
         assert (await client.get("/api/ready")).status_code == 200
 
 
-async def test_a_database_that_takes_no_write(
+async def test_a_database_that_refuses_writes_is_not_ready(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(readiness, "HEARTBEAT_SECONDS", 1.0)
@@ -57,7 +57,7 @@ async def test_a_database_that_takes_no_write(
         assert (await client.get("/api/health")).status_code == 200
 
 
-async def test_many_probes_are_one_heartbeat(serving: Serving) -> None:
+async def test_many_probes_run_one_check(serving: Serving) -> None:
     slow = Slow()
     async with serving(catalog=Catalog.of({"slow": slow})) as client:
         asking = [asyncio.create_task(client.get("/api/ready")) for _ in range(20)]

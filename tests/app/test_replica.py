@@ -55,7 +55,7 @@ async def test_a_batch_comes_back_as_bytes() -> None:
     assert model.batches == [["a", "b"]]
 
 
-async def test_a_stream_goes_on_wherever_it_is_asked() -> None:
+async def test_a_stream_continues_on_any_replica() -> None:
     """Asked for a line again, or for one that another replica would have made, it begins anew."""
     replica = replica_of(Slow())
     assert [await line(replica, n) for n in (0, 1)] == [b"0", b"1"]
@@ -78,7 +78,7 @@ async def test_streams_that_nobody_reads_are_closed() -> None:
     assert not replica.worker._streams
 
 
-async def test_turns_wait_for_one_another_and_urgent_ones_do_not() -> None:
+async def test_turns_wait_for_each_other_except_urgent_ones() -> None:
     model = Slow()
     replica = replica_of(model)
     first = asyncio.create_task(run(replica, Batch((job("first"),))))
@@ -93,7 +93,7 @@ async def test_turns_wait_for_one_another_and_urgent_ones_do_not() -> None:
     assert model.batches == [["first"], ["urgent"], ["second"]]
 
 
-async def test_a_turn_that_is_cancelled_keeps_its_place_until_it_has_ended() -> None:
+async def test_a_cancelled_turn_ends_with_its_work() -> None:
     model = Slow()
     replica = replica_of(model)
     first = asyncio.create_task(run(replica, Batch((job("first"),))))

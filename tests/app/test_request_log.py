@@ -89,7 +89,7 @@ async def test_streams_shares_and_caches_are_counted(serving: Serving) -> None:
         assert sample(text, "headlight_cache_lookups_total", cache=cache, result="miss") == 1
 
 
-async def test_two_applications_count_apart(serving: Serving, tmp_path: Path) -> None:
+async def test_applications_have_separate_metrics(serving: Serving, tmp_path: Path) -> None:
     async with (
         serving(metrics=True) as one,
         serving(metrics=True, data_dir=tmp_path / "other") as other,
@@ -101,7 +101,7 @@ async def test_two_applications_count_apart(serving: Serving, tmp_path: Path) ->
             assert sample(text, "headlight_requests_total", **labels) == count
 
 
-async def test_every_reply_has_an_id_of_its_own(
+async def test_every_reply_has_a_unique_id(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with serving() as client:

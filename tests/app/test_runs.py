@@ -82,7 +82,7 @@ async def lines(client: httpx.AsyncClient, made: dict[str, str], since: int = 0)
     return [one for one in told if one != {"alive": True}]
 
 
-async def test_a_run_trains_to_its_end_and_tells_it(runs: httpx.AsyncClient) -> None:
+async def test_a_run_trains_to_the_end_and_reports_events(runs: httpx.AsyncClient) -> None:
     made = await start(runs, SMALL)
     assert made["url"] == f"http://headlight/train?run={made['id']}"
     told = await lines(runs, made)  # until it ends
@@ -140,7 +140,7 @@ async def test_pause_resume_rate_and_stop(runs: httpx.AsyncClient) -> None:
     assert (await patch(runs, made, paused=True)).status_code == 409
 
 
-async def test_the_queue_tells_places_and_a_paused_run_gives_its_place_up(
+async def test_waiting_runs_get_places_and_a_paused_run_makes_room(
     runs: httpx.AsyncClient,
 ) -> None:
     first = await start(runs, LONG)
@@ -169,7 +169,7 @@ async def stopped_log(client: httpx.AsyncClient, made: dict[str, str]) -> list[A
     return await lines(client, made)
 
 
-async def test_a_fork_with_the_same_options_goes_on_as_the_first_did(
+async def test_a_fork_with_the_same_options_continues_identically(
     runs: httpx.AsyncClient,
 ) -> None:
     made = await start(runs, SMALL)
@@ -194,7 +194,7 @@ async def test_a_fork_with_the_same_options_goes_on_as_the_first_did(
     assert third[-1]["loss"] != first[10]["loss"]
 
 
-async def test_a_killed_process_fails_its_run_and_frees_the_place(runs: httpx.AsyncClient) -> None:
+async def test_a_killed_process_fails_its_run_and_starts_the_next(runs: httpx.AsyncClient) -> None:
     first = await start(runs, LONG)
     second = await start(runs, SMALL)
     before = await until(runs, first, lambda now: now["step"] > 120)
@@ -213,7 +213,7 @@ async def test_a_killed_process_fails_its_run_and_frees_the_place(runs: httpx.As
     await until(runs, again.json(), lambda now: now["state"] == "finished")
 
 
-async def test_a_run_that_nobody_watches_ends(serving: Serving) -> None:
+async def test_an_unwatched_run_is_stopped(serving: Serving) -> None:
     async with serving(max_run_unwatched_seconds=2.0, **EAGER) as client:
         made = await start(client, LONG)
         watched = asyncio.create_task(lines(client, made))
@@ -231,7 +231,7 @@ async def test_a_run_that_nobody_watches_ends(serving: Serving) -> None:
                 await asyncio.sleep(0.1)
 
 
-async def test_minutes_bound_a_run(serving: Serving) -> None:
+async def test_a_run_ends_after_its_minutes(serving: Serving) -> None:
     async with serving(max_run_minutes=1 / 60, **EAGER) as client:
         made = await start(client, {**LONG, "steps": 5000})
         await lines(client, made)
@@ -301,7 +301,7 @@ async def learned_as_seen(
                     assert torch.allclose(stored.double() / 255, exact, atol=0.5 / 255 + 1e-6)
 
 
-async def test_who_kept_a_model_deletes_it(
+async def test_a_kept_model_is_deleted_with_its_key(
     serving: Serving, catalog: Catalog, tmp_path: Path
 ) -> None:
     own = Catalog.load({"en-zh": "en-zh"}, "cpu", kept=tmp_path / "kept")
@@ -349,7 +349,7 @@ async def test_who_kept_a_model_deletes_it(
         ({"nonsense": 1}, "unknown-field", None),
     ],
 )
-async def test_bad_options_are_told(
+async def test_invalid_options_are_refused(
     runs: httpx.AsyncClient, options: dict[str, Any], kind: str, field: str | None
 ) -> None:
     reply = await runs.post("/api/runs", json=options)
@@ -357,7 +357,7 @@ async def test_bad_options_are_told(
     assert reply.json().get("field") == field
 
 
-async def test_what_is_not_there_or_not_ones_own(runs: httpx.AsyncClient) -> None:
+async def test_unknown_runs_and_wrong_keys_are_refused(runs: httpx.AsyncClient) -> None:
     assert problem(await runs.get("/api/runs/nothing")) == (404, "unknown-run")
     made = await start(runs, SMALL)
     path = f"/api/runs/{made['id']}"
@@ -381,13 +381,13 @@ async def test_what_is_not_there_or_not_ones_own(runs: httpx.AsyncClient) -> Non
         assert problem(reply) == (422, kind), options
 
 
-async def test_a_server_that_trains_nothing_says_so(serving: Serving) -> None:
+async def test_training_can_be_off(serving: Serving) -> None:
     async with serving(max_runs=0) as client:
         assert problem(await client.post("/api/runs", json=SMALL)) == (404, "training-off")
         assert (await client.get("/train", headers={"Accept": "text/html"})).status_code == 404
 
 
-async def test_a_full_queue_is_told(serving: Serving) -> None:
+async def test_a_full_run_queue_is_503(serving: Serving) -> None:
     async with serving(max_run_queue=0, **EAGER) as client:
         first = await start(client, SMALL)
         await until(client, first, lambda now: now["state"] != "queued")
@@ -396,7 +396,7 @@ async def test_a_full_queue_is_told(serving: Serving) -> None:
         assert int(refused.headers["Retry-After"]) > 0
 
 
-def test_a_server_that_ends_lets_watchers_go(tmp_path: Path) -> None:
+def test_shutdown_ends_the_streams_of_runs(tmp_path: Path) -> None:
     """Their streams end in order, though the run does not."""
     with running_app(tmp_path, {"run_nice": "0", "zoo": "0"}, warm=True) as server:
         run = httpx.post(f"{server.url}/api/runs", json=LONG, timeout=SECONDS).json()

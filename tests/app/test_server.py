@@ -24,7 +24,7 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/nothing", "/api/nothing"])
-async def test_every_reply_is_guarded(client: httpx.AsyncClient, path: str) -> None:
+async def test_every_reply_has_security_headers(client: httpx.AsyncClient, path: str) -> None:
     response = await client.get(path, headers={"Accept": "text/html, */*"})
     policy = dict(
         directive.split(" ", 1)
@@ -38,7 +38,7 @@ async def test_every_reply_is_guarded(client: httpx.AsyncClient, path: str) -> N
     assert "strict-transport-security" not in response.headers
 
 
-async def test_an_embedded_share_alone_may_be_framed(client: httpx.AsyncClient) -> None:
+async def test_only_embedded_shares_may_be_framed(client: httpx.AsyncClient) -> None:
     made = await client.post("/api/shares", json={"state": {"source": "<hello> & 'you'"}})
     share_id = made.json()["id"]
     page = await client.get(f"/embed/{share_id}", headers={"Accept": "text/html"})
@@ -56,7 +56,7 @@ async def test_an_embedded_share_alone_may_be_framed(client: httpx.AsyncClient) 
         assert page.headers["cross-origin-resource-policy"] == "same-origin"
 
 
-async def test_a_bug_is_guarded_and_tells_nothing(
+async def test_an_internal_error_has_security_headers_and_no_details(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def explode(*_: object) -> None:
@@ -72,7 +72,7 @@ async def test_a_bug_is_guarded_and_tells_nothing(
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_what_the_client_has_is_not_sent_again(client: httpx.AsyncClient, path: str) -> None:
+async def test_an_unchanged_reply_is_304(client: httpx.AsyncClient, path: str) -> None:
     first = await client.get(path)
     tag = first.headers["etag"]
     for known in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
@@ -93,7 +93,7 @@ async def test_head_is_get_without_the_body(client: httpx.AsyncClient, path: str
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "identity"])
-async def test_replies_are_compressed_as_the_client_likes(
+async def test_replies_are_compressed_by_accept_encoding(
     client: httpx.AsyncClient, encoding: str
 ) -> None:
     path = "/api/positions?length=64&d_model=64"

@@ -20,7 +20,7 @@ async def make(client: httpx.AsyncClient, token: str = "", **more: object) -> ht
     return await client.post("/api/shares", json=body, headers={"Headlight-Client": token})
 
 
-async def test_it_is_told_in_every_form(client: httpx.AsyncClient) -> None:
+async def test_it_is_in_every_format(client: httpx.AsyncClient) -> None:
     share_id = (await make(client, about=ABOUT)).json()["id"]
     assert (await client.get(f"/api/shares/{share_id}")).json()["about"] == ABOUT
     file = await client.get(f"/api/shares/{share_id}", headers=OCTETS)
@@ -50,7 +50,7 @@ async def test_pages_show_it_as_text(client: httpx.AsyncClient, path: str) -> No
         ({"note": "a\0b"}, "about.note", "not-text"),
     ],
 )
-async def test_what_it_does_not_take(
+async def test_invalid_texts_are_refused(
     client: httpx.AsyncClient, about: dict[str, str], field: str, kind: str
 ) -> None:
     response = await make(client, about=about)
@@ -59,7 +59,7 @@ async def test_what_it_does_not_take(
     assert response.json()["field"] == field
 
 
-async def test_the_same_share_is_made_once(client: httpx.AsyncClient) -> None:
+async def test_an_equal_share_is_created_once(client: httpx.AsyncClient) -> None:
     first, again = await make(client, "a"), await make(client, "a")
     assert (first.status_code, again.status_code) == (201, 200)
     assert again.json() == first.json() | {"edit_key": None}
@@ -75,7 +75,7 @@ async def test_the_same_share_is_made_once(client: httpx.AsyncClient) -> None:
     assert all(one.status_code == 201 for one in others)
 
 
-async def test_a_deleted_share_is_made_anew(client: httpx.AsyncClient) -> None:
+async def test_a_deleted_share_can_be_created_again(client: httpx.AsyncClient) -> None:
     first = (await make(client, "a")).json()
     key = {"Edit-Key": first["edit_key"]}
     assert (await client.delete(f"/api/shares/{first['id']}", headers=key)).status_code == 204
@@ -94,7 +94,7 @@ async def test_a_deleted_share_is_made_anew(client: httpx.AsyncClient) -> None:
         ("school.lan:8000", "192.0.2.9", "0.0.0.0", "school.lan:8000"),
     ],
 )
-async def test_links_are_for_others(
+async def test_links_use_an_address_that_others_can_reach(
     serving: Serving,
     monkeypatch: pytest.MonkeyPatch,
     asked: str,

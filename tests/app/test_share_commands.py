@@ -112,7 +112,7 @@ def broken(good: Path, folder: Path) -> list[Path]:
     return made
 
 
-async def test_damaged_shares_are_left_out_and_told(tmp_path: Path) -> None:
+async def test_damaged_shares_are_skipped_and_reported(tmp_path: Path) -> None:
     async with open_store(url_in(tmp_path)) as store:
         whole, damaged = await add(store), (await store.add(2, {}, {}, b"damaged")).id
     with sqlite3.connect(tmp_path / "headlight.db") as connection:
@@ -127,7 +127,9 @@ async def test_damaged_shares_are_left_out_and_told(tmp_path: Path) -> None:
     assert f"shares/{damaged}.json" not in names
 
 
-def test_beside_a_server_that_runs(launch: Callable[..., AppServer], tmp_path: Path) -> None:
+def test_commands_work_while_a_server_runs(
+    launch: Callable[..., AppServer], tmp_path: Path
+) -> None:
     server = launch()
     ids = []
     for asks in ([], ASKS):
@@ -152,7 +154,7 @@ def test_beside_a_server_that_runs(launch: Callable[..., AppServer], tmp_path: P
     assert [httpx.get(path).status_code for path in paths] == [404, 404]
 
 
-async def test_prune_takes_the_days_that_are_set(serving: Serving, tmp_path: Path) -> None:
+async def test_prune_uses_the_days_in_the_settings(serving: Serving, tmp_path: Path) -> None:
     async with serving() as client:
         ids = [(await share(client))["id"] for _ in range(2)]
     with closing(sqlite3.connect(tmp_path / "headlight.db")) as connection, connection:
@@ -177,7 +179,7 @@ async def test_prune_takes_the_days_that_are_set(serving: Serving, tmp_path: Pat
         (["prune"], {"keep_shares_days": "0"}, 2, "HEADLIGHT_KEEP_SHARES_DAYS"),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_impossible_commands_are_reported(
     tmp_path: Path, arguments: list[str], settings: dict[str, str], status: int, words: str
 ) -> None:
     code, said, warned = command(tmp_path, *arguments, **settings)
@@ -186,7 +188,7 @@ def test_what_cannot_be_done_is_said(
     assert "Traceback" not in warned
 
 
-def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failed_export_keeps_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "shares.zip"
     file.write_bytes(b"yesterday's")
     (tmp_path / ".shares.zip.part").write_bytes(os.urandom(100_000))  # of one that was killed

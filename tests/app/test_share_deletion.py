@@ -12,7 +12,7 @@ from tests.app.storage import ASKS, kept, share
 from tests.golden.kept import put, rows
 
 
-async def test_a_share_is_deleted_with_its_key_alone(
+async def test_a_share_is_deleted_only_with_its_key(
     client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     one, two = await share(client, asks=ASKS), await share(client, asks=ASKS[:1])
@@ -38,7 +38,7 @@ async def test_a_share_is_deleted_with_its_key_alone(
     assert kept(tmp_path) == (0, 0)
 
 
-async def test_the_key_is_nowhere_in_the_database(
+async def test_the_database_does_not_contain_the_key(
     client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     made = await share(client)
@@ -48,7 +48,7 @@ async def test_the_key_is_nowhere_in_the_database(
     assert "edit_key" not in (await client.get(f"/api/shares/{made['id']}")).text
 
 
-async def test_a_share_from_before_has_no_key(serving: Serving, tmp_path: Path) -> None:
+async def test_old_shares_have_no_key(serving: Serving, tmp_path: Path) -> None:
     old = rows(put(1, tmp_path))[0]
     async with serving() as client:
         for key in ("", "None"):
@@ -67,7 +67,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-async def test_a_damaged_share_says_so(serving: Serving, tmp_path: Path, damage: str) -> None:
+async def test_a_damaged_share_is_410(serving: Serving, tmp_path: Path, damage: str) -> None:
     async with serving() as client:
         share_id = (await share(client, asks=ASKS[:1]))["id"]
         whole = await share(client, select=["source.input"])
@@ -87,7 +87,7 @@ async def test_a_damaged_share_says_so(serving: Serving, tmp_path: Path, damage:
             assert (await client.get(f"/s/{whole['id']}")).status_code == 200
 
 
-async def test_what_was_damaged_before_there_were_digests_is_noticed(
+async def test_damaged_shares_without_digests_are_detected(
     serving: Serving, tmp_path: Path
 ) -> None:
     file = put(1, tmp_path)

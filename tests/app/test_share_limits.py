@@ -23,7 +23,7 @@ from tests.app.storage import ALL, ASKS, STATE, counts, kept, share
 OCTETS = {"Accept": "application/octet-stream"}
 
 
-async def test_equal_content_is_kept_once(client: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_equal_contents_are_stored_once(client: httpx.AsyncClient, tmp_path: Path) -> None:
     body = b'{"state":{"source":"Hi."},"asks":[%b,%b]}' % (
         (b'{"parameters":{"select":["*"]}}',) * 2
     )
@@ -42,7 +42,7 @@ async def test_equal_content_is_kept_once(client: httpx.AsyncClient, tmp_path: P
     assert len(files[0]) > 20_000_000
 
 
-async def test_json_has_its_limit_here_too(serving: Serving) -> None:
+async def test_json_replies_of_shares_are_limited(serving: Serving) -> None:
     """As everywhere else a reply in JSON has at most a quarter of the numbers."""
     async with serving() as client:
         path = f"/api/shares/{(await share(client, asks=[ALL]))['id']}"
@@ -89,7 +89,7 @@ async def test_asks_are_checked_like_traces_and_before_anything_runs(
     hold(await client.post("/api/shares", json=body), 422, kind, f"asks[1].{field}")
 
 
-async def test_one_address_has_its_quota(serving: Serving, tmp_path: Path) -> None:
+async def test_an_address_has_a_quota(serving: Serving, tmp_path: Path) -> None:
     async with serving() as client:
         await share(client)
         (size,) = _sizes(tmp_path)
@@ -137,7 +137,7 @@ async def test_all_shares_have_a_quota(serving: Serving, tmp_path: Path) -> None
             assert (await client.get(f"/api/shares/{one['id']}")).status_code == 200
 
 
-async def test_none_are_kept_where_none_may_be(
+async def test_no_shares_are_stored_with_a_quota_of_0(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.engine.engine.Engine.run", None)  # nor run
@@ -145,7 +145,7 @@ async def test_none_are_kept_where_none_may_be(
         hold(await client.post("/api/shares", json={"state": STATE}), 507, "storage-full", None)
 
 
-async def test_a_quota_is_exact_when_many_come_at_once(tmp_path: Path) -> None:
+async def test_a_quota_is_exact_under_concurrency(tmp_path: Path) -> None:
     limits = Limits(total=100_000, by_address=100_000)
     async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db", limits) as store:
         wanted = [
@@ -166,11 +166,11 @@ async def test_a_quota_is_exact_when_many_come_at_once(tmp_path: Path) -> None:
         ("testclient", "testclient"),
     ],
 )
-def test_a_client_is_its_network(address: str, network: str) -> None:
+def test_ipv6_clients_are_counted_by_network(address: str, network: str) -> None:
     assert client_network(Request({"type": "http", "client": (address, 1)})) == network
 
 
-async def test_an_address_is_not_kept(tmp_path: Path) -> None:
+async def test_addresses_are_not_stored(tmp_path: Path) -> None:
     async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
         for address in ("192.0.2.7", "192.0.2.7", "192.0.2.8"):
             await store.add(2, {}, {}, b"trace", address=address)
@@ -182,7 +182,7 @@ async def test_an_address_is_not_kept(tmp_path: Path) -> None:
         assert one != hashlib.sha256(b"192.0.2.7").digest()
 
 
-async def test_shares_expire_where_the_operator_says_so(serving: Serving, tmp_path: Path) -> None:
+async def test_shares_expire_after_the_configured_days(serving: Serving, tmp_path: Path) -> None:
     async with serving() as client:
         old, new = await share(client), await share(client)
         assert old["expires"] is None
@@ -218,7 +218,7 @@ async def test_shares_expire_where_the_operator_says_so(serving: Serving, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_expired_shares_are_deleted_as_time_goes_by(
+async def test_expired_shares_are_deleted_periodically(
     tmp_path: Path, postgres: Any, kind: str
 ) -> None:
     url = f"sqlite:///{tmp_path}/headlight.db" if kind == "sqlite" else postgres("expiry")

@@ -61,7 +61,7 @@ def states(draw: st.DrawFn) -> dict[str, Any]:
     return state
 
 
-async def test_a_state_is_refused_or_comes_back_the_same(serving: Serving, tmp_path: Path) -> None:
+async def test_a_state_is_refused_or_stored_unchanged(serving: Serving, tmp_path: Path) -> None:
     posted: list[dict[str, Any]] = []
 
     @BOUNDED
@@ -130,7 +130,7 @@ MODELS = st.fixed_dictionaries(
 
 @BOUNDED
 @given(MODELS)
-def test_what_is_upgraded_is_not_upgraded_again(model: dict[str, Any]) -> None:
+def test_upgrading_a_share_twice_changes_nothing(model: dict[str, Any]) -> None:
     before = json.dumps(model)
     once = upgraded(model)
     assert json.dumps(upgraded(once)) == json.dumps(once)
@@ -138,7 +138,7 @@ def test_what_is_upgraded_is_not_upgraded_again(model: dict[str, Any]) -> None:
     assert {*once} >= {*model} - {"aligner"} | {"attentions", "texts", "capabilities"}
 
 
-def test_an_upgrade_of_what_was_kept_is_the_same_again(tmp_path: Path) -> None:
+def test_upgrading_a_stored_share_is_idempotent(tmp_path: Path) -> None:
     for number in range(1, FORMAT + 1):
         for row in rows(put(number, tmp_path / str(number))):
             share = Share(row.id, number, datetime.now(UTC), row.state, row.model, row.trace)

@@ -46,7 +46,7 @@ async def create(client: httpx.AsyncClient, **state: object) -> str:
     return share_id
 
 
-async def test_it_opens_on_what_was_seen(client: httpx.AsyncClient) -> None:
+async def test_it_opens_with_the_frozen_trace(client: httpx.AsyncClient) -> None:
     response = await client.post("/api/shares", json={"state": STATE})
     share_id = response.json()["id"]
     made = response.json()
@@ -73,7 +73,7 @@ async def test_it_opens_on_what_was_seen(client: httpx.AsyncClient) -> None:
         assert frozen == tensor
 
 
-async def test_both_forms_say_the_same(client: httpx.AsyncClient) -> None:
+async def test_both_formats_have_the_same_content(client: httpx.AsyncClient) -> None:
     path = f"/api/shares/{await create(client)}"
     document = (await client.get(path)).json()
     file = (await client.get(path, headers=OCTETS)).content
@@ -93,7 +93,7 @@ ASKS: list[dict[str, object]] = [
 ]
 
 
-async def test_options_of_views_are_kept_as_they_are(client: httpx.AsyncClient) -> None:
+async def test_view_options_are_stored_unchanged(client: httpx.AsyncClient) -> None:
     share_id = await create(client, **OPTIONS)
     share = (await client.get(f"/api/shares/{share_id}")).json()
     assert share["state"] == STATE | OPTIONS
@@ -171,7 +171,7 @@ async def live(client: httpx.AsyncClient, ask: dict[str, Any]) -> dict[str, obje
 
 
 @pytest.mark.parametrize("path", ["asks/4", "asks/-1", f"asks/{2**31}", f"asks/{10**400}"])
-async def test_there_are_no_other_answers(client: httpx.AsyncClient, path: str) -> None:
+async def test_unknown_replies_of_a_share_are_404(client: httpx.AsyncClient, path: str) -> None:
     request = {"state": {"source": "hello"}, "asks": ASKS[1:2]}
     share_id = (await client.post("/api/shares", json=request)).json()["id"]
     response = await client.get(f"/api/shares/{share_id}/{path}")
@@ -191,7 +191,7 @@ async def test_answers_count_among_the_numbers_of_a_share(serving: Serving) -> N
         assert "1000000" in response.json()["detail"]
 
 
-async def test_it_takes_no_longer_than_one_may_wait(serving: Serving) -> None:
+async def test_creation_ends_after_the_maximum_wait(serving: Serving) -> None:
     slow = Slow()
     async with serving(catalog=Catalog.of({"slow": slow}), max_wait_seconds=0.2) as client:
         response = await client.post("/api/shares", json={"state": {"source": "hello"}})
@@ -199,7 +199,7 @@ async def test_it_takes_no_longer_than_one_may_wait(serving: Serving) -> None:
         assert response.json()["type"] == "urn:headlight:busy"
 
 
-async def test_what_a_model_was_called_before_is_understood(client: httpx.AsyncClient) -> None:
+async def test_older_descriptions_of_models_are_upgraded(client: httpx.AsyncClient) -> None:
     """A share holds its model as it was described when it was made."""
     model = (await client.get("/api/models")).json()[0]
     later = {"attentions", "texts", "capabilities"}
@@ -246,7 +246,7 @@ async def test_the_page_has_a_title_and_escapes_it(client: httpx.AsyncClient) ->
     assert 'property="og:url" content="http://headlight/s/' in page.text
 
 
-async def test_no_such_share_is_a_page_for_a_reader(client: httpx.AsyncClient) -> None:
+async def test_an_unknown_share_is_a_page_in_a_browser(client: httpx.AsyncClient) -> None:
     page = await client.get("/s/nothing", headers=HTML)
     assert page.status_code == 404
     assert page.headers["content-type"].startswith("text/html")
@@ -259,7 +259,7 @@ async def test_the_public_address_is_in_the_link(serving: Serving) -> None:
         assert response.json()["url"].startswith("https://example.org/headlight/s/")
 
 
-async def test_only_so_many_a_minute(serving: Serving) -> None:
+async def test_shares_per_minute_are_limited(serving: Serving) -> None:
     async with serving(max_shares_per_minute=2) as client:
         request = {"state": {"source": "hello"}}
         statuses = [(await client.post("/api/shares", json=request)).status_code for _ in range(3)]
@@ -269,7 +269,7 @@ async def test_only_so_many_a_minute(serving: Serving) -> None:
         assert 0 < int(response.headers["retry-after"]) <= 60
 
 
-async def test_a_refused_state_leaves_nothing(client: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_a_refused_state_stores_nothing(client: httpx.AsyncClient, tmp_path: Path) -> None:
     response = await client.post("/api/shares", json={"state": {"source": ""}})
     assert response.status_code == 422
     assert response.json()["field"] == "state.source"

@@ -26,14 +26,14 @@ async def test_a_client_gets_what_it_asks_for(
     assert not set(statuses) & load.LATER
 
 
-async def test_an_answer_that_none_should_get_is_told(live_server: AppServer) -> None:
+async def test_an_unexpected_reply_is_reported(live_server: AppServer) -> None:
     async with httpx.AsyncClient(base_url=live_server.url, trust_env=False) as http:
         nothing = await http.get("/api/nothing")
     with pytest.raises(load.UnexpectedError, match="404"):
         load.held(nothing, 200)
 
 
-def test_memory_that_grows_is_not_flat() -> None:
+def test_growing_memory_is_detected() -> None:
     wave = [400 + 10 * (n % 5) for n in range(60)]
     assert is_flat(series(*wave))
     assert is_flat(series(*range(0, 400, 20), *wave[20:])), "it warms up"
@@ -42,7 +42,7 @@ def test_memory_that_grows_is_not_flat() -> None:
     assert is_flat(series(*range(1, 3)))
 
 
-def test_a_family_has_its_memory() -> None:
+def test_memory_includes_child_processes() -> None:
     assert os.getpid() in family(os.getppid())
     own = usage(os.getpid())
     assert own.memory > 10 * MEGABYTE

@@ -24,7 +24,7 @@ from tests.app.small_engine import job
 LONG = "All of the old houses by the river stood empty while the birds flew south again. " * 3
 
 
-async def test_who_leaves_ends_what_runs() -> None:
+async def test_cancelling_a_request_stops_its_run() -> None:
     model = Endless()
     async with engine_of(model) as engine:
         first = ask(engine, "first")
@@ -38,7 +38,7 @@ async def test_who_leaves_ends_what_runs() -> None:
     assert model.batches == [["first"], ["second"]]
 
 
-async def test_a_deadline_ends_what_runs() -> None:
+async def test_a_timeout_stops_the_run() -> None:
     model = Endless()
     async with engine_of(model, max_wait_seconds=0.2) as engine:
         with pytest.raises(BusyError, match=r"0\.2 seconds"):
@@ -50,7 +50,7 @@ async def test_a_deadline_ends_what_runs() -> None:
         assert await second
 
 
-async def test_as_long_as_somebody_waits_it_goes_on() -> None:
+async def test_a_run_continues_while_someone_waits() -> None:
     model = Endless()
     async with engine_of(model) as engine:
         together = [ask(engine, "same"), ask(engine, "same")]
@@ -62,7 +62,7 @@ async def test_as_long_as_somebody_waits_it_goes_on() -> None:
     assert model.batches == [["same"], ["same"]]  # once; told by both classes
 
 
-def test_a_run_ends_before_its_next_layer(catalog: Catalog) -> None:
+def test_a_stopped_run_ends_before_its_next_layer(catalog: Catalog) -> None:
     asked: Counter[str] = Counter()
 
     def stopped() -> bool:
@@ -75,7 +75,7 @@ def test_a_run_ends_before_its_next_layer(catalog: Catalog) -> None:
     assert catalog["en-zh"].trace("The cat sat on the mat.").output.text
 
 
-async def test_a_sweep_with_freezes_leaves_with_its_client(catalog: Catalog) -> None:
+async def test_a_sweep_with_frozen_sentences_stops_on_disconnect(catalog: Catalog) -> None:
     """It took the model for minutes after its client had gone."""
     frozen = tuple(
         Intervention("encoder.0.self", "freeze", 0, Request(f"{LONG} {n}")) for n in range(8)
@@ -106,7 +106,7 @@ class Patient(Endless):
         return Slow.run(self, requests)
 
 
-async def test_what_is_long_pauses_for_what_is_short() -> None:
+async def test_long_work_pauses_for_short_work() -> None:
     model, other = Patient(), Client("other", 0)
     async with engine_of(model) as engine:
         long = ask(engine, LONG * 2, Client("heavy", 0))
@@ -126,7 +126,7 @@ async def test_what_is_long_pauses_for_what_is_short() -> None:
     assert model.batches[:2] == [[LONG * 2], ["short"]]
 
 
-async def test_what_pauses_does_so_until_the_other_has_ended(catalog: Catalog) -> None:
+async def test_paused_work_resumes_when_urgent_work_ends(catalog: Catalog) -> None:
     """Between two layers, and not at all once nothing urgent runs."""
     worker = Worker(catalog)
     asked: list[str] = []

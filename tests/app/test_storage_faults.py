@@ -40,7 +40,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 @pytest.mark.parametrize(("error", "kind"), FAULTS)
-async def test_a_failure_at_any_statement_keeps_nothing(
+async def test_a_failure_at_any_statement_stores_nothing(
     store: Store, error: Exception, kind: str
 ) -> None:
     await store.prune(0)
@@ -79,7 +79,7 @@ async def test_a_failure_at_any_statement_deletes_all_or_nothing(
     assert await counts(store) == [0, 0, 0]
 
 
-async def test_an_error_does_not_repeat_what_was_to_be_kept(store: Store) -> None:
+async def test_an_error_does_not_repeat_the_data(store: Store) -> None:
     with failing(store, 4, FAULTS[0][0]) as done, pytest.raises(StorageError) as failed:
         await store.add(2, {"source": "Aardvarks whisper"}, {}, b"trace")
     assert done[-1].startswith("INSERT INTO shares")
@@ -88,7 +88,7 @@ async def test_an_error_does_not_repeat_what_was_to_be_kept(store: Store) -> Non
 
 
 @pytest.mark.parametrize("file", ["headlight.db", "headlight.db-wal", ""])
-async def test_what_was_taken_away_is_not_acknowledged(
+async def test_writes_to_removed_files_are_not_acknowledged(
     store: Store, tmp_path: Path, file: str
 ) -> None:
     """Between the first statement and the commit the database, its log or its folder goes."""
@@ -108,7 +108,7 @@ async def test_what_was_taken_away_is_not_acknowledged(
 
 
 @pytest.mark.parametrize("files", [[""], ["", "-wal"], ["", "-wal", "-shm"]])
-async def test_a_file_that_comes_back_is_opened(
+async def test_a_restored_file_is_opened_again(
     store: Store, tmp_path: Path, files: list[str]
 ) -> None:
     kept = await add(store)
@@ -126,7 +126,7 @@ async def test_a_file_that_comes_back_is_opened(
         assert await counts(another) == [2, 4, 3]
 
 
-async def test_shares_go_on_in_a_file_that_takes_the_place(store: Store, tmp_path: Path) -> None:
+async def test_a_replacement_file_is_used(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "headlight.db"
     async with open_store(f"sqlite+aiosqlite:///{tmp_path}/backup.db") as backup:
         kept = await add(backup)
@@ -142,9 +142,7 @@ async def test_shares_go_on_in_a_file_that_takes_the_place(store: Store, tmp_pat
     assert {share_id for (share_id,) in found} == {kept, added}
 
 
-async def test_a_log_that_was_deleted_loses_nothing_that_was_acknowledged(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_a_deleted_log_loses_no_acknowledged_share(store: Store, tmp_path: Path) -> None:
     acknowledged = [await add(store) for _ in range(3)]
     (tmp_path / "headlight.db-wal").unlink()
     for _ in range(5):

@@ -129,7 +129,7 @@ async def test_a_kill_at_any_write(tmp_path: Path, when: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_kills_under_load(tmp_path: Path, seed: int) -> None:
+async def test_acknowledged_shares_survive_kills_under_load(tmp_path: Path, seed: int) -> None:
     file = tmp_path / "headlight.db"
     reading, writing = os.pipe()
     args = ["-c", FOR_EVER, f"sqlite+aiosqlite:///{file}"]

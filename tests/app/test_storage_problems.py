@@ -102,7 +102,7 @@ def test_a_server_outlives_its_database(launch: Callable[..., AppServer], tmp_pa
         assert get(again, f"/api/shares/{share_id}").status_code == 200
 
 
-async def test_every_route_says_that_the_database_is_gone(serving: Serving, tmp_path: Path) -> None:
+async def test_every_route_reports_a_missing_database(serving: Serving, tmp_path: Path) -> None:
     async with serving() as client:
         made = await share(client, asks=[{"parameters": {"select": ["*.gain"]}}])
         (tmp_path / "headlight.db").unlink()
@@ -146,7 +146,7 @@ async def test_a_share_waits_for_another_writer(
         await share(client)
 
 
-def test_a_database_of_before_is_closed_to_others(
+def test_an_existing_database_is_made_private(
     launch: Callable[..., AppServer], tmp_path: Path
 ) -> None:
     folder = tmp_path / "data"
@@ -157,7 +157,7 @@ def test_a_database_of_before_is_closed_to_others(
     assert modes(folder) == {0o700, 0o600}
 
 
-def test_a_folder_of_others_stays_open(tmp_path: Path) -> None:
+def test_a_shared_folder_is_not_changed(tmp_path: Path) -> None:
     shared, dropped = tmp_path / "shared", tmp_path / "dropped"
     (shared / "of others").mkdir(parents=True)
     shared.chmod(0o755)
@@ -178,7 +178,7 @@ def _umask() -> int:
     return now
 
 
-def test_the_disk_may_be_full_in_words_of_the_system() -> None:
+def test_a_full_disk_is_recognised() -> None:
     for number, kind in ((errno.ENOSPC, "storage-full"), (errno.EIO, "storage-unavailable")):
         with pytest.raises(StorageError) as failed, translated():
             raise OSError(number, os.strerror(number))

@@ -30,7 +30,7 @@ def url_in(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("command", ["remove", "prune"])
-async def test_an_operator_deletes_all_or_nothing(tmp_path: Path, command: str) -> None:
+async def test_prune_deletes_all_or_nothing(tmp_path: Path, command: str) -> None:
     async with open_store(url_in(tmp_path)) as store:
         ids = [await add(store) for _ in range(3)]
         before = await counts(store)
@@ -50,7 +50,7 @@ async def test_an_operator_deletes_all_or_nothing(tmp_path: Path, command: str) 
         assert await counts(store) == ([0, 0, 0] if command == "prune" else [2, 4, 3])
 
 
-async def test_pruning_keeps_on_after_a_failure(
+async def test_pruning_continues_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was deleted before the failure stays deleted, whole shares at a time."""
@@ -69,7 +69,7 @@ async def test_pruning_keeps_on_after_a_failure(
             left, nth = now, nth + 1
 
 
-async def test_an_import_that_fails_is_done_again(tmp_path: Path) -> None:
+async def test_a_failed_import_can_be_repeated(tmp_path: Path) -> None:
     """Each share is whole or not there, whichever statement fails; what was read is left then."""
     async with open_store(url_in(tmp_path / "one")) as store:
         kept = [await store.find(await add(store)) for _ in range(3)]
@@ -94,7 +94,7 @@ async def test_an_import_that_fails_is_done_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["first", "migration"])
-async def test_a_start_that_fails_is_done_again(tmp_path: Path, old: bool) -> None:
+async def test_a_failed_start_can_be_repeated(tmp_path: Path, old: bool) -> None:
     """Tables and the key of addresses are made, or brought up to date, in the next start."""
     nth, failures = 0, 0
     while True:
@@ -137,7 +137,7 @@ async def _holds(store: Store, known: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("error", "kind"), [FAULTS[0], FAULTS[3], FAULTS[4], FAULTS[5]], ids=lambda one: str(one)[:20]
 )
-async def test_a_client_is_told_of_a_failure_at_any_statement(
+async def test_a_failure_at_any_statement_is_reported_to_the_client(
     client: httpx.AsyncClient, error: Exception, kind: str
 ) -> None:
     status = STORAGE[kind][0]

@@ -59,7 +59,7 @@ def test_servers_that_start_together_migrate_once(url: str) -> None:
         assert statuses == [0, 0, 0], said.read()
 
 
-async def test_migrations_make_what_the_code_describes(url: str) -> None:
+async def test_migrations_create_the_described_tables(url: str) -> None:
     def differences(connection: Connection) -> object:
         return compare_metadata(MigrationContext.configure(connection), metadata)
 
@@ -71,7 +71,7 @@ async def test_migrations_make_what_the_code_describes(url: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002"])
-async def test_a_share_from_before_still_opens(url: str, tmp_path: Path, revision: str) -> None:
+async def test_shares_of_older_tables_still_open(url: str, tmp_path: Path, revision: str) -> None:
     """Rows as servers wrote them when there was no table of answers, and no column of formats."""
 
     def earlier(connection: Connection) -> None:

@@ -28,7 +28,7 @@ class Counting(StreamJob):
             yield str(number).encode()
 
 
-async def test_a_stream_makes_what_is_asked_for_and_no_more() -> None:
+async def test_a_stream_computes_only_requested_lines() -> None:
     counting = Counting()
     async with running() as engine:
         async for line in engine.stream(counting):
@@ -55,7 +55,7 @@ async def test_a_stream_works_off_the_event_loop() -> None:
     assert str(threading.get_ident()).encode() not in seen
 
 
-async def test_others_have_their_turn_between_two_lines() -> None:
+async def test_other_requests_run_between_two_lines() -> None:
     model, counting = Slow(), Counting()
     model.go.set()
 
@@ -76,7 +76,7 @@ async def test_others_have_their_turn_between_two_lines() -> None:
         assert (engine.streams, engine.waiting) == (0, 0)
 
 
-async def test_a_stream_needs_a_place_once() -> None:
+async def test_an_open_stream_needs_no_new_place_in_the_queue() -> None:
     model = Slow()
     async with running(model, max_queue=1) as engine:
         stream = engine.stream(Counting())
@@ -92,7 +92,7 @@ async def test_a_stream_needs_a_place_once() -> None:
         assert (await first, await second, await going_on) == ("first", "second", b"1")
 
 
-async def test_a_stream_that_fails_says_so_and_is_over() -> None:
+async def test_a_failing_stream_reports_the_error_and_ends() -> None:
     class Failing(Counting):
         def lines(self, adapter: Adapter) -> Iterator[bytes]:
             yield b"1"
@@ -106,7 +106,7 @@ async def test_a_stream_that_fails_says_so_and_is_over() -> None:
         assert engine.streams == 0
 
 
-async def test_the_end_ends_streams() -> None:
+async def test_shutdown_ends_streams() -> None:
     async with running() as engine:
         stream = engine.stream(Counting())
         await anext(stream)

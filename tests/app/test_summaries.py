@@ -25,7 +25,9 @@ async def ask(client: httpx.AsyncClient, **more: object) -> dict[str, dict[str, 
     return summaries
 
 
-async def test_summaries_are_of_what_was_asked(client: httpx.AsyncClient, catalog: Catalog) -> None:
+async def test_summaries_are_of_the_requested_attentions(
+    client: httpx.AsyncClient, catalog: Catalog
+) -> None:
     info = catalog["en-zh"].info
     said = await ask(client, select=[])
     layers = range(info.layers["encoder"])
@@ -36,7 +38,7 @@ async def test_summaries_are_of_what_was_asked(client: httpx.AsyncClient, catalo
         assert {len(measure) for measure in summary.values()} == {info.heads["encoder"]}
 
 
-async def test_nothing_asked_nothing_said(client: httpx.AsyncClient) -> None:
+async def test_no_summaries_by_default(client: httpx.AsyncClient) -> None:
     response = await client.post("/api/trace", json={"source": "hello", "select": []})
     assert "summaries" not in response.json()
 
@@ -63,7 +65,7 @@ async def test_both_forms_and_all_dtypes_say_the_same(client: httpx.AsyncClient)
     assert Reply.parse(response.content).document["summaries"] == exact
 
 
-async def test_they_are_part_of_what_a_run_is_called(client: httpx.AsyncClient) -> None:
+async def test_they_are_part_of_the_id(client: httpx.AsyncClient) -> None:
     async def identity(**more: object) -> str:
         request = {**ASKED, "select": [], **more}
         return str((await client.post("/api/trace", json=request)).json()["id"])
@@ -93,7 +95,7 @@ async def test_bad_patterns_are_named(
     assert response.json()["field"] == field
 
 
-async def test_a_head_that_was_silenced_says_so(client: httpx.AsyncClient) -> None:
+async def test_an_ablated_head_has_no_pattern(client: httpx.AsyncClient) -> None:
     change = {"at": "encoder.0.self", "head": 1, "do": "zero"}
     said = (await ask(client, select=[], interventions=[change]))["encoder.0.self"]
     assert said["pattern"][1] == "none"
@@ -101,7 +103,7 @@ async def test_a_head_that_was_silenced_says_so(client: httpx.AsyncClient) -> No
     assert said["entropy"][0] is not None
 
 
-async def test_a_share_keeps_what_all_heads_do(client: httpx.AsyncClient) -> None:
+async def test_a_share_stores_all_summaries(client: httpx.AsyncClient) -> None:
     state = {"source": SENTENCE, "target": "猫坐着。"}
     made = (await client.post("/api/shares", json={"state": state})).json()
     kept = (await client.get(f"/api/shares/{made['id']}")).json()["trace"]

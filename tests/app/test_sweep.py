@@ -38,7 +38,7 @@ async def traced(client: httpx.AsyncClient, **request: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("effect", ["zero", "uniform", "mean"])
 @pytest.mark.parametrize("made", [[], MADE], ids=["plain", "changed"])
-async def test_each_head_as_in_a_trace(
+async def test_each_effect_equals_that_of_a_trace(
     client: httpx.AsyncClient, effect: str, made: list[Any]
 ) -> None:
     request = {"target": "猫没有坐在垫子上。", "interventions": made}
@@ -72,7 +72,7 @@ async def test_without_a_target_the_model_writes_one(client: httpx.AsyncClient) 
             assert len(one["delta"]) == len(one["divergence"]) == 1
 
 
-async def test_no_head_of_a_sweep_leaks_into_a_trace(client: httpx.AsyncClient) -> None:
+async def test_a_sweep_does_not_affect_traces(client: httpx.AsyncClient) -> None:
     """Bit for bit: a sweep shares neither a batch nor anything else with its neighbours."""
     request = {"source": "A dog ran after the cat.", "select": ["*.weights", "decoder.logits"]}
 
@@ -95,7 +95,7 @@ async def test_no_head_of_a_sweep_leaks_into_a_trace(client: httpx.AsyncClient) 
         assert (await task)[-1] == {"end": {}}
 
 
-async def test_two_sweeps_at_once_are_as_alone(client: httpx.AsyncClient) -> None:
+async def test_concurrent_sweeps_equal_single_ones(client: httpx.AsyncClient) -> None:
     asked = [{"effect": "zero"}, {"effect": "uniform", "source": "I don't know who she is."}]
     alone = [await swept(client, **one) for one in asked]
     together = await asyncio.gather(*(swept(client, **one) for one in asked))

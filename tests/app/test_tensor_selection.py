@@ -71,7 +71,7 @@ async def test_pattern_names_many_and_same_entries_come_once(client: httpx.Async
     assert set(reply.arrays) == set(keys)
 
 
-async def test_limit_counts_what_is_sent(client: httpx.AsyncClient) -> None:
+async def test_the_limit_counts_the_numbers_sent(client: httpx.AsyncClient) -> None:
     """A window of what would be too large is not too large."""
     one = await ask(client, "*.weights@0,0")
     assert one.values < 1000
@@ -82,7 +82,7 @@ async def test_answer_has_another_id_for_another_part(client: httpx.AsyncClient)
     assert len(ids) == 2
 
 
-def test_what_no_request_can_say_is_refused_here_too() -> None:
+def test_invalid_entries_are_refused() -> None:
     with pytest.raises(InputError, match=r"select\[1\] is not of the form"):
         Selection.parse(["*.q", "*.q@x"])
 

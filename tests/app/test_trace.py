@@ -20,7 +20,9 @@ async def ask(client: httpx.AsyncClient, **request: object) -> dict[str, Any]:
     return document
 
 
-async def test_document_is_the_designs(client: httpx.AsyncClient, catalog: Catalog) -> None:
+async def test_the_document_has_the_documented_form(
+    client: httpx.AsyncClient, catalog: Catalog
+) -> None:
     response = await client.post("/api/trace", json={"source": SENTENCE})
     document = response.json()
     info = catalog["en-zh"].info
@@ -56,7 +58,7 @@ async def test_spans_tile_the_sentence(client: httpx.AsyncClient) -> None:
     assert pieces[-1]["end"] == 7
 
 
-async def test_both_forms_say_the_same(client: httpx.AsyncClient) -> None:
+async def test_both_formats_have_the_same_content(client: httpx.AsyncClient) -> None:
     request = {"source": SENTENCE, "target": "猫坐着。", "select": ["*.mask", "*.q", "decoder.c*"]}
     document = (await client.post("/api/trace", json=request)).json()
     response = await client.post("/api/trace", json=request, headers=OCTETS)
@@ -87,7 +89,7 @@ async def test_accept_chooses(client: httpx.AsyncClient, accept: str, form: str)
     assert "accept" in response.headers["vary"].lower()
 
 
-async def test_neither_form_is_406(client: httpx.AsyncClient) -> None:
+async def test_unavailable_formats_are_406(client: httpx.AsyncClient) -> None:
     request = {"source": "hello", "select": []}
     response = await client.post("/api/trace", json=request, headers={"Accept": "image/png"})
     assert response.status_code == 406
@@ -120,14 +122,14 @@ async def test_dtypes(client: httpx.AsyncClient) -> None:
     np.testing.assert_array_equal(arrays["uint8"], np.rint(exact * 255))
 
 
-async def test_masks_travel_and_no_infinity_does(client: httpx.AsyncClient) -> None:
+async def test_masks_are_sent_and_infinities_are_not(client: httpx.AsyncClient) -> None:
     request = {"source": SENTENCE, "target": "猫", "select": ["decoder.*"], "pad_to": 16}
     text = (await client.post("/api/trace", json=request)).text
     assert "Infinity" not in text
     assert "NaN" not in text
 
 
-async def test_id_is_of_the_run_and_of_nothing_else(client: httpx.AsyncClient) -> None:
+async def test_the_id_depends_only_on_request_and_model(client: httpx.AsyncClient) -> None:
     async def identity(**request: object) -> object:
         return (await ask(client, **{"source": "hello", "target": "好", "select": [], **request}))[
             "id"

@@ -86,7 +86,7 @@ async def test_the_last_step_is_the_model_that_is_served(client: httpx.AsyncClie
             np.testing.assert_allclose(np.array(found["data"]) / 255, exact, atol=0.5 / 255 + 1e-5)
 
 
-async def test_what_is_known_is_not_sent_again(client: httpx.AsyncClient) -> None:
+async def test_an_unchanged_history_is_304(client: httpx.AsyncClient) -> None:
     for path in (PATH, f"{PATH}/0"):
         first = await client.get(path)
         assert first.headers["cache-control"] == "no-cache"
@@ -97,7 +97,7 @@ async def test_what_is_known_is_not_sent_again(client: httpx.AsyncClient) -> Non
     assert "Accept" in binary.headers["vary"]
 
 
-async def test_what_is_not_there(client: httpx.AsyncClient, serving: Serving) -> None:
+async def test_unknown_examples_are_refused(client: httpx.AsyncClient, serving: Serving) -> None:
     count = len((await read(client, PATH))["examples"])
     for path, status, kind, field in (
         ("/api/models/nobody/learning", 404, "unknown-model", "id"),

@@ -15,7 +15,7 @@ from tests.app.problem import hold
 NAMES = sorted(path.name for path in ZOO.iterdir())
 
 
-def test_the_zoo_is_served_unless_it_is_not_wanted() -> None:
+def test_the_zoo_can_be_switched_off() -> None:
     assert NAMES
     assert Settings().zoo_bundles == {f"zoo-{name}": f"zoo/{name}" for name in NAMES}
     assert Settings(zoo=False).zoo_bundles == {}
@@ -24,12 +24,12 @@ def test_the_zoo_is_served_unless_it_is_not_wanted() -> None:
     assert len(own) == len(NAMES) - 1
 
 
-def test_a_broken_one_is_reported_at_the_start(tmp_path: Path) -> None:
+def test_a_broken_bundle_of_the_zoo_is_reported_at_startup(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="not a model bundle"):
         Catalog.load({"en-zh": "en-zh"}, "cpu", small={"zoo-copy": str(tmp_path)})
 
 
-async def test_they_stand_behind_the_default_and_say_what_they_are(serving: Serving) -> None:
+async def test_they_are_listed_after_the_default_with_their_tasks(serving: Serving) -> None:
     small = Settings().zoo_bundles
     catalog = Catalog.load({"en-zh": "en-zh"}, "cpu", 1, small=small)
     assert catalog.loaded == ["en-zh"]
@@ -86,7 +86,7 @@ async def test_results_are_told_of_the_models_that_are_served(serving: Serving) 
     assert [one["shipped"] for one in sort["seeds"]].count(True) == 1
 
 
-async def test_without_the_zoo_there_are_tasks_alone(client: httpx.AsyncClient) -> None:
+async def test_without_the_zoo_only_tasks_are_listed(client: httpx.AsyncClient) -> None:
     told = (await client.get("/api/zoo")).json()
     assert told["models"] == []
     assert told["tasks"]
@@ -128,7 +128,7 @@ async def test_places_are_those_of_the_trace(serving: Serving) -> None:
         ("/api/zoo/copy/answer?source=" + "a" * 501, 422, "too-long", "source"),
     ],
 )
-async def test_what_is_none_of_a_task(
+async def test_texts_that_do_not_fit_a_task_are_refused(
     client: httpx.AsyncClient, path: str, status: int, kind: str, field: str
 ) -> None:
     hold(await client.get(path), status, kind, field)

@@ -65,7 +65,7 @@ LASTING: list[Callable[[Page], object]] = [
 
 
 @pytest.mark.parametrize("mark", LASTING)
-def test_what_lasts_is_not_handed_on(
+def test_lasting_changes_need_a_new_page(
     context: BrowserContext, live_server: AppServer, mark: Callable[[Page], object]
 ) -> None:
     keeper = Keeper(context)
@@ -97,7 +97,7 @@ def test_what_can_be_taken_back_is(context: BrowserContext, live_server: AppServ
     assert len(asked) == before
 
 
-def test_who_fails_hands_nothing_on(context: BrowserContext) -> None:
+def test_a_failed_test_gets_a_new_page(context: BrowserContext) -> None:
     keeper = Keeper(context)
     with keeper.lent(lambda: False):
         pass

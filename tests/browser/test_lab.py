@@ -76,7 +76,7 @@ def test_it_opens_on_the_identity_example(lab: Lab) -> None:
     assert lab.link["x"] == ["1_0_0*0_1_0*0_0_1"]
 
 
-def test_numbers_move_while_one_types(lab: Lab) -> None:
+def test_numbers_update_while_typing(lab: Lab) -> None:
     lab.open()
     lab.cell("x", 0, 0).click()
     lab.page.keyboard.type("2")  # what was there is replaced, as in a sheet
@@ -378,7 +378,7 @@ def test_the_request_is_what_programs_send(lab: Lab) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-def test_it_is_for_everyone(lab: Lab, theme: Any, width: int) -> None:
+def test_it_is_accessible(lab: Lab, theme: Any, width: int) -> None:
     lab.page.emulate_media(color_scheme=theme)
     lab.page.set_viewport_size({"width": width, "height": 844})
     lab.open("?lang=zh")
@@ -434,7 +434,7 @@ def test_a_share_stands_in_a_frame(lab: Lab, context: BrowserContext) -> None:
     expect(link).to_have_attribute("href", re.compile(r"^/s/\w{13}\?lang=en$"))
 
 
-def test_files(lab: Lab, watch: Watch, tmp_path: Path) -> None:
+def test_exported_files(lab: Lab, watch: Watch, tmp_path: Path) -> None:
     watch.expect(r"request to elsewhere: file://.*/headlight-by-hand\.html$")
     lab.open("?lang=en")
     lab.page.get_by_role("button", name="Hide Weights and ask for it").click()

@@ -123,7 +123,7 @@ def test_nothing_plays_where_motion_is_unwelcome(workspace: Workspace) -> None:
     assert workspace.find(SAYS).inner_text() == said
 
 
-def test_who_has_been_inside_gets_the_instrument(workspace: Workspace) -> None:
+def test_a_returning_visitor_gets_the_workspace(workspace: Workspace) -> None:
     arrive(workspace)
     workspace.find("#door-explore").click()
     workspace.drawn()

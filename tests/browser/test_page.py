@@ -92,7 +92,7 @@ def test_hovering_a_token_lights_it_everywhere(workspace: Workspace) -> None:
     expect(workspace.find("#source-tokens .chip").nth(4)).not_to_have_class(re.compile("as-query"))
 
 
-def test_click_pins_and_escape_lets_go(workspace: Workspace) -> None:
+def test_click_pins_and_escape_unpins(workspace: Workspace) -> None:
     workspace.open(**START)
     workspace.page.mouse.click(*workspace.cell(1, 2))
     workspace.page.mouse.move(0, 0)

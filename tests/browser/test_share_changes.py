@@ -93,7 +93,7 @@ def test_nothing_is_changed_where_the_model_is_gone(workspace: Workspace) -> Non
     expect(workspace.find("#departed")).to_be_hidden()
 
 
-def test_in_a_frame_too(workspace: Workspace) -> None:
+def test_a_share_in_a_frame_can_be_changed(workspace: Workspace) -> None:
     workspace.open(**START, interventions=[{"at": "decoder.1.cross", "head": 4, "do": "zero"}])
     made = share(workspace)
     workspace.page.goto(f"{workspace.url}/embed/{made}")

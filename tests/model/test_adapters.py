@@ -145,7 +145,7 @@ def test_every_parameter_has_a_name(tiny: EncoderDecoder) -> None:
     assert "embedding" not in tiny.parameters(["*"])
 
 
-def test_threads_do_not_meet(tiny: EncoderDecoder) -> None:
+def test_threads_do_not_interfere(tiny: EncoderDecoder) -> None:
     requests = [
         Request(
             "The cat sat.",

@@ -49,7 +49,9 @@ def test_a_batch_runs_each_sentence_once(tiny: EncoderDecoder, runs: list[list[s
     assert runs == [[one.source for one in requests], [dog, she]]
 
 
-def test_so_does_a_decoding_step_by_step(tiny: EncoderDecoder, runs: list[list[str]]) -> None:
+def test_a_stepwise_decoding_runs_each_sentence_once(
+    tiny: EncoderDecoder, runs: list[list[str]]
+) -> None:
     assert list(tiny.decode(request(frozen("encoder.0.self", OTHERS[0]))).steps)
     assert runs == [[OTHERS[0]]]
 
@@ -63,7 +65,7 @@ def test_a_frozen_pattern_is_the_other_sentences(tiny: EncoderDecoder) -> None:
     torch.testing.assert_close(found[1, :rows, :rows], other[1, :rows, :rows], atol=1e-5, rtol=0)
 
 
-def test_only_so_many_sentences(tiny: EncoderDecoder) -> None:
+def test_too_many_frozen_sentences_are_refused(tiny: EncoderDecoder) -> None:
     sentences = [f"{'a ' * n}cat." for n in range(MAX_SENTENCES + 1)]
     at = "encoder.0.self"
     enough = [frozen(at, one, head) for one in sentences[:-1] for head in range(4)]

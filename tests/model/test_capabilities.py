@@ -34,11 +34,13 @@ def pre(
     return loaded
 
 
-def test_the_shipped_model_can_everything() -> None:
+def test_the_shipped_model_has_all_capabilities() -> None:
     assert load(CHECKPOINTS / "en-zh", "cpu").info.capabilities == set(CAPABILITIES)
 
 
-def test_a_pre_norm_model_can_the_same(pre: EncoderDecoder, tiny: EncoderDecoder) -> None:
+def test_a_pre_norm_model_has_the_same_capabilities(
+    pre: EncoderDecoder, tiny: EncoderDecoder
+) -> None:
     assert tiny.info.capabilities == set(CAPABILITIES) - MEASURED
     assert tiny.info.capabilities == pre.info.capabilities
 
@@ -70,7 +72,7 @@ ASKING: dict[str, tuple[Callable[[EncoderDecoder], Any], str]] = {
 
 
 @pytest.mark.parametrize("capability", ASKING)
-def test_what_a_model_cannot_is_named(
+def test_missing_capabilities_are_named(
     tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch, capability: str
 ) -> None:
     ask, field = ASKING[capability]

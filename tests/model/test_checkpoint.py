@@ -30,7 +30,7 @@ def test_half_precision_comes_back_as_float32(bundle: Path) -> None:
     assert not loaded.model.training
 
 
-def test_keys_are_written_without_a_bias_that_says_nothing(
+def test_keys_are_written_without_their_cancelled_bias(
     tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path
 ) -> None:
     """What the softmax takes away again: scores are others, the weights and answers the same."""
@@ -63,7 +63,7 @@ def test_keys_are_written_without_a_bias_that_says_nothing(
     assert not any(bias.any() for bias in biases)
 
 
-def test_the_digest_is_of_what_decides_the_answers(bundle: Path, tmp_path: Path) -> None:
+def test_the_digest_covers_everything_that_determines_output(bundle: Path, tmp_path: Path) -> None:
     copy = copied(bundle, tmp_path)
     (copy / "README.md").write_text("A card.")
     assert digest_of(copy) == digest_of(bundle)
@@ -93,7 +93,7 @@ def test_a_file_that_is_not_as_it_was_written_is_named(
         load_bundle(copy)
 
 
-def test_a_bundle_may_say_nothing_of_its_files(bundle: Path, tmp_path: Path) -> None:
+def test_a_bundle_without_sums_is_accepted(bundle: Path, tmp_path: Path) -> None:
     copy = copied(bundle, tmp_path)
     (copy / "SHA256SUMS").unlink()
     assert load_bundle(copy).digest == digest_of(bundle)

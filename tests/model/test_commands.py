@@ -44,7 +44,9 @@ def test_the_overview_waits_for_no_torch() -> None:
 
 
 @pytest.mark.parametrize("line", [[], ["measure"], ["dance"], ["measure", "dance"]])
-def test_no_command_is_no_traceback(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_command_prints_usage(
+    line: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(line)
     assert ended.value.code == 2

@@ -47,7 +47,7 @@ def test_chinese(given: str, wanted: str) -> None:
     assert chinese(given) == wanted == chinese(wanted)
 
 
-def test_cleaning_says_what_became_of_the_pairs() -> None:
+def test_cleaning_counts_changed_and_dropped_pairs() -> None:
     pairs = [
         ("The lamp is on.", "灯亮着。"),
         ("the lamp is on", "灯亮着"),  # the same but for marks and capitals

@@ -190,7 +190,7 @@ def test_control_tokens_are_never_written(model: Transformer, tokenizer: Tokeniz
 
 
 @torch.inference_mode()
-def test_a_seed_draws_the_same_whoever_else_is_there(
+def test_a_seed_gives_the_same_samples_in_any_batch(
     model: Transformer, tokenizer: Tokenizer
 ) -> None:
     draws = [Draw(seed=5), None, Draw(seed=6), Draw(seed=5)]
@@ -223,7 +223,7 @@ def outcome(steps: Iterator[SearchStep]) -> Hypothesis:
 
 @torch.inference_mode()
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-def test_a_search_goes_on_from_a_prefix(
+def test_a_search_continues_from_a_prefix(
     model: Transformer, tokenizer: Tokenizer, search: Search
 ) -> None:
     prefix = (300, 17, 301, 40)

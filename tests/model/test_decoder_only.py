@@ -85,7 +85,7 @@ def test_its_numbers_are_torchs(model: OneText, text: str) -> None:
         )
 
 
-def test_alone_in_a_batch_and_padded_it_is_the_same(model: OneText) -> None:
+def test_results_are_equal_alone_batched_and_padded(model: OneText) -> None:
     requests = [Request(text, select=("*",), summarise=("*",)) for text in SENTENCES]
     for request, together in zip(requests, model.run(requests), strict=True):
         alone, padded = model.trace(request), model.trace(request, pad_to=40)
@@ -101,7 +101,7 @@ def test_alone_in_a_batch_and_padded_it_is_the_same(model: OneText) -> None:
             assert list(padded.summaries[place].patterns) == list(summary.patterns)
 
 
-def test_what_it_says_of_itself(model: OneText) -> None:
+def test_its_description(model: OneText) -> None:
     kind = model.info.kind
     assert model.info.texts == ("text",)
     assert (model.info.layers, model.info.heads) == ({kind: 2}, {kind: 4})
@@ -115,7 +115,7 @@ def test_what_it_says_of_itself(model: OneText) -> None:
     assert arrived == trace
 
 
-def test_it_goes_on_with_what_is_most_probable(decoder: OneText) -> None:
+def test_greedy_continuation_is_the_most_probable(decoder: OneText) -> None:
     *_, last = decoder.decode("The cat", decode=Decode(max_tokens=6)).steps
     [written] = last.written
     ids = [token.id for token in decoder.trace("The cat").texts["text"]]
@@ -138,7 +138,7 @@ def test_every_search_goes_on(decoder: OneText, method: Method) -> None:
         assert best.score(0.6) >= greedy[-1].written[0].score(0.6) - 1e-5
 
 
-def test_a_hidden_token_is_seen_by_nobody(model: OneText) -> None:
+def test_a_hidden_token_gets_no_attention(model: OneText) -> None:
     hidden = (Intervention("text", "mask", value=1),)
     trace = model.trace("The cat sat", select="*", interventions=hidden)
     for attention in model.info.attentions:
@@ -146,7 +146,7 @@ def test_a_hidden_token_is_seen_by_nobody(model: OneText) -> None:
         assert not trace[f"{attention.place}.weights"].value[:, :, 1].any()
 
 
-def test_decoding_sees_the_same_machine(decoder: OneText) -> None:
+def test_decoding_applies_the_interventions(decoder: OneText) -> None:
     for made in (Intervention("text", "mask", value=1), Intervention("decoder.0.self", "zero", 2)):
         *_, last = decoder.decode("The cat", interventions=[made]).steps
         [written] = last.written
@@ -186,7 +186,7 @@ def test_only_what_is_there_from_the_start_is_shuffled(model: OneText) -> None:
         ),
     ],
 )
-def test_what_it_cannot_is_named(
+def test_unsupported_requests_are_named(
     decoder: OneText, options: dict[str, Any], kind: str, field: str
 ) -> None:
     with pytest.raises(InputError) as caught:

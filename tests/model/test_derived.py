@@ -106,7 +106,7 @@ def test_padding_is_masked(bundle: Path) -> None:
     assert not derived(trace, model, "encoder.0.self").weights(0)[:, -1].any()
 
 
-def test_a_row_that_may_look_nowhere_is_zeros(bundle: Path) -> None:
+def test_a_fully_masked_row_of_weights_is_zeros(bundle: Path) -> None:
     """A window that holds nothing but padding."""
     model = made(bundle, encoder_mask="window-2")
     trace = model.trace("猫", target="狗", select=SELECT, pad_to=9)
@@ -130,7 +130,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("change", "without"), CHANGES, ids=lambda case: str(case)[:70])
-def test_right_or_refused_when_the_model_is_changed(
+def test_derived_weights_are_right_or_refused_under_interventions(
     bundle: Path, change: Intervention, without: str
 ) -> None:
     model = made(bundle)

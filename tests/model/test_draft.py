@@ -60,7 +60,7 @@ def _quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert not [record for record in caplog.get_records("call") if record.levelno > logging.INFO]
 
 
-def test_alone_and_in_company_and_padded(
+def test_drafted_results_equal_decoded_ones(
     shipped: Bundle, drafter: Drafter, alone: list[Trace]
 ) -> None:
     requests = [Request(source, select=SELECT) for source in SENTENCES]
@@ -136,7 +136,7 @@ def test_noise_on_the_drafts(
         lambda source, begun: (*begun, *[300] * 500),
     ],
 )
-def test_whatever_a_draft_says(
+def test_any_draft_gives_the_same_result(
     shipped: Bundle, alone: list[Trace], lie: Callable[[Ids, Ids], Ids]
 ) -> None:
     requests = [Request(source, select=SELECT) for source in SENTENCES[:3]]
@@ -147,7 +147,7 @@ def test_whatever_a_draft_says(
 
 @OFTEN
 @given(said=st.lists(st.lists(st.integers(-3, 410), max_size=70), min_size=1, max_size=4))
-def test_whatever_drafts_say(tiny: EncoderDecoder, said: list[list[int]]) -> None:
+def test_random_drafts_give_the_same_result(tiny: EncoderDecoder, said: list[list[int]]) -> None:
     """Of a model that has learned nothing: its tokens are hardly more probable than others."""
     bundle = bundle_of(tiny)
     drafts = iter(said * 100)
@@ -185,7 +185,7 @@ def test_a_right_draft_is_all_that_is_needed(
     assert by.asked == [len(requests)]
 
 
-def test_who_is_not_drafted(shipped: Bundle) -> None:
+def test_requests_that_are_not_drafted(shipped: Bundle) -> None:
     by = Scripted(lambda source, begun: ())
     requests = [
         Request("Hi.", decode=Decode("beam")),
@@ -218,7 +218,7 @@ def test_equal_tokens_are_left_to_decoding(tiny: EncoderDecoder) -> None:
     assert len(by.asked) == 1
 
 
-def test_what_a_pass_tells_of_a_draft() -> None:
+def test_verification_of_drafts_by_hand() -> None:
     never = torch.tensor([0])
     sure = torch.tensor([[9.0, 1, 5, 2], [9, 1, 2, 5], [9, 5, 2, 1]]).log_softmax(-1)
     assert verified((2, 3, 1), sure, never, 0) == (2, 3, 1)

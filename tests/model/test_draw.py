@@ -51,7 +51,7 @@ class Alphabet:
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=str)
-def test_narrowing_leaves_what_it_says(draw: Draw) -> None:
+def test_top_k_and_top_p_keep_the_right_tokens(draw: Draw) -> None:
     found = narrowed(torch.tensor(PROBABILITIES).log(), draw).exp()
     assert found.tolist() == pytest.approx(allowed(PROBABILITIES, draw), abs=1e-6)
 
@@ -77,7 +77,7 @@ def test_frequencies_are_the_probabilities(draw: Draw) -> None:
 
 @torch.inference_mode()
 @pytest.mark.parametrize("draw", DRAWS, ids=str)
-def test_a_draw_says_out_of_how_many(draw: Draw) -> None:
+def test_a_sample_reports_the_size_of_its_pool(draw: Draw) -> None:
     chances = allowed(PROBABILITIES, draw)
     stub, alphabet = Stub(torch.tensor([PROBABILITIES]).log()), Alphabet()
     [step] = sample(stub, alphabet, [1], [draw])  # type: ignore[arg-type]

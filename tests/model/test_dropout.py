@@ -46,7 +46,7 @@ def test_a_seed_decides_and_shapes_of_any_size_are_covered() -> None:
         assert one.shape == shape
 
 
-def test_it_rests_when_it_should() -> None:
+def test_dropout_is_off_in_evaluation() -> None:
     x = torch.randn(4, 5)
     assert torch.equal(Dropout(0.5).eval()(x), x)
     assert torch.equal(Dropout(0.0)(x), x)

@@ -130,7 +130,7 @@ def test_good_translations_pass_and_wrong_ones_do_not(text: str, good: str, bad:
 
 
 @pytest.mark.parametrize("gated", GATE.values(), ids=lambda gated: gated.text)
-def test_nothing_passes_that_is_no_translation(gated: Gated) -> None:
+def test_untranslated_text_does_not_pass(gated: Gated) -> None:
     assert not gated.passes("")
     assert not gated.passes("我")
     assert not gated.passes("It is.")

@@ -107,7 +107,7 @@ def test_weights_reported_in_another_form_are_weights(folders: Path, name: str) 
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "mistral", "modernbert", "t5", "bloom", "led"])
-def test_padding_and_company_change_nothing(folders: Path, name: str) -> None:
+def test_padding_and_batching_change_nothing(folders: Path, name: str) -> None:
     adapter = opened(folders / name)
     for request, together in zip(requests(adapter), adapter.run(requests(adapter)), strict=True):
         alone = adapter.trace(request)
@@ -174,7 +174,7 @@ def test_values_may_be_of_another_width(folders: Path) -> None:
     assert trace["decoder.0.self.v"].shape[-1] == trace["decoder.0.self.mix"].shape[-1] == 6
 
 
-def test_requests_at_once_do_not_meet(folders: Path) -> None:
+def test_concurrent_requests_do_not_interfere(folders: Path) -> None:
     adapter = opened(folders / "llama")
     asked = [
         Request(

@@ -88,7 +88,7 @@ def test_it_is_only_there_when_it_is_named(model: EncoderDecoder) -> None:
         model.trace(SENTENCE, select=["*.lens.*"])
 
 
-def test_looking_changes_nothing(model: EncoderDecoder) -> None:
+def test_recording_inside_tensors_changes_nothing(model: EncoderDecoder) -> None:
     plain = model.trace(SENTENCE, select=["*", "decoder.logits"])
     looked = model.trace(SENTENCE, select=["*", "decoder.logits", "inside.*"])
     assert looked.output == plain.output
@@ -149,7 +149,7 @@ SEEN = ("inside.logit.*", "decoder.logits")
 
 
 @pytest.mark.parametrize("made", KINDS, ids=lambda made: f"{len(made)}{made[-1:]}"[:60])
-def test_contributions_add_up_whatever_is_done_to_the_machine(
+def test_contributions_add_up_under_interventions(
     model: EncoderDecoder, made: tuple[Intervention, ...]
 ) -> None:
     trace = model.trace(SENTENCE, select=SEEN, interventions=made)
@@ -274,7 +274,7 @@ def test_relevance_in_a_batch_is_that_of_each_alone(
             )
 
 
-def test_gradients_meet_nobody_and_stay_nowhere(model: EncoderDecoder) -> None:
+def test_gradients_do_not_leak_to_other_requests(model: EncoderDecoder) -> None:
     asked = [
         replace(SENTENCE, select=select, interventions=made)
         for made in ((), (Intervention("decoder.0.cross", "zero", 1),))

@@ -60,7 +60,7 @@ def test_a_cut_edge_gets_no_weight_and_the_rest_its_share(
     torch.testing.assert_close(after[f"{place}.weights"], expected, atol=1e-6, rtol=0)
 
 
-def test_a_row_whose_every_edge_is_cut_looks_nowhere(tiny: EncoderDecoder) -> None:
+def test_a_row_with_all_edges_cut_is_zeros(tiny: EncoderDecoder) -> None:
     made = [Intervention("decoder.0.self", "cut", 1, (1, key)) for key in (0, 1)]
     weights = seen(tiny, *made)["decoder.0.self.weights"]
     assert not weights[1, 1].any()
@@ -96,7 +96,7 @@ def test_temperature_divides_the_scores(tiny: EncoderDecoder, place: str) -> Non
     torch.testing.assert_close(after[f"{place}.weights"][1:], unchanged, atol=1e-6, rtol=0)
 
 
-def test_nobody_looks_at_a_masked_source_token(tiny: EncoderDecoder) -> None:
+def test_a_masked_source_token_gets_no_attention(tiny: EncoderDecoder) -> None:
     after = seen(tiny, Intervention("source", "mask", value=2))
     for name, value in after.items():
         if name.endswith(".mask"):
@@ -188,7 +188,7 @@ def test_beams_of_a_batch_have_their_own_interventions(tiny: EncoderDecoder) -> 
     assert len({tuple(one.output.logprobs) for one in found}) > 5, "interventions do something"
 
 
-def test_decoding_and_scoring_see_the_same_machine(tiny: EncoderDecoder) -> None:
+def test_decoding_and_scoring_apply_the_same_interventions(tiny: EncoderDecoder) -> None:
     made = (
         Intervention("decoder.0.self", "cut", 1, (3, 1)),
         Intervention("source", "mask", value=1),
@@ -225,7 +225,7 @@ def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: EncoderDecoder
         (Intervention("encoder.0.self", "freeze", 0, Request("")), "do.freeze.source", "is empty"),
     ],
 )
-def test_what_cannot_be_is_named(
+def test_invalid_interventions_are_named(
     tiny: EncoderDecoder, made: Intervention, field: str, words: str
 ) -> None:
     with pytest.raises(InputError, match=words) as caught:

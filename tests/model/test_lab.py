@@ -394,9 +394,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
 
 
 @pytest.mark.parametrize(("changes", "kind", "field", "detail"), WRONG)
-def test_what_is_wrong_is_named(
-    changes: dict[str, Any], kind: str, field: str, detail: str
-) -> None:
+def test_errors_name_the_field(changes: dict[str, Any], kind: str, field: str, detail: str) -> None:
     with pytest.raises(InputError, match=detail) as caught:
         compute(replace(SIMPLE, **changes))
     assert (caught.value.kind, caught.value.field) == (kind, field)

@@ -77,7 +77,7 @@ def test_what_is_shipped_has_every_step_once() -> None:
         assert len(example.written) == len(example.tokens["target"])
 
 
-def test_learning_is_looked_back_on(data: list[str], counted: Path, tmp_path: Path) -> None:
+def test_a_history_is_recorded_and_extended(data: list[str], counted: Path, tmp_path: Path) -> None:
     bundle = counted / "bundle"
     (bundle / "examples.txt").write_text("one two three\n六五\n", "utf-8")
     step = json.loads((bundle / "training.json").read_text())["step"]

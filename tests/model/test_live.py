@@ -50,7 +50,7 @@ def test_every_task_has_probes_that_fit(task: TaskName) -> None:
             assert len(tokenizer.ids([one.source_text])[0]) + 2 <= MAX_TOKENS
 
 
-def test_a_run_tells_what_happens(tmp_path: Path) -> None:
+def test_a_run_yields_its_events(tmp_path: Path) -> None:
     begun, first, *others, last = events(tmp_path)
     assert isinstance(begun, Begun)
     assert isinstance(first, Observed)
@@ -77,7 +77,7 @@ def test_accuracy_is_that_of_greedy_decoding() -> None:
     assert accuracy(adapter.model, list(corpus.batches(300, 0, 0))) == written
 
 
-def test_closed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_closed_run_resumes(tmp_path: Path) -> None:
     whole = [one for one in events(tmp_path / "whole") if isinstance(one, Observed)]
     run = LiveRun(tmp_path / "cut", SMALL, minutes=5).events()
     heard: list[LiveEvent] = []
@@ -130,7 +130,7 @@ def test_a_kept_snapshot_answers_as_the_model_did(tmp_path: Path) -> None:
     assert {name for name in state if name.startswith("adam.")}
 
 
-def test_a_loss_that_is_no_number_ends_nothing(tmp_path: Path) -> None:
+def test_a_loss_of_nan_does_not_stop_a_run(tmp_path: Path) -> None:
     wild = replace(SMALL, learning_rate=100.0, warmup=1, steps=10, norm="pre")
     assert events(tmp_path, wild)[-1] == Ended("steps", 10)
 
@@ -144,7 +144,7 @@ def test_a_loss_that_is_no_number_ends_nothing(tmp_path: Path) -> None:
         ({"task": "who", "longest": 3}, "longest"),
     ],
 )
-def test_what_does_not_fit_is_told(changed: dict[str, object], field: str) -> None:
+def test_options_that_do_not_fit_are_refused(changed: dict[str, object], field: str) -> None:
     options = replace(LiveOptions(), **changed)  # type: ignore[arg-type]
     with pytest.raises(InputError) as error:
         options.check()

@@ -134,7 +134,7 @@ def same(found: Trace, alone: Trace) -> None:
 
 
 @pytest.mark.parametrize("do", EFFECTS)
-def test_alone_beside_others_and_padded_it_is_the_same(shaken: Bundle, do: str) -> None:
+def test_a_trace_is_equal_alone_batched_and_padded(shaken: Bundle, do: str) -> None:
     seen = 0
 
     @OFTEN
@@ -180,7 +180,7 @@ def test_the_steps_of_a_decoding_are_those_of_its_trace(shaken: Bundle, do: str)
     assert seen >= 5
 
 
-def test_the_shipped_model_keeps_what_is_promised() -> None:
+def test_the_shipped_model_agrees_within_the_documented_tolerance() -> None:
     """Sentences of very different lengths, some padded: each as it is alone."""
     known, beside = load("en-zh", "cpu"), load("en-zh", "cpu")
     texts = [*SOURCES, "猫坐在垫子上。", "He told me that he had never seen the sea before. " * 3]
@@ -241,7 +241,7 @@ def test_a_frozen_pattern_has_no_rows_of_padding(shaken: Bundle) -> None:
         (Intervention("source", "mask", value=9), "mask", "from 0 to"),
     ],
 )
-def test_what_is_not_there_alone_or_not_yet_cannot_be_changed(
+def test_padding_and_future_tokens_cannot_be_changed(
     shaken: Bundle, made: Intervention, field: str, limit: str
 ) -> None:
     """Padding, and what a decoder's row has not read: there is nothing to give a weight to."""

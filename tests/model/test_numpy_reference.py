@@ -200,7 +200,7 @@ WRONG: dict[Callable[[Any], None], str] = {
 
 
 @pytest.mark.parametrize("mistake", WRONG, ids=lambda one: one.__name__)
-def test_a_mistake_is_noticed_where_it_is_made(
+def test_a_wrong_equation_is_detected_at_its_name(
     witness: NumpyTransformer, mistake: Callable[[Any], None]
 ) -> None:
     adapter = opened()

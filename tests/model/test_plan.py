@@ -135,7 +135,7 @@ def test_events_tell_the_run(plan: TrainingPlan) -> None:
 
 
 @pytest.mark.parametrize("after", [2, 4, 6, 11])
-def test_a_run_that_nobody_listens_to_goes_on_another_time(
+def test_a_closed_generator_can_be_resumed(
     plan: TrainingPlan, whole: TrainingPlan, after: int
 ) -> None:
     """Left at a snapshot, a step, a look: the same bits, whatever was drawn meanwhile."""
@@ -167,7 +167,7 @@ for event in train(TrainingPlan.from_json(read_plan(Path(sys.argv[1])))):
 """
 
 
-def test_a_killed_run_goes_on_as_if_it_had_not_been(
+def test_a_killed_run_resumes_identically(
     plan: TrainingPlan, whole: TrainingPlan, tmp_path: Path
 ) -> None:
     """SIGKILL in the midst of an epoch, between two states: the same weights, bit for bit."""

@@ -64,7 +64,7 @@ def test_options_are_fields_of_a_request(options: Any, expected: Any) -> None:
     )
 
 
-def test_what_cannot_be_answered_is_said(tiny: EncoderDecoder) -> None:
+def test_unanswerable_requests_raise(tiny: EncoderDecoder) -> None:
     with pytest.raises(InputError, match="source is empty"):
         tiny.trace(" ")
     with pytest.raises(InputError, match=re.escape("select[0] names no tensor")):

@@ -246,7 +246,7 @@ def test_the_second_edition_is_a_recipe(tmp_path: Path, monkeypatch: pytest.Monk
             assert {path.name for path in data.held_out} == {"test.tsv", "dev.tsv"}, name
 
 
-def test_a_stage_that_there_is_not(recipe: Path, tmp_path: Path) -> None:
+def test_an_unknown_stage_is_refused(recipe: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no stage end in the recipe; it has base, branch-1"):
         list(run_recipe(read_recipe(recipe, tmp_path), until="end"))
     recipe.write_text("[all]\nraw = true\n", encoding="utf-8")

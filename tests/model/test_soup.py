@@ -35,7 +35,7 @@ def test_the_mean_of_bundles(bundle: Path, tmp_path: Path) -> None:
         torch.testing.assert_close(value, state[key] * 3, rtol=1e-3, atol=1e-3)  # stored in halves
 
 
-def test_what_has_no_mean(bundle: Path, tmp_path: Path) -> None:
+def test_bundles_that_cannot_be_averaged_are_refused(bundle: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(bundle, other)
     (other / "SHA256SUMS").unlink()

@@ -60,7 +60,9 @@ def test_a_bundle_is_trained_further(counted: Path, data: list[str], tmp_path: P
     assert training(train([str(tmp_path / "anew"), *data, *more]))["step"] == 1
 
 
-def test_what_cannot_be_taken_over(counted: Path, data: list[str], tmp_path: Path) -> None:
+def test_runs_that_cannot_be_continued_are_refused(
+    counted: Path, data: list[str], tmp_path: Path
+) -> None:
     more = [*OPTIONS, *SHAPE, "--start-from"]
     with pytest.raises(FileNotFoundError, match=r"neither a run .* nor a bundle"):
         train([str(tmp_path / "none"), *data, *more, str(tmp_path)])

@@ -164,7 +164,7 @@ def test_rows_without_a_choice_do_not_count() -> None:
     assert found.counts["entropy"].item() == SIZE - 1  # the first row has one key only
 
 
-def test_a_head_that_looks_nowhere_has_no_numbers_and_no_pattern() -> None:
+def test_a_head_without_attention_has_no_measures_and_no_pattern() -> None:
     weights = torch.cat([torch.zeros(1, SIZE, SIZE), at(list(range(SIZE)))])
     found = tally(weights, Axes(SENTENCE, SENTENCE))
     assert patterns(found) == ["none", "itself"]

@@ -28,7 +28,9 @@ def ablations(model: EncoderDecoder, request: Request, effect: str = "zero") -> 
 
 @pytest.mark.parametrize("effect", ["zero", "uniform"])
 @pytest.mark.parametrize("request_", REQUESTS, ids=range(4))
-def test_each_head_as_by_itself(tiny: EncoderDecoder, request_: Request, effect: str) -> None:
+def test_each_head_equals_a_separate_run(
+    tiny: EncoderDecoder, request_: Request, effect: str
+) -> None:
     base = tiny.trace(request_, select=LOGITS)
     heads = ablations(tiny, request_, effect)
     assert {(one.at, one.head) for one in heads} == {
@@ -60,7 +62,7 @@ def forced(
     return trace
 
 
-def test_one_row_is_that_row(tiny: EncoderDecoder) -> None:
+def test_a_sweep_of_one_row_equals_that_row(tiny: EncoderDecoder) -> None:
     every = ablations(tiny, REQUESTS[0])
     chosen = sweep(tiny, REQUESTS[0], row=3)
     assert chosen.rows == (3,)

@@ -137,7 +137,7 @@ def test_pre_norm_is_learnt(data: list[str], tmp_path: Path) -> None:
     assert load(bundle, "cpu").trace("one two").output.text
 
 
-def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None:
+def test_a_folder_is_locked_during_training(data: list[str], tmp_path: Path) -> None:
     line = [str(tmp_path), *data, "--raw", *SHAPE]
     with (
         FileLock(tmp_path / "lock"),

@@ -115,7 +115,7 @@ def test_a_bundle_opens_and_is_measured(small: Recipe, tmp_path: Path) -> None:
     assert kept == [found, {"seed": 2}]
 
 
-def test_what_a_curve_and_shares_say() -> None:
+def test_learned_step_and_best_head() -> None:
     curve = [[100, 2.0, 0.05], [200, 1.0, 0.3], [300, 0.1, 0.09], [400, 0.1, 0.02]]
     assert learned(curve) == 300
     assert learned(curve[:2]) is None
@@ -226,7 +226,7 @@ def test_what_is_cut_is_not_looked_at() -> None:
     assert (at, value) == ("decoder.0.cross", (0, places["it"][0]))
 
 
-def test_what_carries_the_answer() -> None:
+def test_cuts_and_patches_that_carry_the_answer() -> None:
     """The nouns' look at the property does, *it*'s look does not; patched it is the twin's."""
     adapter, recipe = load("zoo/who"), RECIPES["who"]
     found = without_looks(adapter, held_out_examples(recipe, 2, 40))

@@ -205,7 +205,7 @@ def test_what_was_drawn_is_solved_from_its_text(name: str, seed: int, data: st.D
         ),
     ],
 )
-def test_what_is_typed(task: str, typed: str, source: str, target: str) -> None:
+def test_typed_texts_are_solved(task: str, typed: str, source: str, target: str) -> None:
     found = solve(task, typed)
     assert (found.source_text, found.target_text) == (source, target)
 
@@ -237,6 +237,6 @@ def test_what_is_typed(task: str, typed: str, source: str, target: str) -> None:
         ("who", "The cat; it was too tired.", "a full stop at the end"),
     ],
 )
-def test_what_is_none_of_the_task(task: str, typed: str, why: str) -> None:
+def test_texts_that_do_not_fit_the_task_are_refused(task: str, typed: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         solve(task, typed)

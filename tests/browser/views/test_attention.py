@@ -175,7 +175,7 @@ def test_padding_is_masked_and_hatched(workspace: Workspace) -> None:
     assert "pad_to" not in workspace.link
 
 
-def test_who_picks_a_head_sees_that_one(workspace: Workspace) -> None:
+def test_a_picked_head_is_shown(workspace: Workspace) -> None:
     look(workspace, "cross", pool="mean")
     workspace.find("#heads label").nth(5).click()
     expect(workspace.find("#caption")).to_contain_text("Layer 2, head 6")

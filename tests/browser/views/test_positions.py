@@ -87,7 +87,7 @@ def test_similarity_and_its_decay(workspace: Workspace, measure: str, width: int
     assert ("Only the distance counts" in says) == (width % 2 == 0)
 
 
-def test_moving_on_is_a_rotation(workspace: Workspace) -> None:
+def test_a_shift_of_positions_is_a_rotation(workspace: Workspace) -> None:
     at, by, pair, width = 3, 5, 2, 32
     rotation(workspace, length=20, width=width, at=at, by=by, pair=pair)
     verdict = workspace.find("#caption")

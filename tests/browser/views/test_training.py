@@ -174,7 +174,7 @@ def test_what_is_saved_is_the_fixed_sentence(
     assert save(workspace, "PNG", tmp_path).stat().st_size > 10_000
 
 
-def test_it_speaks_chinese(workspace: Workspace, told: list[dict[str, Any]]) -> None:
+def test_it_is_translated(workspace: Workspace, told: list[dict[str, Any]]) -> None:
     workspace.open(**PLACE, lang="zh")
     shows(workspace, told[0], len(told[0]["snapshots"]) - 1)
     for selector in (".training > .note", ".said h3", ".measured", ".below .note", ".transport"):

@@ -85,7 +85,7 @@ def test_a_head_is_switched_off_and_on_again(workspace: Workspace) -> None:
     ],
     ids=["cut into other tokens when it is read back", "with a byte that no text may have"],
 )
-def test_the_very_tokens_are_held(workspace: Workspace, source: str, decode: Any) -> None:
+def test_the_same_tokens_are_scored(workspace: Workspace, source: str, decode: Any) -> None:
     mean = {"at": "decoder.0.self", "head": 2, "do": "mean"}
     before = trace(workspace.url, source=source, decode=decode)["output"]
     ids = [token["id"] for token in before["tokens"]]
