@@ -11,7 +11,7 @@ from tests.app.slow import Slow
 
 
 class Broken(Slow):
-    """A model that fails at everything."""
+    """A model whose every method fails."""
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         raise RuntimeError(f"cannot read {requests[0].source}")

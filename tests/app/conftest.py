@@ -29,13 +29,13 @@ def catalog() -> Catalog:
 
 @pytest.fixture(scope="session")
 def digested() -> Vendor:
-    """The files of other packages, 6 MB, read once."""
+    """The vendored files, 6 MB, read once."""
     return Vendor(vendored(), Path())
 
 
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty, migrated database: to be copied, not to be opened."""
+    """An empty, migrated database, to copy and not to open."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("empty"))
 
     async def make() -> None:

@@ -29,14 +29,14 @@ class Live:
 
     @property
     def engine(self) -> Engine:
-        """The engine that the requests wait in."""
+        """The engine in which requests wait."""
         services: Services = self.app.state.services
         return services.engine
 
     async def send(
         self, source: str, path: str = "/api/trace", accept: str = "identity"
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Post a sentence; returns the two ends of the connection."""
+        """Post a sentence; return the reader and the writer of the connection."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         body = json.dumps({"source": source}).encode()
         head = (

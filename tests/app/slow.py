@@ -23,7 +23,7 @@ from model.trace.tensor_tap import NamedTensor
 class Slow(Adapter):
     """A model that waits for `go`, echoes the source and records its batches.
 
-    Step by step it writes an endless text, and counts the steps taken.
+    Its decoding never ends; it counts the steps.
     """
 
     info = ModelInfo(

@@ -36,7 +36,7 @@ def job(source: str, model: str = "0", form: str = JSON) -> TraceJob:
 
 
 async def run(engine: Engine, source: str, model: str = "0") -> str:
-    """Send one request and return what it wrote; one of the texts requests an unknown format."""
+    """Send one request and return its text; one of the texts requests an unknown format."""
     form = "nonsense" if source == "bitter" else JSON
     encoded = await engine.run(job(source, model, form))
     return str(orjson.loads(encoded.content)["output"]["text"])

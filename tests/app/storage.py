@@ -23,7 +23,7 @@ TABLES = ("shares", "answers", "contents")
 
 
 async def share(client: httpx.AsyncClient, **more: object) -> dict[str, Any]:
-    """Make a share as a page of its own: the same page would be told the share it has made."""
+    """Create a share as a new page, since the same page would get its existing share."""
     page = {"Headlight-Client": secrets.token_hex()}
     made = await client.post("/api/shares", json={"state": STATE, **more}, headers=page)
     assert made.status_code == 201, made.text
@@ -71,7 +71,7 @@ async def counts(store: Store) -> list[int]:
 
 @contextmanager
 def failing(store: Store, nth: int, error: Exception) -> Iterator[list[str]]:
-    """Fail at the n-th statement or commit; yields the statements so far."""
+    """Fail at the n-th statement or commit; yield the statements so far."""
     engine, done = store.database._engine.sync_engine, list[str]()
     commit = engine.dialect.do_commit
 

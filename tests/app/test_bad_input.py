@@ -1,4 +1,4 @@
-"""Bad input gets a clear 4xx that names the field: never a 500, never a hang, never an echo."""
+"""Bad input gets a clear 4xx that names the field, never a 500, and never repeats the input."""
 
 import json
 import re
@@ -251,7 +251,7 @@ async def test_reply_over_the_limit(serving: Serving) -> None:
         assert "250" in problem["detail"]
 
 
-SECRET = "Zqxjkvb"  # in no message of ours
+SECRET = "Zqxjkvb"  # not part of any message
 JSON_VALUES = st.recursive(
     st.none()
     | st.booleans()

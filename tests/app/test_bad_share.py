@@ -102,7 +102,7 @@ async def test_handout_of_an_invalid_state(
 async def test_a_pin_must_be_within_the_tokens(
     client: httpx.AsyncClient, block: str, query: str, key: str
 ) -> None:
-    """The last row and column can be pinned, the next cannot; without a block it is cross."""
+    """The last row and column can be pinned, the next cannot; the default block is cross."""
     run = {"source": "The cat sat on the mat.", "target": "猫坐着。"}
     tokens = (await client.post("/api/trace", json=run)).json()["tokens"]
     last = {"query": len(tokens[query]) - 1, "key": len(tokens[key]) - 1, "layer": 2, "head": 7}

@@ -9,7 +9,7 @@ from app.engine.byte_cache import ByteCache
 
 
 class Maker:
-    """Makes a value when it is told to, and counts how often."""
+    """Makes a value on request, and counts how often."""
 
     def __init__(self, value: bytes = b"value") -> None:
         self.value, self.made, self.go = value, 0, asyncio.Event()

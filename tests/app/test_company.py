@@ -1,4 +1,4 @@
-"""The same reply in any batch: alone, with 47 others sent at once, padded, drafted or not.
+"""Replies are equal alone, in batches of 48 concurrent requests, padded, and with drafts.
 
 Over HTTP, through an engine's process; `tests/model/test_neighbours.py` asks the model itself.
 """
@@ -16,7 +16,7 @@ from app.engine.wire import Reply
 from model.trace.interventions import EFFECTS
 from tests.servers import AppServer
 
-CLOSE = 1e-4  # what docs/api.md promises
+CLOSE = 1e-4  # the tolerance in docs/api.md
 AT_ONCE = 48
 SELECT = ["*.weights", "*.residual", "decoder.logits", "encoder.0.self.mask"]
 SOURCES = [
@@ -51,11 +51,11 @@ DECODES: list[Any] = [
 
 
 def asked() -> list[dict[str, Any]]:
-    """Each effect on four sentences, each written otherwise, and eight with nothing changed."""
+    """Each effect on four sentences, each decoded differently, and eight without changes."""
     changes = [*CHANGES.values()] * 4 + [None] * 8
     made = []
     for n, change in enumerate(changes):
-        turn = n + n // len(CHANGES)  # or an effect would always meet the same way of writing
+        turn = n + n // len(CHANGES)  # so that an effect meets every decoding method
         request = {"source": SOURCES[n % len(SOURCES)], "decode": DECODES[turn % len(DECODES)]}
         request |= {"interventions": [change] if change else [], "select": SELECT}
         made.append(request | ({"pad_to": 64} if turn % 2 else {}))
@@ -70,7 +70,7 @@ async def ask(client: httpx.AsyncClient, request: dict[str, Any]) -> Reply:
 
 
 def same(found: Reply, alone: Reply) -> None:
-    """`found` in the rows and columns of its own tokens, which are all of `alone`'s."""
+    """Compare `found` with `alone`, in the rows and columns of the request's own tokens."""
     one, other = (each.document["output"] for each in (found, alone))
     assert [token["id"] for token in one["tokens"]] == [token["id"] for token in other["tokens"]]
     assert one["text"] == other["text"]
@@ -89,9 +89,9 @@ def same(found: Reply, alone: Reply) -> None:
 async def test_every_reply_is_the_same_alone_and_in_a_batch(
     launch: Callable[..., AppServer], tmp_path: Path
 ) -> None:
-    """One server answers one by one and drafts nothing; another, 48 at once, half of them padded.
+    """Compare a server that answers one by one without drafts with one that gets 48 at once.
 
-    Two, since a translation that is known already would be no test.
+    Half of them are padded. Two servers, since a cached translation would not be a test.
     """
     assert CHANGES.keys() == EFFECTS.keys()
     requests = asked()

@@ -13,7 +13,7 @@ from tests.app.conftest import Serving
 
 OCTETS = {"Accept": "application/octet-stream"}
 WORDS = "the cat sat on a mat and looked at every bird that flew over old houses"
-AGREE = 1e-4  # as docs/api.md promises: company changes the order of sums
+AGREE = 1e-4  # the tolerance in docs/api.md: batching changes the order of sums
 
 
 async def ask(client: httpx.AsyncClient, request: dict[str, Any]) -> Reply:
@@ -23,7 +23,7 @@ async def ask(client: httpx.AsyncClient, request: dict[str, Any]) -> Reply:
 
 
 def some_request(number: int) -> dict[str, Any]:
-    """Make a request unlike its neighbours in length, target, selection and intervention."""
+    """Make a request that differs from others in length, target, selection and intervention."""
     chance = random.Random(number)
     request: dict[str, Any] = {
         "source": " ".join(chance.choices(WORDS.split(), k=chance.randint(1, 20))),
@@ -62,7 +62,7 @@ async def hold_together_as_alone(client: httpx.AsyncClient) -> None:
         for number in ("logprobs", "score"):
             one, other = (each.document["output"].pop(number) for each in (reply, alone))
             np.testing.assert_allclose(one, other, rtol=0, atol=AGREE)
-        # Among thousands of tokens two can be so nearly as likely that rounding swaps them.
+        # Among thousands of tokens, two may be so close that rounding swaps them.
         one, other = (each.document["output"].pop("ranks") for each in (reply, alone))
         np.testing.assert_allclose(one, other, rtol=0.01)
         assert reply.document == alone.document

@@ -16,7 +16,7 @@ from tests.servers import AppServer, running_app
 
 SECONDS = 1.5
 HEAD = 20_000
-KEPT_ALIVE = 5  # seconds, between requests: uvicorn's
+KEPT_ALIVE = 5  # seconds between requests, uvicorn's default
 GET = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n"
 BOUNDS = {
     "max_head_bytes": str(HEAD),
@@ -28,7 +28,7 @@ BOUNDS = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
-    """A server with tight bounds."""
+    """A server with low limits."""
     data_dir = tmp_path_factory.mktemp("connections")
     with running_app(data_dir, BOUNDS, warm=True, cache=server_cache) as server:
         yield server
@@ -45,7 +45,7 @@ def connected(server: AppServer, receive_buffer: int = 0) -> Iterator[socket.soc
 
 
 def everything(one: socket.socket) -> bytes:
-    """What comes until the server closes."""
+    """Return everything until the server closes the connection."""
     got = bytearray()
     with contextlib.suppress(ConnectionResetError):
         while part := one.recv(1 << 16):
@@ -63,7 +63,7 @@ def problem(reply: bytes) -> str:
 
 
 def memory(server: AppServer) -> int:
-    """Resident bytes of the process."""
+    """Return the resident memory of the process, in bytes."""
     text = Path(f"/proc/{server.process.pid}/statm").read_text()
     return int(text.split()[1]) * 4096
 
@@ -198,7 +198,7 @@ def test_a_client_that_does_not_read_is_disconnected(server: AppServer) -> None:
 
 
 def test_a_slow_reader_gets_the_whole_reply(server: AppServer) -> None:
-    """Longer than the bound for one who does not read at all."""
+    """Reading takes longer than the limit for a client that does not read at all."""
     with connected(server, receive_buffer=4_096) as one:
         one.sendall(LARGE)
         got, until = bytearray(), time.monotonic() + 3 * SECONDS

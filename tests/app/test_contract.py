@@ -1,6 +1,6 @@
 """Every reply matches the API's reference: status, format, fields, and when to retry.
 
-`make fuzz` asks the same for longer, with other requests each time.
+`make fuzz` does the same for longer, with different requests each time.
 """
 
 import sqlite3
@@ -76,14 +76,14 @@ def contract(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def test_all_operations_are_asked(contract: Contract) -> None:
-    # Runs train models in processes of their own; tests/app/test_runs.py asks for them.
+    # Runs train models in their own processes; tests/app/test_runs.py tests them.
     asked = {label for label in contract.operations if "/api/runs" not in label}
     assert asked == OPERATIONS.keys()
 
 
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_every_reply_matches_the_reference(contract: Contract, label: str) -> None:
-    # Not shrunk: what fails is told with its request, and each try takes a run of the model.
+    # Not shrunk: a failure shows its request, and each attempt takes a run of the model.
     @settings(
         max_examples=OPERATIONS[label],
         deadline=None,
@@ -102,7 +102,7 @@ def test_every_reply_matches_the_reference(contract: Contract, label: str) -> No
 async def told(
     client: httpx.AsyncClient, method: str, path: str, status: int, **request: Any
 ) -> None:
-    """Ask, and find the status that comes in the reference."""
+    """Send a request, and check that the reference has the status of the reply."""
     known = request.pop("known", {"id": "en-zh", "example": 0, "n": 0})
     response = await client.request(method, path.format(**known), **request)
     assert response.status_code == status, response.text
@@ -160,6 +160,6 @@ async def test_a_damaged_or_newer_share_is_in_the_reference(
             database.execute(change)
             database.commit()
         for path in ("/api/shares/{id}", "/api/shares/{id}/asks/{n}"):
-            headers = {"Accept": NPZ if status == 410 else "*/*"}  # what is kept is not read again
+            headers = {"Accept": NPZ if status == 410 else "*/*"}  # another format, not cached
             known = {"id": made["id"], "n": 0}
             await told(client, "GET", path, status, known=known, headers=headers)

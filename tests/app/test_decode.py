@@ -55,7 +55,7 @@ def ids(written: dict[str, Any]) -> list[int]:
 async def test_decoding_by_steps_equals_a_trace(
     client: httpx.AsyncClient, decode: dict[str, Any], made: list[Any]
 ) -> None:
-    # First, since a trace keeps in mind what a decoding has found.
+    # First, since a trace caches the result of a decoding.
     at_once = await output(client, decode=decode, interventions=made)
     start, *steps, end = await decoded(client, decode=decode, interventions=made, candidates=3)
     told = end["end"]["output"]
@@ -67,7 +67,7 @@ async def test_decoding_by_steps_equals_a_trace(
     assert told["finished"] == at_once["finished"]
     assert start["start"]["decode"]["method"] == decode.get("method", "greedy")
     assert [line["step"]["index"] for line in steps] == list(range(len(steps)))
-    # What is written has grown on one of the beams, step by step.
+    # The output was built on one of the beams, step by step.
     for number in range(len(ids(told))):
         grown = [
             step["hypotheses"][beam["parent"]]["ids"] + [beam["token"]["id"]]

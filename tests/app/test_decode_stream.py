@@ -65,7 +65,7 @@ async def test_an_error_during_a_stream_is_the_last_line(live: Live) -> None:
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
 async def test_lines_are_sent_at_once(live: Live, encoding: str) -> None:
-    """The first line is read whole while the model has not taken the first step."""
+    """The first line arrives completely before the model takes the first step."""
     reader, writer = await live.send("hello", "/api/decode", encoding)
     unzip = zlib.decompressobj(31)
     unpackers: dict[str, Callable[[bytes], bytes]] = {

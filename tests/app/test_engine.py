@@ -1,4 +1,4 @@
-"""The engine: batches under load, fair limited queues, places given up, shutdown."""
+"""The engine: batches under load, fair limited queues, cancellation, shutdown."""
 
 import asyncio
 import pickle

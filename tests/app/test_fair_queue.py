@@ -25,7 +25,7 @@ def served(queue: FairQueue, one: Waiting) -> None:
 
 
 async def test_a_long_wait_does_not_set_the_clock_back() -> None:
-    """Its model was busy while others were served; a newcomer begins where these are."""
+    """A client's model was busy while others were served; a newcomer starts level with these."""
     queue, late = FairQueue(), waiting("late", 1, model="1")
     queue.add(late)
     for _ in range(3):
@@ -86,7 +86,7 @@ async def test_a_batch_takes_each_clients_first_request_before_any_second() -> N
 
 
 async def test_a_retried_job_runs_alone() -> None:
-    """What it was in a process that ended may end the next one."""
+    """A job whose process crashed may crash the next process too."""
     queue = FairQueue()
     again, other = waiting("again"), waiting("other")
     again.tries = 1

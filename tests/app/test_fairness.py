@@ -1,4 +1,4 @@
-"""Cost before work: prices, budgets, turns by work, and work that stops without a client."""
+"""Prices, budgets, turns by work, and cached results."""
 
 import asyncio
 from collections import Counter
@@ -89,7 +89,7 @@ def waiting(client: int, cost: float, size: float = 10.0, text: str = "") -> Wai
 
 
 async def test_turns_are_by_work() -> None:
-    """Each of two clients has had about as much, whatever a request of theirs costs."""
+    """Two clients get about the same amount of work, whatever their requests cost."""
     queue, had = FairQueue(), Counter[str]()
     for _ in range(40):
         queue.add(waiting(1, 10))
@@ -150,7 +150,7 @@ async def test_a_client_that_fills_the_queue_makes_room_for_others() -> None:
         model.go.set()
         told = await asyncio.gather(first, *many, *typed, return_exceptions=True)
     refused = [isinstance(one, BusyError) for one in told]
-    # The heavy one's fifth does not fit, two more make room; the third of the light one does not.
+    # The heavy client's fifth does not fit; two of its requests make room for the light client.
     assert refused == [False, False, False, True, True, True, False, False, True]
 
 

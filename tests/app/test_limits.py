@@ -1,4 +1,4 @@
-"""Limits are defined once: the reference, the API and the model agree."""
+"""Limits are defined once: API reference, API and model agree."""
 
 from dataclasses import replace
 from functools import cache

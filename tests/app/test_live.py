@@ -1,4 +1,4 @@
-"""What only a real socket shows: clients that disconnect, a server that is told to stop."""
+"""Behaviour that needs a real socket: disconnecting clients, and a server that is stopped."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Which models are in memory: a limit, eviction of the least recently used, one load each."""
+"""Models in memory: the limit, eviction of the least recently used, and concurrent loads."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from tests.app.slow import Slow
 
 
 class Shelf:
-    """Loaders of models that say when they are called."""
+    """Loaders of models that record when they are called."""
 
     def __init__(self, *names: str) -> None:
         self.loaded: list[str] = []
@@ -29,7 +29,7 @@ class Shelf:
         return model
 
     def catalog(self, max_models: int, *small: str) -> Catalog:
-        """Open a catalog, and forget what was loaded for that."""
+        """Open a catalog, and clear the record of loads."""
         catalog = Catalog(self.loaders, max_models, small)
         assert sorted(self.loaded) == sorted(self.loaders)  # each once
         self.loaded.clear()

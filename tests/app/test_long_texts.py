@@ -42,7 +42,7 @@ async def send(client: httpx.AsyncClient, path: str, **asked: Any) -> Reply:
 
 
 async def weights(client: httpx.AsyncClient, place: str, **asked: Any) -> Any:
-    """The weights of a trace, NaN where they are masked."""
+    """Return the weights of a trace, NaN where masked."""
     body = {"text": TEXT, "model": "gpt2", "select": [f"{place}.weights", f"{place}.mask"], **asked}
     trace = Reply.parse((await client.post("/api/trace", json=body, headers=OCTETS)).content)
     return np.where(trace.arrays[f"{place}.mask"], trace.arrays[f"{place}.weights"], np.nan)

@@ -24,7 +24,7 @@ PARAMETERS = "/api/models/en-zh/parameters?select=encoder.*"
 
 @asynccontextmanager
 async def heartbeat() -> AsyncIterator[Callable[[], float]]:
-    """Yield what tells the loop's longest stall so far, in seconds."""
+    """Yield a function that returns the loop's longest stall so far, in seconds."""
     longest = 0.0
 
     async def beat() -> None:
@@ -56,7 +56,7 @@ async def test_large_replies_do_not_block_the_loop(
             for _ in range(2):
                 assert (await client.get(path, headers=headers)).status_code == 200
             took = time.perf_counter() - start
-        # On the loop, one of the two would be half of it, and most of that in one piece.
+        # On the loop, one of the two would take half of the time, mostly in one piece.
         assert stall() < max(0.25 * took, 0.15), (stall(), took)
 
 
@@ -101,7 +101,7 @@ def test_numbers_in_parts_are_the_same_json(shape: tuple[int, ...]) -> None:
 
 
 async def test_short_work_does_not_wait_behind_long_work() -> None:
-    """Long work fills its own threads alone."""
+    """Long work occupies only its own threads."""
     async with asyncio.timeout(10):
         long = [asyncio.create_task(off_loop(time.sleep, 0.5)) for _ in range(8)]
         await asyncio.sleep(0)

@@ -230,7 +230,7 @@ async def test_a_compressed_copy_is_sent_unchanged(serving: Serving, tmp_path: P
 
 @pytest.mark.parametrize("path", ["/", "/lab", "/zoo", "/train"])
 async def test_every_page_opens(client: httpx.AsyncClient, path: str) -> None:
-    """With all that its template includes, and the script and stylesheet that it names."""
+    """Every page opens with all that its template includes, its script and its stylesheet."""
     page = await client.get(path, headers={"Accept": "text/html"})
     assert page.status_code == 200
     files = re.findall(r'"(/static/[^"]+/page/[^"]+)"', page.text)

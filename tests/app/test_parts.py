@@ -86,7 +86,7 @@ def test_invalid_settings_are_refused(wrong: dict[str, object]) -> None:
 
 
 async def test_a_minute_is_counted_for_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1_000_059.5  # no matter where the clock stands, the minute begins with the first share
+    now = 1_000_059.5  # the minute starts with the first share, not with the clock's minute
     monkeypatch.setattr(time, "time", lambda: now)
     limit = PerMinute(2)
     await limit.count("a")
@@ -151,7 +151,7 @@ def test_an_empty_selection_is_a_file_too() -> None:
 
 
 def table(name: str) -> set[str]:
-    """Return what stands in backquotes in the first column of the tables of a docs page."""
+    """Return the code in the first column of the tables of a docs page."""
     text = (ROOT / "docs" / name).read_text()
     return set(re.findall(r"^\| `([^`]+)`", text, re.MULTILINE))
 

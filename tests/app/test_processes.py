@@ -39,7 +39,7 @@ def opening(load: partial[Catalog] = LOAD) -> Opening:
 
 @dataclass(frozen=True)
 class Dying(AnswerJob):
-    """Ends its process, the first times that it runs: each leaves a file."""
+    """Ends its process the first times that it runs; each time leaves a file."""
 
     folder: str
     times: int
@@ -54,7 +54,7 @@ class Dying(AnswerJob):
 
 @dataclass(frozen=True)
 class Failing(AnswerJob):
-    """Go wrong in one way or another."""
+    """Fails in different ways."""
 
     how: type[Exception]
 
@@ -66,7 +66,7 @@ class Failing(AnswerJob):
 
 @dataclass(frozen=True)
 class Pids(StreamJob):
-    """Count, and say in which process; end the process at one of the lines, the first time."""
+    """Yields numbers and the process id; the first time, ends the process at one of the lines."""
 
     fatal: int = -1
     folder: str = ""
@@ -87,7 +87,7 @@ async def engine_of(runners: Runners, seconds: float = 60) -> AsyncIterator[Engi
 
 
 async def test_processes_run_crash_and_restart(tmp_path: Path) -> None:
-    """One test, since the process that they are forked off takes seconds to start."""
+    """A single test, since the process that engines are forked from takes seconds to start."""
     runners = await asyncio.to_thread(in_processes, [launch(opening()), launch(opening())])
     own = LOAD()
     assert runners.listing == own.listing

@@ -19,7 +19,7 @@ LONGEST = "https://example.org/" + "x" * (MAX_LINK - 20)
 
 
 def modules(svg: bytes) -> NDArray[np.bool_]:
-    """The dark modules of an SVG whose path is rows of horizontal strokes."""
+    """Return the dark modules of an SVG whose path is rows of horizontal strokes."""
     root = ElementTree.parse(io.BytesIO(svg)).getroot()
     size = int(root.attrib["viewBox"].split()[-1])
     dark = np.zeros((size, size), dtype=bool)
@@ -86,4 +86,4 @@ async def test_only_links_are_accepted(client: httpx.AsyncClient, query: str, ki
 
 async def test_bytes_that_are_not_text_are_refused(client: httpx.AsyncClient) -> None:
     response = await client.get("/api/qr?text=https://a/%FF%FE")
-    assert response.status_code == 200  # what the bytes stand for was replaced on the way in
+    assert response.status_code == 200  # invalid bytes were replaced on the way in

@@ -22,7 +22,7 @@ from tests.app.small_engine import job
 
 @dataclass(frozen=True)
 class Counting(StreamJob):
-    """Count up to three."""
+    """Counts up to three."""
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
         for number in range(3):
@@ -56,7 +56,7 @@ async def test_a_batch_comes_back_as_bytes() -> None:
 
 
 async def test_a_stream_continues_on_any_replica() -> None:
-    """Asked for a line again, or for one that another replica would have made, it begins anew."""
+    """A stream restarts if a line is requested again, or was begun on another replica."""
     replica = replica_of(Slow())
     assert [await line(replica, n) for n in (0, 1)] == [b"0", b"1"]
     assert await line(replica, 1) == b"1"  # its reply was lost

@@ -22,7 +22,7 @@ TRACE = {"source": f"the {SECRET} sat", "select": []}
 
 
 def sample(text: str, name: str, **labels: str) -> float:
-    """One number out of the text format."""
+    """Return one number of the text format."""
     for line in text.splitlines():
         match = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
         if match and match[1] == name:
@@ -45,7 +45,7 @@ async def test_metrics_are_off_by_default(client: httpx.AsyncClient) -> None:
 
 async def test_requests_are_counted_by_route_and_status(serving: Serving) -> None:
     async with serving(metrics=True, max_body_bytes=5_000) as client:
-        for number in range(3):  # an equal one would be answered from memory
+        for number in range(3):  # an equal request would be cached
             body = TRACE | {"source": f"{number} {TRACE['source']}"}
             assert (await client.post("/api/trace", json=body)).status_code == 200
         await client.post("/api/trace", json={"source": 1})
@@ -124,7 +124,7 @@ async def test_every_reply_has_a_unique_id(
 
 @pytest.fixture
 def logged() -> Callable[[Literal["text", "json"]], list[str]]:
-    """What a failure in a request comes to, in one of the two forms."""
+    """The log of a failing request, in one of the two formats."""
 
     def told(form: Literal["text", "json"]) -> list[str]:
         stream = StringIO()
@@ -167,7 +167,7 @@ def test_a_line_to_read(logged: Callable[[Literal["text", "json"]], list[str]]) 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
-    """One that logs each request as JSON."""
+    """A server that logs each request as JSON."""
     settings = {"log": "json", "log_requests": "1"}
     data_dir = tmp_path_factory.mktemp("logs")
     with running_app(data_dir, settings, warm=True, cache=server_cache) as server:
@@ -175,7 +175,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iter
 
 
 def lines_about(server: AppServer, ids: set[str]) -> dict[str, dict[str, Any]]:
-    """Lines about requests by their ids, once all are there: a line follows its reply."""
+    """Return the log lines of requests by id, once all are there: a line follows its reply."""
     deadline = time.monotonic() + 10
     while True:
         lines = server.log.read_text().splitlines()

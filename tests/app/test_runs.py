@@ -23,12 +23,12 @@ from tests.servers import running_app
 SMALL = {"task": "copy", "longest": 3, "steps": 10, "d_model": 16, "heads": 2, "batch": 200}
 LONG = {**SMALL, "steps": 4000}
 SECONDS = 120.0
-EAGER = {"run_nice": 0}  # whatever else the machine does
+EAGER = {"run_nice": 0}  # so that other work does not slow it down
 
 
 @pytest.fixture
 async def runs(serving: Serving) -> AsyncIterator[httpx.AsyncClient]:
-    """A server that trains one run at a time and asks no model."""
+    """A server that trains one run at a time and runs no model."""
     async with serving(**EAGER) as client:
         yield client
 
@@ -63,7 +63,7 @@ async def state(client: httpx.AsyncClient, made: dict[str, str]) -> dict[str, An
 async def until(
     client: httpx.AsyncClient, made: dict[str, str], wanted: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
-    """Ask again and again until the run is as it is wanted."""
+    """Poll until the run is in the wanted state."""
     async with asyncio.timeout(SECONDS):
         while not wanted(now := await state(client, made)):
             await asyncio.sleep(0.1)
@@ -278,7 +278,7 @@ async def test_a_kept_snapshot_is_a_model_like_any_other(
 async def learned_as_seen(
     client: httpx.AsyncClient, run: dict[str, Any], kept_model: str, now: dict[str, Any]
 ) -> None:
-    """The kept model's history is the run's own: its snapshots up to the one that was kept."""
+    """The kept model's history consists of the run's snapshots up to the kept one."""
     path = f"/api/models/{kept_model}/learning"
     told = (await client.get(path)).json()
     seen = [one for one in now["snapshots"] if one["step"] <= 5]
@@ -397,7 +397,7 @@ async def test_a_full_run_queue_is_503(serving: Serving) -> None:
 
 
 def test_shutdown_ends_the_streams_of_runs(tmp_path: Path) -> None:
-    """Their streams end in order, though the run does not."""
+    """The streams of watchers end in order, although the run continues."""
     with running_app(tmp_path, {"run_nice": "0", "zoo": "0"}, warm=True) as server:
         run = httpx.post(f"{server.url}/api/runs", json=LONG, timeout=SECONDS).json()
         path = f"{server.url}/api/runs/{run['id']}/events"

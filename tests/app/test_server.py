@@ -158,7 +158,7 @@ async def test_models_are_called_as_the_settings_call_them(
 
 
 async def test_parameters_make_the_queries(client: httpx.AsyncClient, catalog: Catalog) -> None:
-    """x · W_q + b_q, cut into heads, is the trace's q."""
+    """x · W_q + b_q, split into heads, equals the trace's q."""
     octets = {"Accept": "application/octet-stream"}
     request = {"source": "The cat sat.", "select": ["source.input", "encoder.0.self.q"]}
     trace = Reply.parse((await client.post("/api/trace", json=request, headers=octets)).content)

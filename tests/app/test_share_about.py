@@ -1,4 +1,4 @@
-"""What an author writes beside a share; and that the same share is made only once."""
+"""The author's texts of a share; and an equal share is created only once."""
 
 import httpx
 import pytest
@@ -65,7 +65,7 @@ async def test_an_equal_share_is_created_once(client: httpx.AsyncClient) -> None
     assert again.json() == first.json() | {"edit_key": None}
     assert again.headers["location"] == first.headers["location"]
     others = [
-        await make(client, "b"),  # or anybody could find out that it was shared
+        await make(client, "b"),  # otherwise anyone could find out that it was shared
         await make(client, "a", about={"note": "Look."}),
         await make(client, "a", select=["encoder.0.*"]),
         await make(client, "a", state=STATE | {"layer": 0}),

@@ -29,7 +29,7 @@ def url_in(folder: Path) -> str:
 
 
 def command(folder: Path, *arguments: object, **settings: str) -> tuple[int, str, str]:
-    """Run ``python -m app shares``; return its exit status and what it said."""
+    """Run ``python -m app shares``; return its exit status and output."""
     own = {"HEADLIGHT_DATA_DIR": str(folder)}
     own |= {f"HEADLIGHT_{name.upper()}": value for name, value in settings.items()}
     args = ["-m", "app", "shares", *map(str, arguments)]
@@ -100,7 +100,7 @@ async def test_a_damaged_archive_is_refused(tmp_path: Path, part: str) -> None:
 
 
 def broken(good: Path, folder: Path) -> list[Path]:
-    """A file cut off, one with a bit turned round, one that is something else, one renamed."""
+    """Return damaged archives: truncated, with a flipped bit, of another type, renamed."""
     content = good.read_bytes()
     made = [folder / f"{n}.zip" for n in range(4)]
     made[0].write_bytes(content[: len(content) // 2])
@@ -191,7 +191,7 @@ def test_impossible_commands_are_reported(
 def test_a_failed_export_keeps_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "shares.zip"
     file.write_bytes(b"yesterday's")
-    (tmp_path / ".shares.zip.part").write_bytes(os.urandom(100_000))  # of one that was killed
+    (tmp_path / ".shares.zip.part").write_bytes(os.urandom(100_000))  # left by a killed export
     assert command(tmp_path, "prune")[0] == 0
     with sqlite3.connect(tmp_path / "headlight.db") as connection:
         connection.execute("DROP TABLE answers")

@@ -43,7 +43,7 @@ async def test_equal_contents_are_stored_once(client: httpx.AsyncClient, tmp_pat
 
 
 async def test_json_replies_of_shares_are_limited(serving: Serving) -> None:
-    """As everywhere else a reply in JSON has at most a quarter of the numbers."""
+    """A JSON reply may have at most a quarter of the numbers, as everywhere."""
     async with serving() as client:
         path = f"/api/shares/{(await share(client, asks=[ALL]))['id']}"
         problem = hold(await client.get(f"{path}/asks/0"), 422, "reply-too-large", None)
@@ -51,7 +51,7 @@ async def test_json_replies_of_shares_are_limited(serving: Serving) -> None:
         assert problem["value"] > 5_000_000
         assert (await client.get(f"{path}/asks/0", headers=OCTETS)).status_code == 200
         assert (await client.get(path)).status_code == 200
-    async with serving(max_values=4_000) as client:  # set lower since
+    async with serving(max_values=4_000) as client:  # lowered after the share was created
         hold(await client.get(path), 422, "reply-too-large", None)
         assert (await client.get(path, headers=OCTETS)).status_code == 200
         assert (await client.get(path.replace("/api/shares", "/s"))).status_code == 200
@@ -119,7 +119,7 @@ async def test_all_shares_have_a_quota(serving: Serving, tmp_path: Path) -> None
     async with serving(max_shares_bytes=1_000_000) as client:
         made = [await share(client)]
         before = kept(tmp_path)
-        for _ in range(5):  # equal ones take no room but for their documents
+        for _ in range(5):  # equal shares take room only for their documents
             made.append(await share(client))
         assert kept(tmp_path) == before
         big = {"state": STATE, "asks": [ALL]}

@@ -34,13 +34,13 @@ BOUNDED = settings(
 FORMS = [JSON, SAFETENSORS]
 WRITING = ["target", "interventions", "pad_to"]
 LOOKING = ["view", "block", "lang"]
-PINNED = {"layer": 2, "head": 7, "query": 1, "key": 1}  # and the last that there is of each
+PINNED = {"layer": 2, "head": 7, "query": 1, "key": 1}  # the last layer and head
 DECODING = ["beam", "max_tokens", "length_penalty", "temperature", "top_k", "top_p", "prefix"]
 
 
 @st.composite
 def states(draw: st.DrawFn) -> dict[str, Any]:
-    """What a client may well send; one in three with something else in one of its fields."""
+    """Draw plausible states; one in three has an unusual value in one field."""
     chance = Random(draw(st.integers(0, 1 << 32)))
 
     def some(names: list[str]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ async def test_a_state_is_refused_or_stored_unchanged(serving: Serving, tmp_path
 
 
 async def everything(client: httpx.AsyncClient, share_id: str) -> tuple[Any, Reply]:
-    """A share in both of its forms."""
+    """Return a share in both formats."""
     document, file = [
         await client.get(f"/api/shares/{share_id}", headers={"Accept": form}) for form in FORMS
     ]

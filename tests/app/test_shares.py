@@ -160,7 +160,7 @@ async def test_it_freezes_what_the_scores_are_computed_with(serving: Serving) ->
 
 
 async def live(client: httpx.AsyncClient, ask: dict[str, Any]) -> dict[str, object]:
-    """The answer that the API gives to a question when it is asked by itself."""
+    """Return the API's reply to a request of a share."""
     if "trace" in ask:
         response = await client.post("/api/trace", json=ask["trace"])
     else:
@@ -200,7 +200,7 @@ async def test_creation_ends_after_the_maximum_wait(serving: Serving) -> None:
 
 
 async def test_older_descriptions_of_models_are_upgraded(client: httpx.AsyncClient) -> None:
-    """A share holds its model as it was described when it was made."""
+    """A share stores the description that its model had when it was created."""
     model = (await client.get("/api/models")).json()[0]
     later = {"attentions", "texts", "capabilities"}
     before = {name: value for name, value in model.items() if name not in later}
@@ -307,7 +307,7 @@ async def test_a_share_survives_a_power_cut(
 
 async def test_postgres_keeps_shares_too(serving: Serving, postgres: Callable[[str], str]) -> None:
     url = postgres("shares")
-    for _ in range(2):  # the second start finds the tables there
+    for _ in range(2):  # at the second start, the tables exist
         async with serving(database_url=url) as client:
             request = {"state": STATE | OPTIONS, "asks": ASKS}
             path = "/api/shares/" + (await client.post("/api/shares", json=request)).json()["id"]

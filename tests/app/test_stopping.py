@@ -32,7 +32,7 @@ async def test_cancelling_a_request_stops_its_run() -> None:
         second = ask(engine, "second")
         await asyncio.sleep(0)
         first.cancel()
-        await begun(model)  # the second runs, though nothing let the first one go
+        await begun(model)  # the second runs, although the first was never released
         second.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
     assert model.batches == [["first"], ["second"]]
@@ -59,7 +59,7 @@ async def test_a_run_continues_while_someone_waits() -> None:
         await asyncio.sleep(0.05)
         model.go.set()
         assert await together[1]
-    assert model.batches == [["same"], ["same"]]  # once; told by both classes
+    assert model.batches == [["same"], ["same"]]  # once, recorded by both classes
 
 
 def test_a_stopped_run_ends_before_its_next_layer(catalog: Catalog) -> None:
@@ -76,7 +76,7 @@ def test_a_stopped_run_ends_before_its_next_layer(catalog: Catalog) -> None:
 
 
 async def test_a_sweep_with_frozen_sentences_stops_on_disconnect(catalog: Catalog) -> None:
-    """It took the model for minutes after its client had gone."""
+    """Such a sweep once occupied the model for minutes after its client had disconnected."""
     frozen = tuple(
         Intervention("encoder.0.self", "freeze", 0, Request(f"{LONG} {n}")) for n in range(8)
     )
@@ -96,7 +96,7 @@ async def test_a_sweep_with_frozen_sentences_stops_on_disconnect(catalog: Catalo
 
 
 class Patient(Endless):
-    """Endless for long texts alone."""
+    """A model that is endless only for long texts."""
 
     info = replace(Slow.info, max_tokens=1000)
 
@@ -117,7 +117,7 @@ async def test_long_work_pauses_for_short_work() -> None:
         assert model.batches == [[LONG * 2]]  # its own waits for it
         own.cancel()
         short = ask(engine, "short", other)
-        await begun(model)  # though nothing has let the long one go
+        await begun(model)  # although the long one was not released
         await asyncio.sleep(0.05)
         assert not long.done()
         model.go.set()
@@ -127,7 +127,7 @@ async def test_long_work_pauses_for_short_work() -> None:
 
 
 async def test_paused_work_resumes_when_urgent_work_ends(catalog: Catalog) -> None:
-    """Between two layers, and not at all once nothing urgent runs."""
+    """Work pauses between two layers, and only while urgent work runs."""
     worker = Worker(catalog)
     asked: list[str] = []
 
@@ -136,7 +136,7 @@ async def test_paused_work_resumes_when_urgent_work_ends(catalog: Catalog) -> No
         return False
 
     work = Batch((replace(job("The cat."), model="en-zh"),))
-    with worker._first():  # as while something urgent runs
+    with worker._first():  # as if urgent work were running
         pausing = asyncio.create_task(asyncio.to_thread(worker.run, work, lambda: False))
         urgent = await asyncio.to_thread(worker.run, work, stopped, True)
         assert len(asked) > 3

@@ -91,7 +91,7 @@ async def test_an_error_does_not_repeat_the_data(store: Store) -> None:
 async def test_writes_to_removed_files_are_not_acknowledged(
     store: Store, tmp_path: Path, file: str
 ) -> None:
-    """Between the first statement and the commit the database, its log or its folder goes."""
+    """The database, its log or its folder is removed between the first statement and the commit."""
     await add(store)
 
     def take(_: object) -> None:
@@ -171,7 +171,7 @@ async def test_a_locked_database_is_busy_and_can_be_read(
 
 async def test_a_full_database_says_so_and_can_be_emptied(store: Store) -> None:
     kept = await store.add(2, {}, {}, b"x" * 100_000, edit_key="key")
-    with pragma(store, "max_page_count = 1"):  # what it has is the least that SQLite takes
+    with pragma(store, "max_page_count = 1"):  # SQLite raises it to the present size
         assert await failure(store.add(2, {}, {}, b"y" * 100_000)) == FULL
         assert await store.find(kept.id) == kept
         assert await counts(store) == [1, 0, 1]

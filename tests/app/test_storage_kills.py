@@ -16,7 +16,7 @@ from tests import forks
 from tests.app.storage import counts
 from tests.golden.kept import put, rows
 
-# Adds shares and says the id of each when it is acknowledged; at the n-th statement or commit of
+# Adds shares and prints the id of each when it is acknowledged; at the n-th statement or commit of
 # the second one it is killed, before or after it.
 WRITES = """
 import asyncio, os, signal, sys
@@ -91,7 +91,7 @@ asyncio.run(main())
 
 
 def run(script: str, *arguments: object) -> list[str]:
-    """Run a script that kills itself, or ends; return what it said."""
+    """Run a script that kills itself or ends; return its output."""
     ended = forks.run(["-c", script, *map(str, arguments)])
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr[-1_000:]
     return ended.stdout.split()

@@ -31,7 +31,7 @@ UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
 def post(server: AppServer, text: str = SECRET) -> httpx.Response:
     body = {"state": {**STATE, "source": text}}
-    page = {"Headlight-Client": secrets.token_hex()}  # the same page would be told what there is
+    page = {"Headlight-Client": secrets.token_hex()}  # the same page would get the old share
     url = f"{server.url}/api/shares"
     return httpx.post(url, json=body, headers=page, timeout=60, trust_env=False)
 
@@ -51,14 +51,14 @@ def modes(folder: Path) -> set[int]:
 
 @contextmanager
 def no_file_above(server: AppServer, size: int) -> Iterator[None]:
-    """Writes of the server beyond this size fail, as on a broken disk."""
+    """Make writes of the server beyond this size fail, as on a broken disk."""
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, UNLIMITED[1]))
     yield
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, UNLIMITED)
 
 
 def test_a_server_outlives_its_database(launch: Callable[..., AppServer], tmp_path: Path) -> None:
-    """One server, one fault after the other; what it acknowledged is there at the end."""
+    """One server gets one fault after the other; all acknowledged shares exist at the end."""
     server = launch()
     folder, file = server.data_dir, server.data_dir / "headlight.db"
     first = post(server)
@@ -67,7 +67,7 @@ def test_a_server_outlives_its_database(launch: Callable[..., AppServer], tmp_pa
     kept = [first.json()["id"]]
 
     log = Path(f"{file}-wal").stat().st_size
-    for more in (0, 1, 4_096, 100_000):  # the disk breaks at the first write, and in the middle
+    for more in (0, 1, 4_096, 100_000):  # the disk fails at the first write, and later
         with no_file_above(server, log + more):
             refused(post(server, f"{SECRET} {more}."), 503, "storage-unavailable")
             assert get(server, f"/api/shares/{kept[0]}").status_code == 200

@@ -1,7 +1,7 @@
-"""A failure at any statement of any write: nothing is acknowledged that is not stored.
+"""Failures at any statement of any write: nothing is acknowledged that is not stored.
 
-`tests/app/test_storage_faults.py` asks the store to add and to delete; here are an operator's
-commands, the first start, migrations, and what a client is told.
+`tests/app/test_storage_faults.py` tests adding and deleting; this file tests the operator's
+commands, the first start, migrations, and the replies to clients.
 """
 
 from collections.abc import Awaitable, Callable
@@ -53,7 +53,7 @@ async def test_prune_deletes_all_or_nothing(tmp_path: Path, command: str) -> Non
 async def test_pruning_continues_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was deleted before the failure stays deleted, whole shares at a time."""
+    """Shares deleted before the failure stay deleted, each completely."""
     monkeypatch.setattr(store_module, "AT_ONCE", 2)
     async with open_store(url_in(tmp_path)) as store:
         for _ in range(5):
@@ -70,7 +70,7 @@ async def test_pruning_continues_after_a_failure(
 
 
 async def test_a_failed_import_can_be_repeated(tmp_path: Path) -> None:
-    """Each share is whole or not there, whichever statement fails; what was read is left then."""
+    """Each share is complete or absent, whichever statement fails; imported ones stay."""
     async with open_store(url_in(tmp_path / "one")) as store:
         kept = [await store.find(await add(store)) for _ in range(3)]
         await write_archive(store, tmp_path / "shares.zip")
@@ -95,7 +95,7 @@ async def test_a_failed_import_can_be_repeated(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("old", [False, True], ids=["first", "migration"])
 async def test_a_failed_start_can_be_repeated(tmp_path: Path, old: bool) -> None:
-    """Tables and the key of addresses are made, or brought up to date, in the next start."""
+    """The next start creates or migrates the tables and the key of addresses."""
     nth, failures = 0, 0
     while True:
         folder = tmp_path / str(nth)

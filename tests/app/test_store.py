@@ -72,7 +72,7 @@ async def test_migrations_create_the_described_tables(url: str) -> None:
 
 @pytest.mark.parametrize("revision", ["0001", "0002"])
 async def test_shares_of_older_tables_still_open(url: str, tmp_path: Path, revision: str) -> None:
-    """Rows as servers wrote them when there was no table of answers, and no column of formats."""
+    """Rows of older servers have no table of answers and no column of formats."""
 
     def earlier(connection: Connection) -> None:
         upgrade(connection, revision)

@@ -16,7 +16,7 @@ from tests.app.small_engine import held, running, send
 
 @dataclass(frozen=True)
 class Counting(StreamJob):
-    """Count up, and say how far it has got."""
+    """Counts up, and records how far."""
 
     model: str = "0"
     most: int = 1000
@@ -68,7 +68,7 @@ async def test_other_requests_run_between_two_lines() -> None:
         await asyncio.sleep(0)
         before = len(counting.made)
         assert await send(engine, "hello") == "hello"
-        # A line of each that stood before it, and one that was being made.
+        # One line of each stream that queued before it, and one that was running.
         assert len(counting.made) - before <= 4
         for task in reading:
             task.cancel()
@@ -86,7 +86,7 @@ async def test_an_open_stream_needs_no_new_place_in_the_queue() -> None:
         first = await held(engine, model)
         second = send(engine, "second")
         await asyncio.sleep(0)
-        going_on = asyncio.ensure_future(anext(stream))  # though the queue is full now
+        going_on = asyncio.ensure_future(anext(stream))  # although the queue is full
         await asyncio.sleep(0)
         model.go.set()
         assert (await first, await second, await going_on) == ("first", "second", b"1")

@@ -73,7 +73,7 @@ async def test_without_a_target_the_model_writes_one(client: httpx.AsyncClient) 
 
 
 async def test_a_sweep_does_not_affect_traces(client: httpx.AsyncClient) -> None:
-    """Bit for bit: a sweep shares neither a batch nor anything else with its neighbours."""
+    """Traces are equal bit for bit: a sweep shares no batch or other state with them."""
     request = {"source": "A dog ran after the cat.", "select": ["*.weights", "decoder.logits"]}
 
     async def ask() -> bytes:

@@ -72,7 +72,7 @@ async def test_pattern_names_many_and_same_entries_come_once(client: httpx.Async
 
 
 async def test_the_limit_counts_the_numbers_sent(client: httpx.AsyncClient) -> None:
-    """A window of what would be too large is not too large."""
+    """A small window of a large tensor is accepted."""
     one = await ask(client, "*.weights@0,0")
     assert one.values < 1000
 

@@ -21,7 +21,7 @@ BINARY = {"Accept": "application/octet-stream"}
 
 @pytest.fixture(scope="module")
 def kept() -> Learning:
-    """What the shipped bundle holds."""
+    """The history in the shipped bundle."""
     return load_learning(CHECKPOINTS / "en-zh" / LEARNING)
 
 

@@ -44,7 +44,7 @@ async def test_they_are_listed_after_the_default_with_their_tasks(serving: Servi
         assert rotary["directions"] == ["in-out"]
         assert await written(client, "zoo-reverse-rotary", "a b c d") == "d c b a"
         assert await written(client, "zoo-sort", "d a c") == "a c d"
-        # Neither has made the one that counts go.
+        # Neither has unloaded the counted model.
         assert sorted(catalog.loaded) == ["en-zh", "zoo-reverse-rotary", "zoo-sort"]
 
 
