@@ -1,4 +1,4 @@
-"""A model small enough to train and run quickly, with the real tokenizer and bundle format."""
+"""Fixtures: a small model that trains and runs quickly, with the real bundle format."""
 
 from pathlib import Path
 from shutil import copytree
@@ -77,7 +77,7 @@ def data(shared: Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def learnt(shared: Path, data: list[str]) -> Path:
-    """The folder of a run that has learnt to count, read-only; trained once for all tests."""
+    """The folder of a run that has learned to count, read-only; trained once for all tests."""
     with FileLock(shared / "run.lock"):
         if not (shared / "run" / "bundle" / TRAINING).is_file():
             train([str(shared / "run"), *data, *COUNTING, *SHAPE])
@@ -86,7 +86,7 @@ def learnt(shared: Path, data: list[str]) -> Path:
 
 @pytest.fixture
 def counted(learnt: Path, tmp_path: Path) -> Path:
-    """A copy of that run, which may be changed."""
+    """A copy of that run, which a test may change."""
     return Path(copytree(learnt, tmp_path / "counted"))
 
 

@@ -1,4 +1,4 @@
-"""A language that is quickly learnt: numbers, word for word."""
+"""A language that is learned quickly: numbers, translated word for word."""
 
 import random
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ def words(line: str) -> list[str]:
 
 SHAPE = words("--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1 --dropout 0")
 
-# The run that `counted` is. With a guide it learns sooner, and its heads can be looked at.
+# Options of the run `counted`. With a guide it learns faster, and its heads align.
 COUNTING = words(
     "--raw --epochs 24 --batch 1500 --warmup 40 --every 50 --average 2 --augment 0"
     " --guide 1 --guide-from 3"
@@ -23,13 +23,13 @@ COUNTING = words(
 
 
 def train(line: Sequence[str]) -> Path:
-    """Run `python -m model train`; return the folder of the bundle that it wrote."""
+    """Run `python -m model train`; return the folder of its bundle."""
     main(["train", *line])
     return Path(line[0]) / "bundle"
 
 
 def write_pairs(folder: Path) -> list[str]:
-    """Write train.tsv and dev.tsv, unless they are there; return the options for them.
+    """Write train.tsv and dev.tsv if missing; return the options for them.
 
     No dev sentence is in train.
     """

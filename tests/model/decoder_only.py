@@ -1,7 +1,7 @@
-"""Models of one text behind the `Adapter` interface: tiny, random, of the Transformer's own parts.
+"""Models of one text behind the `Adapter` interface: tiny and random, made of our own parts.
 
-A decoder reads `<bos>` and the pieces, each token those before it, and goes on with the text. An
-encoder reads the same text, each token all of it, and writes nothing.
+A decoder reads `<bos>` and the pieces with a causal mask, and continues the text. An
+encoder reads the same text without a mask, and writes nothing.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class OneStack(nn.Module):
 
 
 class GoingOn(Predictor):
-    """Reads the whole text anew at each step."""
+    """Reads the whole text again at each step."""
 
     def __init__(self, model: OneStack, ids: Sequence[int], tap: Tap) -> None:
         self.model = model
@@ -143,7 +143,7 @@ class OneText(Adapter):
             )
 
     def read(self, request: Request) -> list[Token]:
-        """`<bos>` and the pieces, padded as asked."""
+        """Return `<bos>` and the pieces, padded as requested."""
         tokens = [self.tokenizer.control(BOS), *self.tokenizer.encode(request.source)]
         return tokens + [self.tokenizer.control(PAD)] * ((request.pad_to or 0) - len(tokens))
 
@@ -155,7 +155,7 @@ class OneText(Adapter):
         check_decode(request.decode, self.info.max_tokens)
         select(request.select, self.names)
         select(request.summarise, self.info.places, "summarise")
-        # What is written on has places too.
+        # The continued text has places too.
         lengths = {TEXT: self.info.max_tokens}
         check_interventions(request.interventions, self.names, self.info.attentions, lengths)
         if request.pad_to is not None:

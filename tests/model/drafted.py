@@ -1,4 +1,4 @@
-"""What is answered with drafts, beside what is answered without."""
+"""Helpers to compare results with and without drafts."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ SELECT = ("*.weights", "decoder.logits")
 
 
 def answers(bundle: Bundle, requests: Sequence[Request], by: Drafter | None = None) -> list[Trace]:
-    """What an adapter answers that has not answered before."""
+    """Return the results of a new adapter, which has nothing cached."""
     return EncoderDecoder(bundle, "model", None, by).run(requests)
 
 

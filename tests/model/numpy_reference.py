@@ -1,7 +1,7 @@
-"""The paper's Transformer a second time: NumPy, float64, its equations in its order.
+"""A second implementation of the paper's Transformer in NumPy and float64, in the paper's order.
 
-A witness of the numbers that shares no line with `model/`: it reads a bundle's config.json and
-weights.safetensors itself and takes ids of tokens. Names are those of docs/trace.md.
+An independent reference that shares no code with `model/`: it reads a bundle's config.json and
+weights.safetensors itself and takes token ids. Names are those of docs/trace.md.
 
 Shapes: h heads, n queries, m keys, d_k channels of a head. Section numbers are those of
 Vaswani et al. 2017.
@@ -19,7 +19,7 @@ from safetensors.numpy import load_file
 Array = NDArray[Any]
 Change = Callable[[str, Array], Array]
 
-# What this file computes; a config that names no variant has the paper's.
+# The supported variants, which are those of the paper and the defaults of a config.
 PAPER = {
     "scoring": "scaled-dot",
     "positions": "sinusoidal",
@@ -27,13 +27,13 @@ PAPER = {
     "encoder_mask": "padding",
     "decoder_mask": "causal",
 }
-EPSILON = 1e-5  # added to a layer norm's variance; the paper names none
+EPSILON = 1e-5  # added to a layer norm's variance; the paper states none
 
 
 class NumpyTransformer:
-    """A bundle's weights, and the encoder–decoder of the paper on them.
+    """The paper's encoder–decoder with the weights of a bundle.
 
-    Raises `ValueError` for a bundle with a part that is not the paper's.
+    Raises `ValueError` for a bundle with other variants than the paper's.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,10 +53,10 @@ class NumpyTransformer:
         *,
         change: Change = lambda name, value: value,
     ) -> dict[str, Array]:
-        """Every quantity of a run by its name: ids (n,) read by the encoder and the decoder.
+        """Return every quantity of a run by name, given the ids (n,) of encoder and decoder.
 
-        Only the first `source_real` and `target_real` ids are no padding. `change` may replace a
-        quantity where it is born.
+        Only the first `source_real` and `target_real` ids are not padding. `change` may replace a
+        quantity where it is computed.
         """
         return _Run(self, change).both(
             np.asarray(source),
@@ -79,7 +79,7 @@ class _Run:
     def both(
         self, source: Array, target: Array, source_real: Array, target_real: Array
     ) -> dict[str, Array]:
-        """Figure 1: the encoder's last layer is the memory that every decoder layer reads."""
+        """Run figure 1: every decoder layer reads the output of the encoder's last layer."""
         n, m = len(target), len(source)
         everything = np.broadcast_to(source_real, (m, m))
         earlier = np.tril(np.ones((n, n), bool)) & target_real  # 3.2.3: no position looks ahead
@@ -98,7 +98,7 @@ class _Run:
         return self.seen
 
     def embed(self, text: str, ids: Array) -> Array:
-        """3.4 and 3.5: embeddings times √d_model, plus sines and cosines."""
+        """Apply sections 3.4 and 3.5: embeddings times √d_model, plus sines and cosines."""
         d_model = self.config["d_model"]
         scaled = self.weights["embedding.weight"][ids] * d_model**0.5
         embedding = self.see(f"{text}.embedding", scaled)
@@ -106,7 +106,7 @@ class _Run:
         return self.see(f"{text}.input", embedding + position)
 
     def attend(self, layer: str, kind: str, x: Array, memory: Array, mask: Array) -> Array:
-        """3.2: softmax(Q Kᵀ / √d_k) V in every head, W_O, then add and norm; `mask` (n, m)."""
+        """Apply section 3.2: softmax(Q Kᵀ / √d_k) V per head, W_O, add and norm; `mask` (n, m)."""
         place, stored = f"{layer}.{kind}", f"{layer}.{kind}_attention"
         q = self.see(f"{place}.q", self.heads(self.linear(f"{stored}.W_q", x)))
         k = self.see(f"{place}.k", self.heads(self.linear(f"{stored}.W_k", memory)))
@@ -121,14 +121,14 @@ class _Run:
         return self.add_norm(place, f"{layer}.{kind}_norm", x + output)
 
     def feed_forward(self, layer: str, x: Array) -> Array:
-        """3.3: max(0, x W_1 + b_1) W_2 + b_2, then add and norm."""
+        """Apply section 3.3: max(0, x W_1 + b_1) W_2 + b_2, then add and norm."""
         place = f"{layer}.ffn"
         hidden = self.see(f"{place}.hidden", np.maximum(0, self.linear(f"{place}.W_1", x)))
         output = self.see(f"{place}.output", self.linear(f"{place}.W_2", hidden))
         return self.add_norm(place, f"{layer}.ffn_norm", x + output)
 
     def add_norm(self, place: str, stored: str, added: Array) -> Array:
-        """3.1: LayerNorm(x + Sublayer(x)), given the sum."""
+        """Apply section 3.1: LayerNorm(x + Sublayer(x)), given the sum."""
         residual = self.see(f"{place}.residual", added)
         centred = residual - residual.mean(axis=-1, keepdims=True)
         deviation = ((centred**2).mean(axis=-1, keepdims=True) + EPSILON) ** 0.5
@@ -136,17 +136,17 @@ class _Run:
         return self.see(f"{place}.norm", gain * centred / deviation + bias)
 
     def linear(self, stored: str, x: Array) -> Array:
-        """x W + b; stored are Wᵀ and, if there is one, b."""
+        """Return x W + b; the bundle stores Wᵀ and possibly b."""
         product = x @ self.weights[f"{stored}.weight"].T
         return product + self.weights.get(f"{stored}.bias", 0.0)
 
     def heads(self, x: Array) -> Array:
-        """Head i has the channels from i·d_k: (n, h·d_k) -> (h, n, d_k)."""
+        """Split into heads; head i has the channels from i·d_k: (n, h·d_k) -> (h, n, d_k)."""
         return np.stack(np.split(x, self.config["heads"], axis=-1))
 
 
 def positions(length: int, d_model: int) -> Array:
-    """3.5: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) the cosine."""
+    """Return section 3.5: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) the cosine."""
     table = np.empty((length, d_model))
     for pos in range(length):
         for two_i in range(0, d_model, 2):
@@ -156,7 +156,7 @@ def positions(length: int, d_model: int) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Of each row; one that is −∞ throughout looks nowhere: zeros."""
+    """Return the softmax of each row; zeros for a row of −∞."""
     highest = scores.max(axis=-1, keepdims=True)
     powers = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
     total = powers.sum(axis=-1, keepdims=True)
@@ -164,11 +164,11 @@ def softmax(scores: Array) -> Array:
 
 
 def log_softmax(logits: Array) -> Array:
-    """Log-probabilities (nats) of each row."""
+    """Return the log-probabilities (nats) of each row."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
 def score(logprobs: Array, penalty: float) -> float:
-    """6.1: their sum over Wu et al.'s length penalty, ((5 + n) / 6)^α."""
+    """Return section 6.1: the sum over Wu et al.'s length penalty, ((5 + n) / 6)^α."""
     return float(logprobs.sum() / ((5 + len(logprobs)) / 6) ** penalty)

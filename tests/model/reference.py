@@ -1,8 +1,8 @@
-"""torch's own stacks with our weights: what ours are held against.
+"""torch's own stacks with our weights, as a reference for ours.
 
     python -m tests.model.reference
 
-prints the largest difference over all lengths, which docs/model.md quotes.
+prints the largest difference over all lengths, which docs/model.md states.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ LENGTHS = range(1, 65)
 
 
 def our_stacks(norm: str = "post") -> Transformer:
-    """Random weights throughout: no zero bias and no unit gain, so that each must be copied."""
+    """Return stacks with only random weights, without zero biases and unit gains."""
     torch.manual_seed(1)
     model = Transformer(replace(CONFIG, norm=norm)).eval()
     for parameter in model.parameters():
@@ -34,7 +34,7 @@ def our_stacks(norm: str = "post") -> Transformer:
 
 
 def torch_stacks(ours: Any) -> tuple[nn.TransformerEncoder, nn.TransformerDecoder]:
-    """`nn.TransformerEncoder` and `Decoder` holding `ours`' weights; pre-norm ends in a norm."""
+    """Return `nn.TransformerEncoder` and `Decoder` with the weights of `ours`."""
     shape = (CONFIG.d_model, CONFIG.heads, CONFIG.d_ff, 0.0)
     pre = ours.config.norm == "pre"
     last = [copied_norm(one) if pre else None for one in (ours.encoder_norm, ours.decoder_norm)]
@@ -87,7 +87,7 @@ def copy_linears(mine: list[nn.Linear], others: list[nn.Linear]) -> None:
 
 
 def padded(batch: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Random ids and a mask; the rows have different lengths, the first is full."""
+    """Return random ids and a mask; the rows have different lengths, the first is full."""
     generator = torch.Generator().manual_seed(seed)
     ids = torch.randint(CONFIG.vocabulary, (batch, length), generator=generator)
     lengths = length - torch.arange(batch) * length // (batch + 1)
@@ -95,7 +95,7 @@ def padded(batch: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def embedded(model: Transformer, ids: Tensor) -> Tensor:
-    """The input of either stack: with these positions they are alike."""
+    """Return the input of a stack, which both stacks compute alike with these positions."""
     return model.embed(ids, Order.of(model.encoder_positions, ids), NULL)
 
 
@@ -103,7 +103,7 @@ def embedded(model: Transformer, ids: Tensor) -> Tensor:
 def differences(
     ours: Transformer, theirs: tuple[nn.TransformerEncoder, nn.TransformerDecoder], length: int
 ) -> tuple[float, float]:
-    """Largest differences of the encoder's and the decoder's output, three rows in a batch.
+    """Return the largest differences of the encoder's and the decoder's output, for three rows.
 
     The source has `length` tokens and the target 65 − `length`, each row padded differently.
     """

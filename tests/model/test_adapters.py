@@ -15,7 +15,7 @@ from model.trace.interventions import Intervention
 
 
 def rebuilt(error: InputError) -> InputError:
-    """As a process pool rebuilds it."""
+    """Return the error as another process would get it."""
     return type(error)(*error.args)
 
 

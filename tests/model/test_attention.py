@@ -17,7 +17,7 @@ def drawn(*shape: int) -> Tensor:
 
 
 class Keep(Tap):
-    """Keeps what fires, batch axis and all."""
+    """Keeps all tensors, with their batch axis."""
 
     def __init__(self, seen: dict[str, Tensor]) -> None:
         self.seen = seen

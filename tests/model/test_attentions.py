@@ -1,4 +1,4 @@
-"""The table of attentions says what the run itself does, row by row."""
+"""The table of attentions describes what a run computes."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from model.trace.attentions import read_whole
 
 
 def places() -> Iterator[tuple[str, str, int, str, str, str, str]]:
-    """Place, stack, layer, kind, query, key and mask, spelled out for two layers a stack."""
+    """Yield place, stack, layer, kind, query, key and mask, for two layers per stack."""
     for layer in range(2):
         yield f"encoder.{layer}.self", "encoder", layer, "self", "source", "source", "padding"
     for layer in range(2):

@@ -26,7 +26,7 @@ def written(path: Path, rows: Sequence[tuple[str, ...]]) -> Path:
 
 def test_both_sides_get_sources_that_the_model_makes_up(tmp_path: Path) -> None:
     shipped = load("en-zh")
-    # What comes out as the pair has it adds nothing, so it must not come back.
+    # A translation equal to the pair's adds nothing, so it must be left out.
     pairs = [*PAIRS, ("I know.", shipped.trace("I know.").output.text)]
     wanted = []
     for side, language in enumerate(("en", "zh")):
@@ -55,7 +55,7 @@ def test_a_run_learns_to_write_what_people_wrote(
 
     monkeypatch.setattr("model.train.run.Corpus", corpus)
     line = [*data, *words("--raw --augment 0 --epochs 1000 --steps 1"), *SHAPE]
-    # Of more words than any sentence of the data, so that they come from here alone.
+    # Longer than any sentence of the data, so that the model can learn them only here.
     to_zh = TrainingExample("one five six two one", "一五六二一", "zh")
     to_en = TrainingExample("六一五二三", "six one five two three", "en")
     rows = [("zh", to_zh.source, to_zh.target), ("en", to_en.target, to_en.source)]
@@ -67,7 +67,7 @@ def test_a_run_learns_to_write_what_people_wrote(
         return seen[0]
 
     plain = examples("plain")
-    # Each one way only: from what a model made up to what people wrote.
+    # One direction only: from generated text to human text.
     assert examples("both", "--back", str(back)) == [*plain, to_en, to_zh]
     one_way = [example for example in plain if example.language == "zh"]
     assert examples("one", "--back", str(back), "--one-way") == [*one_way, to_zh]

@@ -25,7 +25,7 @@ def request(*made: Intervention, source: str = "The cat sat.", **fields: object)
 
 @pytest.fixture
 def runs(tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The sentences of each batch that the model is given."""
+    """The sentences of each batch that the model runs."""
     seen: list[list[str]] = []
     run = tiny.run
 

@@ -56,7 +56,7 @@ def test_the_sentences_come_out_as_the_card_says(shipped: Path) -> None:
     made = sentences(shipped, adapter)
     assert len(made) >= 20
     same = sum(one == other for one, other in zip(made, figures["sentences"], strict=True))
-    assert same >= len(made) - 1  # another processor may round a near tie the other way
+    assert same >= len(made) - 1  # another processor may round a near tie differently
 
 
 def test_it_is_small_enough(shipped: Path) -> None:

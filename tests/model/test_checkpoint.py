@@ -33,7 +33,7 @@ def test_half_precision_comes_back_as_float32(bundle: Path) -> None:
 def test_keys_are_written_without_their_cancelled_bias(
     tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path
 ) -> None:
-    """What the softmax takes away again: scores are others, the weights and answers the same."""
+    """The softmax cancels the bias: scores differ, weights and results are the same."""
     torch.manual_seed(0)
     model = Transformer(config).double().eval()
     for name, parameter in model.named_parameters():
@@ -55,7 +55,7 @@ def test_keys_are_written_without_their_cancelled_bias(
     )
     torch.testing.assert_close(*logits, atol=1e-10, rtol=0)
     torch.testing.assert_close(*weights, atol=1e-10, rtol=0)
-    moved = scores[0] - scores[1]  # by the same in every cell of a row
+    moved = scores[0] - scores[1]  # the same number in every cell of a row
     assert moved.abs().max() > 0.1
     torch.testing.assert_close(moved, moved[..., :1].expand_as(moved), atol=1e-10, rtol=0)
     biases = [value for name, value in found.named_parameters() if name.endswith("W_k.bias")]
@@ -134,8 +134,8 @@ def test_directions_are_those_that_were_trained(bundle: Path, tmp_path: Path) ->
             load_bundle(copy)
 
 
-# What the server says to processes that it has started itself, over pipes of its own,
-# or in a cluster whose token they have.
+# Messages of the server to processes that it has started, over its own pipes,
+# or in a cluster with a shared token.
 BETWEEN_PROCESSES = {
     "app/engine/engine_process.py",
     "app/engine/processes.py",

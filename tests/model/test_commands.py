@@ -54,6 +54,6 @@ def test_a_missing_command_prints_usage(
 
 
 def test_only_variants_hand_options_on(tmp_path: Path) -> None:
-    """Elsewhere `--` is what it is everywhere: what follows is no option, but a name."""
+    """In other commands, arguments after `--` are positional, as usual."""
     with pytest.raises(FileNotFoundError, match="--one is not a model bundle"):
         main(["average", str(tmp_path), "--", "--one"])

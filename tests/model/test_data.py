@@ -50,7 +50,7 @@ def test_chinese(given: str, wanted: str) -> None:
 def test_cleaning_counts_changed_and_dropped_pairs() -> None:
     pairs = [
         ("The lamp is on.", "灯亮着。"),
-        ("the lamp is on", "灯亮着"),  # the same but for marks and capitals
+        ("the lamp is on", "灯亮着"),  # equal except for marks and capitals
         ("The lamp is off.", "灯灭了"),  # a mark to add
         ("Nothing but Latin.", "Nothing here."),
         ("Chinese: 灯", "灯"),

@@ -20,7 +20,7 @@ from model.transformer.stacks import Transformer
 
 @pytest.fixture(scope="module")
 def model(config: ModelConfig) -> Transformer:
-    """Random, with weights large enough that its answers differ from token to token."""
+    """A random model with weights so large that its output varies from token to token."""
     torch.manual_seed(3)
     model = Transformer(config).eval()
     torch.nn.init.normal_(model.embedding.weight, std=0.5)
@@ -34,7 +34,7 @@ def reader(
 
 
 def sources(tokenizer: Tokenizer, lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random ids of so many sources, and which of them are no padding."""
+    """Return random ids of sources with these lengths, and a mask that is false for padding."""
     generator = torch.Generator().manual_seed(len(lengths))
     source = torch.randint(5, len(tokenizer), (len(lengths), max(lengths)), generator=generator)
     real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
@@ -89,7 +89,7 @@ def test_beam_of_one_is_greedy(model: Transformer, tokenizer: Tokenizer) -> None
 def test_a_batch_of_beams_finds_what_each_finds_alone(
     model: Transformer, tokenizer: Tokenizer, count: int, cached: bool
 ) -> None:
-    """Padded sources of other lengths beside it, searches of other widths that end before it."""
+    """The batch has padded sources of other lengths, and narrower searches that end first."""
     chance = random.Random(count)
     lengths = [chance.randint(1, 30) for _ in range(count)]
     asked = [
@@ -175,7 +175,7 @@ def test_a_wide_beam_equals_exhaustive_search(seed: int, alpha: float) -> None:
 def scored(
     model: Transformer, source: torch.Tensor, ids: tuple[int, ...], tokenizer: Tokenizer
 ) -> Hypothesis:
-    """By teacher forcing, which shares no code with the search."""
+    """Score ids by teacher forcing, which shares no code with the search."""
     logits = model(source, torch.tensor([[tokenizer.bos, *ids[:-1]]]))[0]
     logprobs = logits.log_softmax(-1)[range(len(ids)), ids]
     return Hypothesis(ids, tuple(logprobs.tolist()), finished=True)
@@ -289,7 +289,7 @@ def test_rows_of_a_batch_have_their_own_prefixes(model: Transformer, tokenizer: 
 def test_a_batch_is_written_as_its_steps_say(
     model: Transformer, tokenizer: Tokenizer, cached: bool
 ) -> None:
-    """Rows of every kind that end at different lengths, so that the batch becomes smaller."""
+    """Rows of every kind end at different lengths, so that the batch shrinks."""
     lengths, limits = [9, 1, 5, 5, 7, 2, 3], [12, 1, 3, 9, 2, 12, 5]
     draws = [None, None, Draw(seed=3), Draw(0.7, top_k=9, seed=4), None, Draw(top_p=0.4), None]
     prefixes: list[tuple[int, ...]] = [(), (), (300, 17), (), (40,), (301, tokenizer.eos), (9,) * 5]
@@ -307,7 +307,7 @@ def test_a_batch_is_written_as_its_steps_say(
 def test_a_step_of_beam_search_says_what_became_of_each(
     model: Transformer, tokenizer: Tokenizer
 ) -> None:
-    """Against the whole list of extensions, sorted the long way."""
+    """Compare with the sorted list of all extensions."""
     width, ended = 3, list[Hypothesis]()
     for step in beam(reader(model, tokenizer, [6]), tokenizer, 10, width):
         every = sorted(

@@ -29,7 +29,7 @@ def decoder() -> OneText:
 
 
 def torchs(model: OneText, ids: list[int]) -> tuple[Tensor, list[Tensor]]:
-    """The last stream (N, D) and each layer's weights (H, N, N), by torch's functions alone."""
+    """Return the last output (N, D) and each layer's weights (H, N, N), by torch's functions."""
     width, heads = model.model.config.d_model, model.model.config.heads
     matrix = model.model.embedding.weight
     even = torch.arange(0, width, 2, dtype=torch.float64)

@@ -27,7 +27,7 @@ VARIANTS: list[dict[str, Any]] = [
 
 
 def made(bundle: Path, **changes: Any) -> EncoderDecoder:
-    """A model of random weights, none of them zero."""
+    """Return a model with random weights, none of them zero."""
     loaded = load_bundle(bundle)
     torch.manual_seed(4)
     sizes = {"d_model": 32, "heads": 4, "d_ff": 16, "encoder_layers": 2, "decoder_layers": 2}
@@ -38,9 +38,9 @@ def made(bundle: Path, **changes: Any) -> EncoderDecoder:
 
 
 def near(found: Tensor, expected: Tensor, size: float = 1.0) -> None:
-    """To 1e-6 of numbers of this size."""
+    """Check that two tensors agree to 1e-6 times `size`."""
     if found.shape != expected.shape or not found.allclose(expected, atol=1e-6 * size, rtol=1e-6):
-        # It takes ten times as long, but says what is wrong.
+        # Ten times slower, but with a useful message.
         torch.testing.assert_close(found, expected, atol=1e-6 * size, rtol=1e-6)
 
 
@@ -76,7 +76,7 @@ def check(trace: Trace, model: EncoderDecoder) -> None:
 
 
 def test_equal_to_what_was_recorded_in_the_shipped_model() -> None:
-    """Its taught heads have the sharpest rows that there are."""
+    """The shipped model's supervised heads have very sharp rows."""
     shipped = load("en-zh")
     assert isinstance(shipped, EncoderDecoder)
     texts = (
@@ -107,7 +107,7 @@ def test_padding_is_masked(bundle: Path) -> None:
 
 
 def test_a_fully_masked_row_of_weights_is_zeros(bundle: Path) -> None:
-    """A window that holds nothing but padding."""
+    """The window contains only padding."""
     model = made(bundle, encoder_mask="window-2")
     trace = model.trace("猫", target="狗", select=SELECT, pad_to=9)
     check(trace, model)
@@ -115,7 +115,7 @@ def test_a_fully_masked_row_of_weights_is_zeros(bundle: Path) -> None:
     assert torch.equal(found.weights(0, slice(8, 9)), torch.zeros(1, 9))
 
 
-# What is done, and the attentions that it leaves without a way from q and k to the weights.
+# The intervention, and the attentions whose weights no longer follow from q and k.
 CHANGES = [
     (Intervention("encoder.0.self", "zero", 1), "encoder.0.self"),
     (Intervention("encoder.1.self", "uniform"), "encoder.1.self"),

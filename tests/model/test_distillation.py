@@ -15,14 +15,14 @@ from model.train.distillation import Teaching, distil, distilled, mean_logprobs,
 from model.train.pairs import TrainingExample, read_back
 
 TEXTS = ["one two", "six", "three three four one", "five two six", "two four four"]
-# No pair is what a model that counts writes, so that none is left out as known.
+# No pair equals the output of a model that counts, so that none is left out as known.
 PAIRS = [("one two", "三"), ("six", "四"), ("one two", "五五"), ("four", "一二三")]
 KNOWN = ("five", "五")
 
 
 @pytest.fixture(scope="module")
 def teachers(learnt: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
-    """Two models that count, each with its own mistakes."""
+    """Two models that count, with different mistakes."""
     base, paths = load_bundle(learnt / "bundle"), []
     for seed in (1, 2):
         torch.manual_seed(seed)
@@ -51,7 +51,7 @@ def test_proposals_are_those_of_each_sentence_alone(teachers: tuple[Path, ...]) 
 
 
 def test_scores_are_those_of_a_trace(teachers: tuple[Path, ...]) -> None:
-    """One by one through the adapter, which shares no batching with it."""
+    """Compare with the adapter one by one, which shares no batching code."""
     teacher = opened(teachers[0])
     texts = [*TEXTS, "一二三", "六"]
     examples = [

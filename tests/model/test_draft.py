@@ -23,7 +23,7 @@ OFTEN = settings(max_examples=12, deadline=None, derandomize=True, phases=(Phase
 
 
 class Scripted(Drafter):
-    """Says what it is told to, and remembers how often it was asked, and for how many."""
+    """Returns given drafts, and counts its calls and their rows."""
 
     def __init__(self, say: Callable[[Ids, Ids], Ids]) -> None:
         self.say = say
@@ -36,7 +36,7 @@ class Scripted(Drafter):
 
 
 class Noisy(Drafter):
-    """Another's drafts with some tokens replaced, lost, doubled, or out of the vocabulary."""
+    """Replaces, removes and doubles tokens in another drafter's drafts, or adds invalid ones."""
 
     def __init__(self, drafter: Drafter, seed: int) -> None:
         self.drafter = drafter
@@ -78,7 +78,7 @@ def test_drafted_results_equal_decoded_ones(
 
 
 def test_drafts_are_mostly_right(shipped: Bundle, drafter: Drafter, alone: list[Trace]) -> None:
-    """Or else they cost time in place of saving it, and nothing would show it."""
+    """Wrong drafts would only cost time, which no other test would show."""
     sources = [[token.id for token in trace.texts["source"]] for trace in alone]
     drafts = drafter.draft(sources, [()] * len(sources), 128)()
     own = [[token.id for token in trace.output.tokens] for trace in alone]
@@ -87,7 +87,7 @@ def test_drafts_are_mostly_right(shipped: Bundle, drafter: Drafter, alone: list[
 
 @pytest.mark.parametrize("source", [SENTENCES[4], SENTENCES[8]])
 def test_every_length(shipped: Bundle, drafter: Drafter, source: str) -> None:
-    """Cut off behind each token: what is asked for, and what is read."""
+    """Limit the output, and the source, after each token."""
     cut = [Request(source, decode=Decode(max_tokens=most), select=()) for most in range(1, 40)]
     assert_same(answers(shipped, cut, drafter), answers(shipped, cut))
     read = [Request(source[:end], select=()) for end in range(1, len(source) + 1, 2)]
@@ -95,7 +95,7 @@ def test_every_length(shipped: Bundle, drafter: Drafter, source: str) -> None:
 
 
 def test_up_to_the_model_s_limit(shipped: Bundle, drafter: Drafter) -> None:
-    """The longest source, and targets that end only where they must."""
+    """Use the longest source, and targets that end only at the limit."""
     requests = [
         Request("a cat " * 20, select=()),
         Request("no " * 124, select=()),
@@ -108,7 +108,7 @@ def test_up_to_the_model_s_limit(shipped: Bundle, drafter: Drafter) -> None:
 
 
 def test_from_a_prefix(shipped: Bundle, drafter: Drafter, alone: list[Trace]) -> None:
-    """One that it would have written, and one that it would not."""
+    """Use a prefix that the model would write, and one that it would not."""
     ids = [token.id for token in alone[3].output.tokens]
     for prefix in (ids[:4], ids[2:5], ids[-3:-1]):
         request = Request(SENTENCES[3], decode=Decode(prefix=tuple(prefix)), select=SELECT)
@@ -148,7 +148,7 @@ def test_any_draft_gives_the_same_result(
 @OFTEN
 @given(said=st.lists(st.lists(st.integers(-3, 410), max_size=70), min_size=1, max_size=4))
 def test_random_drafts_give_the_same_result(tiny: EncoderDecoder, said: list[list[int]]) -> None:
-    """Of a model that has learned nothing: its tokens are hardly more probable than others."""
+    """Use an untrained model, whose tokens have similar probabilities."""
     bundle = bundle_of(tiny)
     drafts = iter(said * 100)
     requests = [Request(source, select=SELECT) for source in ("A cat", "猫坐在垫子上。", "the dog")]
@@ -179,8 +179,8 @@ def test_a_right_draft_is_all_that_is_needed(
     by = Scripted(lambda source, begun: known[tuple(source)])
     model = EncoderDecoder(shipped, "model", None, by)
     requests = [Request(source, select=SELECT) for source in SENTENCES]
-    monkeypatch.setattr(model._writer, "_reader", None)  # nothing is decoded
-    for _ in range(2):  # and then remembered
+    monkeypatch.setattr(model._writer, "_reader", None)  # decoding would fail
+    for _ in range(2):  # the second result is cached
         assert_same(model.run(requests), alone)
     assert by.asked == [len(requests)]
 
@@ -200,7 +200,7 @@ def test_requests_that_are_not_drafted(shipped: Bundle) -> None:
 
 
 def test_equal_tokens_are_left_to_decoding(tiny: EncoderDecoder) -> None:
-    """Twins in the vocabulary are equally probable: a draft's may not stand for the other."""
+    """Twin tokens are equally probable, so that a draft with either one must not be accepted."""
     bundle = bundle_of(tiny)
     model = Transformer(bundle.model.config).eval()
     model.load_state_dict(bundle.model.state_dict())

@@ -42,7 +42,7 @@ def test_without_the_package(
 
 
 def test_the_weights_stay_what_they_are(bundle: Path, tmp_path: Path) -> None:
-    """CTranslate2 quantizes in place what it is given."""
+    """CTranslate2 quantizes its input in place, so it must get a copy."""
     loaded = load_bundle(bundle)
     before = {name: value.clone() for name, value in loaded.model.state_dict().items()}
     exported(loaded, tmp_path)
@@ -93,7 +93,7 @@ def test_a_cache_that_cannot_be_written(
 
 
 def made(tokenizer: Tokenizer, **variant: str) -> Bundle:
-    """A model that nobody trained, with weights of a size that makes it choose."""
+    """Return an untrained model with weights so large that its output varies."""
     sizes = {"d_model": 32, "heads": 4, "d_ff": 64, "encoder_layers": 2, "decoder_layers": 3}
     torch.manual_seed(3)
     config = ModelConfig(vocabulary=len(tokenizer), max_tokens=40, **sizes, **variant)  # type: ignore[arg-type]
@@ -112,7 +112,7 @@ def made(tokenizer: Tokenizer, **variant: str) -> Bundle:
 def test_what_is_exported_is_the_model(
     tokenizer: Tokenizer, tmp_path: Path, norm: str, positions: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each kind that CTranslate2 knows decodes as ours does, where nothing is rounded to bytes."""
+    """Every supported variant decodes as ours does, without rounding to 8 bits."""
     monkeypatch.setattr(ctranslate2_export, "STORED", "float32")
     bundle = made(tokenizer, norm=norm, positions=positions)
     by = open_drafter(bundle, tmp_path)

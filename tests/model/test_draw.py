@@ -22,7 +22,7 @@ DRAWS = [
 
 
 def allowed(probabilities: list[float], draw: Draw) -> list[float]:
-    """What a token is drawn with, the long way."""
+    """Compute the probabilities of sampling by hand."""
     cooled = [p ** (1 / draw.temperature) for p in probabilities]
     order = sorted(range(len(cooled)), key=lambda id_: -cooled[id_])[: draw.top_k]
     total = sum(cooled[id_] for id_ in order)
@@ -45,7 +45,7 @@ class Stub:
 
 
 class Alphabet:
-    """A tokenizer as far as sampling looks at one."""
+    """The part of a tokenizer that sampling needs."""
 
     eos = -1
 
@@ -59,7 +59,7 @@ def test_top_k_and_top_p_keep_the_right_tokens(draw: Draw) -> None:
 @torch.inference_mode()
 @pytest.mark.parametrize("draw", DRAWS, ids=str)
 def test_frequencies_are_the_probabilities(draw: Draw) -> None:
-    """A chi-squared test over 4,000 first tokens, at the 0.1 % level."""
+    """Apply a chi-squared test to 4,000 first tokens, at the 0.1 % level."""
     times = 4000
     chances = allowed(PROBABILITIES, draw)
     logprobs = torch.tensor(PROBABILITIES).log().repeat(times, 1)

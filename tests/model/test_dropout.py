@@ -53,7 +53,7 @@ def test_dropout_is_off_in_evaluation() -> None:
 
 
 def test_it_may_start_late(tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path) -> None:
-    """Until its first step a run is one without dropout, and from there on it is not."""
+    """A run equals one without dropout until dropout starts, and differs afterwards."""
     examples = both_ways([("A dog.", "狗。"), ("The cat sat.", "猫坐着。")], ("en", "zh"))
     corpus = Corpus(examples, tokenizer, config.max_tokens, torch.device("cpu"))
 

@@ -10,7 +10,7 @@ from model.measure.gate import Gated, Passage, failures, plain, read_gate, table
 
 GATE = {one.text: one for one in read_gate()}
 
-# What several good translators might write, "|" between them, and what is wrong with others.
+# Good translations, separated by "|", and wrong ones.
 SAMPLE = [
     ("你好", "Hello.|Hi!|Hello there!", "You're so good.|Good.|Hello, are you good at it?"),
     ("Hello", "你好！|您好。|嗨！", "好。|你好像不错。"),

@@ -28,7 +28,7 @@ from model.train.randomness import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 
-# Each word stands beside others, so that which word translates which can be told.
+# Words occur in different combinations, so that their translations can be inferred.
 PAIRS = [
     ("The cat", "猫"),
     ("A cat", "猫"),
@@ -42,7 +42,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def words() -> Tokenizer:
-    """Whole words, whatever they begin with."""
+    """Return a tokenizer of whole words."""
     return Tokenizer.train([text for pair in PAIRS for text in pair] * 20, vocabulary=400)
 
 
@@ -57,7 +57,7 @@ def lexicon(corpus: Corpus, words: Tokenizer) -> Lexicon:
 
 
 def rows(batch: TokenBatch) -> list[tuple[list[int], list[int]]]:
-    """Ids of each example without padding: tag and source, <bos> and target."""
+    """Return the ids of each example without padding: tag and source, <bos> and target."""
     return [
         (
             batch.source[n][batch.source_real[n]].tolist(),
@@ -70,7 +70,7 @@ def rows(batch: TokenBatch) -> list[tuple[list[int], list[int]]]:
 def shares(
     table: dict[tuple[int, int], float], given: list[int], said: list[int]
 ) -> list[list[float]]:
-    """IBM model 1 with the diagonal's prior, one row for each of `said` but the first."""
+    """Compute IBM model 1 with the diagonal prior: a row for each of `said` except the first."""
     found = []
     for j in range(1, len(said)):
         near = [

@@ -24,11 +24,11 @@ hf: Any = pytest.importorskip("transformers")
 
 LONG = "The cat sat on the mat. A dog ran after the cat, and it didn't stop."
 SENTENCES = ["The cat", LONG]
-# These do not call the interface.
+# These do not use the attention interface.
 EAGER = ["bloom", "falcon", "mpt", "gptj", "gpt-neo", "deberta-v2", "mpnet"]
 EAGER += ["fsmt", "led", "prophetnet"]
 RECORDED = [name for name in TINY if name not in EAGER]
-# Weights that these report in another form are compared in a test of their own.
+# These report weights in another form, which another test compares.
 SAME_FORM = [name for name in TINY if name not in ("led", "prophetnet")]
 
 
@@ -43,7 +43,7 @@ def opened(folder: Path) -> HuggingFace:
 
 
 def requests(adapter: HuggingFace, **options: Any) -> list[Request]:
-    """A short sentence beside a long one, each with a target where there are two texts."""
+    """Return requests for a short and a long sentence, with targets for encoder–decoders."""
     targets = ["A dog", "I don't know who she is."]
     if len(adapter.info.texts) == 1:
         targets = [None, None]  # type: ignore[list-item]
@@ -56,7 +56,7 @@ def requests(adapter: HuggingFace, **options: Any) -> list[Request]:
 
 @torch.inference_mode()
 def eager(adapter: HuggingFace, folder: Path, trace: Trace) -> tuple[Tensor, dict[str, Tensor]]:
-    """The library's own logits (N, V), and weights (H, N, M) by place."""
+    """Return the library's own logits (N, V), and weights (H, N, M) by place."""
     class_ = getattr(hf, TINY[folder.name][0])
     model = class_.from_pretrained(folder, attn_implementation="eager").eval()
     ids = {
@@ -120,7 +120,7 @@ def test_padding_and_batching_change_nothing(folders: Path, name: str) -> None:
             )
             rows, keys = expected.shape[1:]
             torch.testing.assert_close(found[:, :rows, :keys], expected, atol=1e-5, rtol=1e-4)
-            # A name without a registered mask would put weight here.
+            # Without a registered mask, there would be weight here.
             assert (found[:, :rows, keys:] == 0).all()
 
 

@@ -96,7 +96,7 @@ def test_candidates_show_where_a_word_begins() -> None:
 
 
 def test_an_output_of_its_own_is_not_tied_again(tmp_path: Path) -> None:
-    """The output of T5 1.1 is not its embedding, but `transformers` ties every T5."""
+    """T5 1.1 has a separate output matrix, but `transformers` ties that of every T5."""
     make("t5", tmp_path)
     model = transformers.T5ForConditionalGeneration.from_pretrained(tmp_path)
     torch.manual_seed(1)

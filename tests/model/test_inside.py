@@ -25,7 +25,7 @@ TOLERANCE = 1e-4  # of a sum of contributions, logits
 
 
 def shaken(model: Transformer) -> Transformer:
-    """A copy whose norms and biases are not what they are set to at first."""
+    """Return a copy whose norms and biases differ from their initial values."""
     model = deepcopy(model)
     for parameter in model.parameters():
         if parameter.dim() == 1:
@@ -44,7 +44,7 @@ def model(bundle: Path, request: pytest.FixtureRequest) -> EncoderDecoder:
 
 @pytest.fixture(scope="module")
 def exact(bundle: Path) -> EncoderDecoder:
-    """The same in double precision, for differences."""
+    """The same model in double precision, for finite differences."""
     torch.manual_seed(1)
     loaded = load_bundle(bundle)
     return EncoderDecoder(replace(loaded, model=shaken(loaded.model).double()), "exact")
@@ -64,14 +64,14 @@ def written(trace: Trace) -> list[int]:
 
 
 def logits(trace: Trace) -> Array:
-    """The logit of each token that is written."""
+    """Return the logit of each output token."""
     ids = written(trace)
     found: Array = array(trace, "decoder.logits")[range(len(ids)), ids]
     return found
 
 
 def total(trace: Trace) -> Array:
-    """The sum of all contributions to each row's logit."""
+    """Return the sum of all contributions to each row's logit."""
     rows = len(trace.texts["target"])
     terms = [array(trace, f"inside.logit.{term}").reshape(-1, rows).sum(0) for term in TERMS]
     summed: Array = np.array(terms).sum(axis=0)
@@ -184,7 +184,7 @@ def test_contributions_add_up_in_models_of_any_size(
 
 
 def test_a_head_is_carried_through_every_norm_behind_it(model: EncoderDecoder) -> None:
-    """Forwards, by matrices, what is worked out backwards in the model's room."""
+    """Compute forwards, with matrices, what the model's code computes backwards."""
     trace = model.trace(SENTENCE, select=["*", "inside.logit.*"])
     given = {n: t.value.double().numpy() for n, t in model.parameters(["*", "embedding"]).items()}
     sublayers = [f"decoder.{layer}.{name}" for layer in (0, 1) for name in ("self", "cross", "ffn")]
@@ -195,7 +195,7 @@ def test_a_head_is_carried_through_every_norm_behind_it(model: EncoderDecoder) -
             continue
         rows = slice(head * 8, head * 8 + 8)
         carried = array(trace, f"{place}.mix")[head, row] @ given[f"{place}.W_o"][rows]
-        # The norms behind it: one a sublayer, or the last one alone.
+        # The norms after it: one per sublayer, or only the last one.
         behind = [(later, f"{later}.gain") for later in sublayers[index:]]
         for later, gain in [(sublayers[-1], "decoder.gain")] if is_pre(model) else behind:
             residual = array(trace, f"{later}.residual")[row]
@@ -228,7 +228,7 @@ def test_rows_of_padding_write_nothing(model: EncoderDecoder) -> None:
     "place", ["encoder.0.self", "encoder.1.self", "decoder.0.self", "decoder.1.cross"]
 )
 def test_relevance_is_the_slope_at_each_weight(exact: EncoderDecoder, place: str) -> None:
-    """Against central differences: a weight a little larger, a little smaller, nothing else."""
+    """Compare with central differences: change one weight slightly up and down."""
     trace = exact.trace(SENTENCE, select=[f"inside.relevance.{place}", f"{place}.weights"])
     found, weights = trace[f"inside.relevance.{place}"].value, trace[f"{place}.weights"].value
     step = 1e-5

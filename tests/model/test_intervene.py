@@ -19,7 +19,7 @@ PLACES = ["encoder.1.self", "decoder.1.self", "decoder.0.cross"]
 
 
 def seen(tiny: EncoderDecoder, *made: Intervention, **fields: Any) -> dict[str, Tensor]:
-    """All tensors of a run with these interventions."""
+    """Return all tensors of a run with these interventions."""
     fields = {"target": TARGET_TEXT, "select": ("*",), "interventions": made} | fields
     trace = tiny.trace(Request(SOURCE_TEXT, **fields))
     return {name: tensor.value for name, tensor in trace.tensors.items()}
@@ -154,7 +154,7 @@ EVERY = [
 
 @pytest.mark.parametrize("made", [*[(one,) for one in EVERY], tuple(EVERY)], ids=lambda m: m[-1].do)
 def test_a_cache_changes_nothing(tiny: EncoderDecoder, made: tuple[Intervention, ...]) -> None:
-    """Row by row as all at once: an index means the same token in either."""
+    """An index refers to the same token with and without a cache."""
     source = tiny.rows.source(Request(SOURCE_TEXT))
     ids, real = tiny.rows.batch([source])
     rows = []
@@ -169,7 +169,7 @@ def test_a_cache_changes_nothing(tiny: EncoderDecoder, made: tuple[Intervention,
 
 
 def test_beams_of_a_batch_have_their_own_interventions(tiny: EncoderDecoder) -> None:
-    """Each row as it comes out alone, and as teacher forcing scores what was written."""
+    """Each row equals its result alone, and the score of teacher forcing."""
     kinds: list[tuple[Intervention, ...]] = [(), *[(one,) for one in EVERY], tuple(EVERY), ()]
     texts = [SOURCE_TEXT, "A dog ran after the cat, and it didn't stop."]
     requests = [
@@ -200,7 +200,7 @@ def test_decoding_and_scoring_apply_the_same_interventions(tiny: EncoderDecoder)
 
 
 def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: EncoderDecoder) -> None:
-    """The target is longer than the source here, since nothing is written yet."""
+    """Use a target that is longer than the source."""
     there, beyond = (
         Request(SOURCE_TEXT, interventions=(Intervention("decoder.0.cross", "cut", 0, edge),))
         for edge in ((20, 1), (1, 20))

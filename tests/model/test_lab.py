@@ -22,7 +22,7 @@ SIZES = [(1, 1, 1, 1), (3, 3, 2, 2), (8, 8, 4, 2), (5, 7, 12, 3), (64, 64, 64, 8
 
 
 class Drawn:
-    """Matrices of one seed."""
+    """Random matrices of one seed."""
 
     def __init__(self, seed: int) -> None:
         self.generator = torch.Generator().manual_seed(seed)
@@ -40,7 +40,7 @@ def close(found: NDArray[Any], expected: Any) -> None:
 
 
 def test_the_identity_example_by_hand() -> None:
-    """Three tokens that are the unit vectors: a score is 1/√3 with oneself, else 0."""
+    """Three unit vectors as tokens: a score is 1/√3 with itself, else 0."""
     found = compute(SIMPLE)
     own, other = math.exp(1 / math.sqrt(3)), 1.0
     total = own + 2 * other
@@ -69,7 +69,7 @@ def test_unscaled_and_causal_by_hand() -> None:
 def test_as_scaled_dot_product_attention(
     queries: int, keys: int, width: int, heads: int, causal: bool
 ) -> None:
-    """Sizes of x, memory, q and v that all differ."""
+    """The sizes of x, memory, q and v all differ."""
     drawn = Drawn(queries + keys)
     x, memory = drawn(queries, 3), drawn(keys, 5)
     w_q, w_k, w_v = drawn(3, width), drawn(5, width), drawn(5, 2 * heads)
@@ -93,7 +93,7 @@ def test_as_scaled_dot_product_attention(
 
 @pytest.mark.parametrize(("queries", "keys", "width", "heads"), SIZES)
 def test_as_torch_module(queries: int, keys: int, width: int, heads: int) -> None:
-    """With all biases, W_O and padding; weights head by head."""
+    """Compare with torch's module, with all biases, W_O and padding, and weights per head."""
     drawn = Drawn(width)
     x, memory = drawn(queries, width), drawn(keys, width)
     w = {name: drawn(width, width) for name in "qkvo"}
@@ -232,7 +232,7 @@ def test_positions_are_added_first(width: int) -> None:
 
 
 def test_a_positional_encoding_by_hand() -> None:
-    """PE(1, ·) of eight features; the third is sin(1/10), which a note prints as sin(1/10000)."""
+    """Check PE(1, ·) of eight features: the third is sin(1/10), not sin(1/10000)."""
     eight = [[0.0] * 8] * 2
     found = compute(
         LabRequest(eight, eight[:1] * 8, eight[:1] * 8, eight[:1] * 8, positions="sinusoidal")
@@ -242,7 +242,7 @@ def test_a_positional_encoding_by_hand() -> None:
 
 
 def test_a_note_s_example_by_hand() -> None:
-    """Scores of row 2 are 0, 1, 1: weights 1 : e : e, not .2119, .3940, .3940 as a note prints."""
+    """Check row 2, whose scores are 0, 1, 1: weights are 1 : e : e, not .2119, .3940, .3940."""
     identity = [[1.0, 0.0], [0.0, 1.0]]
     found = compute(
         LabRequest([*identity, [1.0, 1.0]], identity, identity, identity, scoring="dot")
@@ -343,7 +343,7 @@ def test_a_row_that_may_look_nowhere_is_zero() -> None:
 
 MEMORY = [[1.0, 2.0], [3.0, 4.0]]
 WRONG: list[tuple[dict[str, Any], str, str, str]] = [
-    # what is asked for, kind, field, detail
+    # request, kind, field, detail
     ({"x": []}, "too-short", "x", "x has no rows; it must have at least 1"),
     ({"x": [[]]}, "too-short", "x[0]", r"x\[0\] \(row 1\) has no numbers"),
     ({"x": 3}, "wrong-type", "x", "x must be a list of rows"),

@@ -21,7 +21,7 @@ from tests.model.counting import SHAPE, train, words
 
 @pytest.fixture
 def learning(tiny: EncoderDecoder) -> Learning:
-    """Two made-up snapshots of a tiny model."""
+    """A history with two invented snapshots of a tiny model."""
     trace = tiny.trace("The cat sat.", target="猫坐在垫子上。")
     tokens = dict(trace.texts)
     example = WatchedSentence("The cat sat.", "en-zh", tokens, trace.output.tokens, ["猫", "坐"])
@@ -95,7 +95,7 @@ def test_a_history_is_recorded_and_extended(data: list[str], counted: Path, tmp_
     one, two = found.examples
     assert (one.direction, one.texts[-1]) == ("en-zh", "一二三")
     assert two.texts[-1] == "six five"
-    # The last snapshot is the bundle, and reads what it wrote: equal to the byte.
+    # The last snapshot is the bundle itself and reads its own output: equal to the byte.
     adapter = load(bundle, "cpu")
     trace = adapter.run([Request(one.source, "en-zh", target=one.texts[-1])])[0]
     assert list(trace.texts["source"]) == one.tokens["source"]
@@ -108,7 +108,7 @@ def test_a_history_is_recorded_and_extended(data: list[str], counted: Path, tmp_
         assert kept[f"0.{name}"].shape == expected.shape
         assert not torch.equal(kept[f"0.{name}"], expected)
 
-    # A run that went on: what was there stays, over the same sentences and targets.
+    # A continued run: the earlier steps are kept, with the same sentences and targets.
     (bundle / "examples.txt").unlink()
     more = words("--raw --batch 1500 --warmup 40 --augment 0 --average 1 --learning-rate 0.2")
     more += ["--start-from", str(bundle), "--steps", str(step + 10), *SHAPE]

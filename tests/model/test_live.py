@@ -1,4 +1,4 @@
-"""A watched run without a server: real training of seconds."""
+"""A live run without a server: real training of a few seconds."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_a_run_yields_its_events(tmp_path: Path) -> None:
 
 
 def test_accuracy_is_that_of_greedy_decoding() -> None:
-    """Of a trained model, at a length that it gets right now and then."""
+    """Use a trained model, at a length at which it is right only sometimes."""
     recipe, adapter = read_recipes()["copy"], load("zoo/copy", "cpu", measured=False)
     assert isinstance(adapter, EncoderDecoder)
     examples = held_out_examples(recipe, 13, 40)

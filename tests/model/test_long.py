@@ -20,7 +20,7 @@ from model.transformer.masks import named
 
 @dataclass(frozen=True)
 class Case:
-    """Random q, k, v with everything that an attention can have."""
+    """Random q, k and v with every option of an attention."""
 
     heads: int
     groups: int
@@ -48,7 +48,7 @@ class Case:
 
     @cached_property
     def added(self) -> Tensor:
-        """The bias (H, N, M)."""
+        """Return the bias (H, N, M)."""
         made = torch.Generator().manual_seed(self.seed + 1)
         if self.bias == "any":
             return torch.randn(self.heads, self.queries, self.keys, generator=made)
@@ -72,7 +72,7 @@ class Case:
 
     @cached_property
     def full(self) -> tuple[Tensor, Tensor]:
-        """Weights (H, N, M) and mix (H, N, d_v), all at once."""
+        """Return weights (H, N, M) and mix (H, N, d_v), computed at once."""
         shared = self.heads // self.groups
         q, k, v = (one.double() for one in self.tensors)
         scores = q @ k.repeat_interleave(shared, 0).mT / self.width**0.5
@@ -119,7 +119,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of a few rows, so that short texts have several."""
+    """Use blocks of a few rows, so that short texts have several."""
     monkeypatch.setattr(flash, "BLOCK", 7)
     monkeypatch.setattr(rule, "BLOCK", 5)
     monkeypatch.setattr(pooling, "ROWS", 6)
@@ -232,7 +232,7 @@ def _edges(data: st.DataObject, length: int) -> list[int]:
 
 
 def _pooled(weights: Tensor, spans: tuple[int, int]) -> Tensor:
-    """Cells by brute force; NaN where every weight is."""
+    """Compute cells by brute force; NaN if every weight is NaN."""
     tall, wide = spans
     rows = []
     for a in range(0, weights.shape[0], tall):

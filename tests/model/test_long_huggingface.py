@@ -53,7 +53,7 @@ def test_weights_are_eagers(folders: Path, name: str) -> None:
 def test_nothing_is_as_large_as_the_full_matrix(
     folders: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is kept grows with the length of the text, not with its square."""
+    """The stored tensors grow with the length of the text, not with its square."""
     adapter = opened(folders / name)
     lengths, sizes = [], []
     for times in (1, 2):

@@ -39,7 +39,7 @@ def test_cross_entropy_of_what_was_thought_impossible_is_finite() -> None:
 
 
 def test_divergence_by_hand() -> None:
-    """Rows (3/4, 1/4) and (1/4, 3/4): KL is ½ ln 3 either way; alike rows add nothing."""
+    """For rows (3/4, 1/4) and (1/4, 3/4), both KL divergences are ½ ln 3; equal rows add 0."""
     p, q = torch.tensor([[3.0, 1], [1, 1]]).log(), torch.tensor([[1.0, 3], [1, 1]]).log()
     assert divergence(p, q).item() == pytest.approx(math.log(3) / 2 / 2)
     assert divergence(p, q + 5).item() == pytest.approx(
@@ -67,7 +67,7 @@ def test_r_drop_draws_two_answers_together(
     loss, shown = (value.item() for value in training_loss(model, batch, 0.1, 5.0))
     if p:
         assert loss - shown > 0.01
-    else:  # two answers alike, and the loss of the batch twice is that of the batch
+    else:  # both outputs are equal, so the loss of the doubled batch is that of the batch
         assert loss == pytest.approx(shown, abs=1e-6) == pytest.approx(plain, abs=1e-6)
 
 

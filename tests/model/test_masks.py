@@ -22,7 +22,7 @@ RULES: dict[str, Callable[[int, int], bool]] = {
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 12])
 def test_every_cell(name: str, length: int) -> None:
     real = torch.arange(length) < torch.tensor([length, max(1, length - 3)])[:, None]
-    for start in range(length):  # a cache hands over the last queries alone
+    for start in range(length):  # with a cache, only the last queries are given
         queries = torch.arange(start, length)
         mask = allowed(named(name), real, queries, torch.arange(length))
         expected = [

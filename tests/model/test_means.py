@@ -35,7 +35,7 @@ def meant(bundle: Path, tmp_path: Path) -> EncoderDecoder:
 
 
 def rows(model: EncoderDecoder) -> Iterator[dict[str, torch.Tensor]]:
-    """The mix of every attention, sentence by sentence, both ways, without any padding."""
+    """Yield the mix of every attention, per sentence and direction, without padding."""
     for pair in PAIRS:
         for source, target in (pair, pair[::-1]):
             request = Request(source, target=target, select=("*.mix",))

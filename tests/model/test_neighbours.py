@@ -22,7 +22,7 @@ from model.trace.interventions import EFFECTS, Cell, Intervention
 
 HEADS = 4
 SELECT = ("*", "decoder.logits", "inside.relevance.*")
-CLOSE = 1e-4  # what the docs promise
+CLOSE = 1e-4  # the tolerance in the docs
 SOURCES = [
     "A cat",
     "The cat sat.",
@@ -47,13 +47,13 @@ DROPPED = [
     "encoder.1.ffn.residual",
     "decoder.0.self.residual",
 ]
-# Not shrunk: what fails here has a dozen numbers, and each try takes a whole run of the model.
+# Not shrunk: a failure is small, and each attempt takes a run of the model.
 OFTEN = settings(max_examples=10, deadline=None, derandomize=True, phases=(Phase.generate,))
 
 
 @pytest.fixture(scope="module")
 def shaken(bundle: Path) -> Bundle:
-    """A model whose heads are not all nearly uniform."""
+    """A model whose heads are far from uniform."""
     torch.manual_seed(1)
     loaded = load_bundle(bundle)
     for parameter in loaded.model.parameters():
@@ -63,7 +63,7 @@ def shaken(bundle: Path) -> Bundle:
 
 
 def fresh(bundle: Bundle) -> EncoderDecoder:
-    """An adapter that has written nothing yet: a decoding kept would be no test."""
+    """Return a new adapter: with cached decodings, there would be no test."""
     generator = torch.Generator().manual_seed(2)
     names = [f"{place}.mix" for place in PLACES]
     means = {name: torch.randn(HEADS, 8, generator=generator) for name in names}
@@ -72,7 +72,7 @@ def fresh(bundle: Bundle) -> EncoderDecoder:
 
 @st.composite
 def changes(draw: st.DrawFn, do: str) -> Intervention:
-    """One of this kind, with an index that most sentences have."""
+    """Draw an intervention of this kind, with an index that most sentences have."""
     index = st.integers(0, 6)
     if do == "mask":
         return Intervention("source", do, value=draw(index))
@@ -111,7 +111,7 @@ def requests(made: st.SearchStrategy[Any]) -> st.SearchStrategy[Request]:
 
 
 def changed(do: str) -> st.SearchStrategy[Request]:
-    """A request with such a change, and sometimes with another one behind it."""
+    """Draw a request with such an intervention, sometimes followed by another one."""
     return requests(st.tuples(changes(do)) | st.tuples(changes(do), ANY))
 
 
@@ -119,14 +119,14 @@ NEIGHBOURS = st.lists(requests(st.just(()) | st.tuples(ANY)), max_size=2)
 
 
 def same(found: Trace, alone: Trace) -> None:
-    """`found` in the rows and columns of its own tokens, which are all of `alone`'s."""
+    """Compare `found` with `alone`, in the rows and columns of the request's own tokens."""
     assert [one.id for one in found.output.tokens] == [one.id for one in alone.output.tokens]
     assert found.output.logprobs == pytest.approx(alone.output.logprobs, abs=CLOSE)
     assert list(found) == list(alone)
     for name, tensor in alone.tensors.items():
         if name != "decoder.candidates":  # ranks of equal probabilities may swap
             own = tuple(slice(size) for size in tensor.shape)
-            # As the docs promise: of a tensor's largest number, where that is more than 1.
+            # As documented: relative to a tensor's largest number, if that is more than 1.
             within = CLOSE * max(1.0, float(tensor.value.double().abs().nan_to_num(posinf=0).max()))
             torch.testing.assert_close(
                 found[name].value[own], tensor.value, atol=within, rtol=0, msg=name
@@ -151,7 +151,7 @@ def test_a_trace_is_equal_alone_batched_and_padded(shaken: Bundle, do: str) -> N
         )
         [alone] = known.run([one])
         assert fresh(shaken).takes(padded)
-        for middle in (one, padded):  # alone where nobody is drawn to be beside it
+        for middle in (one, padded):  # alone if no others were drawn
             beside = fresh(shaken).run([*before, middle, *after])
             same(beside[len(before)], alone)
 
@@ -181,7 +181,7 @@ def test_the_steps_of_a_decoding_are_those_of_its_trace(shaken: Bundle, do: str)
 
 
 def test_the_shipped_model_agrees_within_the_documented_tolerance() -> None:
-    """Sentences of very different lengths, some padded: each as it is alone."""
+    """Run sentences of very different lengths, some padded; each equals its result alone."""
     known, beside = load("en-zh", "cpu"), load("en-zh", "cpu")
     texts = [*SOURCES, "猫坐在垫子上。", "He told me that he had never seen the sea before. " * 3]
     frozen = Intervention("decoder.0.cross", "freeze", None, Request(texts[-1]))
@@ -196,7 +196,7 @@ def test_the_shipped_model_agrees_within_the_documented_tolerance() -> None:
 
 
 def test_a_frozen_pattern_ends_where_the_sentence_does(shaken: Bundle) -> None:
-    """By hand: row i of the longer sentence, as far as there are own keys, and nothing behind."""
+    """By hand: row i of the longer sentence, cut to the request's own keys."""
     place, head = "encoder.1.self", 2
     long = Request(SOURCES[-1], target="猫")
     made = (Intervention(place, "freeze", head, replace(long, pad_to=60)),)
@@ -208,7 +208,7 @@ def test_a_frozen_pattern_ends_where_the_sentence_does(shaken: Bundle) -> None:
     weights = trace[f"{place}.weights"].value[head]
     torch.testing.assert_close(weights[:own, :own], pattern[:own, :own], atol=CLOSE, rtol=CLOSE)
     assert not weights[:, own:].any()
-    # What the head takes along is the sum over own keys, as the definition has it.
+    # The head's output is the sum over the own keys, by definition.
     mix = pattern[:own, :own].numpy() @ trace[f"{place}.v"].value[head, :own].numpy()
     torch.testing.assert_close(
         trace[f"{place}.mix"].value[head, :own], torch.from_numpy(mix), atol=CLOSE, rtol=CLOSE
@@ -217,7 +217,7 @@ def test_a_frozen_pattern_ends_where_the_sentence_does(shaken: Bundle) -> None:
 
 
 def test_a_frozen_pattern_has_no_rows_of_padding(shaken: Bundle) -> None:
-    """Behind the other sentence's end a row is our own, however far that one was filled up."""
+    """Rows beyond the frozen sentence's end are unchanged, whatever its padding."""
     name = "encoder.0.self.weights"
     short = Request("A cat", target="猫", pad_to=60)
     made = (Intervention("encoder.0.self", "freeze", 1, short),)
@@ -244,7 +244,7 @@ def test_a_frozen_pattern_has_no_rows_of_padding(shaken: Bundle) -> None:
 def test_padding_and_future_tokens_cannot_be_changed(
     shaken: Bundle, made: Intervention, field: str, limit: str
 ) -> None:
-    """Padding, and what a decoder's row has not read: there is nothing to give a weight to."""
+    """Padding, and tokens that a decoder's row has not read, cannot get a weight."""
     request = Request("A cat", target="猫坐", pad_to=30, interventions=(made,))
     with pytest.raises(InputError, match=limit) as caught:
         fresh(shaken).check(request)

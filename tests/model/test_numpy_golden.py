@@ -20,7 +20,7 @@ REQUESTS: dict[str, dict[str, Any]] = json.loads((GOLDEN / "traces.json").read_t
 NUMBERED = sorted(path.name.partition(".")[0] for path in (GOLDEN / "traces").glob("*.zst"))
 NEAR = 5e-5
 OVER_SOURCE = re.compile(r"(encoder\.\d\.self|decoder\.\d\.cross)\.mask")
-# Held elsewhere: gradients by differences (test_inside), parts of a logit by their sum (below).
+# Tested elsewhere: gradients by differences (test_inside), parts of a logit by their sum (below).
 ELSEWHERE = ("inside.relevance.", "inside.logit.")
 
 
@@ -30,7 +30,7 @@ def golden(name: str) -> Reply:
 
 
 class Changes:
-    """The interventions of `changed`, written out a second time."""
+    """A second implementation of the interventions of `changed`."""
 
     def __init__(self) -> None:
         self.means = load_file(FOLDER / "means.safetensors")
@@ -56,7 +56,7 @@ def witness() -> NumpyTransformer:
 
 
 def witnessed(witness: NumpyTransformer, name: str, document: dict[str, Any]) -> dict[str, Array]:
-    """The run of a golden document in NumPy, with what is read out of it."""
+    """Run a golden document in NumPy, with the quantities derived from it."""
     tokens = document["tokens"]
     source, target = ([token["id"] for token in tokens[text]] for text in ("source", "target"))
     real = [sum(token["text"] != "<pad>" for token in one) for one in tokens.values()]
@@ -66,7 +66,7 @@ def witnessed(witness: NumpyTransformer, name: str, document: dict[str, Any]) ->
 
 
 def lens(witness: NumpyTransformer, run: dict[str, Array], written: list[int]) -> dict[str, Array]:
-    """What each decoder layer would write, through the output matrix."""
+    """Apply the output matrix to each decoder layer's output."""
     layers = range(witness.config["decoder_layers"])
     streams = np.stack([run[f"decoder.{layer}.ffn.norm"] for layer in layers])
     likely = softmax(streams @ witness.weights["embedding.weight"].T)  # (L, T, V)
@@ -82,7 +82,7 @@ def lens(witness: NumpyTransformer, run: dict[str, Array], written: list[int]) -
 
 
 def step(array: Array) -> Array:
-    """How far a number may be off: what its type rounds away, above `NEAR`."""
+    """Return the tolerance of a number: the rounding of its type, at least `NEAR`."""
     if array.dtype == np.float16:
         return np.asarray(NEAR + np.abs(array.astype(float)) * 2.0**-11)
     return np.full(array.shape, NEAR + (0.5 if array.dtype == np.uint8 else 0))

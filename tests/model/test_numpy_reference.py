@@ -24,7 +24,7 @@ FLOAT32 = 1e-6  # of a number's size: activations reach 200
 BATCH = 3
 SELECT = ("*", "decoder.logits")
 BEAM = Decode("beam", length_penalty=0.8)
-# Both directions, 4 to 128 tokens; in a batch the shorter ones stand in front of padding.
+# Both directions, 4 to 128 tokens; in a batch, the shorter ones are padded.
 REQUESTS = [
     Request("Yes.", select=SELECT),
     Request("好", select=SELECT, pad_to=12),
@@ -56,20 +56,20 @@ def opened() -> EncoderDecoder:
 
 
 def answered(adapter: EncoderDecoder, requests: Sequence[Request]) -> list[Trace]:
-    """Several in a batch, as the server runs them."""
+    """Run several requests in a batch, as the server does."""
     starts = range(0, len(requests), BATCH)
     return [trace for n in starts for trace in adapter.run(requests[n : n + BATCH])]
 
 
 def witnessed(witness: NumpyTransformer, trace: Trace) -> dict[str, Array]:
-    """The same run in NumPy: of the model's trace only its ids are read."""
+    """Return the same run in NumPy, which uses only the ids of the model's trace."""
     ids = {text: [token.id for token in tokens] for text, tokens in trace.texts.items()}
     real = [sum(token.text != "<pad>" for token in tokens) for tokens in trace.texts.values()]
     return witness.run(ids["source"], ids["target"], *real)
 
 
 def apart(trace: Trace, expected: Mapping[str, Array]) -> set[str]:
-    """The names of what the two runs see otherwise, ids and log-probabilities included."""
+    """Return the names of quantities that differ, including ids and log-probabilities."""
     found = {
         name
         for name, value in expected.items()
@@ -184,7 +184,7 @@ def no_bias(model: Any) -> None:
     model.encoder[1].ffn.W_2.bias.data *= 0
 
 
-# Each mistake, and the first name of a trace that is then another number.
+# Each mistake, and the first name of a trace that then differs.
 WRONG: dict[Callable[[Any], None], str] = {
     unscaled: "decoder.0.cross.scores",
     slightly_off: "encoder.2.self.scores",
@@ -211,7 +211,7 @@ def test_a_wrong_equation_is_detected_at_its_name(
 
 
 def test_a_bias_of_the_keys_changes_no_weight(witness: NumpyTransformer) -> None:
-    """Bundles are written without it; an older one, or another's, may have it."""
+    """Bundles are written without this bias, but older ones may have it."""
     adapter = opened()
     for name, parameter in adapter.model.named_parameters():
         if name.endswith("W_k.bias"):

@@ -22,7 +22,7 @@ from tests import forks
 
 
 def planned(folder: Path, data: list[str]) -> TrainingPlan:
-    """Eight steps over two epochs, with dropout and everything that draws lots."""
+    """Eight steps over two epochs, with dropout and all other random options."""
     return TrainingPlan(
         folder,
         TrainingData((Path(data[1]),), (Path(data[3]),), raw=True),
@@ -52,7 +52,7 @@ def plan(data: list[str], tmp_path: Path) -> TrainingPlan:
 
 @pytest.fixture(scope="module")
 def whole(data: list[str], tmp_path_factory: pytest.TempPathFactory) -> TrainingPlan:
-    """The same, trained at one go."""
+    """The same plan, trained without interruption."""
     plan = planned(tmp_path_factory.mktemp("whole"), data)
     assert isinstance(list(train(plan))[-1], Finished)
     return plan
@@ -92,7 +92,7 @@ def test_a_plan_says_what_is_wrong_with_it(wrong: dict[str, object], says: str) 
 def test_a_file_and_a_line_make_a_plan(
     plan: TrainingPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The line goes first, and what neither says has its default."""
+    """The command line takes precedence; other options have their defaults."""
     seen: list[TrainingPlan] = []
 
     def noted(plan: TrainingPlan) -> Iterator[Event]:
@@ -138,7 +138,7 @@ def test_events_tell_the_run(plan: TrainingPlan) -> None:
 def test_a_closed_generator_can_be_resumed(
     plan: TrainingPlan, whole: TrainingPlan, after: int
 ) -> None:
-    """Left at a snapshot, a step, a look: the same bits, whatever was drawn meanwhile."""
+    """Stop at a snapshot, a step, a look: the same bits, whatever random numbers others draw."""
     torch.manual_seed(after)
     outside = torch.get_rng_state()
     running = train(plan)
@@ -170,7 +170,7 @@ for event in train(TrainingPlan.from_json(read_plan(Path(sys.argv[1])))):
 def test_a_killed_run_resumes_identically(
     plan: TrainingPlan, whole: TrainingPlan, tmp_path: Path
 ) -> None:
-    """SIGKILL in the midst of an epoch, between two states: the same weights, bit for bit."""
+    """A SIGKILL within an epoch, between two saved states, gives the same weights bit for bit."""
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(plan.to_json()))
     killed = forks.run(["-c", KILLED_AT_5, str(file)])

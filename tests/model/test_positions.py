@@ -47,7 +47,7 @@ def test_every_entry(length: int, d_model: int) -> None:
 
 
 def test_a_shift_is_a_rotation() -> None:
-    """PE(pos + k) = R(k) PE(pos), with one rotation a pair of features (section 3.5)."""
+    """PE(pos + k) = R(k) PE(pos), with one rotation per pair of features (section 3.5)."""
     encoding = sinusoidal(40, 6).double().view(40, 3, 2)
     k = 7
     angle = k / 10000 ** (torch.arange(0, 6, 2).double() / 6)
@@ -154,7 +154,7 @@ def test_largest_offsets_are_of_relative_positions() -> None:
 @pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
 @torch.no_grad()
 def test_positions_of_queries_and_keys_are_not_in_values(kind: str) -> None:
-    """torch's own module, which takes queries, keys and values apart."""
+    """Compare with torch's own module, which takes queries, keys and values separately."""
     part = POSITIONS[f"{kind}-on-qk"](9, 8, 2)
     ours, theirs = MultiHeadAttention(8, 2).eval(), nn.MultiheadAttention(8, 2, batch_first=True)
     copy_attention(ours, theirs)
@@ -170,7 +170,7 @@ def test_positions_of_queries_and_keys_are_not_in_values(kind: str) -> None:
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @torch.no_grad()
 def test_positions_of_each_layer_are_added_to_what_it_reads(norm: str) -> None:
-    """A model without positions, layer by layer, with the table added in front of each."""
+    """Compare with a model without positions, with the table added before each layer."""
     plain = our_stacks(norm)
     placed = Transformer(replace(plain.config, positions="sinusoidal-each-layer")).eval()
     placed.load_state_dict(plain.state_dict())
@@ -195,7 +195,7 @@ PLACES = {
 
 @pytest.mark.parametrize("name", POSITIONS)
 def test_a_variant_enters_where_it_says(name: str) -> None:
-    """Each of the places changes what passes it, or leaves the very tensor."""
+    """Each method changes its argument, or returns the same tensor."""
     part = POSITIONS[name](9, 8, 2)
     for parameter in part.parameters():
         torch.nn.init.normal_(parameter)

@@ -96,7 +96,7 @@ def command(folder: Path, recipe: Path) -> list[str]:
 
 
 def killed_at(place: Path, line: list[str]) -> None:
-    """Run a command in a process of its own and kill it once there is `place`."""
+    """Run a command in its own process and kill it once `place` exists."""
     process = subprocess.Popen(
         [sys.executable, "-m", "model", *line], stderr=subprocess.PIPE, env=dict(os.environ)
     )
@@ -184,7 +184,7 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
     recipe.write_text(RECIPE.replace("steps = 120", "steps = 100"), encoding="utf-8")
     with pytest.raises(RefusedError, match=r"base has the result of .*120.*, not .*100"):
         list(run_recipe(read_recipe(recipe, folder), "cpu"))
-    # A stage that went on from other weights than lie there now is not what the recipe says.
+    # A stage that continued from different weights is not what the recipe describes.
     shutil.rmtree(folder / "base" / "bundle")
     shutil.copytree(folder / "branch-1" / "bundle", folder / "base" / "bundle")
     with pytest.raises(RefusedError, match=r"branch-1 has the result of"):

@@ -49,7 +49,7 @@ def test_a_silent_head_is_a_model_without_its_columns(tiny: EncoderDecoder, atte
 
 
 def test_a_head_says_something_else_everywhere(tiny: EncoderDecoder) -> None:
-    """What a tap puts in is there, for all tokens, and no other head's is touched."""
+    """The replacement applies to all tokens, and other heads are unchanged."""
     seen = torch.randn(2, tiny.model.config.heads, 5, tiny.model.config.d_k)
     tap = Instead("encoder.1.self", 1, torch.full((tiny.model.config.d_k,), 7.0))
     found = tap.at("encoder").at("1").at("self")("mix", seen, ())

@@ -91,7 +91,7 @@ def test_a_position_fires_where_one_is_added(positions: str) -> None:
 
 @torch.no_grad()
 def test_recorded_q_and_k_are_as_scored() -> None:
-    """Both turned, and the scores their products; in cross attention neither is."""
+    """Both are rotated, and scores are their products; in cross-attention neither is."""
     model = model_of(positions="rotary")
     ids = torch.tensor([[5, 6, 7, 8]])
     rows = [Recorder(NAMES, {})]
@@ -136,7 +136,7 @@ def test_fused_computes_what_it_takes() -> None:
 
 
 def test_learned_parts_are_kept_and_trained(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    """Bundles bring them back, gradients reach them, and what fires is what scored."""
+    """Bundles store them, they get gradients, and the recorded values are those used."""
     made: dict[str, Any] = {"positions": "learned", "scoring": "additive"}
     config = ModelConfig(len(tokenizer), 32, 4, 64, 1, 1, max_tokens=64, **made)
     model = Transformer(config)
@@ -168,7 +168,7 @@ def test_learned_parts_are_kept_and_trained(tokenizer: Tokenizer, tmp_path: Path
 
 
 def test_inside_a_model_without_positions(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    """The parts of a logit add up to it, and none of them is a position."""
+    """The parts of a logit add up to it, without a part for positions."""
     config = ModelConfig(len(tokenizer), 32, 4, 64, 1, 2, max_tokens=64, positions="rotary")
     save_bundle(tmp_path, Transformer(config).state_dict(), config, tokenizer, "turned")
     adapter = load(tmp_path, "cpu")

@@ -12,7 +12,7 @@ from model.bundle.weights import load_bundle, save_bundle
 
 
 def test_the_mean_of_bundles(bundle: Path, tmp_path: Path) -> None:
-    """Of three, by hand; what is said of how it was trained is the first's."""
+    """Average three by hand; the training record is that of the first."""
     base = load_bundle(bundle)
     state = base.model.state_dict()
     for name, times in (("one", 1.0), ("two", 2.0), ("six", 6.0)):

@@ -31,13 +31,13 @@ def test_a_run_is_taken_over(counted: Path, data: list[str], tmp_path: Path) -> 
     assert training(bundle)["history"][0]["step"] == 50
     assert translate(load(bundle, "cpu"), ["three one"], "en-zh", Decode()) == ["三一"]
 
-    # Taken over at its end, on a step at which it looks: that look is the last row once more.
+    # Continued at its end, at a step with a look: that look repeats the last row.
     same = train([str(tmp_path / "same"), *data, *more, str(steps), "--every", "1"])
     assert training(same)["history"][-1]["step"] == steps
 
 
 def test_a_bundle_is_trained_further(counted: Path, data: list[str], tmp_path: Path) -> None:
-    """Its vocabulary, weights and steps are taken over; it has no moments."""
+    """Its vocabulary, weights and steps are copied; it has no moments."""
     steps = training(counted / "bundle")["step"]
     take_over(counted / "bundle", tmp_path / "state")
     begun = load_file(tmp_path / "state" / "state.safetensors")
@@ -72,7 +72,7 @@ def test_runs_that_cannot_be_continued_are_refused(
 
 
 def test_a_run_taken_over_is_softened(data: list[str], tmp_path: Path) -> None:
-    """Queries and keys of the model are halved, their moments and all else are the old run's."""
+    """W_q and W_k are halved; their moments and everything else are the old run's."""
     options = words("--raw --steps 2 --batch 400 --warmup 2 --augment 0")
     train([str(tmp_path / "old"), *data, *options, *SHAPE])
     take_over(tmp_path / "old", tmp_path / "new", 0.5)

@@ -23,7 +23,7 @@ CAUSAL = torch.ones(SIZE, SIZE, dtype=torch.bool).tril()
 
 
 def at(columns: list[int], keys: int = SIZE, sharp: float = 0.9) -> Tensor:
-    """Rows with `sharp` of their weight on one key each, the rest spread over all: (1, N, M)."""
+    """Return rows (1, N, M) with `sharp` of their weight on one key, the rest spread over all."""
     weights = torch.full((len(columns), keys), (1 - sharp) / keys)
     weights[range(len(columns)), columns] += sharp
     return weights[None]

@@ -53,7 +53,7 @@ def test_each_head_equals_a_separate_run(
 def forced(
     model: EncoderDecoder, request: Request, base: Trace, made: tuple[Intervention, ...]
 ) -> Trace:
-    """The same words under other interventions, one request by itself."""
+    """Run the same output with other interventions, alone."""
     ids = tuple(token.id for token in base.output.tokens)
     if request.target is None:
         request = replace(request, decode=Decode(prefix=ids, max_tokens=len(ids)))
@@ -103,7 +103,7 @@ def test_what_cannot_be_swept_is_named(
 def test_rows_that_encode_alike_are_read_once(
     tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the answers are those that each gets alone."""
+    """The results equal those of separate runs."""
     request = Request("The cat sat.", target="猫坐", select=LOGITS)
     made = [
         (),

@@ -19,7 +19,7 @@ MADE = [
 
 
 class Copies(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the operations that make a new tensor of some size."""
+    """Counts the operations that create a new tensor of a given size."""
 
     def __init__(self, size: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -34,7 +34,7 @@ class Copies(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def recorders(made: list[tuple[Intervention, ...]]) -> list[Recorder]:
-    """One recorder a row; every second keeps the weights."""
+    """Return one recorder per row; every second one keeps the weights."""
     names = f"{PLACE}.weights"
     return [
         Recorder((names,) if n % 2 else (), {SOURCE: 4}, interventions=m)

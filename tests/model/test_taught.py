@@ -12,7 +12,7 @@ from tests.model.counting import COUNTING, SHAPE, WORDS, train
 
 
 def test_heads_are_taught_to_align(data: list[str], counted: Path, tmp_path: Path) -> None:
-    """Word for word: the links that people would make are the diagonal."""
+    """For a word-for-word translation, the right alignment is the diagonal."""
     bundle = counted / "bundle"
     adapter = load(bundle, "cpu")
     assert isinstance(adapter, EncoderDecoder)
@@ -28,7 +28,7 @@ def test_heads_are_taught_to_align(data: list[str], counted: Path, tmp_path: Pat
         assert error_rate(map(kept, found["0.0", WRITES]), ways) < 0.1
         assert error_rate(map(kept, found["0.1", READS]), ways) < 0.1
 
-    # The weight may change on resuming. What is taken over was taught; what ended before was not.
+    # The guide's weight may change on resuming. The record says since when heads are supervised.
     steps = json.loads((bundle / "training.json").read_text())["step"]
     more = ["--steps", str(steps + 1), "--epochs", "99", "--guide", "2"]
     bundle = train([str(counted), *data, *COUNTING, *SHAPE, *more])

@@ -135,7 +135,7 @@ def test_what_may_be_an_abbreviation_stays(text: str) -> None:
         ("ja zh", "猫坐着", "zh"),
         ("de el", "Η γάτα", "el"),
         ("ko th", "แมวนั่ง", "th"),
-        ("fr en", "The cat", "fr"),  # one script, so nobody can tell
+        ("fr en", "The cat", "fr"),  # one script, so the first language
     ],
 )
 def test_language_by_script(languages: str, text: str, language: str) -> None:
@@ -149,7 +149,7 @@ def test_a_bundle_says_what_its_languages_are_written_in() -> None:
 
 
 def test_the_same_texts_make_the_same_vocabulary() -> None:
-    """Also where the rarest of the characters that are kept are as rare as others."""
+    """The vocabulary is the same even if the rarest kept characters are as rare as others."""
     texts = [chr(0x4E00 + i) * (1 + i % 3) + f" word{i % 50}" for i in range(3000)]
     one, other = (Tokenizer.train(texts, 900, alphabet=200) for _ in range(2))
     assert all(one.ids([text]) == other.ids([text]) for text in texts)

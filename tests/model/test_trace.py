@@ -17,7 +17,7 @@ TEXTS = ["The cat sat.", "我不知道她是谁。", "A", "I don't know who she 
 
 
 def names() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The table of the design, for two layers a stack."""
+    """Yield the documented names, for two layers per stack."""
     for stream in ("source", "target"):
         for name in ("embedding", "position", "input"):
             yield f"{stream}.{name}", ("query", "feature")
@@ -107,7 +107,7 @@ def test_interventions_and_selections_stay_in_their_row(tiny: EncoderDecoder) ->
 
 
 def test_zero_equals_the_forward_without_the_head(tiny: EncoderDecoder) -> None:
-    """The head's rows of W_o are zeroed in a copy of the model: an independent way to say it."""
+    """Compare with a copy of the model in which the head's rows of W_o are zero."""
     place, head = "encoder.1.self", 2
     request = Request("The cat sat.", target="猫坐", select=("*",))
     cut = Request(**{**vars(request), "interventions": (Intervention(place, "zero", head),)})

@@ -26,7 +26,7 @@ def test_the_schedule_is_equation_3() -> None:
     assert learning_rate(16000, 512, 4000) == pytest.approx(512**-0.5 * 16000**-0.5)
     rates = [learning_rate(step, 256, 50) for step in range(1, 200)]
     assert rates.index(max(rates)) == 49
-    # Adam begun anew: from 0, as steeply as at first, up to where it would have been.
+    # If Adam restarts, the rate rises from 0, as fast as at first, up to the usual schedule.
     assert learning_rate(901, 512, 100, begun=900) == learning_rate(1, 512, 100)
     assert learning_rate(932, 512, 100, begun=900) < learning_rate(932, 512, 100)
     assert learning_rate(933, 512, 100, begun=900) == learning_rate(933, 512, 100)
@@ -90,7 +90,7 @@ def test_learning_to_count(data: list[str], counted: Path, tmp_path: Path) -> No
     assert found == ["five six", ""]
     held = counted / "run.json"
     told = json.loads(held.read_text())
-    assert told.pop("adam_beta2") == 0.98  # as before there was this option
+    assert told.pop("adam_beta2") == 0.98  # the default, as before the option existed
     held.write_text(json.dumps(told))
     progress = (bundle / "training.json").read_text()
     train(line)
@@ -120,7 +120,7 @@ def test_a_run_that_has_cooled_down_moves_no_more(data: list[str], tmp_path: Pat
 
 
 def test_keys_learn_no_bias(data: list[str], tmp_path: Path) -> None:
-    """Its gradient is rounding, which Adam would make steps of full size of."""
+    """The gradient of this bias is rounding, which Adam would scale to full steps."""
     options = words("--raw --steps 3 --batch 400 --warmup 2 --augment 0 --average 1")
     train([str(tmp_path), *data, *options, *SHAPE])
     last = load_file(tmp_path / "checkpoints" / "000003.safetensors")
@@ -149,7 +149,7 @@ def test_a_folder_is_locked_during_training(data: list[str], tmp_path: Path) -> 
 
 
 def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -> None:
-    """Both languages are in the vocabulary, in the order of the columns, if one way is learnt."""
+    """The vocabulary has both languages in the order of the columns, even for one direction."""
     options = words("--raw --one-way --languages zz aa --steps 1 --batch 400 --augment 0 --every 1")
     bundle = train([str(tmp_path), *data, *options, *SHAPE])
     adapter = load(bundle, "cpu")
@@ -169,7 +169,7 @@ def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -
     ("ends", "steps"), [("--patience 2 --learning-rate 0", 6), ("--minutes 1e-9", 1)]
 )
 def test_a_run_ends(ends: str, steps: int, data: list[str], tmp_path: Path) -> None:
-    """Two looks that bring nothing, or time for one step."""
+    """A run ends after two looks without progress, or after its time."""
     options = words(f"--raw --batch 400 --augment 0 --every 2 --average 1 {ends}")
     bundle = train([str(tmp_path), *data, *options, *SHAPE])
     progress = json.loads((bundle / "training.json").read_text())

@@ -94,7 +94,7 @@ def test_without_sines_a_width_may_be_odd(positions: str) -> None:
 
 
 def test_a_config_of_before_the_parts_is_the_same_model() -> None:
-    """Bundles that were written when there was one scoring and one mask a stack."""
+    """Old bundles were written when there was one scoring and one mask per stack."""
     old = {
         name: value
         for name, value in CONFIG.to_json().items()

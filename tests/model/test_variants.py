@@ -60,7 +60,7 @@ def test_variants_are_trained_measured_and_kept(
     assert list(cells) == ["plain", "pre-norm", "wide"]
     assert [row[0] for row in cells.values()] == ["2"] * 3
     sizes = [int(row[1].replace(",", "")) for row in cells.values()]
-    # A wider feed-forward is 2 · 32 + 1 more weights a unit, in the encoder and the decoder; two
+    # A wider feed-forward network has 2 · 32 + 1 more weights per unit in both stacks; two
     # final norms come with pre-norm.
     assert sizes[2] - sizes[0] == 2 * 64 * 65
     assert sizes[1] - sizes[0] == 2 * 2 * 32

@@ -154,7 +154,7 @@ def test_a_shipped_model_is_small_and_of_its_line(name: str) -> None:
 
 def test_reverse_is_right_and_an_anti_diagonal() -> None:
     recipe, adapter = RECIPES["reverse"], load("zoo/reverse")
-    random = Random(7)  # other examples than those of its results
+    random = Random(7)  # different examples than those of its results
     lengths = [length for length in range(2, 13) for _ in range(10)]
     examples = [recipe.task.draw(random, length, held_out=True) for length in lengths]
     assert accuracy(adapter, examples) >= 0.99
@@ -172,7 +172,7 @@ def test_results_are_of_the_shipped_weights_and_say_what_they_can() -> None:
 
 
 def test_who_it_is_moves_with_the_property() -> None:
-    """On held-out nouns; by the answer's look, or with attention dropout by the property's."""
+    """Heads follow the property on held-out nouns, from the answer or from the property."""
     task = TASKS["who"]
     pairs = twins_of(task, 40)
     found = shares(twin_looks(load("zoo/who"), pairs))["decoder.0.cross"]
@@ -187,7 +187,7 @@ def test_who_it_is_moves_with_the_property() -> None:
 
 
 def test_with_three_layers_a_head_goes_from_it_to_the_right_noun() -> None:
-    """On other held-out sentences than those of its results; and it moves."""
+    """A head attends from "it" to the right noun in held-out sentences, as the property changes."""
     task, adapter = TASKS["who"], load("zoo/who-3-layers")
     random = Random(11)
     examples = [task.draw(random, 2, held_out=True) for _ in range(100)]
@@ -227,7 +227,7 @@ def test_what_is_cut_is_not_looked_at() -> None:
 
 
 def test_cuts_and_patches_that_carry_the_answer() -> None:
-    """The nouns' look at the property does, *it*'s look does not; patched it is the twin's."""
+    """Attention from nouns to the property carries it, attention from "it" does not."""
     adapter, recipe = load("zoo/who"), RECIPES["who"]
     found = without_looks(adapter, held_out_examples(recipe, 2, 40))
     assert found["nothing"] > 0.85

@@ -211,7 +211,7 @@ TINY: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "marian": ("MarianMTModel", "MarianConfig", BART, "bytes"),
     "m2m100": ("M2M100ForConditionalGeneration", "M2M100Config", BART, "bytes"),
     "t5gemma": ("T5GemmaForConditionalGeneration", "T5GemmaConfig", {}, "bytes"),
-    # These do not call the interface.
+    # These do not use the attention interface.
     "bloom": (
         "BloomForCausalLM",
         "BloomConfig",
