@@ -1,4 +1,4 @@
-"""axe-core on a page: what a program can see to be wrong for who sees, hears or moves otherwise."""
+"""Accessibility checks of a page with axe-core."""
 
 from functools import cache
 from typing import Any
@@ -8,9 +8,9 @@ from playwright.sync_api import Page
 from tests.servers import ROOT
 
 SOURCE = ROOT / "node_modules/axe-core/axe.min.js"
-# WCAG 2.2 A and AA, and what the makers of axe-core hold for good practice beside it.
+# WCAG 2.2 A and AA, and axe-core's best practices.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# What changes with the theme alone.
+# The rules whose result depends on the theme.
 COLOURS = ["color-contrast", "link-in-text-block"]
 RUN = """([runOnly, skipped]) => axe.run(
     { exclude: skipped },
@@ -25,9 +25,9 @@ RUN = """([runOnly, skipped]) => axe.run(
 
 
 def violations(page: Page, *skipped: str, colours: bool = False) -> list[str]:
-    """What axe-core finds on the page as it stands, a line a finding.
+    """Return axe-core's findings on the page in its present state, one per line.
 
-    ``skipped``: selectors of what is not ours. ``colours``: look at nothing but them. The source is
+    ``skipped``: selectors of third-party parts. ``colours``: check only colours. The source is
     evaluated and not added as a script, so that the page keeps its Content-Security-Policy.
     """
     if not page.evaluate("typeof axe === 'object'"):
@@ -38,7 +38,7 @@ def violations(page: Page, *skipped: str, colours: bool = False) -> list[str]:
         _line(rule, node)
         for rule in found["violations"]
         for node in rule["nodes"]
-        # A formula has a text; axe-core does not read MathML yet.
+        # Formulas have a text alternative; axe-core does not support MathML yet.
         if not (rule["id"] == "empty-table-header" and "<math" in node["html"])
     ]
 

@@ -1,7 +1,7 @@
-"""A connection between a page and a server that can be pulled out.
+"""A network connection between a page and a server that a test can cut.
 
-`BrowserContext.set_offline` refuses new requests, but leaves a reply that is being read as it is;
-a network that fails cuts both.
+`BrowserContext.set_offline` refuses new requests, but does not cut a reply that is being read;
+a failing network cuts both.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ CHUNK = 65_536
 
 
 class Cable:
-    """Passes bytes between a port of its own and a server's, as long as it is plugged in."""
+    """Forwards bytes between its own port and a server's, until it is cut."""
 
     def __init__(self, server: str) -> None:
         self._to = ("127.0.0.1", urlsplit(server).port or 80)

@@ -1,8 +1,8 @@
 """Starting the browser, for tests, screenshots and measurements."""
 
 EXECUTABLE = "/usr/bin/chromium"
-# The same engine without windows, tabs and an address bar, which no test looks at: a third of the
-# processor time is theirs.
+# The same engine without windows, tabs and an address bar, which no test needs and which take a
+# third of the processor time.
 SHELL = "/usr/bin/chromium-headless-shell"
 ARGS = [
     "--headless",

@@ -12,7 +12,7 @@ from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer
 
-# Plotly takes seconds to parse where something else has the processors.
+# On a busy machine, parsing Plotly takes seconds.
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS / 3)
 
@@ -26,7 +26,7 @@ def browser_type_launch_args() -> dict[str, Any]:
 def profile(
     browser_type: BrowserType, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[BrowserContext]:
-    """One for all tests: only on a disk does the browser keep the code that it has compiled."""
+    """A profile for all tests: only with one on disk, the browser caches compiled code."""
     context = browser_type.launch_persistent_context(
         tmp_path_factory.mktemp("profile"),
         executable_path=SHELL,
@@ -49,8 +49,8 @@ def keeper(profile: BrowserContext) -> Keeper:
 def context(
     profile: BrowserContext, keeper: Keeper, live_server: AppServer
 ) -> Iterator[BrowserContext]:
-    """The profile as one who has never been here finds it."""
-    blank = profile.pages[0]  # without a page the browser ends
+    """The profile in the state of a first visit."""
+    blank = profile.pages[0]  # without any page, the browser exits
     yield profile
     for page in profile.pages:
         if page not in (blank, keeper.kept):
@@ -62,7 +62,7 @@ def context(
 
 @pytest.fixture
 def watch(context: BrowserContext) -> Iterator[Watch]:
-    """What went wrong in the browser; a test fails on anything that it did not expect."""
+    """Watches for errors in the browser; a test fails on unexpected ones."""
     watching = Watch(context)
     yield watching
     watching.end()
@@ -71,7 +71,7 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
 
 @pytest.fixture
 def page(keeper: Keeper, watch: Watch, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The page of the test before, where that left nothing behind; else a new one."""
+    """The page of the previous test if it left no traces, else a new one."""
     failed = request.session.testsfailed
     with keeper.lent(lambda: not watch.faults and request.session.testsfailed == failed) as page:
         yield page

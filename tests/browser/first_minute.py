@@ -28,18 +28,18 @@ TASKS: dict[str, Callable[[tasks.Newcomer], None]] = {
     "send": tasks.test_send_it_to_a_friend,
 }
 SCREENS = {"wide": tasks.WIDE, "phone": tasks.PHONE}
-WIDTHS = {"wide": 800, "phone": 320}  # of the pictures
+WIDTHS = {"wide": 800, "phone": 320}  # widths of the pictures
 QUALITY = 55
 
 
 class Visitor(tasks.Newcomer):
-    """A newcomer of whom a picture is taken before each click and at the end."""
+    """A newcomer who takes a screenshot before each click and at the end."""
 
     name: str
     shown: int = 0
 
     def picture(self) -> None:
-        """Save what is on the screen."""
+        """Save a screenshot."""
         page = self.workspace.page
         self.workspace.settled()
         page.wait_for_timeout(300)
@@ -80,7 +80,7 @@ def walk(browser: Browser, url: str, name: str, lang: str, screen: str) -> None:
 
 
 def main() -> int:
-    """Take all pictures anew."""
+    """Take all screenshots."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.iterdir():
         old.unlink()

@@ -1,6 +1,6 @@
 """Screenshots of the page at every size, theme and language: ``make gallery``.
 
-They lie in ``gallery/`` for someone to look at. What a program can see it checks itself: the run
+The screenshots in ``gallery/`` are for human review. Some defects are found automatically: the run
 fails where a page is wider than its window, a label is smaller than 13 px or cut off, or the
 console has something to say.
 
@@ -29,7 +29,7 @@ from tests.servers import ROOT, running_app
 GALLERY = ROOT / "gallery"
 SIZES = {1440: 900, 1024: 768, 390: 844, 320: 640}
 PROJECTORS = {1920: 1080, 1280: 720}
-PHONE = 600  # narrower: two pixels of the screen to a pixel of the page
+PHONE = 600  # narrower windows have two device pixels per CSS pixel
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = ("en", "zh")
 CHANGES = json.dumps(
@@ -89,12 +89,12 @@ SCENES: dict[str, dict[str, object]] = {
     "whatif-attention": {"view": "whatif", "effect": "attention", "interventions": CHANGES},
     "changed": {"block": "encoder", "layer": 1, "head": 2, "interventions": CHANGES},
 }
-# What is opened over the page, by the buttons that lead there.
+# Panels that open over the page, and the buttons that open them.
 PANELS = {"help": ["#help"], "share": ["#share"], "qr": ["#more", "#qr-open"], "menu": ["#more"]}
 
 
 class Shot(NamedTuple):
-    """One picture to take."""
+    """A screenshot to take."""
 
     scene: str
     lang: str
@@ -107,23 +107,23 @@ class Shot(NamedTuple):
 
     @property
     def visit(self) -> tuple[str, str, bool]:
-        """What one loaded page serves for: scene, language, and whether it is a phone's."""
+        """The page to load: scene, language, and whether it is a phone's."""
         return self.scene, self.lang, self.width < PHONE
 
 
 def shots() -> Iterator[Shot]:
-    """All of them, those that one loaded page serves for side by side."""
+    """Yield all screenshots, grouped by the page to load."""
     for scene, lang in product([*SCENES, *PANELS], LANGUAGES):
         for width, theme in product(SIZES, THEMES):
-            if scene != "qr" or width >= 900:  # on a phone it is reached through the share panel
+            if scene != "qr" or width >= 900:  # on a phone, it is in the share panel
                 yield Shot(scene, lang, width, theme)
     for scene, lang in product(SCENES, LANGUAGES):
-        for width in PROJECTORS:  # a lit room has no use for a dark page
+        for width in PROJECTORS:  # only light: a projector in a lit room needs no dark theme
             yield Shot(f"projector-{scene}", lang, width, "light")
 
 
 def take(browser: Browser, url: str, wanted: Sequence[Shot]) -> list[str]:
-    """Take the pictures that one loaded page serves for; return what is wrong with them."""
+    """Take the screenshots of one loaded page; return the defects."""
     scene, lang, phone = wanted[0].visit
     with opened(browser, url, phone) as (workspace, watch):
         page = workspace.page
@@ -146,7 +146,7 @@ def take(browser: Browser, url: str, wanted: Sequence[Shot]) -> list[str]:
 
 @contextmanager
 def opened(browser: Browser, url: str, phone: bool) -> Iterator[tuple[Workspace, Watch]]:
-    """Yield a workspace in a window of its own, and who watches it."""
+    """Yield a workspace in its own window, and its watch."""
     context = browser.new_context(device_scale_factor=2 if phone else 1)
     try:
         watch = Watch(context)
@@ -158,12 +158,12 @@ def opened(browser: Browser, url: str, phone: bool) -> Iterator[tuple[Workspace,
 
 
 def size(shot: Shot) -> ViewportSize:
-    """The window of a picture."""
+    """Return the size of a screenshot's window."""
     return {"width": shot.width, "height": (SIZES | PROJECTORS)[shot.width]}
 
 
 def faults(page: Page, width: int) -> Iterator[str]:
-    """What a program can see to be wrong."""
+    """Yield the defects that a program can detect."""
     if (found := page.evaluate("document.documentElement.scrollWidth")) > width:
         yield f"{found} px wide in a window of {width} px"
     for label in page.evaluate(SMALL_LABELS):
@@ -173,7 +173,7 @@ def faults(page: Page, width: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Take all pictures whose name matches one of the arguments; all without arguments."""
+    """Take all screenshots whose name matches one of the arguments; all if there are none."""
     GALLERY.mkdir(exist_ok=True)
     patterns = sys.argv[1:] or [""]
     wanted = [shot for shot in shots() if any(re.search(one, shot.name) for one in patterns)]

@@ -1,4 +1,4 @@
-"""The page that tests share: a new one only where the last test has left what cannot be undone."""
+"""The page that tests share; a new one only if the last test left changes that last."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,10 +7,10 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Error, Page, ViewportSize
 
 VIEWPORT: ViewportSize = {"width": 1440, "height": 900}
-# What is never taken back from a page.
+# Methods whose effect on a page cannot be undone.
 LASTING = ("add_init_script", "add_locator_handler", "expose_binding", "expose_function")
-# The way back is at most 50 long, and a test that counts its steps must see it grow. What a page
-# remembers of its storage, or still waits for, ends when it is loaded anew: see MOVE.
+# The history has at most 50 entries, and a test that counts them must see it grow. What a page
+# caches of its storage, or still waits for, ends when it is reloaded: see MOVE.
 TIDY = """(spent) => {
     try {
         if (localStorage.length || sessionStorage.length) spent = true;
@@ -33,7 +33,7 @@ class Keeper:
 
     @contextmanager
     def lent(self, sound: Callable[[], bool]) -> Iterator[Page]:
-        """The page; it is kept where the test was ``sound`` and did nothing to it that lasts."""
+        """Yield the page; keep it if the test was ``sound`` and made no lasting changes."""
         page = self.kept or self.context.new_page()
         self.kept = None
         calls: list[tuple[str, Any]] = []
@@ -48,7 +48,7 @@ class Keeper:
 def noting(
     method: Callable[..., Any], page: Page, calls: list[tuple[str, Any]]
 ) -> Callable[..., Any]:
-    """The method, whose calls are noted."""
+    """Return the method with its calls recorded."""
 
     def noted(*args: Any, **options: Any) -> Any:
         calls.append((method.__name__, args))
@@ -58,7 +58,7 @@ def noting(
 
 
 def pristine(page: Page, calls: list[tuple[str, Any]]) -> bool:
-    """Bring the page back to what a test begins with; return whether that is so."""
+    """Reset the page for the next test; return whether that succeeded."""
     try:
         for name, args in calls:
             if name == "on":
@@ -73,5 +73,5 @@ def pristine(page: Page, calls: list[tuple[str, Any]]) -> bool:
             media="null", color_scheme="light", reduced_motion="reduce", forced_colors="null"
         )
         return bool(page.evaluate(TIDY, routed))
-    except Error:  # it has gone, or is in the middle of going elsewhere
+    except Error:  # it is closed, or navigating
         return False

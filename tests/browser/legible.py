@@ -1,6 +1,6 @@
 """Defects of a page that a program can detect."""
 
-# Elements with text of their own under 13 px; an index or an exponent is smaller by nature.
+# Elements with text smaller than 13 px, except indices and exponents.
 SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element) => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -8,8 +8,8 @@ SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element
     return own && seen && !hidden && parseFloat(getComputedStyle(element).fontSize) < 13;
 }).map((element) => element.outerHTML.slice(0, 120))"""
 
-# Text that its own box cuts off, or that lies off the page where nothing scrolls to it. What ends
-# in an ellipsis says so.
+# Text that is cut off by its box, or outside the page and not reachable by scrolling. Text ending in
+# an ellipsis is allowed.
 CUT_OFF = """() => [...document.querySelectorAll("body *")].filter((element) => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });

@@ -8,14 +8,14 @@ NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?(?: · 10[⁰¹²³⁴⁵⁶⁷⁸⁹�
 
 
 def two(value: float) -> str:
-    """Two decimals as the page prints them."""
+    """Format a number with two decimals, as the page does."""
     if value and abs(value) < 0.005:
         return "<0.01" if value > 0 else ">−0.01"
     return f"{value:.2f}".replace("-", "−") if value else "0"
 
 
 def read(text: str) -> float:
-    """The number that a text is: 0.1234, −8.7621 or 3.1 · 10⁻⁷; of <0.01 the half."""
+    """Parse a number: 0.1234, −8.7621 or 3.1 · 10⁻⁷; <0.01 is read as 0.005."""
     if text in SMALL:
         return SMALL[text]
     digits, _, power = text.replace("−", "-").partition(" · 10")
@@ -23,5 +23,5 @@ def read(text: str) -> float:
 
 
 def numbers(text: str) -> list[float]:
-    """All numbers that are printed in a text, in order."""
+    """Return all numbers in a text, in order."""
     return [read(found) for found in NUMBER.findall(text)]

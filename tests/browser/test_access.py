@@ -1,4 +1,4 @@
-"""WCAG 2.2 AA: by axe-core on every view in both themes, and by walking where it cannot see."""
+"""WCAG 2.2 AA: axe-core on every view in both themes, and walks by keyboard and finger."""
 
 import re
 from typing import Any, Literal
@@ -23,7 +23,7 @@ PLACE: dict[str, Any] = {
 }
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
-# 720 px is a laptop's window at 200 %, 320 px one at 400 % (WCAG 1.4.4, 1.4.10).
+# 720 px is a laptop's window at 200 % zoom, 320 px at 400 % (WCAG 1.4.4, 1.4.10).
 WIDTHS = (1440, 1024, 720, 390, 320)
 FITS = "width => document.documentElement.scrollWidth <= width"
 
@@ -40,7 +40,7 @@ CHINESE_WITHOUT_LANG = r"""() => {
     }
     return found;
 }"""
-# A finger needs 24 × 24 px (WCAG 2.5.8); a word in a line of text is as high as its line.
+# A target needs 24 × 24 px (WCAG 2.5.8), except a word in a line of text.
 SMALL_TARGETS = """() => {
     const targets = "button, a[href], select, textarea, input, [tabindex='0']";
     const found = [];
@@ -58,20 +58,20 @@ FOCUSED = "() => document.activeElement.id || document.activeElement.className"
 
 
 def views(workspace: Workspace) -> list[str]:
-    """The names of the views that the page offers."""
+    """Return the names of the views that the page offers."""
     found: list[str] = workspace.page.evaluate(VIEWS)
     return found
 
 
 def show(workspace: Workspace, view: str) -> None:
-    """Go to another view as its tab does, without loading the page anew."""
+    """Go to another view as its tab does, without reloading the page."""
     workspace.find(f"#views input[value={view}]").evaluate("(input) => input.click()")
     expect(workspace.find("html")).to_have_attribute("data-view", view)
     workspace.settled()
 
 
 def test_every_view_is_accessible(workspace: Workspace) -> None:
-    """On a desk and on a phone, in both themes."""
+    """Check every view on a desktop and a phone, in both themes."""
     workspace.open(**PLACE)
     wrong = []
     for view in views(workspace):
@@ -119,7 +119,7 @@ def test_the_other_pages_are_accessible(workspace: Workspace, watch: Watch, them
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_view_fits_and_can_be_read_at_every_width(workspace: Workspace, lang: str) -> None:
-    """And Chinese is said to be Chinese, to who hears it."""
+    """Chinese text also has the right language for screen readers."""
     workspace.open(**PLACE, lang=lang)
     wrong = []
     for view in views(workspace):
@@ -129,7 +129,7 @@ def test_every_view_fits_and_can_be_read_at_every_width(workspace: Workspace, la
             if width == WIDTHS[0]:
                 unsaid = workspace.page.evaluate(CHINESE_WITHOUT_LANG)
                 wrong += [f"{view}: not said to be Chinese: {it}" for it in unsaid]
-            try:  # what is drawn to the old width may still be on its way to the new one
+            try:  # the figure may not have been redrawn for the new width yet
                 workspace.page.wait_for_function(FITS, arg=width, timeout=5000)
             except NotInTime:
                 wide = workspace.page.evaluate("document.documentElement.scrollWidth")
@@ -174,7 +174,7 @@ def test_a_walk_with_keys_alone(workspace: Workspace) -> None:
 
 
 def tab_to(workspace: Workspace, selector: str) -> None:
-    """Press Tab until something that the selector matches has the focus."""
+    """Press Tab until an element that the selector matches has the focus."""
     for _ in range(80):
         workspace.page.keyboard.press("Tab")
         script = "(selector) => document.activeElement.matches(selector)"

@@ -1,4 +1,4 @@
-"""A changed model and the model as trained: every view shows either, and says which."""
+"""The changed model and the model as trained: every view shows either, and says which."""
 
 import json
 import re
@@ -19,7 +19,7 @@ START = {
     "head": 2,
     "interventions": [OFF],
 }
-# Those with room for both at the width of the tests, one at a time, and those that need no switch.
+# Views that show both at once, one at a time, and that need no switch.
 BOTH = ("attention", "lines", "alignment", "heads", "space", "flow", "inside")
 ONE = ("decoding", "qkv", "worksheet", "positions", "compare")
 NEITHER = ("whatif", "training")
@@ -31,14 +31,14 @@ def flip(workspace: Workspace, name: str) -> None:
 
 
 def share(workspace: Workspace) -> str:
-    """Share what is shown, and return the share's id."""
+    """Share the current state; return the share's id."""
     workspace.find("#share").click()
     expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))
     return workspace.find("#shared-link").input_value().rpartition("/")[2]
 
 
 def without_model(workspace: Workspace) -> None:
-    """Make the share's model one that is served no more."""
+    """Make the share's model one that is no longer served."""
     models = httpx.get(f"{workspace.url}/api/models").json()
     others = [{**model, "digest": "another"} for model in models]
     workspace.page.route("**/api/models", lambda route: route.fulfill(json=others))
@@ -61,7 +61,7 @@ def test_every_view_shows_either_run_at_once(workspace: Workspace, view: str) ->
     expect(says).to_have_text("As trained")
     assert workspace.link["as"] == "trained"
     workspace.settled()
-    streamed = view == "decoding"  # which is asked for step by step
+    streamed = view == "decoding"  # requested step by step
     assert len(asked) == int(streamed), asked
     assert workspace.boxes("#view")[0]["y"] == place["y"], "nothing jumps"
     plain = httpx.post(f"{workspace.url}/api/trace", json={"source": START["source"], "select": []})

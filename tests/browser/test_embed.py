@@ -1,4 +1,4 @@
-"""A share in a frame of another site's page, and nothing else in one."""
+"""Shares can be framed by another site's page, and no other page can."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ Framing = Callable[[str], str]
 
 @pytest.fixture(scope="module")
 def framing() -> Iterator[Framing]:
-    """Another site: make a page of it that holds this HTML, and return its address."""
+    """Serve another site; yield a function that makes a page of HTML and returns its address."""
     pages: dict[str, str] = {}
 
     class Site(BaseHTTPRequestHandler):
@@ -63,7 +63,7 @@ def framing() -> Iterator[Framing]:
 
 @pytest.fixture(scope="module")
 def share(live_server: AppServer) -> dict[str, Any]:
-    """Return what the API says of a share of `STATE`."""
+    """Return the API's reply about a share of `STATE`."""
     made = httpx.post(f"{live_server.url}/api/shares", json={"state": STATE}, trust_env=False)
     path = f"{live_server.url}/api/shares/{made.json()['id']}"
     document: dict[str, Any] = httpx.get(path, trust_env=False).json()
@@ -71,7 +71,7 @@ def share(live_server: AppServer) -> dict[str, Any]:
 
 
 def framed(page: Page, address: str) -> Frame:
-    """Open another site's page, and return what it holds in its frame."""
+    """Open another site's page, and return its frame."""
     page.goto(address)
     frame = page.frames[1]
     frame.wait_for_load_state()
@@ -79,7 +79,7 @@ def framed(page: Page, address: str) -> Frame:
 
 
 def weights(share: dict[str, Any], place: str, head: int) -> NDArray[Any]:
-    """Compute a head's weights from the queries, keys and mask that the share holds."""
+    """Compute a head's weights from the queries, keys and mask in the share."""
     tensors = share["trace"]["tensors"]
     q, k = (np.array(tensors[f"{place}.{name}"]["data"])[head] for name in ("q", "k"))
     mask = np.array(tensors[f"{place}.mask"]["data"], dtype=bool)

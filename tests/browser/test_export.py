@@ -41,7 +41,7 @@ LINE = """async ([png, x]) => {
 
 
 def save(workspace: Workspace, kind: str, folder: Path) -> Path:
-    """Choose a kind from the menu and keep the file under the name that it comes with."""
+    """Choose a format from the menu and save the file under its suggested name."""
     if workspace.find("#export-panel").is_hidden():
         workspace.find("#export").click()
     with workspace.page.expect_download() as coming:
@@ -54,14 +54,14 @@ def save(workspace: Workspace, kind: str, folder: Path) -> Path:
 
 
 def tensors(url: str, *select: str) -> dict[str, NDArray[Any]]:
-    """The same by the API."""
+    """Return tensors from the API."""
     request = {"source": SENTENCE, "target": TARGET, "select": select}
     reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
     return {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
 
 
 def arrays_of(file: Path) -> dict[str, NDArray[Any]]:
-    """What an NPZ file holds."""
+    """Return the arrays of an NPZ file."""
     with np.load(file, allow_pickle=False) as arrays:
         return dict(arrays)
 
@@ -111,11 +111,11 @@ def test_png_shows_the_weights(workspace: Workspace, tmp_path: Path) -> None:
     left = workspace.find("#view .matrix").first.evaluate("e => e.getBoundingClientRect().left")
     tall = workspace.cell(1, 0)[1] - workspace.cell(0, 0)[1]
     file = save(workspace, "PNG", tmp_path)
-    # One line of pixels from top to bottom, through the column: two for a pixel of the page.
+    # One line of pixels from top to bottom, through the column, two device pixels per CSS pixel.
     png = base64.b64encode(file.read_bytes()).decode()
     line = np.array(workspace.page.evaluate(LINE, [png, round(2 * (24 + x - left))]))
     assert line[2].tolist() == list(PAPER)
-    # Somewhere in it are the cells, each near its upper edge, in the middle and near the lower one.
+    # It has samples of each cell near its upper edge, in the middle and near its lower edge.
     within = np.array([8, tall, 2 * tall - 8])
     cells = (2 * tall * np.arange(len(expected))[:, None] + within).round().astype(int)
     colours = np.array([shade(float(weight)) for weight in expected[:, col]])[:, None]
@@ -227,7 +227,7 @@ def test_a_pdf_is_the_drawing_alone_on_one_page(
     assert printed["title"] == drawn.stem
     root = ElementTree.parse(drawn).getroot()
     assert [*ElementTree.fromstring(printed["svg"]).itertext()] == [*root.itertext()]
-    data = page.pdf(prefer_css_page_size=True)  # ends like the dialog
+    data = page.pdf(prefer_css_page_size=True)  # closes like the print dialog
     assert len(re.findall(rb"/Type /Page\b", data)) == 1
     box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
     assert box is not None

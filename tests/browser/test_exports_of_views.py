@@ -24,7 +24,7 @@ PLACE: dict[str, Any] = {
     "source": SENTENCE, "target": TARGET, "block": "cross", "layer": 1, "head": 2
 }  # fmt: skip
 CHANGED = {"interventions": json.dumps([OFF])}
-# Each view, in each of its own parts that shows something else.
+# Each view, in each of its modes.
 SHOWN: dict[str, dict[str, Any]] = {
     "decoding": {"view": "decoding"},
     "heads": {"view": "heads"},
@@ -53,7 +53,7 @@ DRAWN = {"sweep": ".head-map[data-drawn='72']"}
 
 
 def visit(workspace: Workspace, name: str) -> None:
-    """Go there and wait for all of it."""
+    """Open a view and wait for all of it."""
     workspace.page.keyboard.press("Escape")
     workspace.go(**PLACE | SHOWN[name])
     workspace.settled()
@@ -63,7 +63,7 @@ def visit(workspace: Workspace, name: str) -> None:
 
 
 def numbers_of(file: Path) -> dict[str, NDArray[Any]]:
-    """A CSV's tensors, as wide as their largest indices."""
+    """Return a CSV's tensors, with sizes from their largest indices."""
     rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8-sig"), newline="")))
     assert rows
     axes = [name for name in rows[0] if name not in ("tensor", "value") and "_token" not in name]
@@ -78,7 +78,7 @@ def numbers_of(file: Path) -> dict[str, NDArray[Any]]:
 
 
 def plotted(workspace: Workspace) -> list[NDArray[Any]]:
-    """What the charts plot that can be seen."""
+    """Return the values of the visible charts."""
     return [chart.values for chart in workspace.charts()]
 
 
@@ -99,7 +99,7 @@ HEATMAPS = {
 
 
 def check_heatmap(file: Path) -> None:
-    """A rectangle per cell, with labels, a legend and what is lit."""
+    """Check for a rectangle per cell, labels, a legend and highlights."""
     root = ElementTree.parse(file).getroot()
     name = "{http://www.w3.org/2000/svg}"
     parts = {part.get("data-part") for part in root.iter(f"{name}g")}
@@ -171,7 +171,7 @@ def check_weights(workspace: Workspace, found: Numbers) -> None:
     np.testing.assert_allclose(found[name], tensors(workspace.url, name)[name], atol=1e-5)
 
 
-# What the file says is what the page shows.
+# The file has the numbers of the page.
 CHECKS = {
     "compare": check_trio,
     "changed attention": check_trio,
@@ -214,11 +214,11 @@ def test_every_view_in_every_format(workspace: Workspace, tmp_path: Path) -> Non
             CHECKS[name](workspace, found)
         arrays = arrays_of(files["NPZ"])
         document = json.loads(files["JSON"].read_text())
-        if name != "training":  # there they hold all steps
+        if name != "training":  # whose files have all steps
             assert set(document["tensors"]) == set(arrays) - {"trace.json"} == set(found), name
         for key in set(found) & set(arrays):
             tensor = document["tensors"][key]
-            # A table has its axes in one order for all.
+            # Tables have a fixed order of axes.
             order = sorted(range(len(tensor["dims"])), key=lambda i: AXES.index(tensor["dims"][i]))
             for numbers in (arrays[key], np.array(tensor["data"], dtype=float)):
                 np.testing.assert_allclose(numbers.transpose(order), found[key], atol=1e-5)

@@ -1,4 +1,4 @@
-"""How high the main figure is: what stands above it is measured as it is now, not as it was."""
+"""The height of the main figure follows the present height of the parts above it."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LONG = (
 )
 SHORT = {"en": "My mother bought a new book yesterday.", "zh": "我妈妈昨天买了一本新书。"}
 ROWS = """() => document.querySelector("#view .chart").picture.geometry.cellHeight"""
-# As a hand types it; on a projector the field is out of sight.
+# As a user types it; on a projector, the field is hidden.
 TYPE = """(text) => {
     const field = document.querySelector("#source");
     field.value = text;

@@ -43,7 +43,7 @@ READY = """() => Object.values(window.figures).every(({ context }) => {
 
 
 def attention() -> torch.Tensor:
-    """The weights of X = [[1, 0], [0, 1], [1, 1]] looking at itself, unscaled."""
+    """Return the unscaled self-attention weights of X = [[1, 0], [0, 1], [1, 1]]."""
     x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     return (x @ x.T).softmax(-1)
 
@@ -86,7 +86,7 @@ def given() -> dict[str, Any]:
 
 
 def example(js: str) -> str:
-    """The lines of the docs, with our modules where the server has them."""
+    """Return the example of the docs, with the server's addresses of our modules."""
     docs = (ROOT / "docs/development.md").read_text()
     found = re.search(r"## A figure\n.*?```js\n(.*?)```", docs, re.DOTALL)
     assert found
@@ -95,7 +95,7 @@ def example(js: str) -> str:
 
 @pytest.fixture
 def figures(page: Page, watch: Watch, live_server: AppServer) -> Page:
-    """A page of someone's own on the live server, under the server's policy."""
+    """A third-party page on the live server, under the server's policy."""
     share = httpx.post(f"{live_server.url}/api/shares", json={"state": STATE}, trust_env=False)
     html = httpx.get(live_server.url, trust_env=False).text
     [css] = re.findall(r'href="(/static/\w+/page/workspace\.css)"', html)
@@ -130,7 +130,7 @@ def test_three_figures_stand_on_one_page_and_each_is_its_own(figures: Page) -> N
     expect(page.locator("#live-figure")).to_contain_text("cat")
     expect(page.locator("#share-caption")).to_contain_text("entropy in nats")
 
-    # Pointing at a cell of one tells its number there, and lights nothing elsewhere.
+    # Hovering a cell of one shows its number there, and highlights nothing in the others.
     shared = page.locator("#share-caption").inner_text()
     matrix = page.locator("#given-figure .matrix")
     matrix.focus()
@@ -151,7 +151,7 @@ def test_three_figures_stand_on_one_page_and_each_is_its_own(figures: Page) -> N
     hovered = "() => Object.values(figures).map(({ context }) => context.store.hovered() !== null)"
     assert page.evaluate(hovered) == [False, False, True]
 
-    # Escape lets go in the figure that it is pressed in.
+    # Escape unpins in the figure in which it is pressed.
     page.locator("#share-figure button").first.focus()
     page.keyboard.press("Escape")
     assert links(page)[2][1:] == [query, key]
@@ -159,7 +159,7 @@ def test_three_figures_stand_on_one_page_and_each_is_its_own(figures: Page) -> N
     page.keyboard.press("Escape")
     assert links(page)[2][1:] == [None, None]
 
-    # A share is switched, and the others are what they were.
+    # One figure shows another share, and the others are unchanged.
     page.evaluate("figures.share.context.store.go({ view: 'attention' })")
     expect(page.locator("#share-figure .matrix")).to_be_visible()
     assert [view for view, *_ in links(page)] == ["lines", "attention", "attention"]

@@ -15,7 +15,7 @@ MOST = 4
 
 @dataclass
 class Newcomer:
-    """Somebody who has never been here, and how often they have clicked."""
+    """A first-time visitor, who counts clicks."""
 
     workspace: Workspace
     lang: str
@@ -27,7 +27,7 @@ class Newcomer:
         self.workspace.find(selector).first.click()
 
     def click_cell(self) -> None:
-        """Click the darkest cell of the second row, which every screen shows."""
+        """Click the darkest cell of the second row, which is visible on every screen."""
         self.clicks.append("a cell")
         self.workspace.settled()
         values, _ = self.workspace.figure()

@@ -1,4 +1,4 @@
-"""Terms explain themselves, from one file that the docs are held to as well."""
+"""Terms are explained from one file, with which the docs must agree."""
 
 import json
 import re
@@ -17,7 +17,7 @@ PLACE = {"source": "The dog is tired.", "target": "这只狗累了。", "layer":
 
 
 def used() -> set[str]:
-    """Return the terms that templates and scripts name."""
+    """Return the terms that templates and scripts use."""
     files = [*Path(ROOT / "templates").rglob("*.html"), *Path(ROOT / "static/js").rglob("*.js")]
     pattern = re.compile(r'data-term"?[=:] ?"([^"{$]+)"')
     return {term for file in files for term in pattern.findall(file.read_text())}

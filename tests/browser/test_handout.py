@@ -26,7 +26,7 @@ Opening = Callable[..., Workspace]
 def opened(
     page: Page, watch: Watch, workspace: Workspace, live_server: AppServer, tmp_path: Path
 ) -> Opening:
-    """Writes the handout of a state to a file and opens it from there."""
+    """Write the handout of a state to a file and open it."""
 
     def go(theme: str | None = None, **state: Any) -> Workspace:
         whole = {"source": SENTENCE, "target": TARGET, "layer": LAYER, "head": HEAD, **state}

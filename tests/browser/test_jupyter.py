@@ -61,7 +61,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
                 time.sleep(0.2)
         yield f"{address}/lab/tree/headlight.ipynb?token={TOKEN}"
     finally:
-        process.terminate()  # asks; again: without asking the kernel
+        process.terminate()  # the first signal asks for confirmation, the second exits
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:

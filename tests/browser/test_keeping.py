@@ -1,4 +1,4 @@
-"""What tests share is as good as new: the page that goes from one to the next, and its links."""
+"""The page that tests share is as good as a new one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ ELSEWHERE: dict[str, Any] = {"source": "Dogs too.", "view": "heads", "layer": 0,
 
 
 def look(workspace: Workspace) -> tuple[dict[str, str], str]:
-    """The link, and all that is written on the page but for what is said when it changes."""
+    """Return the link and all text of the page, except announcements of changes."""
     workspace.settled()
     return workspace.link, workspace.find("main").inner_text()
 
@@ -80,7 +80,7 @@ def test_lasting_changes_need_a_new_page(
 
 
 def test_what_can_be_taken_back_is(context: BrowserContext, live_server: AppServer) -> None:
-    """Routes, listeners and storage; the next link is loaded, since the page may still wait."""
+    """Routes, listeners and storage are reset; the next link is loaded, not navigated to."""
     keeper, asked = Keeper(context), []
     with keeper.lent(lambda: True) as page:
         Workspace(page, live_server.url).load(**ELSEWHERE)

@@ -1,4 +1,4 @@
-"""Attention by hand: cells as in a spreadsheet, steps that follow, a link that holds it all."""
+"""Attention by hand: cells as in a spreadsheet, live steps, and a link with the whole state."""
 
 import json
 import math
@@ -33,7 +33,7 @@ COPY = """(input) => {
 
 
 class Lab:
-    """The page as a test sees it."""
+    """Helpers for the page of the lab."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -79,7 +79,7 @@ def test_it_opens_on_the_identity_example(lab: Lab) -> None:
 def test_numbers_update_while_typing(lab: Lab) -> None:
     lab.open()
     lab.cell("x", 0, 0).click()
-    lab.page.keyboard.type("2")  # what was there is replaced, as in a sheet
+    lab.page.keyboard.type("2")  # replaces the content, as in a spreadsheet
     lab.expect_row("Query vectors", 0, ["2", "0", "0"])
     lab.page.keyboard.type("/5")
     lab.expect_row("Query vectors", 0, ["0.4000", "0", "0"])
@@ -122,7 +122,7 @@ def test_steps_move_while_one_types_faster_than_the_server_answers(lab: Lab) -> 
     seen, asked = lab.page.evaluate("[window.seen, window.asked]")
     assert len(seen) > 1  # not the last one only
     assert asked[-1] == 12345
-    assert [str(one) for one in asked[1:]] == seen  # each that was asked has been shown
+    assert [str(one) for one in asked[1:]] == seen  # each requested number was shown
 
 
 def test_keys_of_a_spreadsheet(lab: Lab) -> None:
@@ -412,7 +412,7 @@ def test_a_share_opens_on_what_was_seen_and_a_change_leaves_it(lab: Lab) -> None
     expect(lab.cell("w_v", 0, 0)).to_have_value("1/3")
     expect(lab.page.locator(FINDING)).to_contain_text("each has the same output as before")
     expect(lab.page.locator("#frozen")).to_be_visible()
-    assert "/api/lab" not in asked  # what was frozen is shown
+    assert "/api/lab" not in asked  # the frozen steps are shown
     assert urlsplit(lab.page.url).path == urlsplit(url).path
     lab.cell("x", 0, 0).fill("5")
     lab.expect_row("Query vectors", 0, ["5", "1", "1"])
@@ -450,7 +450,7 @@ def test_exported_files(lab: Lab, watch: Watch, tmp_path: Path) -> None:
     assert saved["CSV"].read_text("utf-8-sig").startswith("tensor,head,query,query_token,key")
     assert r"\[ A = \mathrm{softmax} ( S ) \]" in saved["LaTeX"].read_text()
     assert json.loads(saved["JSON"].read_text())["steps"]["mix"]
-    lab.page.goto(saved["HTML"].as_uri())  # from the disk, with no server to ask
+    lab.page.goto(saved["HTML"].as_uri())  # from disk, without a server
     step = lab.step("Weights")
     step.get_by_role("textbox").first.fill("0.47")
     expect(step.locator("[data-verdict=right]")).to_have_count(1)

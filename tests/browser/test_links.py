@@ -1,4 +1,4 @@
-"""A link is what was seen: the address bar, the way back, and frozen shares."""
+"""Links reproduce the screen: the address bar, the history, and frozen shares."""
 
 import json
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -142,7 +142,7 @@ def test_a_share_of_nonsense_opens_on_what_is_there(workspace: Workspace) -> Non
     nonsense = {"block": "nope", "layer": 99, "head": -1, "query": "x", "view": "nope", "top": "no"}
 
     def old(route: Route) -> None:
-        """Answer as for a share from before states were looked at."""
+        """Reply as for a share stored before states were validated."""
         reply = route.fetch()
         file = reply.body()
         end = 8 + int.from_bytes(file[:8], "little")
@@ -181,7 +181,7 @@ def test_open_live_leads_from_a_share_to_the_workspace(workspace: Workspace) -> 
 
 
 def test_link_is_copied_over_plain_http(workspace: Workspace) -> None:
-    # What a class on a network has: no asynchronous clipboard.
+    # As in a class on a local network: without the asynchronous clipboard.
     workspace.page.add_init_script("delete Navigator.prototype.clipboard")
     workspace.load(source="The cat sits.", **PLACE)
     workspace.find("#share").click()

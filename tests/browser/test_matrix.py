@@ -1,4 +1,4 @@
-"""A matrix always reads: which labels stand, how it fills its room, how it scrolls on a phone."""
+"""A matrix is always legible: its labels, how it fills its panel, and scrolling on a phone."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ LONGER = (
     "The old man who lived next door told my sister that he would never forget the day when the "
     "two of them had met in the small shop near the river, and she laughed."
 )
-# The labels of a side that can be seen, as text.
+# The visible labels of a side, as text.
 SEEN = """([panel, side]) => [...document.querySelectorAll(`${panel} .labels.${side} .label`)]
     .filter((label) => label.checkVisibility({ visibilityProperty: true }))
     .map((label) => label.textContent)"""
-# Labels of rows that can be seen and lie on the one before them: by how many pixels.
+# Visible row labels that overlap the previous one, and by how many pixels.
 OVERLAPS = """() => {
     const labels = [...document.querySelectorAll("#view .labels.rows .label")]
         .filter((label) => label.checkVisibility({ visibilityProperty: true }))
@@ -54,7 +54,7 @@ def test_the_lit_label_is_never_dropped_and_lies_on_no_other(
 
 
 def test_the_maps_of_compare_fill_their_panels_and_name_what_is_lit(workspace: Workspace) -> None:
-    """Three in a row share the names of their rows, and have equal cells."""
+    """Three maps in a row share their row labels, and have equal cells."""
     workspace.page.set_viewport_size({"width": 1440, "height": 900})
     workspace.open(source=LONG, view="compare", b=OTHER, block="cross", layer=1, head=2)
     cells = set()

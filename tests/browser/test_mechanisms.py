@@ -1,4 +1,4 @@
-"""A bundle of any mechanism opens in the workspace: every view that it offers, and no error."""
+"""Bundles of any mechanism open in the workspace, in every view that it offers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -57,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iter
         config = replace(plain, **changes)
         model = Transformer(config)
         for one, parameter in model.named_parameters():
-            if one.endswith((".pi", ".b")):  # that begin as if they were not there
+            if one.endswith((".pi", ".b")):  # whose initial values have no effect
                 nn.init.normal_(parameter, std=0.5)
         save_bundle(folder / name, model.state_dict(), config, tokenizer, name, torch.float32)
     models = ",".join(f"{name}={folder / name}" for name in BUNDLES)
@@ -75,7 +75,7 @@ def opened(page: Page, watch: Watch, server: AppServer) -> Iterator[Workspace]:
 
 
 def offered(workspace: Workspace) -> list[str]:
-    """The views that the page offers, read off its choices."""
+    """Return the views that the page offers."""
     choices = workspace.page.locator("#views input")
     values = [one.get_attribute("value") for one in choices.all()]
     return [value for value in values if value]
@@ -107,14 +107,14 @@ def test_the_worksheet_agrees_with_the_model(opened: Workspace, name: str, block
 
 
 def parameters(server: AppServer, model: str, *names: str) -> dict[str, np.ndarray[Any, Any]]:
-    """A model's parameters, as the API tells them."""
+    """Return a model's parameters from the API."""
     url = f"{server.url}/api/models/{model}/parameters"
     found = httpx.get(url, params={"select": ",".join(names)}).json()["tensors"]
     return {name: np.array(one["data"]) for name, one in found.items()}
 
 
 def traced(server: AppServer, model: str, *names: str) -> dict[str, np.ndarray[Any, Any]]:
-    """What a run recorded, as the API tells it."""
+    """Return the tensors of a run from the API."""
     asked = {"source": SOURCE, "target": TARGET, "model": model, "select": [*names]}
     found = httpx.post(f"{server.url}/api/trace", json=asked).json()["tensors"]
     return {name: np.array(one["data"], dtype=float) for name, one in found.items()}
@@ -125,7 +125,7 @@ def number(text: str) -> float:
 
 
 def test_the_inspector_works_out_an_additive_score(opened: Workspace, server: AppServer) -> None:
-    """w · tanh(q + k + b) + π, with each number that stands there."""
+    """Check w · tanh(q + k + b) + π with each displayed number."""
     name, at, head, i, j = "additive-relative-window", "encoder.1.self", 2, 3, 4
     place = {"source": SOURCE, "target": TARGET, "model": name, "block": "encoder"}
     opened.open(**place, view="attention", layer=1, head=head, query=i, key=j)
@@ -246,7 +246,7 @@ def test_a_window_is_masked_cells(opened: Workspace, block: str, size: int) -> N
 def test_q_k_v_shows_what_additive_scoring_adds(
     opened: Workspace, server: AppServer, block: str
 ) -> None:
-    """w · tanh(q + k + b) of one query: a row for each key, whose sum is the score without π."""
+    """The view shows w · tanh(q + k + b) of a query: a row per key, which sums to the score."""
     name, head, i = "additive-relative-window", 2, 3
     at = {"encoder": "encoder.1.self", "cross": "decoder.1.cross"}[block]
     place = {"source": SOURCE, "target": TARGET, "model": name, "block": block}

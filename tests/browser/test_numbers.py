@@ -1,4 +1,4 @@
-"""What is drawn is what the model computed: compared with numbers recomputed from q and k."""
+"""Drawn numbers are the model's: compared with numbers recomputed from q and k."""
 
 from typing import Any
 
@@ -16,12 +16,12 @@ TARGET = "这只狗很累，所以它睡觉。"
 PLACES = {"encoder": "encoder.1.self", "decoder": "decoder.1.self", "cross": "decoder.1.cross"}
 HEAD = 2
 
-# The scale of the design, by its ends: paper, and the violet of a weight of one.
+# The ends of the colour scale: paper, and the violet of a weight of 1.
 PAPER, VIOLET = (251, 250, 247), (76, 29, 149)
 
 
 def trace(url: str, place: str) -> dict[str, NDArray[Any]]:
-    """q, k and mask of a place, by the API."""
+    """Return q, k and mask of a place from the API."""
     request = {
         "source": SENTENCE,
         "target": TARGET,
@@ -35,7 +35,7 @@ def trace(url: str, place: str) -> dict[str, NDArray[Any]]:
 
 
 def weights(q: NDArray[Any], k: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
-    """softmax(q · k / √d) over what the mask leaves; NaN where it leaves nothing."""
+    """Return softmax(q · k / √d) over the unmasked keys; NaN where masked."""
     scores = np.where(mask, q @ k.T / np.sqrt(q.shape[-1]), -np.inf)
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
     softmax: NDArray[Any] = exponentials / exponentials.sum(axis=-1, keepdims=True)
@@ -57,7 +57,7 @@ def test_plotted_z_is_softmax_of_q_and_k(workspace: Workspace, block: str) -> No
 @pytest.mark.parametrize("block", PLACES)
 def test_pixels_have_the_colour_of_their_value(workspace: Workspace, block: str) -> None:
     workspace.open(source=SENTENCE, target=TARGET, block=block, layer=1, head=HEAD)
-    # The lit row and the pointer's marks lie on cells; their corners are free of numbers.
+    # The highlighted row and the pointer's marks cover cells; the corners of cells have no numbers.
     parts = trace(workspace.url, PLACES[block])
     values = weights(parts["q"][HEAD], parts["k"][HEAD], parts["mask"])
     cells = [(row, col) for row, col in np.ndindex(values.shape) if not np.isnan(values[row, col])]
@@ -79,7 +79,7 @@ def test_masked_cells_are_hatched_and_say_so(workspace: Workspace) -> None:
     assert workspace.find(".tip").inner_text().endswith("masked")
 
 
-# What is written on the canvas of a chart, by where it stands.
+# The texts on the canvas of a chart, by position.
 WRITTEN = """(() => {
     window.written = {};
     const { fillText } = CanvasRenderingContext2D.prototype;
@@ -99,7 +99,7 @@ def test_tooltip_has_four_decimals_and_cells_have_two(workspace: Workspace) -> N
     written = workspace.page.evaluate("written")
     place = [tuple(map(float, point.split())) for point in written]
     in_order = [text for _, text in sorted(zip(place, written.values(), strict=True), key=by_rows)]
-    # What would print as 0.00 is an empty cell.
+    # A cell that would show 0.00 is empty.
     assert in_order == [f"{value:.2f}" for value in plotted.flat if value >= 0.005]
 
 
@@ -122,7 +122,7 @@ def test_inspector_works_the_weight_out(workspace: Workspace) -> None:
 
 
 def test_the_calculation_goes_from_scores_to_weights(workspace: Workspace) -> None:
-    """By hand with the slider, and by itself."""
+    """The calculation is stepped with the slider, and plays by itself."""
     workspace.open(
         source=SENTENCE, target=TARGET, block="cross", layer=1, head=HEAD, query=3, key=2
     )
@@ -158,7 +158,7 @@ def working(workspace: Workspace) -> dict[str, str]:
 
 
 def test_softmax_is_shown_as_computed_in_every_row_of_the_opening(workspace: Workspace) -> None:
-    """The row's largest score goes first: no exponential is too large or too small to print."""
+    """The row's maximum is subtracted first, so that no exponential is too large to print."""
     workspace.load()
     workspace.find("#working sup").first.wait_for(state="attached")
     rows = workspace.figure()[0].shape[0]
@@ -180,13 +180,13 @@ def test_softmax_is_shown_as_computed_in_every_row_of_the_opening(workspace: Wor
 
 
 def near(number: str, text: str) -> bool:
-    """Whether the text has the number, its last digit perhaps rounded the other way."""
+    """Return whether the text has the number; its last digit may be rounded differently."""
     candidates = [float(number) + step for step in (-1e-4, 0, 1e-4)]
     return any(f"{candidate:.4f}" in text for candidate in candidates)
 
 
 def shade(value: float) -> tuple[float, ...]:
-    """The colour of a weight: straight in OKLab from paper to violet, with a bloom of chroma."""
+    """Return the colour of a weight: a line in OKLab from paper to violet, with extra chroma."""
     start, end = oklab(PAPER), oklab(VIOLET)
     step = value * 16
     low = min(int(step), 15)

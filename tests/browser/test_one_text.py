@@ -1,4 +1,4 @@
-"""Models of one text: the page knows of them what their table of attentions says."""
+"""Models of one text: the page uses only their table of attentions."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The opening: what a newcomer sees first, and who does not see it."""
+"""The introduction: what newcomers see first, and who does not see it."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ from tests.browser.axe import violations
 from tests.browser.workspace import Workspace
 
 SAYS = "#opening-says"
-# Each example, the written word in which it is seen, and the source words that it must look at.
+# Each example, the output word that shows it, and the source words that it must attend to.
 EXAMPLES = {
     "en": [
         ("word order", "买", "bought"),
@@ -30,7 +30,7 @@ EXAMPLES = {
 
 
 def arrive(workspace: Workspace, lang: str = "en", query: str = "") -> None:
-    """Come to `/` as somebody who has never been here."""
+    """Open `/` as a first-time visitor."""
     workspace.page.goto(f"{workspace.url}/?lang={lang}{query}")
     expect(workspace.find(SAYS)).not_to_be_empty()
 
@@ -64,7 +64,7 @@ def test_a_newcomer_reads_a_sentence_that_the_numbers_say(workspace: Workspace) 
         best = int(weights[row].argmax())
         if weights[row, best] > 0.5:
             assert said.endswith(f"it looks at {tokens[best]}.")
-        # A line for each weight that can be seen, the thickest for the largest.
+        # A line for each visible weight, the thickest for the largest.
         widths = workspace.find(".threads-of-one path").evaluate_all(
             "paths => paths.map((path) => Number(path.getAttribute('stroke-width')))"
         )

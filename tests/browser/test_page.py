@@ -53,7 +53,7 @@ def test_caption_says_what_the_numbers_say(workspace: Workspace) -> None:
             assert f"most at {columns[plotted[row].argmax()].strip('·')}" in said
 
 
-# Every size that the matrix has had, but for that of a canvas on which nothing is drawn yet.
+# Every size that the matrix has had, except that of an empty canvas.
 SIZES = """(() => {
     window.sizes = new Set();
     const look = () => {

@@ -17,7 +17,7 @@ PLACE: dict[str, Any] = {
     "head": 1,
 }
 LONGER = "The dog that chased the cat is tired."
-# All text that is seen, by its size.
+# All visible text, by size.
 SIZES = """() => [...document.querySelectorAll("body *")].filter((element) => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     return own && element.checkVisibility({ visibilityProperty: true })

@@ -1,4 +1,4 @@
-"""The link over the whole screen: another reader reads it off the screen."""
+"""The full-screen QR code is decoded by another library."""
 
 import io
 
@@ -15,7 +15,7 @@ SENTENCE = "The animal didn't cross the street because it was too tired, 不是�
 
 
 def read(workspace: Workspace) -> str:
-    """What a camera reads off the whole screen."""
+    """Decode the QR code in a screenshot."""
     picture = Image.open(io.BytesIO(workspace.page.screenshot())).convert("L")
     (found,) = zxingcpp.read_barcodes(np.asarray(picture))
     text: str = found.text
@@ -32,7 +32,7 @@ def test_a_long_link_is_shown_as_a_short_one(workspace: Workspace, theme: str) -
     link = workspace.find("#qr-link").inner_text()
     assert link.startswith(f"{workspace.url}/s/")
     assert read(workspace) == link
-    expect(workspace.find("#qr-note")).to_be_visible()  # 127.0.0.1 is this machine only
+    expect(workspace.find("#qr-note")).to_be_visible()  # other machines cannot open 127.0.0.1
     (box,) = workspace.boxes("#qr-picture")
     assert box["width"] >= 600
 

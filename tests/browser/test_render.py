@@ -1,4 +1,4 @@
-"""The keyed renderer of the page: from any list to any other with the least change."""
+"""The keyed renderer of the page changes any list to any other with the fewest operations."""
 
 import re
 from collections.abc import Callable

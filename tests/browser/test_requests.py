@@ -1,4 +1,4 @@
-"""What the page asks the server for: what it shows in one request, then only what is missing."""
+"""The page's requests: one for a new sentence, then only for missing data."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ VIEWS = (
 
 
 def listening(page: Page) -> list[dict[str, list[str]]]:
-    """The bodies of all requests for a trace from now on."""
+    """Return a list of the bodies of all following trace requests."""
     asked: list[dict[str, list[str]]] = []
 
     def listen(request: Request) -> None:
@@ -36,7 +36,7 @@ def listening(page: Page) -> list[dict[str, list[str]]]:
 
 @pytest.fixture
 def asks(workspace: Workspace) -> Callable[..., list[dict[str, list[str]]]]:
-    """Open the page on a view, and listen."""
+    """Open a view, and record requests."""
 
     def opened(**link: str | int) -> list[dict[str, list[str]]]:
         workspace.open(**{**START, **link})
@@ -131,7 +131,7 @@ def test_a_click_on_a_head_of_the_map_asks_at_most_once(workspace: Workspace) ->
 
 
 def posts(workspace: Workspace) -> list[str]:
-    """The questions that the page asks from now on."""
+    """Return a list of all following requests."""
     asked: list[str] = []
     workspace.page.on(
         "request",

@@ -1,4 +1,4 @@
-"""What a reader changes in a share: run where the model is served, marked, and taken back."""
+"""A reader's changes of a share: run if the model is served, marked, and undone."""
 
 import re
 
@@ -15,7 +15,7 @@ START = {"source": "The cat sits.", "block": "cross", "layer": 1, "head": 4, "vi
 
 @pytest.fixture
 def shared(workspace: Workspace) -> Workspace:
-    """The page at a share of its own."""
+    """The page with its own share."""
     workspace.open(**START)
     made = share(workspace)
     workspace.page.goto(f"{workspace.url}/s/{made}")
@@ -29,7 +29,7 @@ def test_what_a_reader_changes_is_marked_and_taken_back(shared: Workspace) -> No
     expect(shared.find("#frozen-says")).to_contain_text("exactly as its author saw it")
     shared.find("#heads label").nth(2).click()
     shared.page.wait_for_url(re.compile("head=2"))
-    expect(shared.find("#departed")).to_be_hidden()  # another place of the same run
+    expect(shared.find("#departed")).to_be_hidden()  # only another place of the same run
     shared.find("#heads label").nth(4).click()
 
     shared.find("#source").fill("A dog sleeps.")

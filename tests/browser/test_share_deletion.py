@@ -1,4 +1,4 @@
-"""A share is deleted where it was made, or later at its own address, by who has its key."""
+"""A share is deleted where it was created, or later at its own address with its key."""
 
 import re
 
@@ -13,7 +13,7 @@ PLACE = {"view": "attention", "block": "cross", "layer": 1, "head": 4, "lang": "
 
 
 def share(workspace: Workspace, **more: object) -> tuple[str, str]:
-    """Share what is open; return the link and the edit key that the page shows."""
+    """Share the current state; return the link and the edit key that the page shows."""
     workspace.open(source="The cat sits.", **PLACE | more)
     workspace.find("#share").click()
     expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))

@@ -1,4 +1,4 @@
-"""What an author writes beside a share, from the panel to the reader's page."""
+"""The author's texts of a share, from the panel to the reader's page."""
 
 from playwright.sync_api import expect
 
@@ -8,7 +8,7 @@ NOTE = "Look at the third row.\n<b>Twice</b>."
 
 
 def write(workspace: Workspace, **words: str) -> str:
-    """Fill in the form, make the link, and return it."""
+    """Fill in the form, create the link, and return it."""
     expect(workspace.find("#shared-link")).to_be_visible()
     before = workspace.find("#shared-link").input_value()
     if not workspace.find("#telling form").is_visible():

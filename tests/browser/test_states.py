@@ -1,4 +1,4 @@
-"""What the page says when there is nothing to show, or something went wrong."""
+"""The page's messages when it is empty, loading or something went wrong."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ START = {"source": "The cat sits.", "target": "猫坐着。"}
 
 
 def answer(route: Route, status: int, kind: str, **headers: str) -> None:
-    """Answer with a problem document."""
+    """Reply with a problem document."""
     document = {"type": f"urn:headlight:{kind}", "title": "", "status": status, "detail": "detail"}
     route.fulfill(
         status=status,
@@ -112,7 +112,7 @@ def test_a_link_to_what_is_not_there_opens_on_what_is(workspace: Workspace, lang
 
 
 def tensors_fail(workspace: Workspace, handle: Callable[[Route], None]) -> None:
-    """Open the attention view, then handle what the Q K V view asks for on top of it."""
+    """Open the attention view, then handle the additional requests of the Q K V view."""
     workspace.load(**START, view="attention", block="encoder", layer="0", head="0")
     workspace.page.route("**/api/trace", handle)
     workspace.page.locator(".views label", has_text="Q K V").first.click()

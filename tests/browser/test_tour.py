@@ -104,7 +104,7 @@ def test_no_stop_hides_what_it_is_about(workspace: Workspace, width: int, lang: 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_first_calculation_has_moderate_numbers(workspace: Workspace, lang: str) -> None:
-    """A weight of 0.9999 convinces nobody: the stop opens a cell that can be worked out."""
+    """The stop opens a cell with moderate numbers, not a weight of 0.9999."""
     workspace.page.goto(f"{workspace.url}/?tour=1&lang={lang}")
     workspace.drawn()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Watch a model learn: train, look back, pause, fork, keep, and open what was kept."""
+"""Watch a model learn: train, look back, pause, fork, keep, and open the kept model."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ def expect_state(page: Page, state: str) -> None:
 
 
 def picture(page: Page) -> str:
-    """Return what the figure shows, once it shows a trace."""
+    """Return the figure's picture, once it shows a trace."""
     expect(page.locator("#stage")).to_have_attribute("data-picture", "drawn", timeout=LONGEST_MS)
     made: str = page.locator("#view canvas").first.evaluate("(canvas) => canvas.toDataURL()")
     return made
@@ -117,7 +117,7 @@ def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
 
 
 def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppServer) -> None:
-    """The run goes on without the page; with the network back, the page reads what it missed."""
+    """The run continues without the page; when the network is back, the page catches up."""
     watch.expect("ERR_|Failed to load resource")
     cable = Cable(trainer.url)
     train.goto(f"{cable.url}/train?{LONG}")
@@ -131,7 +131,7 @@ def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppSer
 
     with cable.pulled(train.context):
         expect(train.locator(".problem")).to_be_visible(timeout=LONGEST_MS)
-        train.wait_for_timeout(500)  # what had arrived before is drawn
+        train.wait_for_timeout(500)  # until the events received before are drawn
         cut: int = train.evaluate(count)
         for _ in range(LONGEST_MS // 500):
             if snapshots() >= cut + 3:

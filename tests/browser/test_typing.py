@@ -11,7 +11,7 @@ START = {"source": "The cat sits.", "target": "猫坐着。", "block": "cross"}
 
 
 def traced(page: Page) -> list[str]:
-    """The sentences that the page asks to be traced from now on."""
+    """Return a list of the sentences of all following trace requests."""
     asked: list[str] = []
 
     def listen(route: Route) -> None:

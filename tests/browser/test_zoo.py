@@ -1,4 +1,4 @@
-"""The zoo: models side by side on the same input, results, and a link that holds it all."""
+"""The zoo: models side by side on the same input, results, and a link with the whole state."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
@@ -12,7 +12,7 @@ from tests.servers import AppServer
 
 
 class Zoo:
-    """The page as a test sees it."""
+    """Helpers for the page of the zoo."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -76,7 +76,7 @@ def test_what_is_typed_is_answered_and_what_is_no_input_stays_there(zoo: Zoo, wa
     box.fill("x1")
     expect(zoo.page.locator("#source-says")).to_have_text("Type letters from a to z, at most 32.")
     expect(box).to_have_value("x1")
-    zoo.answers("plain", "z y x", right=True)  # what was there stays
+    zoo.answers("plain", "z y x", right=True)  # the previous answers stay
     box.fill("xy")
     zoo.answers("plain", "y x", right=True)
 

@@ -1,4 +1,4 @@
-"""A closer look at a matrix: Plotly, fetched when someone asks for it, and the way back."""
+"""Zooming into a matrix: Plotly is loaded on demand, and the simple picture comes back."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ SOURCE = (
     "about the storm that took his brother's boat."
 )
 LONG: dict[str, Any] = {"source": SOURCE, "view": "attention", "block": "decoder", "layer": 1}
-# What Plotly plots, null where it plots nothing, and the ends of what it shows of either axis.
+# Plotly's values, null where empty, and the visible range of both axes.
 PLOTTED = """() => {
     const { data, _fullLayout: { xaxis, yaxis } } = document.querySelector(".js-plotly-plot");
     const z = data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n)));
@@ -36,7 +36,7 @@ def plotted(workspace: Workspace) -> dict[str, Any]:
 
 
 def cell_at(workspace: Workspace, row: int, col: int) -> tuple[float, float]:
-    """The middle of a cell, in pixels of the window, from the ends of what is shown."""
+    """Return the middle of a cell in pixels of the window, from the visible range."""
     frame = workspace.boxes(".zoomed .nsewdrag")[0]
     (left, right), (bottom, top) = plotted(workspace)["ends"]
     across, down = (col - left) / (right - left), (row - top) / (bottom - top)
