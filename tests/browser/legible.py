@@ -8,8 +8,8 @@ SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element
     return own && seen && !hidden && parseFloat(getComputedStyle(element).fontSize) < 13;
 }).map((element) => element.outerHTML.slice(0, 120))"""
 
-# Text that is cut off by its box, or outside the page and not reachable by scrolling. Text ending in
-# an ellipsis is allowed.
+# Text that is cut off by its box, or outside the page and not reachable by scrolling. Text with
+# an ellipsis at its end is allowed.
 CUT_OFF = """() => [...document.querySelectorAll("body *")].filter((element) => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
