@@ -9,11 +9,11 @@ import pytest
 
 from tests.servers import AppServer, own_environment, running_app, running_postgres
 
-# A developer's own settings must neither change a result nor let a test near their data.
+# A developer's own settings must not change results or lead a test to their data.
 for _name in os.environ.keys() - own_environment().keys():
     del os.environ[_name]
 
-# Small models gain nothing from threads, and lose much when a browser needs the other core.
+# Small models gain nothing from threads, and are much slower when a browser uses the other core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
@@ -31,7 +31,7 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server_cache(common: Path) -> Path:
-    """A cache of what every server would otherwise create for itself."""
+    """A cache of files that every server would otherwise create itself."""
     folder = common / "server-cache"
     folder.mkdir(exist_ok=True)
     return folder
@@ -52,7 +52,7 @@ def launch(tmp_path: Path, server_cache: Path) -> Iterator[Callable[..., AppServ
     """Start a server for this test only: ``launch(data_dir=…, database_url=…)``.
 
     Without ``data_dir`` all of a test's servers share one folder, so that a second one finds what
-    the first one kept.
+    the first one stored.
     """
     with ExitStack() as servers:
 
@@ -65,6 +65,6 @@ def launch(tmp_path: Path, server_cache: Path) -> Iterator[Callable[..., AppServ
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Callable[[str], str]]:
-    """Create a database in a PostgreSQL for this run; returns its URL: ``postgres("shares")``."""
+    """Create a database in a PostgreSQL for this run; return its URL: ``postgres("shares")``."""
     with running_postgres() as create:
         yield create

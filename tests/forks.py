@@ -39,7 +39,7 @@ IMPORTS = (
     "uvicorn.loops.auto",
     "uvicorn.protocols.http.auto",
 )
-LONGEST = 1 << 20  # of a message, in bytes
+LONGEST = 1 << 20  # maximum length of a message, in bytes
 START_ANEW = multiprocessing.util.spawnv_passfds
 
 

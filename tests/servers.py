@@ -39,7 +39,7 @@ class AppServer:
         self.process.wait()
 
     def stop(self) -> int:
-        """Stop it and return its exit status; kills it after 15 seconds."""
+        """Stop it and return its exit status; kill it after 15 seconds."""
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(timeout=15)
@@ -128,7 +128,7 @@ def _start(
 
 @contextmanager
 def running_postgres() -> Iterator[Callable[[str], str]]:
-    """Start a PostgreSQL; yields a function that creates a database and returns its URL."""
+    """Start a PostgreSQL; yield a function that creates a database and returns its URL."""
     commands, port = _postgres_commands(), free_port()
     address = ["-h", "127.0.0.1", "-p", str(port), "-U", "headlight"]
 

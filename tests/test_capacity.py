@@ -1,4 +1,4 @@
-"""The simulation of capacity, against what was measured and what can be worked out by hand."""
+"""The simulation of capacity, compared with measurements and calculations by hand."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def test_one_student_never_waits() -> None:
 
 
 def test_saturated_rates_by_hand() -> None:
-    """The rate of one engine, of two, and of the server in front of many."""
+    """Check the rates of one engine, of two, and of a server with many engines."""
     full = BATCH / (TIMES.base + BATCH * TIMES.each)
     for replicas in (1, 2):
         site = Site("full", TIMES, 1, replicas, replicas)
@@ -39,7 +39,7 @@ def test_saturated_rates_by_hand() -> None:
 
 
 def test_littles_law_holds() -> None:
-    """Clients who send at once what they can are all under way: rate × time is their number."""
+    """With clients that send without pauses, rate × response time is their number."""
     seen = simulate(LAPTOP, 32, every=0.0)
     assert seen.rate * sum(seen.times) / len(seen.times) == pytest.approx(32, rel=0.02)
 
@@ -53,7 +53,7 @@ def test_a_full_queue_refuses() -> None:
 
 
 def test_it_agrees_with_what_was_measured() -> None:
-    """Two points are fitted; the times of many students are not, and lie within the factor."""
+    """Two points are fitted; the times of many students are not, and are within the margin."""
     alone = simulate(LAPTOP, 1).at(0.5)
     assert alone == pytest.approx(MEASURED.alone, rel=0.1)
     assert simulate(LAPTOP, 32, every=0.0).rate == pytest.approx(MEASURED.saturated, rel=0.05)
@@ -80,5 +80,5 @@ def test_what_was_measured_is_what_bench_says() -> None:
 
 
 def test_the_table_in_the_docs_is_what_it_prints() -> None:
-    """The first one; the others take half a minute."""
+    """Check the first table; the others take half a minute."""
     assert "\n".join(checked()) in (ROOT / "docs/scale.md").read_text()

@@ -28,7 +28,7 @@ PROXIES = ("nginx", "caddy")
 
 
 def nginx(folder: Path, backend: str, port: int) -> list[str]:
-    """The configuration as it is shipped, but for ports, certificates, and IPv6."""
+    """Write the shipped configuration with other ports and certificates, without IPv6."""
     site = (ROOT / "deploy/nginx.conf").read_text()
     site = re.sub(r"listen \[::\].*\n", "", site)
     site = site.replace("listen 80;", f"listen 127.0.0.1:{free_port()};")
@@ -48,7 +48,7 @@ def nginx(folder: Path, backend: str, port: int) -> list[str]:
 
 
 def caddy(folder: Path, backend: str, port: int) -> list[str]:
-    """The configuration as it is shipped, but for ports and certificates."""
+    """Write the shipped configuration with other ports and certificates."""
     site = (ROOT / "deploy/Caddyfile").read_text()
     site = site.replace("{\n\tservers", "{\n\tadmin off\n\tauto_https off\n\tservers", 1)
     own = f"https://{HOST}:{port} {{\n\tbind 127.0.0.1\n\ttls {folder}/cert.pem {folder}/key.pem"
@@ -91,7 +91,7 @@ def running_proxy(name: str, folder: Path, backend: str) -> Iterator[httpx.Clien
 
 
 class _ByName(httpx.BaseTransport):
-    """Reaches the host on loopback, under its own name, from an address of one's own."""
+    """Connects to loopback under the host's name, each client from its own address."""
 
     def __init__(self, port: int, trusted: ssl.SSLContext, address: str) -> None:
         self.port = port
@@ -120,7 +120,7 @@ def _wait(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> 
 
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
-    """One Headlight, set up as the configurations say."""
+    """A server with the settings that the configurations name."""
     data_dir = tmp_path_factory.mktemp("backend")
     with running_app(data_dir, PUBLIC, warm=True, cache=server_cache) as server:
         yield server
@@ -130,7 +130,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Ite
 def client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, backend: AppServer
 ) -> Iterator[httpx.Client]:
-    """Speak to a proxy."""
+    """A client of a proxy."""
     folder = tmp_path_factory.mktemp(request.param)
     with running_proxy(request.param, folder, backend.url.removeprefix("http://")) as client:
         yield client
@@ -144,7 +144,7 @@ def test_a_request_goes_through(client: httpx.Client) -> None:
     run = client.post("/api/trace", json={"source": "The cat sat.", "select": []})
     assert run.json()["output"]["text"]
     assert client.get("/api/ready").json() == {"status": "ready"}
-    # The longest sentence that is taken, in Chinese, with the page that it was typed on.
+    # The longest allowed sentence, in Chinese, with the page as referrer.
     path = f"/?source={'%E7%8C%AB' * 1_000}"
     long = client.get(path, headers={"Referer": f"https://{HOST}{path}"})
     assert long.status_code == 200
@@ -168,7 +168,7 @@ def test_a_stream_comes_line_by_line(client: httpx.Client) -> None:
 
 
 def test_a_share_link_leads_back(client: httpx.Client, backend: AppServer) -> None:
-    """And the limit on shares counts clients, whatever they say of themselves."""
+    """The limit on shares counts clients by address, whatever headers they send."""
     for number, status in enumerate([201, 200, 429]):
         said = {"X-Forwarded-For": f"203.0.113.{number}", "X-Forwarded-Proto": "gopher"}
         made = client.post("/api/shares", json={"state": {"source": "hi"}}, headers=said)

@@ -1,4 +1,4 @@
-"""What describes several machines: each file fits its schema, and they agree with the code."""
+"""The manifests for several machines fit their schemas, and agree with the code."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def containers() -> Iterator[dict[str, Any]]:
 
 
 def environments() -> Iterator[dict[str, Any]]:
-    """Yield what each container has in its environment; a value from a secret is its reference."""
+    """Yield the environment of each container; a value from a secret is its reference."""
     for one in containers():
         yield {entry["name"]: entry.get("value", "") for entry in one.get("env", ())}
     for service in COMPOSE["services"].values():
@@ -60,7 +60,7 @@ def test_a_manifest_fits_its_schema(name: str) -> None:
 
 @pytest.mark.parametrize("group", ["head", "worker"])
 def test_the_pods_of_ray_fit_theirs(group: str) -> None:
-    """Ray's own kind has no schema offline; its pods have."""
+    """Ray's custom resources have no schema offline, but their pods have."""
     cluster = MANIFESTS["RayService/headlight"]["spec"]["rayClusterConfig"]
     template = {"head": cluster["headGroupSpec"], "worker": cluster["workerGroupSpecs"][0]}[group]
     pod = {"apiVersion": "v1", "kind": "Pod", **template["template"]}
@@ -76,7 +76,7 @@ def test_ray_is_the_version_that_is_pinned() -> None:
 
 
 def test_applications_are_what_servers_ask_for() -> None:
-    """Each model that servers name is an application of that name, made by a function of ours."""
+    """Each model in the servers' settings is an application with that name."""
     serve = yaml.safe_load(MANIFESTS["RayService/headlight"]["spec"]["serveConfigV2"])
     names = [one["name"] for one in serve["applications"]]
     for environment in environments():
@@ -99,7 +99,7 @@ def test_applications_are_what_servers_ask_for() -> None:
 
 
 def test_manifests_use_existing_settings() -> None:
-    """Every one exists, and takes what it is given."""
+    """Every setting exists and accepts its value."""
     seen = set()
     for environment in environments():
         given = {
@@ -136,7 +136,7 @@ def test_compose_fits_its_specification() -> None:
 
 
 def test_names_and_ports_agree() -> None:
-    """The proxy finds the servers, servers find Ray, services find pods, in both files."""
+    """In both files, the proxy finds the servers, servers find Ray, and services find pods."""
     site = (FOLDER / "headlight.conf.template").read_text()
     (name, port) = re.findall(r"server (\w+):(\d+) resolve", site)[0]
     (listens,) = re.findall(r"listen (\d+);", site)
@@ -155,7 +155,10 @@ def test_names_and_ports_agree() -> None:
     for environment in environments():
         if "HEADLIGHT_RAY_ADDRESS" in environment:
             host, _, number = environment["HEADLIGHT_RAY_ADDRESS"].partition(":")
-            assert host in ("headlight-head-svc", "ray")  # RayService names its head's service
+            assert host in (
+                "headlight-head-svc",
+                "ray",
+            )  # RayService gives the head's service this name
             assert int(number) in ports["ray-head"]
     for kind in ("Service/web", "Service/headlight"):
         selector = MANIFESTS[kind]["spec"]["selector"].items()

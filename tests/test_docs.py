@@ -1,4 +1,4 @@
-"""What is built is documented, and links in the documentation are not broken."""
+"""Every feature is documented, and links in the documentation are not broken."""
 
 import re
 import shlex
@@ -37,7 +37,7 @@ def heading_anchor(heading: str) -> str:
 
 
 def tracked(pattern: str = "") -> set[str]:
-    """Return what is in the repository, ignored files left out; new files count."""
+    """Return the repository's files, including new ones, without ignored ones."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", pattern or "."],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""The Dockerfile, followed without Docker: is what it copies enough to serve?"""
+"""The files that the Dockerfile copies are enough to serve, checked without Docker."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ LAST_STAGE = DOCKERFILE.rpartition("\nFROM ")[2]
 
 
 def copied() -> list[tuple[str, str]]:
-    """Return (from, to) of what the last stage takes out of the repository."""
+    """Return (from, to) of the files that the last stage copies from the repository."""
     found: list[tuple[str, str]] = re.findall(r"^COPY (?!--)(\S+) (\S+)$", LAST_STAGE, re.MULTILINE)
     return found
 

@@ -1,4 +1,4 @@
-"""The rooms of the house and the doors between them: who may import whom."""
+"""The allowed imports between modules of the server, the model and the page."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# What the Transformer is made of. A web framework in this list would be a mistake.
+# The dependencies of `model`. It must not need a web framework.
 MODEL_USES = {
     "annotated_types",
     "cachetools",
@@ -35,7 +35,7 @@ ONLY_AT_SCALE = {"ray"}  # for app/scale, which is imported only where a cluster
 
 # The page's folders from the ground up: each imports what lies below it, or beside it.
 JS_RANKS = ("lib", "data", "compute", "state", "draw", "parts", "views", "chrome", "pages")
-# From the bottom up: a file imports what stands in its own room or in one below, never above.
+# Ranks from the bottom up: a file imports from its own folder or lower ones, never higher ones.
 RANKS = {
     "model": (
         "errors",
@@ -117,7 +117,7 @@ ONLY_IN = {
 
 @cache
 def python_imports(path: Path) -> tuple[str, ...]:
-    """Return the full names of the modules that a Python file imports, wherever in it."""
+    """Return the full names of the modules that a Python file imports anywhere."""
     found: list[str] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -162,7 +162,7 @@ Rule = Callable[[Path], Iterable[object]]
 
 
 def for_each(paths: Sequence[Path]) -> Callable[[Rule], Callable[[], None]]:
-    """Make a test of a rule, which yields what is wrong with a file: it names all of them."""
+    """Make a test of a rule that yields the violations in a file; the test lists all of them."""
 
     def test_of(rule: Rule) -> Callable[[], None]:
         def test() -> None:
@@ -220,7 +220,7 @@ def test_only_one_room_needs_a_cluster(path: Path) -> Iterable[str]:
 
 
 def imported_by(modules: str) -> set[str]:
-    """Return all modules that a process has imported which imports these."""
+    """Return all modules that a new process has imported after importing these."""
     code = f"import sys, {modules}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
@@ -250,7 +250,7 @@ def test_engines_are_launched_before_pytorch_is_imported() -> None:
 
 @pytest.mark.parametrize("package", RANKS)
 def test_modules_do_not_import_in_circles(package: str) -> None:
-    """Between rooms ranks see to it; within one this does."""
+    """Ranks prevent cycles between folders; this test finds those within one."""
     graph = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts): {*python_imports(path)}
         for path in files(package, ".py")
@@ -260,7 +260,7 @@ def test_modules_do_not_import_in_circles(package: str) -> None:
 
 @for_each(files("app", ".py"))
 def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
-    """A training run has a process of its own, which imports what it needs once it has begun."""
+    """A training run has its own process, which imports the training code after its start."""
     if path == ROOT / "app/runs/run_process.py":
         return []
     return [module for module in python_imports(path) if module.startswith(OFFLINE)]
@@ -325,7 +325,7 @@ def test_only_chrome_and_pages_look_up_ids(path: Path) -> Iterable[str]:
 
 @for_each(SCRIPTS)
 def test_a_figure_looks_at_nothing_of_the_page(path: Path) -> Iterable[object]:
-    """Several stand on one: what is the page's is handed to them, or is its focus alone."""
+    """A page may have several figures, so a figure gets all that it needs of the page."""
     if path.relative_to(ROOT / "static/js").parts[0] not in ("parts", "views", "draw"):
         return []
     page = "documentElement|body|title|add|remove|querySelector|getElement|forms"

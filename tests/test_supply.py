@@ -1,4 +1,4 @@
-"""What is installed is what was pinned, and what is shipped is named."""
+"""Installed packages are pinned, and everything shipped is listed."""
 
 import json
 import re
@@ -17,12 +17,12 @@ from tests.servers import ROOT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 LOCKED = [pin for lock in LOCKS for pin in pins(lock)]
-APART = {"torch"}  # pinned by its version: each platform has another build of it
-CUDA = ("nvidia-", "cuda-", "triton")  # what a build of torch with CUDA brings and pins itself
+APART = {"torch"}  # pinned by version only: each platform has a different build
+CUDA = ("nvidia-", "cuda-", "triton")  # pinned by builds of torch with CUDA
 
 
 def closure(names: set[tuple[str, str]], seen: set[str]) -> set[str]:
-    """Everything that is installed for these (name, extra), by its name."""
+    """Return the names of all packages that are installed for these (name, extra)."""
     found: set[str] = set()
     for name, extra in names:
         key = f"{name}[{extra}]"
@@ -53,7 +53,7 @@ def test_a_package_is_locked_once() -> None:
 
 @pytest.mark.parametrize("name", ["numpy", "pydantic-core", "uvloop", "ctranslate2"])
 def test_the_hashes_are_those_of_other_platforms_too(name: str) -> None:
-    """Each of these has a wheel for each Python on each platform."""
+    """Each of these packages has a wheel for each Python and platform."""
     (pin,) = [pin for pin in LOCKED if pin.name == name]
     assert len(pin.hashes) > 10
 
@@ -69,7 +69,7 @@ def test_the_locks_are_those_of_the_requirements() -> None:
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_the_locks_hold_all_that_is_needed(n: int) -> None:
-    """The second one holds what the first has not."""
+    """The second lock has only what the first lacks."""
     file = ("requirements.txt", "requirements-dev.txt")[n - 1]
     wanted = {(pin.name, extra) for pin in pins(file) for extra in ("", *pin.requirement.extras)}
     locked = {pin.name: pin.version for lock in LOCKS[:n] for pin in pins(lock)}
@@ -78,7 +78,7 @@ def test_the_locks_hold_all_that_is_needed(n: int) -> None:
 
 
 def test_pip_takes_only_what_has_a_hash() -> None:
-    """Whoever sets up and whoever builds an image; of torch the version alone."""
+    """Hashes are required in set-up and in the image; only torch is pinned by version."""
     for path in ("Makefile", "Dockerfile"):
         text = (ROOT / path).read_text().replace("\\\n", " ")
         text = text.replace("$(PIP_INSTALL) ", "pip install ")
@@ -122,7 +122,7 @@ def test_the_notices_are_those_of_what_is_installed() -> None:
 
 
 def test_every_licence_has_its_text() -> None:
-    """In the package as it is installed, or in the notices."""
+    """The text is in the installed package or in the notices."""
     text = FILE.read_text()
     for one in packages():
         assert one.texts or f"\n### {one.licence}\n" in text, one.name

@@ -1,4 +1,4 @@
-"""What the page offers to try of each task of the zoo is of that task."""
+"""The page's examples of each task of the zoo fit that task."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What a page must never do: errors, policy violations, requests to other hosts."""
+"""Detects errors, policy violations and requests to other hosts."""
 
 import re
 from urllib.parse import urlsplit
@@ -21,17 +21,17 @@ class Watch:
         context.on("request", self._request)
 
     def end(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self.context.remove_listener("console", self._console)
         self.context.remove_listener("weberror", self._error)
         self.context.remove_listener("request", self._request)
 
     def expect(self, pattern: str) -> None:
-        """Say that a fault of this kind belongs to the test."""
+        """Allow a fault that is part of the test."""
         self.expected.append(pattern)
 
     def check(self) -> None:
-        """Fail on whatever was not expected."""
+        """Fail on unexpected faults."""
         strange = [
             fault
             for fault in self.faults

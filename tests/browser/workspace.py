@@ -12,9 +12,9 @@ from playwright.sync_api import Locator, Page, Request
 
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view [data-drawn]")"""
-# Goes to a link as the way back does, if the page can; false where only loading it will do. On its
-# way it is nowhere: without a sentence and in another view, so that nothing is left of the last
-# place, and what it shows of the next one is asked for and drawn as after loading.
+# Goes to a link as "back" does, if the page can; false if it must be loaded. On its
+# way it has no sentence and another view, so that nothing is left of the last
+# place, and the next one is requested and drawn as after loading.
 MOVE = """async (address) => {
     const { origin, search, searchParams: wanted } = new URL(address);
     const { lang, share } = document.querySelector("#workspace")?.dataset ?? {};
@@ -42,18 +42,18 @@ MOVE = """async (address) => {
     history.replaceState(null, "", `?${said}`);
     return true;
 }"""
-# The line that waits moves for ever; everything else that moves comes to its end.
+# The progress line moves for ever; all other animations end.
 STILL = """() => !document.querySelector("[aria-busy='true']")
     && document.getAnimations().every(
         ({ playState, effect }) =>
             playState !== "running" || effect.getComputedTiming().endTime === Infinity,
     )"""
-# It is written after the frame that shows what was chosen.
+# It is set after the frame that shows the choice.
 ADDRESS = """async () => {
     for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
     return Object.fromEntries(new URLSearchParams(location.search));
 }"""
-# A chart's element carries the picture that it shows, null where a cell shows no number.
+# A chart's element has its picture, null where a cell shows no number.
 CHARTS = """(selector) => [...document.querySelectorAll(`${selector} .chart[data-drawn]`)]
     .filter((chart) => chart.offsetParent).map(({ picture: { matrix, cover, shade } }) => ({
         range: shade.range,
@@ -64,7 +64,7 @@ CHARTS = """(selector) => [...document.querySelectorAll(`${selector} .chart[data
                 return why || Number.isNaN(value) ? null : value;
             })),
     }))"""
-# What was just chosen is drawn in the next frame.
+# A choice is drawn in the next frame.
 FIGURE = """async () => {
     for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
     const matrix = document.querySelector("#view .matrix");
@@ -104,14 +104,14 @@ def cell_of(block: str, layer: int = 0) -> str:
 
 
 class Chart(NamedTuple):
-    """A matrix as it is drawn."""
+    """A drawn matrix."""
 
     values: NDArray[Any]  # NaN where a cell shows no number
     range: list[float]  # the ends of its colour scale
 
 
 class Workspace:
-    """A page at `/`, and what can be read off it."""
+    """The page of the workspace, with methods to use and read it."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -122,7 +122,7 @@ class Workspace:
         page.context.on("requestfailed", self._ended)
 
     def leave(self) -> None:
-        """Listen no more to a page that is lent to someone else."""
+        """Stop listening to a page that another test uses."""
         self.page.context.remove_listener("request", self._begun)
         self.page.context.remove_listener("requestfinished", self._ended)
         self.page.context.remove_listener("requestfailed", self._ended)
@@ -135,7 +135,7 @@ class Workspace:
         self.fetching.discard(request)
 
     def open(self, **link: object) -> None:
-        """Be at a link, loaded or not, and wait until its picture is drawn."""
+        """Open a link, by navigation or loading, and wait until its picture is drawn."""
         self.go(**link)
         self.drawn()
 
@@ -145,17 +145,17 @@ class Workspace:
         self.drawn()
 
     def go(self, **link: object) -> None:
-        """Be at a link: by moving inside the page where that can be done, else by loading it."""
+        """Open a link: by navigation inside the page if possible, else by loading it."""
         address = self.address(**link)
         if not self.page.evaluate(MOVE, address):
             self.page.goto(address)
 
     def address(self, **link: object) -> str:
-        """A link as it is sent round, what is not flat as JSON; without any to the instrument."""
+        """Return a link's address, with nested values as JSON; without a link, the workspace's."""
         words = {
             key: json.dumps(it) if isinstance(it, dict | list) else it for key, it in link.items()
         }
-        if not set(words) - {"lang"}:  # which would be a newcomer's
+        if not set(words) - {"lang"}:  # such a link would open the introduction
             words["view"] = "attention"
         return f"{self.url}/?{urlencode(words)}"
 
@@ -164,8 +164,8 @@ class Workspace:
         self.page.wait_for_function(DRAWN)
 
     def settled(self) -> None:
-        """Wait until nothing moves: what the view fetches is there, transitions have ended."""
-        self.page.wait_for_load_state("networkidle")  # of the loading
+        """Wait until the view's data is loaded and transitions have ended."""
+        self.page.wait_for_load_state("networkidle")  # all loads are done
         self.page.wait_for_timeout(250)
         while self.fetching:
             self.page.wait_for_timeout(20)
@@ -180,7 +180,7 @@ class Workspace:
         return self.page.locator(selector)
 
     def view(self, name: str) -> None:
-        """Choose a view by its tab, which on a phone is in a sheet."""
+        """Choose a view by its tab, which is in a sheet on a phone."""
         if self.find("#views-open").is_visible():
             self.find("#views-open").click()
         self.find(f"#views label:has([value={name}])").click()
@@ -195,7 +195,7 @@ class Workspace:
         self.find(selector).click()
 
     def options(self) -> None:
-        """Open what the view lets one choose, where it is behind a button."""
+        """Open the view's options if they are behind a button."""
         self.find("#options").click()
 
     def example(self, which: int) -> None:
@@ -205,39 +205,39 @@ class Workspace:
 
     @property
     def link(self) -> dict[str, str]:
-        """What the address bar says."""
+        """The parameters in the address bar."""
         found: dict[str, str] = self.page.evaluate(ADDRESS)
         return found
 
     def figure(self) -> tuple[NDArray[Any], list[Any]]:
-        """What the first chart plots, NaN where it plots nothing, and its two axes."""
+        """Return the values of the first chart, NaN where empty, and its two axes."""
         axes = self.page.evaluate(FIGURE)
         return self.charts()[0].values, axes
 
     def charts(self, selector: str = "#view") -> list[Chart]:
-        """What the charts plot that can be seen."""
+        """Return the visible charts."""
         found = self.page.evaluate(CHARTS, selector)
         return [Chart(np.array(one["values"], dtype=float), one["range"]) for one in found]
 
     def cell(
         self, row: int, col: int, across: float = 0.5, down: float = 0.5, of: str = "#view"
     ) -> Point:
-        """A point in a cell, in pixels of the window."""
+        """Return a point in a cell, in pixels of the window."""
         (left, top), (right, bottom) = self.page.evaluate(CELL, [of, row, col])
         return left + (right - left) * across, top + (bottom - top) * down
 
     def boxes(self, selector: str) -> list[dict[str, float]]:
-        """Where all of these lie, in pixels of the window.
+        """Return the boxes of all matching elements, in pixels of the window.
 
-        Asked in one go: a view that draws itself anew while it is measured, as when a scroll bar
-        has come, takes a locator's element away between finding it and asking it.
+        Measured in one call: a view that is redrawn in the meantime, for example when a scroll bar
+        appears, would remove a locator's element between finding and measuring it.
         """
         found: list[dict[str, float]] = self.page.evaluate(BOXES, selector)
         assert found, f"nothing matches {selector}"
         return found
 
     def pixels(self, points: Sequence[Point]) -> list[tuple[int, ...]]:
-        """The colours on the screen."""
+        """Return the colours of some points on the screen."""
         png = base64.b64encode(self.page.screenshot()).decode()
         blank = self.page.context.pages[0]
         whole = [[int(x), int(y)] for x, y in points]

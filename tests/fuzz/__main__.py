@@ -3,7 +3,7 @@
     python -m tests.fuzz --seconds 3600
     python -m tests.fuzz --only "POST /api/trace" --seed 7 --seconds 60
 
-Ends with 1 where an answer was not as the reference promises; then it says how to ask again.
+Exits with 1 if a reply did not match the reference, and prints how to repeat the request.
 """
 
 import sys
@@ -21,7 +21,7 @@ from app.main import create_app
 from app.settings import Settings
 from tests.fuzz.contract import Asked, Contract, contract_of
 
-AT_ONCE = 50  # requests of an operation before the next one's turn
+AT_ONCE = 50  # requests per operation and turn
 OFTEN = settings(
     max_examples=AT_ONCE,
     deadline=None,
@@ -32,7 +32,7 @@ OFTEN = settings(
 
 
 def main() -> int:
-    """Asks until the time is up."""
+    """Send requests until the time is up."""
     asked = _arguments()
     folder = tempfile.TemporaryDirectory(prefix="headlight-fuzz-")
     chosen = Settings(data_dir=Path(folder.name), max_shares_per_minute=1_000_000)
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def _turn(contract: Contract, label: str, number: int, seen: Counter[int]) -> bool:
-    """Asks some requests of one operation; False where one was not answered as promised."""
+    """Send some requests of an operation; return False if a reply did not match."""
 
     @seed(number)
     @OFTEN

@@ -31,10 +31,10 @@ from app.answers.streaming import MEDIA_TYPE as LINES
 from app.engine.wire import JSON, SAFETENSORS, Reply
 from tests.fuzz.known import FORMS, Known
 
-LATER = {429, 503, 507}  # these say when to come back
+LATER = {429, 503, 507}  # these say when to retry
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
-DRAWN = 0.25  # of the requests stay as they were drawn
-SECONDS = 120  # for one answer
+DRAWN = 0.25  # share of the requests that stay as drawn
+SECONDS = 120  # timeout of a reply
 KEPT: Any = {
     "state": {"source": "The cat sat.", "target": "猫坐着。"},
     "asks": [{"parameters": {"select": ["*.gain"]}}, {"trace": {"source": "Hi"}}],
@@ -43,7 +43,7 @@ KEPT: Any = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, the form in which its answer is wanted, and whether it is as it was drawn."""
+    """A request, the requested format, and whether it is unchanged since it was drawn."""
 
     case: Case[Any]
     accept: str
@@ -51,7 +51,7 @@ class Asked:
 
 
 class Contract:
-    """The operations of an app, and what its answers must be."""
+    """The operations of an app, and checks of its replies."""
 
     def __init__(self, app: FastAPI) -> None:
         self.app = app
@@ -65,7 +65,7 @@ class Contract:
         self.known = Known(self._share)
 
     def cases(self, label: str) -> st.SearchStrategy[Asked]:
-        """Requests of an operation: some as the reference has them, some with a mistake."""
+        """Return requests of an operation: some valid by the reference, some with a mistake."""
         operation = self.operations[label]
         kinds = [operation.as_strategy(GenerationMode.POSITIVE)]
         if operation.body or operation.query or "{n}" in label or "{example}" in label:
@@ -74,7 +74,7 @@ class Contract:
         return st.builds(self._real, made, st.integers(0, 1 << 32).map(Random))
 
     def ask(self, asked: Asked) -> Response:
-        """Sends a request and holds its answer to the reference; raises where it is not so."""
+        """Send a request and check its reply against the reference; raise if it does not match."""
         case = asked.case
         response = case.call(headers={"Accept": asked.accept}, timeout=SECONDS)
         checks = [*CHECKS, negative_data_rejection] if asked.drawn else CHECKS
@@ -117,7 +117,7 @@ class Contract:
 
 @contextmanager
 def contract_of(app: FastAPI) -> Iterator[Contract]:
-    """Runs the app until the block ends."""
+    """Run the app until the block ends."""
     try:
         yield Contract(app)
     finally:
@@ -125,7 +125,7 @@ def contract_of(app: FastAPI) -> Iterator[Contract]:
 
 
 def strict(document: Any) -> Any:
-    """The reference, where an object has the fields that it names and no other."""
+    """Return the reference with additional properties forbidden."""
     if isinstance(document, list):
         return [strict(one) for one in document]
     if not isinstance(document, dict):

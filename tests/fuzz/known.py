@@ -1,7 +1,7 @@
 """Real ids, names and numbers, for requests that pass the first checks.
 
-A schema says that `at` is a text; nearly every text is no place of a model. So most of what is
-drawn by chance is replaced, by the name of its field, with what a client would send.
+In a schema, `at` is any text, but hardly any text is a place of a model. So most randomly
+drawn values are replaced, by the name of their field, with what a client would send.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +13,8 @@ from schemathesis import Case
 from app.answers.share_state import VIEWS
 from app.schemas.shares import OPTION
 
-OFTEN = 0.8  # of the requests: this part of them is replaced
-RATES = [1.0, 0.95, 0.7]  # of the fields of a body
+OFTEN = 0.8  # share of the requests that are changed
+RATES = [1.0, 0.95, 0.7]  # shares of the fields of a body
 MODEL = "en-zh"
 TEXTS = [
     "The cat sat.",
@@ -60,7 +60,7 @@ def _deed(draw: Random) -> Any:
 
 
 def _changes(draw: Random) -> list[Any]:
-    """Effects where they can be, now and then at a head that there is not."""
+    """Draw interventions at valid places, sometimes at a head that does not exist."""
     made = []
     for _ in range(draw.choice([0, 0, 1, 1, 2])):
         do = _deed(draw)
@@ -116,11 +116,11 @@ FORMS = [*FORMS, *FORMS, "text/html;q=nan, a, ;q=2"]
 
 
 def real(value: Any, draw: Random, rate: float, name: str = "") -> Any:
-    """The value with most of its fields replaced, by name."""
+    """Return the value with most of its fields replaced, by name."""
     if name in FIELDS and draw.random() < rate:
         return FIELDS[name](draw)
     match value:
-        case {"parameters": {"select": _} as asked}:  # of a share: names of matrices
+        case {"parameters": {"select": _} as asked}:  # in a share: names of matrices
             return {"parameters": {**real(asked, draw, rate), "select": _some(MATRICES, 1)(draw)}}
         case dict():
             return {key: real(inner, draw, rate, key) for key, inner in value.items()}
@@ -130,7 +130,7 @@ def real(value: Any, draw: Random, rate: float, name: str = "") -> Any:
 
 
 def fitting(body: Any) -> Any:
-    """The body for a model that translates, and with names of options that may be."""
+    """Adapt a body to a model that translates, with valid names of options."""
     match body:
         case {"state": dict(state)}:
             named = {name: one for name, one in state.items() if OPTION.fullmatch(name)}
@@ -141,20 +141,20 @@ def fitting(body: Any) -> Any:
 
 
 class Known:
-    """Shares that are there, made by `make` where there is none left."""
+    """Existing shares; `make` creates one if there is none left."""
 
     def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
         self._make = make
         self.shares: list[dict[str, Any]] = []
 
     def share(self, draw: Random) -> dict[str, Any]:
-        """One of them: its `id` and its `edit_key`."""
+        """Return the `id` and the `edit_key` of a share."""
         while len(self.shares) < 2:
             self.shares.append(self._make())
         return draw.choice(self.shares)
 
     def put_into(self, case: Case[Any], draw: Random) -> None:
-        """Replaces most of a request's parts with what is there."""
+        """Replace most parts of a request with existing ids and names."""
         if isinstance(case.body, dict | list):
             body = fitting(case.body) if draw.random() < OFTEN else case.body
             case.body = real(body, draw, draw.choice(RATES))

@@ -10,20 +10,20 @@ from app.engine.wire import Reply
 
 Array = NDArray[Any]
 NEAR = 1e-4
-# What one step of each type of number comes to.
+# The resolution of each type of number.
 STEP = {"float64": 1e-9, "float32": NEAR, "float16": 1e-3, "uint8": 1.0, "int32": 0.0, "bool": 0.0}
-DIGESTS = {"id"}  # of the model too, which may be another
+DIGESTS = {"id"}  # these include the model's digest, which may change
 
 
 def faults(now: Reply, then: Reply) -> list[str]:
-    """What the later reply lacks or says otherwise; it may say more."""
+    """Return what is missing or different in the later reply; it may have more."""
     found = list(document(now.document, then.document))
     for name, array in then.arrays.items():
         if name not in now.arrays:
-            continue  # the document has said so
+            continue  # reported for the document
         one, other = essence(name, now.arrays[name]), essence(name, array)
         step = STEP[array.dtype.name]
-        if name.endswith(".rank"):  # far down, neighbours are told apart by rounding alone
+        if name.endswith(".rank"):  # neighbouring low ranks differ only by rounding
             step = 1 + 0.02 * float(other.max())
         if one.shape != other.shape or not np.allclose(
             one, other, rtol=NEAR, atol=step, equal_nan=True
@@ -33,9 +33,9 @@ def faults(now: Reply, then: Reply) -> list[str]:
 
 
 def essence(name: str, array: Array) -> Array:
-    """The numbers that are the model's and not an accident of how its weights are written.
+    """Return the numbers without the parts that do not affect the model's output.
 
-    Softmax does not see a number that is added to a whole row, nor a vector that is added to every
+    Softmax ignores a number that is added to a whole row, and a vector that is added to every
     key: `scores` are compared without the mean of their row, `k` without the mean of its keys.
     """
     if array.dtype.kind != "f":
@@ -46,7 +46,7 @@ def essence(name: str, array: Array) -> Array:
 
 
 def document(now: Any, then: Any, path: str = "") -> Iterator[str]:
-    """Where a document lacks something of another or has another value in its place."""
+    """Yield the paths at which a document lacks a value of another or has a different one."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in then.keys() - DIGESTS:
             if key in now:

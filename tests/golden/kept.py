@@ -16,7 +16,7 @@ FORMATS = sorted(int(file.stem) for file in (GOLDEN / "shares").glob("*.json"))
 
 @dataclass(frozen=True)
 class Row:
-    """A share as a database holds it, and the answers beside it."""
+    """A share as stored in a database, with its additional replies."""
 
     id: str
     created: str
@@ -28,13 +28,13 @@ class Row:
 
 
 def pages(number: int) -> list[dict[str, Any]]:
-    """The shares of a format, and what their pages showed."""
+    """Return the shares of a format, and what their pages showed."""
     found: list[dict[str, Any]] = json.loads((GOLDEN / f"shares/{number}.json").read_text())
     return found
 
 
 def put(number: int, data_dir: Path) -> Path:
-    """Put the database of a format where a server looks for its own; return its path."""
+    """Copy the database of a format to a server's data folder; return its path."""
     data_dir.mkdir(parents=True, exist_ok=True)
     file = data_dir / "headlight.db"
     packed = (GOLDEN / f"shares/{number}.db.zst").read_bytes()
@@ -43,11 +43,11 @@ def put(number: int, data_dir: Path) -> Path:
 
 
 def rows(database: Path) -> list[Row]:
-    """The shares in a database, read without any code of the server's."""
+    """Read the shares in a database without the server's code."""
     with closing(sqlite3.connect(database)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         trace, answer = ("trace", "answer")
-        if "contents" in tables:  # since 0004 rows hold digests
+        if "contents" in tables:  # since migration 0004, rows have digests
             trace = "(SELECT content FROM contents WHERE digest = shares.digest)"
             answer = "(SELECT content FROM contents WHERE digest = answers.digest)"
         wanted = f"SELECT id, created, state, model, {trace} FROM shares ORDER BY rowid"

@@ -1,4 +1,4 @@
-"""What a page shows, independent of its wording and markup: places, tokens, numbers."""
+"""The content of a page, independent of wording and markup: places, tokens, numbers."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ LOOK = """() => {
 
 
 def look(workspace: Workspace) -> dict[str, Any]:
-    """The place, both texts, the pair, the caption's weights and what a matrix plots."""
+    """Return the place, both texts, the pair, the caption's weights and the matrix."""
     workspace.settled()
     seen: dict[str, Any] = workspace.page.evaluate(LOOK)
     seen["caption"] = NUMBER.findall(seen["caption"])
@@ -42,13 +42,13 @@ def look(workspace: Workspace) -> dict[str, Any]:
 
 
 def differences(seen: dict[str, Any], golden: dict[str, Any]) -> list[str]:
-    """Where a page shows something else; a number may differ in its last digit."""
+    """Return the differences between pages; a number may differ in its last digit."""
     wrong = [
         f"{name}: {seen[name]} was {golden[name]}"
         for name in ("place", "source", "output", "pair")
         if seen[name] != golden[name]
     ]
-    # A view may open on a finding of its own; a matrix says what its row looks at most, and more.
+    # A view may open at its own finding; a caption may say more.
     if golden["place"][0] == "attention" and not all(
         any(same(now, then) for now in seen["caption"]) for then in golden["caption"]
     ):
@@ -61,9 +61,9 @@ def differences(seen: dict[str, Any], golden: dict[str, Any]) -> list[str]:
 
 
 def missing(workspace: Workspace, shows: list[str]) -> list[str]:
-    """What the view should say and does not: texts as they are, numbers up to the last digit.
+    """Return the texts and numbers that the view should show but does not.
 
-    Numbers may stand in the cells of its charts, which are canvases.
+    Numbers may differ in the last digit, and be in cells of its charts, which are canvases.
     """
     text = workspace.find("#view").inner_text()
     cells = (value for chart in workspace.charts() for value in chart.values.flat)
@@ -78,7 +78,7 @@ def missing(workspace: Workspace, shows: list[str]) -> list[str]:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two numbers with as many decimals differ by no more than their last digit."""
+    """Return whether two numbers with the same decimals differ at most in their last digit."""
     decimals = len(one.partition(".")[2])
     if decimals != len(other.partition(".")[2]):
         return False

@@ -1,6 +1,6 @@
 """Create missing golden files: ``python -m tests.golden.make``.
 
-What is there is never written again, so a golden file keeps what its commit made:
+Existing files are never rewritten, so a golden file has the output of its commit:
 
     links.json         links, and what their pages show; add {"link", "shows"} and run
     traces.json        requests; add one and run
@@ -29,8 +29,8 @@ from tests.golden.look import GOLDEN, look, missing
 from tests.servers import AppServer, running_app
 
 OCTETS = {"Accept": "application/octet-stream"}
-NAMES = "names"  # the trace of which only the document is kept
-# Shares that the page makes, by their links, and what each view shows.
+NAMES = "names"  # the trace of which only the document is stored
+# Shares created by the page, by link, and what each view shows.
 SHARED: list[tuple[str, list[str]]] = [
     ("source=I+see&view=attention&block=cross&layer=1&head=4&query=1&key=2&lang=en", []),
     ("source=Yes&view=compare&block=encoder&layer=1&head=3&b=No&lang=en", []),
@@ -44,7 +44,7 @@ SHARED: list[tuple[str, list[str]]] = [
         [],
     ),
 ]
-# One that a program makes, with all three kinds of questions.
+# A share created by a program, with all three kinds of requests.
 ASKED: dict[str, Any] = {
     "state": {
         "source": "我累",
@@ -61,7 +61,7 @@ ASKED: dict[str, Any] = {
         {"parameters": {"select": ["*.self.b_v", "*.gain"]}},
     ],
 }
-# One of the lab: two words in the order of the link, and as they were written.
+# A share of the lab: two words in the order of the link, and in the original order.
 SQUARE = [[1, 0], [0, 1]]
 BY_HAND: dict[str, Any] = {
     "state": {
@@ -75,7 +75,7 @@ BY_HAND: dict[str, Any] = {
 
 
 def traces(url: str) -> None:
-    """Keep the replies to the requests that have none."""
+    """Store the replies to requests that have none."""
     for name, request in json.loads((GOLDEN / "traces.json").read_text()).items():
         file = GOLDEN / f"traces/{name}.safetensors.zst"
         document = GOLDEN / f"traces/{name}.json"
@@ -90,7 +90,7 @@ def traces(url: str) -> None:
 
 
 def links(workspace: Workspace) -> None:
-    """Say of the links what their pages show, where that is not said yet."""
+    """Add what the pages of links show, where it is missing."""
     file = GOLDEN / "links.json"
     known = json.loads(file.read_text())
     for one in known:
@@ -107,7 +107,7 @@ def links(workspace: Workspace) -> None:
 
 
 def shares(server: AppServer, workspace: Workspace) -> None:
-    """Keep a database of the present format, if there is none."""
+    """Store a database of the current format, if there is none."""
     folder = GOLDEN / "shares"
     database = folder / f"{FORMAT}.db.zst"
     if database.exists():
@@ -123,14 +123,14 @@ def shares(server: AppServer, workspace: Workspace) -> None:
         known.append({"id": identity, "shows": shows, "seen": look(workspace)})
         assert not missing(workspace, shows), identity
     (folder / f"{FORMAT}.json").write_text(text(known))
-    whole = server.data_dir / "whole.db"  # without the log that the server writes ahead
+    whole = server.data_dir / "whole.db"  # without the write-ahead log
     with closing(sqlite3.connect(server.data_dir / "headlight.db")) as connection:
         connection.execute("VACUUM INTO ?", (str(whole),))
     database.write_bytes(zstandard.compress(whole.read_bytes(), 19))
 
 
 def share(workspace: Workspace, link: str) -> str:
-    """Share what a link shows as a reader would; return the id."""
+    """Share a link as a user would; return the share's id."""
     workspace.page.goto(f"{workspace.url}/?{link}")
     workspace.drawn()
     workspace.settled()
@@ -140,7 +140,7 @@ def share(workspace: Workspace, link: str) -> str:
 
 
 def text(document: Any) -> str:
-    """The document as JSON, an entry a line."""
+    """Return the document as JSON, with one entry per line."""
     opening, closing = "[]" if isinstance(document, list) else "{}"
     entries = document if isinstance(document, list) else document.items()
     lines = [
@@ -154,7 +154,7 @@ def text(document: Any) -> str:
 
 @contextmanager
 def browser(url: str) -> Iterator[Workspace]:
-    """A window as the browser tests have it."""
+    """Yield a window as in the browser tests."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
@@ -163,7 +163,7 @@ def browser(url: str) -> Iterator[Workspace]:
 
 
 def main() -> None:
-    """Make all that is missing."""
+    """Create all missing files."""
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder)) as server:
         traces(server.url)
         with browser(server.url) as workspace:

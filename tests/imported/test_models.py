@@ -1,6 +1,6 @@
 """The models that `make models` converts: each does what it was trained for.
 
-Skipped where they are not.
+Skipped if they are not there.
 """
 
 import os
@@ -55,7 +55,7 @@ def test_flan_t5_writes_a_title() -> None:
 
 
 def embedding(text: str) -> Tensor:
-    """The mean of the last states, as sentence-transformers takes it."""
+    """Return the mean of the last states, as sentence-transformers does."""
     model = opened("minilm")
     ids = torch.tensor([[token.id for token in model.trace(text).texts["text"]]])
     with torch.inference_mode():

@@ -73,7 +73,7 @@ def run(path: Path) -> object:
 
 
 def test_linked_modules_say_what_they_say_one_by_one(folder: Path, tmp_path: Path) -> None:
-    # A module's own code is a function's here, so only the page's may wait at its top level.
+    # A module becomes a function here, so only the page's own module may await at top level.
     (folder / "package.json").write_text('{"type": "module"}')
     alone = run(folder / "pages/made.js")
     (folder / "pages/made.js").write_text(FILES["pages/made.js"].replace("await later()", "4"))

@@ -16,7 +16,7 @@ KEYWORDS: dict[str, None] = {"_": None, "t": None}
 JINJA = {"newstyle_gettext": "true", "trimmed": "true"}
 METHODS = [("templates/**.html", "jinja2"), ("static/js/**.js", "javascript")]
 PLACES = re.compile(r"\{\w+\}|%\(\w+\)s")
-# One term for one thing: what is written on the left is always said as on the right.
+# Terms with one fixed translation.
 TERMS = {
     "松开|放开|固定的格|取消固定": "取消选定",
     "格子|每格": "单元格",
@@ -34,7 +34,7 @@ TERMS = {
     "受过对齐": "训练时加入了对齐监督",
     r"第 ?(\d+|\{\w+\}) ?头|[上下]一头": "第 3 个头",
     r"^第一个$|第一个词元": "首词元",
-    # Under the cells of the model map there is room for 交叉 alone.
+    # Under the cells of the model map, there is room only for 交叉.
     r"^流$|^特殊$|交叉，": "注意力流、特殊词元、交叉注意力",
     "查询（看）": "查询（谁在看）",
     "得分": "分数",
@@ -47,7 +47,7 @@ TERMS = {
 
 
 def said() -> set[str]:
-    """Every message of the templates and of the page's JavaScript."""
+    """Return every message of the templates and of the page's JavaScript."""
     found = extract_from_dir(
         ROOT,
         method_map=METHODS,
@@ -89,7 +89,7 @@ def test_chinese_is_punctuated_in_chinese() -> None:
 
 
 def chinese() -> Iterator[str]:
-    """Every Chinese text of the page."""
+    """Yield every Chinese text of the page."""
     for message in messages(read("zh/LC_MESSAGES/messages.po")):
         yield str(message.string)
     for entry in json.loads((ROOT / "static/glossary.json").read_text("utf-8")).values():

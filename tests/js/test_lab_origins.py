@@ -1,4 +1,4 @@
-"""The lab prints where each number comes from: evaluated, it has to come to the server's number."""
+"""The arithmetic that the lab prints for each number evaluates to the server's number."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from app.answers.lab import worked_out
 from app.schemas.lab import LabBody
 from tests.servers import ROOT
 
-SILENT = {"encoding"}  # of no other number
+SILENT = {"encoding"}  # computed from no other number
 Request = dict[str, Any]
 
 
@@ -64,7 +64,7 @@ def test_every_number_is_what_its_arithmetic_comes_to(
 def test_only_the_cells_that_are_named_change_a_number(
     requests: list[Request], answers: list[Any], cells: list[list[Any]]
 ) -> None:
-    """q and k in both conventions: moving another cell of X leaves the number as it is."""
+    """In both conventions, changing any other cell of X does not change q and k."""
     for request, answer, found in zip(requests, answers, cells, strict=True):
         if request.get("norm") == "pre" or "positions" in request:
             continue

@@ -1,4 +1,4 @@
-"""A link holds any state: JavaScript reads back what it wrote, and Python reads the same in it."""
+"""A link represents any state: JavaScript and Python read back what JavaScript wrote."""
 
 import json
 import subprocess
@@ -47,13 +47,13 @@ states = st.fixed_dictionaries(
 
 
 class Node:
-    """One node that formats and parses a state a line."""
+    """A Node process that formats and parses one state per line."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
 
     def round(self, state: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
-        """The query string of a state, the state read out of it, the defaults."""
+        """Return the query string of a state, the state parsed from it, and the defaults."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(json.dumps(state), file=self.process.stdin, flush=True)

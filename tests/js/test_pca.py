@@ -1,4 +1,4 @@
-"""Principal components as numpy finds them, for tests/js/pca.test.js.
+"""Principal components by NumPy, for tests/js/pca.test.js.
 
 ``python -m tests.js.test_pca`` writes the file anew.
 """
@@ -15,14 +15,14 @@ SHAPES = {"many points": (30, 8), "fewer points than channels": (5, 12), "two po
 
 
 def cloud(points: int, channels: int) -> NDArray[np.float64]:
-    """Waves, some channels wider than others, away from the origin."""
+    """Return waves with different widths per channel, away from the origin."""
     wave = np.sin(np.arange(points * channels) * 2.3).reshape(points, channels)
     drawn: NDArray[np.float64] = wave * np.linspace(3, 0.5, channels) + 1.5
     return drawn.round(6)
 
 
 def principal(points: NDArray[np.float64]) -> dict[str, Any]:
-    """Two components by singular value decomposition; the largest entry of each is positive."""
+    """Return two components by SVD, with the largest entry of each positive."""
     centred = points - points.mean(axis=0)
     _, singular, directions = np.linalg.svd(centred, full_matrices=False)
     largest = np.abs(directions).argmax(axis=1)
@@ -37,7 +37,7 @@ def principal(points: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def dump() -> dict[str, Any]:
-    """Every cloud with its components; of two points the second component is nothing at all."""
+    """Return every cloud with its components; two points have no second component."""
     return {name: principal(cloud(*shape)) for name, shape in SHAPES.items()}
 
 

@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def golden_trace(names: tuple[str, ...] | None = None) -> Trace:
-    """A trace with every dtype that travels, signed zeros, extremes and what is not finite."""
+    """Return a trace with every dtype, signed zeros, extremes and non-finite numbers."""
     tokens = tuple(Token(text, i, i, i + 1, special=i == 0) for i, text in enumerate("<猫 ’"))
     self_attention, ranked = {QUERY: "source", KEY: "source"}, {QUERY: "target"}
     weights = torch.linspace(0, 1, 32).reshape(2, 4, 4)
@@ -41,7 +41,7 @@ def golden_trace(names: tuple[str, ...] | None = None) -> Trace:
 
 
 def files() -> dict[str, bytes]:
-    """Every golden file, as the server writes it."""
+    """Return every golden file, as the server writes it."""
     reply = trace_reply(golden_trace(), "id", "en-zh")
     weights = golden_trace(("encoder.0.self.weights",))
     small: tuple[Dtype, ...] = ("float16", "uint8")
@@ -62,7 +62,7 @@ def test_golden_files_are_what_the_server_writes(name: str) -> None:
 
 
 def content(file: bytes) -> object:
-    """What a file says: safetensors keeps its metadata in no order."""
+    """Return the content of a file, since safetensors does not order its metadata."""
     if file.startswith(b"{"):
         return file
     end = 8 + int.from_bytes(file[:8], "little")

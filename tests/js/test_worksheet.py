@@ -1,7 +1,7 @@
-"""The golden dump that tests/js/worksheet.test.js works three cells out from.
+"""The golden file from which tests/js/worksheet.test.js computes three cells.
 
-A tiny model's float32 tensors and parameters, and the same model's run in float64, which is what a
-calculation by hand has to come to. ``python -m tests.js.test_worksheet`` writes it anew.
+It has a tiny model's float32 tensors and parameters, and the same run in float64, which a
+calculation by hand must equal. ``python -m tests.js.test_worksheet`` writes it.
 """
 
 import json
@@ -21,7 +21,7 @@ LENGTHS = {SOURCE: 4, TARGET: 3}
 
 
 def tiny() -> Transformer:
-    """A model of waves: the same numbers on every machine, none of them plain."""
+    """Return a model whose parameters are waves: the same numbers on every machine."""
     config = ModelConfig(
         vocabulary=11, d_model=8, heads=2, d_ff=12, encoder_layers=2, decoder_layers=2, max_tokens=8
     )
@@ -35,7 +35,7 @@ def tiny() -> Transformer:
 
 
 def run(model: Transformer) -> dict[str, NamedTensor]:
-    """Every tensor of one run, with one padding token on the source side."""
+    """Return every tensor of a run, with one padding token in the source."""
     kept = Recorder(_names(), LENGTHS)
     source, target = torch.tensor([[3, 1, 4, 10]]), torch.tensor([[2, 7, 5]])
     real = torch.tensor([[True, True, True, False]])
@@ -60,7 +60,7 @@ def _names() -> list[str]:
 
 
 def dump() -> dict[str, Any]:
-    """The whole file: tensors, parameters, and the same tensors in float64."""
+    """Return the whole file: tensors, parameters, and the same tensors in float64."""
     model = tiny()
     learnt = {
         name: tensor
@@ -77,7 +77,7 @@ def dump() -> dict[str, Any]:
 
 
 def document(tensor: NamedTensor) -> dict[str, Any]:
-    """As the API's JSON says it, but flat; nine digits are all that a float32 has."""
+    """Return a tensor as in the API's JSON, but flat and with nine digits, enough for float32."""
     flat = tensor.value.flatten().tolist()
     numbers = flat if tensor.value.dtype == torch.bool else [float(f"{x:.9g}") for x in flat]
     return {"dims": tensor.dims, "shape": list(tensor.value.shape), "data": numbers}

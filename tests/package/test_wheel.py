@@ -1,4 +1,4 @@
-"""The wheel, installed where nothing of the repository is."""
+"""The wheel, installed without the repository."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the wheel and, from ours, what it depends on."""
+    """The interpreter of an environment with the wheel, and our environment's dependencies."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, symlinks=True)
     found = folder / "bin" / "python"

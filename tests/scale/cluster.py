@@ -11,12 +11,12 @@ from pathlib import Path
 
 from tests.servers import ROOT, free_port, own_environment
 
-MEMORY = 128_000_000  # bytes for replies that are on their way
+MEMORY = 128_000_000  # bytes for replies in transit
 START_SECONDS = 180
 
 
 def of_cluster() -> dict[str, str]:
-    """Return what every process of a new cluster has in its environment: its token, its code."""
+    """Return the environment of every process of a new cluster: its token and its code."""
     return {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),

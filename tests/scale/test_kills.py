@@ -20,7 +20,7 @@ from tests.scale.stores import running_redis  # after what it needs was looked f
 CLIENTS = 8
 KILL = 30  # answers after which something is killed
 ANSWERS = 80
-SHARES = 5  # of so many requests, one makes a share
+SHARES = 5  # every fifth request creates a share
 AGAIN_SECONDS = 180
 
 
@@ -40,7 +40,7 @@ def replicas() -> list[int]:
 
 @dataclass
 class Load:
-    """What clients asked for and got, of a server or of nginx."""
+    """The requests and replies of clients, at a server or nginx."""
 
     url: str
     what: str
@@ -48,11 +48,11 @@ class Load:
     answered: int = 0
     lost: list[str] = field(default_factory=list)
     shares: dict[str, str] = field(default_factory=dict)  # sentences by id
-    untold: int = 0  # shares that nobody was told of: sent again
+    untold: int = 0  # shares without an acknowledgement, which are sent again
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def run(self, kill: Callable[[], None]) -> None:
-        """Let clients ask until there are enough answers, and kill something meanwhile."""
+        """Let clients send requests until there are enough replies; kill something after some."""
         async with httpx.AsyncClient(base_url=self.url, timeout=90, trust_env=False) as self.client:
             clients = [asyncio.create_task(self._send()) for _ in range(CLIENTS)]
             await self._reach(KILL)
@@ -60,10 +60,10 @@ class Load:
             await asyncio.gather(*clients)
             assert not self.lost
             assert len(self.shares) == ANSWERS // SHARES
-            assert self.untold <= CLIENTS  # at most those that were on their way
+            assert self.untold <= CLIENTS  # at most those in transit
 
     async def find_shares(self) -> None:
-        """Open each of them."""
+        """Open each share."""
         async with httpx.AsyncClient(base_url=self.url, timeout=90, trust_env=False) as client:
             for share, text in self.shares.items():
                 kept = await client.get(f"/api/shares/{share}")
@@ -71,7 +71,7 @@ class Load:
                 assert kept.json()["state"]["source"] == text
 
     async def _send(self) -> None:
-        """Be one client."""
+        """Run one client."""
         while self.asked < ANSWERS:
             self.asked += 1
             text = f"The {self.what} saw {self.asked} dogs in the garden."
@@ -90,7 +90,7 @@ class Load:
             self.lost.append(f"{text} {reply.status_code} {reply.text[:200]}")
 
     async def _share(self, text: str) -> None:
-        """A share that no 201 told of is not made, as far as its client knows: it asks again."""
+        """Create a share; without a 201, the client sends it again."""
         for _ in range(3):
             reply = await self.client.post("/api/shares", json={"state": {"source": text}})
             if reply.status_code == 201:
@@ -100,7 +100,7 @@ class Load:
         self.lost.append(f"share: {text} {reply.status_code} {reply.text[:200]}")
 
     async def _reach(self, number: int) -> None:
-        """Wait for so many answers."""
+        """Wait for so many replies."""
         async with self.changed:
             await self.changed.wait_for(lambda: self.answered >= number)
 
@@ -111,7 +111,7 @@ async def test_nothing_is_lost(
     postgres: Callable[[str], str],
     tmp_path: Path,
 ) -> None:
-    """Two servers behind nginx, one PostgreSQL, one Redis, two replicas; one each of them dies.
+    """Kill a server and a replica of two each, with nginx, PostgreSQL and Redis.
 
     The replica's death is a matter of the server alone, so nginx is not asked meanwhile.
     """

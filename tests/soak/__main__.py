@@ -1,9 +1,9 @@
-"""`make soak`: a mixed load on a server for long, and the memory of its processes meanwhile.
+"""`make soak`: a long mixed load on a server, and the memory of its processes.
 
     python -m tests.soak --seconds 3600
 
-Ends with 1 where memory or open files grow (`tests.soak.memory.is_flat`), where an answer is not
-one that a client may get, where the log has an error, or where a process has ended.
+Exits with 1 if memory or open files grow (`tests.soak.memory.is_flat`), if a reply is not
+one that a client may get, if the log has an error, or if a process has ended.
 """
 
 import asyncio
@@ -23,17 +23,17 @@ from tests.soak.memory import MEGABYTE, Usage, family, growth, is_flat, name, us
 
 SETTINGS = {
     "engines": "1",
-    "max_cache_bytes": "32000000",  # full within a minute, so that what grows is no cache
+    "max_cache_bytes": "32000000",  # full within a minute, so that growth is not the cache
     "max_shares_per_minute": "100000",
     "max_stall_seconds": "5",
     "work_per_second": "1000000000",
     "log_requests": "false",
 }
-SAMPLES = 60  # of each process
+SAMPLES = 60  # per process
 
 
 class Soak:
-    """A server under load, and what was seen of it."""
+    """A server under load, and its measurements."""
 
     def __init__(self, server: AppServer) -> None:
         self.server = server
@@ -44,7 +44,7 @@ class Soak:
         self.errors = list[str]()
 
     async def run(self, seconds: float) -> None:
-        """Lets all clients in, and looks at the processes from time to time."""
+        """Run all clients, and sample the processes periodically."""
         end = time.monotonic() + seconds
         limits = httpx.Limits(max_connections=None)
         async with (
@@ -84,7 +84,7 @@ class Soak:
             await asyncio.sleep(seconds / SAMPLES)
 
     def report(self) -> bool:
-        """Prints what was seen; whether all of it is well."""
+        """Print the results; return whether all is well."""
         for kind, statuses in self.statuses.items():
             told = "  ".join(f"{status}: {times}" for status, times in sorted(statuses.items()))
             print(f"{kind:10} {told}")
@@ -100,7 +100,7 @@ class Soak:
 
 
 def main() -> int:
-    """Runs it."""
+    """Run the load and print the report."""
     parser = ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--seconds", type=float, default=3600)
     asked = parser.parse_args()

@@ -1,7 +1,7 @@
-"""Those who use a server for long: they type, sweep, share, leave in the middle, or do not read.
+"""Clients of a long load: they type, sweep, share, disconnect early, or do not read.
 
-Each is a coroutine that does one round of what such a client does and returns the statuses that it
-got; what is none of the answers that it may get raises `UnexpectedError`.
+Each is a coroutine that does one round of such a client's work and returns the statuses that it
+got. A reply that a client must not get raises `UnexpectedError`.
 """
 
 import asyncio
@@ -16,30 +16,30 @@ import httpx
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "looked", "at", "every", "bird", "old"]
 LATER = {429, 503}  # a server under load may say so
 STALLED_SECONDS = 10.0
-LINES_READ = 2  # by one who leaves
+LINES_READ = 2  # lines read before disconnecting
 
 
 class UnexpectedError(Exception):
-    """An answer that no client should get."""
+    """A client got a reply that it must not get."""
 
 
 Client = Callable[[httpx.AsyncClient, random.Random], Awaitable[list[int]]]
 
 
 def sentence(chance: random.Random, most: int = 12) -> str:
-    """One that hardly anybody has sent before."""
+    """Return a sentence that has probably not been sent before."""
     return " ".join(chance.choices(WORDS, k=chance.randint(1, most)))
 
 
 def held(response: httpx.Response, *statuses: int) -> int:
-    """The status, which is one of these, or says that the server has no time now."""
+    """Return the status, which must be one of these, or say that the server is busy."""
     if response.status_code not in {*statuses, *LATER}:
         raise UnexpectedError(f"{response.request.url}: {response.status_code} {response.text}")
     return response.status_code
 
 
 async def typing(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """A sentence letter by letter, every third of them, as the page asks for it."""
+    """Send a sentence after every third letter, as the page does."""
     text, seen = sentence(chance, 5), list[int]()
     for end in range(1, len(text) + 1, 3):
         body = {"source": text[:end], "select": ["*.weights"], "summarise": ["*"]}
@@ -49,31 +49,31 @@ async def typing(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
 
 
 async def changing(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """A head off, everything recorded, as JSON."""
+    """Trace with a head switched off and everything recorded, as JSON."""
     change = {"at": "encoder.1.self", "head": chance.randrange(8), "do": "zero"}
     body = {"source": sentence(chance), "interventions": [change], "select": ["encoder.*"]}
     return [held(await client.post("/api/trace", json=body), 200)]
 
 
 async def sweeping(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """Every head taken out, to the last line."""
+    """Sweep over all heads, and read to the last line."""
     return [await _stream(client, "/api/sweep", {"source": sentence(chance, 6)})]
 
 
 async def watching(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """A beam search, to the last line."""
+    """Stream a beam search, and read to the last line."""
     body = {"source": sentence(chance), "decode": {"method": "beam", "beam": 3}}
     return [await _stream(client, "/api/decode", body)]
 
 
 async def leaving(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """A sweep, or a decoding, that its client leaves after some lines."""
+    """Start a sweep or a decoding, and disconnect after some lines."""
     path = chance.choice(["/api/sweep", "/api/decode"])
     return [await _stream(client, path, {"source": sentence(chance)}, most=LINES_READ)]
 
 
 async def sharing(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """A share: made, opened in all its forms, and mostly deleted."""
+    """Create a share, open it in all formats, and mostly delete it."""
     body = {
         "state": {"source": sentence(chance), "view": "heads"},
         "asks": [{"parameters": {"select": ["encoder.0.self.W_q"]}}],
@@ -98,7 +98,7 @@ async def sharing(client: httpx.AsyncClient, chance: random.Random) -> list[int]
 
 
 async def browsing(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """Pages, tables and what is wrong."""
+    """Open pages, tables and invalid addresses."""
     length = chance.randint(1, 60)
     paths = {
         "/": 200,
@@ -112,7 +112,7 @@ async def browsing(client: httpx.AsyncClient, chance: random.Random) -> list[int
 
 
 async def stalling(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
-    """A large reply is asked for, and hardly any of it read."""
+    """Request a large reply, and read hardly any of it."""
     url = urlsplit(str(client.base_url))
     reader, writer = await asyncio.open_connection(url.hostname, url.port, limit=4_096)
     try:
@@ -150,7 +150,7 @@ async def _stream(
     return 200
 
 
-# How many of each there are.
+# The number of clients of each kind.
 CLIENTS: Mapping[Client, int] = {
     typing: 6,
     changing: 2,

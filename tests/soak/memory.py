@@ -1,4 +1,4 @@
-"""How much memory the processes of a server hold, and whether it stays as it is."""
+"""The memory of a server's processes, and whether it grows."""
 
 import statistics
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ FILES = 64  # likewise
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process holds: its memory in bytes, and files and sockets that are open.
+    """The memory of a process in bytes, and its open files and sockets.
 
-    Memory is what is the process's own: anonymous pages. Files that are mapped, such as weights,
-    come and go as the kernel likes.
+    Only anonymous pages count. Mapped files, such as weights,
+    are loaded and dropped by the kernel.
     """
 
     memory: int
@@ -24,7 +24,7 @@ class Usage:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that it has started, the oldest first."""
+    """Return a process and all its descendants, the oldest first."""
     children = [
         int(child)
         for task in PROC.glob(f"{pid}/task/*/children")
@@ -34,14 +34,14 @@ def family(pid: int) -> list[int]:
 
 
 def usage(pid: int) -> Usage:
-    """What a process holds now; raises OSError where it has ended."""
+    """Return the present usage of a process. Raises OSError if it has ended."""
     status = (PROC / str(pid) / "status").read_text()
     (kilobytes,) = (line.split()[1] for line in status.splitlines() if line.startswith("RssAnon"))
     return Usage(int(kilobytes) * 1024, len([*(PROC / str(pid) / "fd").iterdir()]))
 
 
 def name(pid: int) -> str:
-    """What a process is. An engine has the command of the process that it was forked off."""
+    """Return the kind of a process; an engine has the command of the process it was forked from."""
     command = _command(pid)
     if "resource_tracker" in command:
         return "tracker"
@@ -57,9 +57,9 @@ def _command(pid: int) -> str:
 
 
 def growth(seen: Sequence[int]) -> float:
-    """How much more the last third of a series has than the middle third, by their medians.
+    """Return the growth from the middle third of a series to the last, by their medians.
 
-    The first third is left out: caches fill, and an allocator takes what a load needs at most.
+    The first third is left out, since caches fill and the allocator grows to the peak.
     """
     third = len(seen) // 3
     if not third:
@@ -68,6 +68,6 @@ def growth(seen: Sequence[int]) -> float:
 
 
 def is_flat(seen: Sequence[Usage]) -> bool:
-    """Whether neither memory nor open files grow from the middle third to the last one."""
+    """Return whether neither memory nor open files grow from the middle third to the last."""
     memory, files = [one.memory for one in seen], [one.files for one in seen]
     return growth(memory) <= max(ROOM, SHARE * max(memory)) and growth(files) <= FILES

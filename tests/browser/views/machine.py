@@ -16,7 +16,7 @@ OFF = {"at": PLACE, "head": 2, "do": "zero"}
 
 
 def trace(url: str, **request: object) -> dict[str, Any]:
-    """The API's document."""
+    """Return the API's document of a run."""
     body = {"source": SOURCE, "select": [f"{PLACE}.weights"], **request}
     reply = httpx.post(f"{url}/api/trace", json=body, timeout=60).raise_for_status()
     found: dict[str, Any] = reply.json()
@@ -24,5 +24,5 @@ def trace(url: str, **request: object) -> dict[str, Any]:
 
 
 def said(workspace: Workspace) -> Any:
-    """The changes that the address bar holds."""
+    """Return the interventions in the address bar."""
     return json.loads(workspace.link.get("interventions", "[]"))

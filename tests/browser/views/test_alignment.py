@@ -1,4 +1,4 @@
-"""The alignment that is drawn, against weights worked out again from q and k."""
+"""The drawn alignment, compared with weights recomputed from q and k."""
 
 import re
 from typing import Any
@@ -29,7 +29,7 @@ LINES = """() => [...document.querySelectorAll(".alignment-lines [data-link]")].
 
 
 def heads(url: str, layers: list[int]) -> tuple[dict[str, Any], NDArray[Any]]:
-    """The reply, and all heads' cross-attention weights of some layers, from q and k."""
+    """Return the reply, and the cross-attention weights of some layers, computed from q and k."""
     names = [f"decoder.{layer}.cross.{tensor}" for layer in layers for tensor in "qk"]
     request = {"source": START["source"], "target": START["target"], "select": names}
     reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
@@ -48,7 +48,7 @@ def heads(url: str, layers: list[int]) -> tuple[dict[str, Any], NDArray[Any]]:
 def soft(
     reply: dict[str, Any], weights: NDArray[Any], reads: bool = False
 ) -> tuple[NDArray[Any], float]:
-    """Written characters by source words, and what special tokens get of them on average."""
+    """Return the alignment of output characters and source words, and the special tokens' share."""
     source = reply["tokens"]["source"]
     rows = weights[reads:][: len(START["target"])]
     columns, at = [], 0
@@ -198,7 +198,7 @@ def test_rows_that_read_are_said_as_such(workspace: Workspace) -> None:
 
 
 def test_the_row_that_is_lit_by_itself_is_said_for_what_it_reads(workspace: Workspace) -> None:
-    """Of a head whose lit row is not the first: what that one reads is no word."""
+    """The first row reads no word, so another row is highlighted."""
     row = 0
     for head in range(8):
         workspace.open(**{**START, "head": head})

@@ -1,4 +1,4 @@
-"""The heatmap from further away: what is drawn is worked out again from q and k, in numpy."""
+"""The heatmap of words and pooled heads, compared with numbers from q and k in NumPy."""
 
 import re
 from typing import Any
@@ -23,7 +23,7 @@ Matrix = NDArray[Any]
 
 
 def run(url: str, block: str, **more: object) -> tuple[dict[str, Any], Matrix]:
-    """The API's document, and all heads' weights from its q and k: (head, query, key)."""
+    """Return the API's document, and all heads' weights from its q and k: (head, query, key)."""
     place = PLACES[block]
     select = [f"{place}.{name}" for name in ("q", "k", "mask")]
     request = {"source": SENTENCE, "target": TARGET, "select": select, **more}
@@ -33,13 +33,13 @@ def run(url: str, block: str, **more: object) -> tuple[dict[str, Any], Matrix]:
 
 
 def fold(matrix: Matrix, rows: list[list[int]], cols: list[list[int]]) -> Matrix:
-    """Summed over keys, averaged over queries, for each head."""
+    """Sum over groups of keys and average over groups of queries, for each head."""
     summed = np.stack([matrix[..., keys].sum(axis=-1) for keys in cols], axis=-1)
     return np.stack([summed[:, queries].mean(axis=1) for queries in rows], axis=1)
 
 
 def look(workspace: Workspace, block: str, **options: object) -> Matrix:
-    """What is plotted with these options."""
+    """Return the plotted numbers with these options."""
     place = {"source": SENTENCE, "target": TARGET, "block": block, "layer": 1, "head": HEAD}
     workspace.open(**{**place, **options})
     return workspace.figure()[0]
@@ -78,7 +78,7 @@ def test_heads_are_pooled_and_the_page_says_so(workspace: Workspace, pool: str) 
 
 
 def pinned(workspace: Workspace, expected: Matrix) -> tuple[int, int]:
-    """The lit row, and the column that it looks at most."""
+    """Return the highlighted row, and its column with the largest weight."""
     names = workspace.find(".labels.rows .label").all_inner_texts()
     row = names.index(workspace.find(".labels.rows .label.lit").inner_text())
     return row, int(np.nanargmax(expected[row]))
@@ -183,7 +183,7 @@ def test_a_picked_head_is_shown(workspace: Workspace) -> None:
 
 
 def test_another_head_changes_only_what_it_says(workspace: Workspace) -> None:
-    """What stays the same is not made again, and nothing on the page moves afterwards."""
+    """Unchanged parts are not recreated, and nothing on the page moves afterwards."""
     look(workspace, "encoder")
     workspace.settled()
     kept = "#caption .place, #working div, #view .key, #view .notes li"

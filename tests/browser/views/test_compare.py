@@ -1,4 +1,4 @@
-"""Two runs side by side: both and their difference are worked out again from q and k, in numpy."""
+"""Two runs side by side: both and their difference are recomputed from q and k in NumPy."""
 
 import re
 from difflib import SequenceMatcher
@@ -22,7 +22,7 @@ Matrix = NDArray[Any]
 
 
 def run(url: str, place: str, head: int, **request: object) -> tuple[dict[str, Any], Matrix]:
-    """The API's document and one head's weights from its q and k."""
+    """Return the API's document and one head's weights from its q and k."""
     select = [f"{place}.{name}" for name in ("q", "k", "mask")]
     body = {"select": select, **request}
     reply = httpx.post(f"{url}/api/trace", json=body, timeout=60).raise_for_status().json()
@@ -31,7 +31,7 @@ def run(url: str, place: str, head: int, **request: object) -> tuple[dict[str, A
 
 
 def figures(workspace: Workspace) -> list[Chart]:
-    """What A, B and the difference plot, and the ends of their scales."""
+    """Return the charts of A, B and the difference."""
     workspace.drawn()
     expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
     workspace.page.wait_for_timeout(300)
@@ -43,13 +43,13 @@ def words(tokens: list[dict[str, Any]]) -> list[str]:
 
 
 def partners(a: list[str], b: list[str]) -> list[tuple[int, int]]:
-    """Places of tokens that both have, by Python's own alignment."""
+    """Return the positions of common tokens, by Python's `difflib`."""
     blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
     return [(one.a + i, one.b + i) for one in blocks for i in range(one.size)]
 
 
 def shown_of(matrix: Matrix) -> Matrix:
-    """Without the gaps: only rows and columns that have a number."""
+    """Return only the rows and columns that have a number."""
     kept = ~np.isnan(matrix)
     return matrix[np.ix_(kept.any(axis=1), kept.any(axis=0))]
 

@@ -1,4 +1,4 @@
-"""The decoding theatre: what it draws, against numpy on the logits and against /api/trace."""
+"""The decoding view, compared with NumPy on the logits and with /api/trace."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 
 SAMPLE: dict[str, Any] = {"method": "sample", "temperature": 1.5, "top_k": 4, "seed": 5}
-# Ids, probabilities and log-probabilities of the candidates, as they are written.
+# Ids, probabilities and log-probabilities of the candidates, as displayed.
 CANDIDATES = """() => [...document.querySelectorAll(".candidates button")].map((row) =>
     [row.dataset.id, row.querySelector(".p").textContent, row.querySelector(".log").textContent])"""
 STRIPS = """() => Object.fromEntries([...document.querySelectorAll(".look")].map((look) =>
@@ -143,7 +143,7 @@ def test_forward_and_back_are_exact(workspace: Workspace) -> None:
     assert len(there) == len(trace(workspace)["output"]["tokens"])
     assert len({seen[3] for seen in there}) == len(there)
     back = [step(workspace)]
-    workspace.find(".theatre h3").first.click()  # Space and arrows, with nothing in focus
+    workspace.find(".theatre h3").first.click()  # Space and arrows work without focus
     for _ in there[1:]:
         page.keyboard.press("ArrowLeft")
         back.append(step(workspace))

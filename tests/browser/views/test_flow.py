@@ -1,4 +1,4 @@
-"""Rollout, flow and the residual stream as drawn, against numpy and an independent maximum flow."""
+"""Rollout, flow and residual stream as drawn, against NumPy and an independent maximum flow."""
 
 import itertools
 from collections import deque
@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 
 
 def begin(workspace: Workspace, **link: object) -> None:
-    """Open the view, in which there is no chart to wait for, and wait for all its numbers."""
+    """Open the view and wait for all its numbers; it has no chart to wait for."""
     workspace.go(**{**START, **link})
     workspace.find(".river [data-leaf]").first.wait_for()
     workspace.find(".stream [data-strip]").first.wait_for()
@@ -44,7 +44,7 @@ def begin(workspace: Workspace, **link: object) -> None:
 
 
 def means(url: str, block: str) -> list[list[Array]]:
-    """The mean over the heads of every layer, from q, k and the mask."""
+    """Return the mean over the heads of every layer, from q, k and the mask."""
     names = [f"{stack}.*.{kind}.{x}" for stack, kind in PLACES[block] for x in ("q", "k", "mask")]
     tensors = ask(url, names)
     found = []
@@ -66,12 +66,12 @@ def ask(url: str, select: list[str]) -> dict[str, Array]:
 
 
 def half(weights: Array) -> Array:
-    """½A + ½I."""
+    """Return ½A + ½I."""
     return (weights + np.eye(len(weights))) / 2
 
 
 def expected_rollout(layers: list[list[Array]]) -> Array:
-    """One row a token above, one column an input; through cross attention both sides' inputs."""
+    """Return the rollout: a row per output token, a column per input of either text."""
     if len(layers) == 1:
         product = np.eye(len(layers[0][0]))
         for weights in layers[0]:
@@ -88,7 +88,7 @@ def expected_rollout(layers: list[list[Array]]) -> Array:
 
 
 def capacities(layers: list[list[Array]]) -> tuple[Array, list[int], list[int]]:
-    """The same as one matrix of edges, the nodes above and the inputs."""
+    """Return the graph as a matrix of edges, with its output nodes and its inputs."""
     blocks: list[tuple[int, int, Array]] = []
     count = 0
 
@@ -128,7 +128,7 @@ def capacities(layers: list[list[Array]]) -> tuple[Array, list[int], list[int]]:
 
 
 def maximum_flow(edges: Array, source: int, sink: int) -> float:
-    """Edmonds & Karp 1972 on a dense matrix: the shortest augmenting path, until there is none."""
+    """Compute the maximum flow on a dense matrix (Edmonds & Karp 1972)."""
     room, total = edges.copy(), 0.0
     while True:
         before = np.full(len(room), -1)
@@ -164,7 +164,7 @@ def test_shares_are_rollout_and_maximum_flow(workspace: Workspace, block: str) -
     np.testing.assert_allclose(bars[:, 0], rollout, atol=0.0051)
     np.testing.assert_allclose(bars[:, 1], flow, atol=0.0051)
     assert rollout.sum() == pytest.approx(1)
-    # Each input's two numbers in full, as the sentence says them.
+    # Both numbers of each input, as in the sentence.
     numbers = len(ask(workspace.url, ["source.embedding"])["source.embedding"])
     for leaf in range(numbers if block != "decoder" else START["query"] + 1):
         workspace.find(f".river [data-leaf='{leaf}'] text").last.hover()
@@ -202,7 +202,7 @@ def test_edges_of_a_flow_keep_to_their_weights(workspace: Workspace) -> None:
     for above, below, amount in workspace.page.evaluate(EDGES):
         carried[above, below] = amount
         assert amount <= edges[above, below] + 1e-5
-    # What is too faint to be drawn is missing from the sum.
+    # Edges too faint to be drawn are missing from the sum.
     assert carried[:, inputs[1]].sum() == pytest.approx(total, abs=0.02)
     assert carried[tops[START["query"]]].sum() == pytest.approx(total, abs=0.02)
 
@@ -251,7 +251,7 @@ def test_the_longer_a_vector_the_darker_its_cell(workspace: Workspace) -> None:
     colours = workspace.pixels([place(*cell) for cell in cells])
     order = sorted(range(len(cells)), key=lambda i: lengths[cells[i][0]][cells[i][1]])
     light = [sum(colours[i]) for i in order]
-    # One that is far longer than the others has its length printed in it, which covers its colour.
+    # A much longer vector has its length printed in its cell, which covers the colour.
     most = sorted(lengths[a][b] for a, b in cells)[len(cells) * 9 // 10]
     shaded = [
         one for i, one in zip(order, light, strict=True) if lengths[cells[i][0]][cells[i][1]] < most
@@ -278,7 +278,7 @@ def test_layer_that_is_picked_is_the_top(workspace: Workspace) -> None:
     begin(workspace, block="encoder", layer=0)
     [layers] = means(workspace.url, "encoder")
     bars = np.array(workspace.page.evaluate(BARS), dtype=float)
-    # One layer up, each input is reached by one edge alone.
+    # One layer up, each input is reached by only one edge.
     weights = half(layers[0])[START["query"]]
     np.testing.assert_allclose(bars[:, 0], weights, atol=0.0051)
     np.testing.assert_allclose(bars[:, 1], weights, atol=0.0051)

@@ -32,7 +32,7 @@ LABELS = """() => [...document.querySelectorAll(".tile")].map(({ children }) =>
 
 
 def heads(url: str, block: str) -> tuple[NDArray[Any], list[list[bool]]]:
-    """Weights [layer, head, query, key] from q and k, NaN where masked, and who is special."""
+    """Return weights (layer, head, query, key) from q and k, and which tokens are special."""
     places = [PLACES[block].format(layer) for layer in LAYERS]
     names = [f"{place}.{name}" for place in places for name in ("q", "k", "mask")]
     request = {"source": SENTENCE, "target": TARGET, "select": names}
@@ -50,7 +50,7 @@ def heads(url: str, block: str) -> tuple[NDArray[Any], list[list[bool]]]:
 
 
 def entropies(found: NDArray[Any]) -> NDArray[Any]:
-    """The mean over the rows that have a choice, by layer and head."""
+    """Return the mean entropy of rows that can choose keys, by layer and head."""
     rows = (~np.isnan(found[0, 0])).sum(-1) >= 2
     filled = np.nan_to_num(found[:, :, rows])
     logs = np.log(np.where(filled > 0, filled, 1))
@@ -105,7 +105,7 @@ def test_entropy_is_written_and_sorts(workspace: Workspace) -> None:
 def test_a_pattern_leaves_the_heads_that_its_rule_names(workspace: Workspace) -> None:
     opened(workspace, block="decoder", pattern="first-token")
     found, _ = heads(workspace.url, "decoder")
-    first = found[..., 1:, 0].mean(-1)  # of the rows that have a choice
+    first = found[..., 1:, 0].mean(-1)  # over the rows that can choose keys
     assert 0 < (first >= 0.5).sum() < first.size
     named = {
         f"L{layer + 1} H{head + 1}"
@@ -153,7 +153,7 @@ def test_a_head_enlarges_by_click_and_by_enter_and_back_returns(workspace: Works
         "1",
         "1",
     )
-    # Its pickers were not painted while they were not on the page.
+    # The pickers were not drawn while they were not on the page.
     widths = "() => [...document.querySelectorAll('#heads canvas')].map(({ width }) => width)"
     assert set(workspace.page.evaluate(widths)) == {10}
     workspace.page.go_back()

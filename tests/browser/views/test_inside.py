@@ -1,4 +1,4 @@
-"""Inside a decoder step, as drawn: worked out again from streams, parameters and other runs."""
+"""The view inside a decoder step, compared with streams, parameters and other runs."""
 
 from functools import cache
 from typing import Any
@@ -43,7 +43,7 @@ def begin(workspace: Workspace, **link: object) -> None:
 
 
 def drawn(workspace: Workspace, runs: int = 1) -> None:
-    """Wait for both matrices of each run that is shown."""
+    """Wait for both matrices of each displayed run."""
     expect(workspace.find(".of-slopes .chart[data-drawn]")).to_have_count(2 * runs)
 
 
@@ -56,7 +56,7 @@ def ask(url: str, select: list[str], **more: object) -> dict[str, Any]:
 
 @cache
 def stream(url: str) -> tuple[dict[str, Array], list[int]]:
-    """All that the decoder recorded, and the ids that it wrote."""
+    """Return all tensors of the decoder, and the ids of its output."""
     reply = ask(url, ["decoder.*", "target.*", "decoder.logits"])
     tensors = {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
     return tensors, [token["id"] for token in reply["output"]["tokens"]]
@@ -72,7 +72,7 @@ def parameters(url: str) -> dict[str, Array]:
 
 
 def carried(url: str, vector: Array, first: int, row: int) -> float:
-    """What a vector that is added before the `first` sublayer's norm adds to the logit."""
+    """Return what a vector added before the `first` sublayer's norm adds to the logit."""
     tensors, written = stream(url)
     given = parameters(url)
     for place in places()[first:]:
@@ -88,7 +88,7 @@ def places() -> list[str]:
 
 
 def of_head(url: str, index: int, head: int, row: int) -> float:
-    """By the `index`-th sublayer's head, forwards through every norm behind it."""
+    """Return what a head of the `index`-th sublayer adds, computed forwards through the norms."""
     place = places()[index]
     rows = slice(head * CHANNELS, (head + 1) * CHANNELS)
     mixed = stream(url)[0][f"{place}.mix"][head, row]
@@ -109,7 +109,7 @@ def test_each_head_adds_what_its_output_comes_to(workspace: Workspace, row: int)
 
 
 def expected_parts(url: str, row: int) -> dict[str, list[float | None]]:
-    """What each part adds: at the input, then layer by layer."""
+    """Return what each part adds: at the input, then layer by layer."""
     tensors, _ = stream(url)
     given = parameters(url)
     found: dict[str, list[float | None]] = {}
@@ -185,7 +185,7 @@ def test_the_lens_is_each_stream_through_the_output_matrix(workspace: Workspace)
 
 @pytest.mark.parametrize("block", ["cross", "decoder"])
 def test_gradient_is_the_slope_between_two_runs(workspace: Workspace, block: str) -> None:
-    """A weight a little larger and a little smaller: how much more probable the translation is."""
+    """Compare with finite differences: change a weight slightly up and down."""
     begin(workspace, block=block, layer=2, head=3)
     place = "decoder.2.self" if block == "decoder" else "decoder.2.cross"
     weights, drawn = (chart.values for chart in workspace.charts(".of-slopes"))
@@ -208,7 +208,7 @@ def test_gradient_is_the_slope_between_two_runs(workspace: Workspace, block: str
         *np.unravel_index(np.argsort(-middle, None)[:4], middle.shape), strict=True
     ):
         near, far = (slope(int(query), int(key), step) for step in (0.02, 0.04))
-        limit = (4 * near - far) / 3  # Richardson: what is left of the error is of fourth order
+        limit = (4 * near - far) / 3  # Richardson extrapolation, with an error of fourth order
         assert drawn[query, key] == pytest.approx(limit * weights[query, key], abs=2e-3)
 
 

@@ -1,4 +1,4 @@
-"""Lines between tokens: each against the weight that q and k give, and what is told apart."""
+"""Lines between tokens: each compared with its weight from q and k, and how heads differ."""
 
 import re
 from typing import Any
@@ -41,7 +41,7 @@ Cell = tuple[int, int, int]
 
 
 def heads(url: str, block: str) -> NDArray[Any]:
-    """Weights [head, query, key] from q and k, NaN where masked."""
+    """Return weights (head, query, key) from q and k, NaN where masked."""
     names = [f"{PLACES[block]}.{name}" for name in ("q", "k", "mask")]
     request = {"source": SENTENCE, "target": TARGET, "select": names}
     reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
@@ -56,7 +56,7 @@ def opened(workspace: Workspace, **link: str | int) -> None:
 
 
 def drawn(workspace: Workspace, group: str = ".fibres") -> dict[Cell, list[Any]]:
-    """Lines by head, query and key."""
+    """Return the lines by head, query and key."""
     return {
         (head, query, key): rest
         for head, query, key, *rest in workspace.page.evaluate(LINES, group)
@@ -72,7 +72,7 @@ def test_each_line_is_a_weight_of_q_and_k(workspace: Workspace, block: str) -> N
     opened(workspace, block=block, heads=ALL)
     found = heads(workspace.url, block)
     lines = drawn(workspace)
-    # What lies on the threshold may fall on either side.
+    # A weight at the threshold may fall on either side.
     assert above(found, 0.1001) <= set(lines) <= above(found, 0.0999)
     for cell, (opacity, *_) in lines.items():
         assert opacity == pytest.approx(0.15 + 0.8 * found[cell], abs=0.006)
@@ -82,7 +82,7 @@ def test_each_line_is_a_weight_of_q_and_k(workspace: Workspace, block: str) -> N
 
 @pytest.mark.parametrize("heads", [ALL, "0,1,2,3"])
 def test_a_head_has_one_colour_and_one_stroke(workspace: Workspace, heads: str) -> None:
-    """Up to four heads differ by their strokes as well; more dashes than that blur together."""
+    """Up to four heads also differ by their strokes; more dash patterns look alike."""
     opened(workspace, block="cross", heads=heads, least=0)
     looks: dict[int, set[tuple[str, str | None]]] = {}
     for (head, _, _), (_, colour, dash) in drawn(workspace).items():

@@ -26,13 +26,13 @@ TOP, BOTTOM = 12, 44
 
 
 def encoding(length: int, width: int) -> NDArray[Any]:
-    """Section 3.5: even features are sines, odd ones cosines."""
+    """Return the encoding of section 3.5: even features are sines, odd ones cosines."""
     angle = np.arange(length)[:, None] / 10000 ** (2 * (np.arange(width) // 2) / width)
     return np.where(np.arange(width) % 2, np.cos(angle), np.sin(angle))
 
 
 def heights(workspace: Workspace, low: float, high: float) -> list[NDArray[Any]]:
-    """The values of every curve, read off where its dots are."""
+    """Return the values of every curve, from the positions of its dots."""
     svg = workspace.find(".curves svg")
     height = float(svg.get_attribute("height") or 0)
     curves = workspace.find(".curves [data-curve]")
@@ -44,13 +44,13 @@ def heights(workspace: Workspace, low: float, high: float) -> list[NDArray[Any]]
 
 
 def rotation(workspace: Workspace, **link: object) -> None:
-    """Open the rotation, in which there is no chart to wait for."""
+    """Open the rotation, which has no chart to wait for."""
     workspace.go(**{**START, **link, "part": "turn"})
     workspace.find(".clock svg").wait_for()
 
 
 def settle(workspace: Workspace, count: int) -> list[NDArray[Any]]:
-    """All matrices, once so many are drawn."""
+    """Return all matrices, once `count` are drawn."""
     expect(workspace.find("#view .chart[data-drawn]")).to_have_count(count)
     return [chart.values for chart in workspace.charts()]
 
@@ -142,7 +142,7 @@ def test_a_size_that_cannot_be_says_its_limit(workspace: Workspace, watch: Any) 
 
 
 def weights(url: str, source: str, *, positions: bool) -> tuple[list[str], NDArray[Any]]:
-    """A sentence's tokens, and what the head looks at in it, from q and k."""
+    """Return a sentence's tokens, and the head's weights from q and k."""
     names = [f"encoder.1.self.{tensor}" for tensor in "qk"]
     drop = [] if positions else [{"at": "source.position", "do": "drop"}]
     request = {"source": source, "target": "一", "select": names, "interventions": drop}
@@ -163,7 +163,7 @@ def test_shuffled_words_are_noticed_with_positions_only(workspace: Workspace) ->
     for row, positions in enumerate((True, False)):
         tokens, before = weights(workspace.url, START["source"], positions=positions)
         others, after = weights(workspace.url, shuffled, positions=positions)
-        order = [others.index(token) for token in tokens]  # no word is there twice
+        order = [others.index(token) for token in tokens]  # no word occurs twice
         back = after[np.ix_(order, order)]
         for panel, expected in enumerate((before, back, before - back)):
             np.testing.assert_allclose(drawn[3 * row + panel], expected, atol=2e-5)

@@ -20,7 +20,7 @@ START: dict[str, Any] = {
 }
 PLACES = {"encoder": "encoder.1.self", "decoder": "decoder.1.self", "cross": "decoder.1.cross"}
 Array = NDArray[np.float64]
-# The middle of every mark, by its number: queries (circles) first, then keys (squares).
+# The middle of every mark, by number: queries (circles) first, then keys (squares).
 MARKS = """() => [...document.querySelectorAll(".qk-plane [data-point]")]
     .map((mark) => [Number(mark.dataset.point), mark.tagName, mark.getBBox()])
     .sort(([a], [b]) => a - b)
@@ -32,7 +32,7 @@ LABELS = """() => [...document.querySelectorAll(".qk-plane text:not([font-weight
 
 
 def ask(url: str, block: str) -> tuple[Array, Array, Array]:
-    """q and k of the head, and the mask, by the API."""
+    """Return q and k of the head, and the mask, from the API."""
     names = [f"{PLACES[block]}.{name}" for name in ("q", "k", "mask")]
     request = {"source": START["source"], "target": START["target"], "select": names}
     reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
@@ -41,7 +41,7 @@ def ask(url: str, block: str) -> tuple[Array, Array, Array]:
 
 
 def principal(q: Array, k: Array) -> tuple[Array, Array]:
-    """Where q and k, each less its mean over its spread, lie in the widest plane; the shares."""
+    """Return the first two principal components of the normalised q and k, and their shares."""
     moved = [one - one.mean(axis=0) for one in (q, k)]
     centred = np.concatenate([one / np.sqrt((one**2).sum(axis=1).mean()) for one in moved])
     _, singular, directions = np.linalg.svd(centred, full_matrices=False)
@@ -57,7 +57,7 @@ def test_points_lie_where_numpy_puts_them(workspace: Workspace, block: str) -> N
     assert [tag for tag, *_ in marks] == ["circle"] * len(q) + ["rect"] * len(k)
     drawn = np.array([place for _, *place in marks])
     drawn -= drawn.mean(axis=0)
-    # Up to the sign of either direction, which is free, it is one scale for both axes.
+    # Both axes have the same scale; the sign of each direction is arbitrary.
     scale = [
         float(drawn[:, axis] @ points[:, axis] / (points[:, axis] ** 2).sum()) for axis in (0, 1)
     ]
@@ -118,7 +118,7 @@ def test_labels_lie_on_no_other_label(workspace: Workspace) -> None:
     for i, (x, y, width, height) in enumerate(boxes):
         for left, top, wide, high in boxes[:i]:
             apart = x >= left + wide or left >= x + width or y >= top + high or top >= y + height
-            # A box of text is a little higher than what the letters need.
+            # A text's box is slightly higher than its letters.
             assert apart or abs(y - top) > 10, (i, boxes)
 
 

@@ -1,4 +1,4 @@
-"""Attention as it formed, as drawn, against what the API tells of every snapshot."""
+"""Attention during training as drawn, compared with every snapshot of the API."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ SHOWN = "() => [...document.querySelectorAll('#view .atlas')].map((it) => it.toD
 
 @pytest.fixture(scope="module")
 def told(live_server: AppServer) -> list[dict[str, Any]]:
-    """What the API says of each example."""
+    """The API's reply about each example."""
     url = f"{live_server.url}/api/models/en-zh/learning"
     with httpx.Client(trust_env=False, timeout=60) as client:
         count = len(client.get(url).json()["examples"])
@@ -30,14 +30,14 @@ def told(live_server: AppServer) -> list[dict[str, Any]]:
 
 
 def weights(told: dict[str, Any], place: int, name: str = CROSS) -> NDArray[Any]:
-    """What a snapshot saw: (head, query, key)."""
+    """Return a snapshot's weights (head, query, key)."""
     step = told["snapshots"][place]["step"]
     return np.array(told["tensors"][f"{step}.{name}"]["data"]) / 255
 
 
 def shows(workspace: Workspace, told: dict[str, Any], place: int, head: int = 3) -> None:
-    """Hold the large picture, the text and the numbers to a snapshot of an example."""
-    workspace.settled()  # before its first step a model writes the same of every sentence
+    """Compare the large picture, the text and the numbers with a snapshot of an example."""
+    workspace.settled()  # an untrained model writes the same for every sentence
     snapshot = told["snapshots"][place]
     expect(workspace.find(".step-now")).to_contain_text(f"{snapshot['step']:,}")
     expect(workspace.find(".said .text")).to_have_text(told["texts"][place])

@@ -1,4 +1,4 @@
-"""The tree of a beam search, against /api/trace and the equation of the score."""
+"""The tree of a beam search, compared with /api/trace and the equation of the score."""
 
 import json
 import re

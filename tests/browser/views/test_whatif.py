@@ -30,14 +30,14 @@ def chips(workspace: Workspace) -> list[str]:
 
 
 def probabilities(page: Page, count: int) -> NDArray[Any]:
-    """What the table says of each token: before, after, change."""
+    """Return the table's numbers of each token: before, after, change."""
     expect(page.locator(".token-changes tbody tr")).to_have_count(count)
     page.wait_for_function(BOTH)
     return np.array([[read(cell) for cell in row[:3]] for row in page.evaluate(ROWS)])
 
 
 def figures(workspace: Workspace) -> list[NDArray[Any]]:
-    """Attention before, after, and the difference, as they are drawn."""
+    """Return attention before, after, and the difference, as drawn."""
     expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
     workspace.page.wait_for_function(BOTH)
     workspace.page.wait_for_timeout(300)
@@ -45,7 +45,7 @@ def figures(workspace: Workspace) -> list[NDArray[Any]]:
 
 
 def effects(url: str, *made: object) -> tuple[dict[str, Any], NDArray[Any]]:
-    """The unchanged run, and its tokens' probabilities before and after: by the API alone."""
+    """Return the unchanged run, and its tokens' probabilities before and after, from the API."""
     before = trace(url)
     after = trace(url, target=before["output"]["text"], interventions=list(made))
     both = np.exp([before["output"]["logprobs"], after["output"]["logprobs"]])

@@ -1,4 +1,4 @@
-"""The worksheet's numbers, against the whole layer worked out again from its input in float64."""
+"""The worksheet's numbers, compared with the layer recomputed from its input in float64."""
 
 import re
 from typing import Any
@@ -36,7 +36,7 @@ TABLE = """([stage, nth]) => [
 
 
 def ask(url: str, block: str) -> tuple[dict[str, Array], dict[str, Array]]:
-    """The inputs with the mask, and the parameters of the layer, by the API."""
+    """Return the inputs with the mask, and the layer's parameters, from the API."""
     place = PLACES[block]
     request = {
         "source": START["source"],
@@ -59,7 +59,7 @@ def normed(x: Array, gain: Array, bias: Array) -> Array:
 
 
 def by_hand(url: str, block: str) -> dict[str, Any]:
-    """The cell of START: every stage follows from the one before, all in float64."""
+    """Compute all stages of the cell of START in float64, each from the one before."""
     trace, learnt = ask(url, block)
     place, (i, j, head) = PLACES[block], (START["query"], START["key"], START["head"])
     x, memory = (trace[name] for name in INPUTS[block])
@@ -96,7 +96,7 @@ def table(workspace: Workspace, stage: str, nth: int = 0) -> list[list[str]]:
 
 
 def column(rows: list[list[str]], of: int) -> Array:
-    """Numbers of a column of a table's body, a minus sign being one."""
+    """Return the numbers of a column of a table; they have real minus signs."""
     body = [row[of] for row in rows[1:] if row[0].strip().isdigit()]
     return np.array([float(text.replace("−", "-")) for text in body])
 

@@ -1,4 +1,4 @@
-"""The decoding theatre as it is opened and read, and the API beside it."""
+"""Helpers for the decoding view, and for comparing it with the API."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def begin(workspace: Workspace, **link: object) -> None:
 
 
 def trace(workspace: Workspace, *select: str, **request: object) -> dict[str, Any]:
-    """Return what the API says without the page."""
+    """Return the trace from the API."""
     body = {"source": SOURCE, "select": select, **request}
     reply = httpx.post(f"{workspace.url}/api/trace", json=body, timeout=60, trust_env=False)
     document: dict[str, Any] = reply.raise_for_status().json()
@@ -35,7 +35,7 @@ def trace(workspace: Workspace, *select: str, **request: object) -> dict[str, An
 
 
 def logprobs(workspace: Workspace, **request: object) -> Array:
-    """The log-softmax of the logits, row by row, in float64."""
+    """Return the log-softmax of the logits, row by row, in float64."""
     reply = trace(workspace, "decoder.logits", **request)
     logits = np.array(reply["tensors"]["decoder.logits"]["data"], dtype=float)
     shifted = logits - logits.max(axis=-1, keepdims=True)
