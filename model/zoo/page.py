@@ -59,7 +59,7 @@ def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
 def _models(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
     rows = [_model(recipes[name], found) for name, found in results.items()]
     head = ["model", "changed", "seeds", "parameters", "right", "learned at step"]
-    return table([*head, "cross attention", "encoder"], rows)
+    return table([*head, "cross-attention", "encoder"], rows)
 
 
 def _model(recipe: Recipe, found: Results) -> list[str]:

@@ -23,7 +23,7 @@ START = {
 BOTH = ("attention", "lines", "alignment", "heads", "space", "flow", "inside")
 ONE = ("decoding", "qkv", "worksheet", "positions", "compare")
 NEITHER = ("whatif", "training")
-SPEAKS = re.compile("nothing to look at|no source word is looked at|Nothing changes: A and B are")
+SPEAKS = re.compile("no token to look at|looks at no source word|Nothing changes: A and B are")
 
 
 def flip(workspace: Workspace, name: str) -> None:

@@ -174,7 +174,7 @@ def test_a_paste_that_is_ragged_or_too_large_says_so_beside_the_matrix(lab: Lab)
     lab.page.evaluate(PASTE, [handle, "7\t8\t9\n5\t4"])
     says = lab.page.locator("[data-of=x] .pasted")
     expect(says).to_have_text(
-        "Row 2 of what was pasted has 2 cells, not 3: the others keep what they held."
+        "Row 2 of the pasted table has 2 cells, not 3: the other cells do not change."
     )
     lab.expect_row("Query vectors", 1, ["5", "4", "0"])
     lab.page.evaluate(PASTE, [handle, "\n".join(["\t".join(["NaN"] + ["2"] * 8)] * 9)])
@@ -189,7 +189,7 @@ def test_a_paste_that_is_ragged_or_too_large_says_so_beside_the_matrix(lab: Lab)
 def test_a_number_that_is_pointed_at_lights_what_it_was_computed_from(lab: Lab) -> None:
     lab.open()
     lab.page.get_by_label("Example").select_option("note")
-    expect(lab.page.locator(".about")).to_contain_text("That is a slip")
+    expect(lab.page.locator(".about")).to_contain_text("This is a mistake")
     lab.expect_row("Weights", 1, ["0.1554", "0.4223", "0.4223"])
     lab.expect_row("Weighted sum of the values", 0, ["0.8446", "0.5777"])
     lab.step("Query vectors").locator("td[data-at='2,1']").hover()
@@ -214,7 +214,7 @@ def test_a_number_that_is_pointed_at_lights_what_it_was_computed_from(lab: Lab) 
 
 def test_a_hidden_step_is_asked_for(lab: Lab) -> None:
     lab.open()
-    lab.page.get_by_role("button", name="Hide Weights and ask for it").click()
+    lab.page.get_by_role("button", name="Hide Weights as an exercise").click()
     step = lab.step("Weights")
     expect(step).not_to_contain_text("0.4711")
     expect(lab.page.locator(FINDING)).to_have_text("Compute the hidden numbers by hand.")
@@ -225,7 +225,7 @@ def test_a_hidden_step_is_asked_for(lab: Lab) -> None:
     expect(step.get_by_role("status")).to_have_text("")
     for n in (1, 2):
         step.get_by_role("textbox").nth(n).fill("0.2645")
-    expect(step.get_by_role("status")).to_have_text("Right, within rounding.")
+    expect(step.get_by_role("status")).to_have_text("Correct, within rounding.")
     step.get_by_role("button", name="Next row").click()
     expect(step.get_by_label("Row", exact=True)).to_have_value("1")
     assert lab.link["hidden"] == ["weights*1"]
@@ -268,7 +268,9 @@ def test_a_bad_cell_keeps_what_was_typed_and_says_why(lab: Lab) -> None:
     expect(cell).to_have_accessible_description("Not a number. Write 0.5, −2 or 1/3.")
     lab.expect_row("Value vectors", 1, ["0", "1", "0"])
     says = lab.page.locator(".lab-steps > .problem")
-    expect(says).to_have_text("A marked cell cannot be used: the steps are those from before.")
+    expect(says).to_have_text(
+        "A marked cell cannot be used: the steps still show the previous numbers."
+    )
     lab.page.get_by_role("button", name="Share", exact=True).click()
     expect(lab.page.locator("#shared-says")).to_have_text(
         "A marked cell cannot be used. Correct it, then share."
@@ -437,7 +439,7 @@ def test_a_share_stands_in_a_frame(lab: Lab, context: BrowserContext) -> None:
 def test_exported_files(lab: Lab, watch: Watch, tmp_path: Path) -> None:
     watch.expect(r"request to elsewhere: file://.*/headlight-by-hand\.html$")
     lab.open("?lang=en")
-    lab.page.get_by_role("button", name="Hide Weights and ask for it").click()
+    lab.page.get_by_role("button", name="Hide Weights as an exercise").click()
     saved = {}
     for kind in ("CSV", "LaTeX", "JSON", "HTML"):
         panel = lab.page.locator("#export-panel")

@@ -35,9 +35,8 @@ def test_opens_on_a_sentence_that_is_traced(workspace: Workspace) -> None:
     assert workspace.find("#output").inner_text()
     expect(workspace.find(".mark.row")).to_be_visible()
     said = workspace.find("#caption").inner_text()
-    assert re.fullmatch(r"Layer \d, head \d(, taught to align)?: .+\(\d\.\d\d( each)?\)\.", said), (
-        said
-    )
+    place = r"Layer \d, head \d(, supervised to align)?"
+    assert re.fullmatch(place + r": .+\(\d\.\d\d( each)?\)\.", said), said
     assert "source" in workspace.link, "the address bar is a link from the start"
 
 

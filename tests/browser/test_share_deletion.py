@@ -67,7 +67,7 @@ def test_a_share_is_deleted_at_its_address_with_its_key(workspace: Workspace, wa
 
 @pytest.mark.parametrize(
     ("lang", "words"),
-    [("en", "It opens until December 24, 2031."), ("zh", "有效期至 2031年12月24日。")],
+    [("en", "The link works until December 24, 2031."), ("zh", "有效期至 2031年12月24日。")],
 )
 def test_the_page_says_until_when_a_share_opens(
     workspace: Workspace, lang: str, words: str
@@ -86,7 +86,7 @@ def test_the_page_says_until_when_a_share_opens(
     [
         ("storage-unavailable", "Shares cannot be saved or opened right now."),
         ("storage-full", "The server has no room for another share."),
-        ("quota-reached", "Your address has no room for another share."),
+        ("quota-reached", "The shares of your network address have reached their limit."),
     ],
 )
 def test_the_page_says_why_nothing_was_shared(

@@ -139,7 +139,7 @@ def test_it_looks_at_another_noun_when_the_property_changes(zoo: Zoo) -> None:
         zoo.page.get_by_label("Input").fill(text.format(word))
         zoo.answers("3 encoder layers", noun, right=True)
         expect(panel.locator(".caption")).to_contain_text(f"it looks most at {noun}")
-        expect(panel.locator(".note")).to_have_text("Its strongest look is at the right token.")
+        expect(panel.locator(".note")).to_have_text("It looks most at the right token.")
     band = zoo.page.locator("#charts rect.band").bounding_box()
     axis = zoo.page.locator("#charts svg").first.locator("path").first.bounding_box()
     assert band

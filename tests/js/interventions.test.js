@@ -33,7 +33,7 @@ test("a change is said in words of the reader", () => {
 });
 
 test("whether the rest of a row was rescaled is said", () => {
-  assert.match(says(cell), /set to 0\.5, the rest shares what is left$/);
+  assert.match(says(cell), /set to 0\.5, the rest of the row is rescaled$/);
   assert.match(says({ ...cell, do: { set: [1, 2, 0.5] } }), /set to 0\.5$/);
 });
 

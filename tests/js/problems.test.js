@@ -21,14 +21,14 @@ test("what is too long is said with its numbers, in either language", async () =
   const { t } = translator({});
   assert.equal(
     wording(t, problem),
-    "The sentence is too long: 140 of at most 128 tokens. Shorten it, or trace its parts one by one.",
+    "The sentence is too long: 140 of at most 128 tokens. Shorten it, or run its parts one by one.",
   );
 });
 
 test("where nobody counted, no number is made up", async () => {
   const problem = await answered({ type: "urn:headlight:body-too-large", detail: "", limit: 100000, unit: "bytes" }, 413);
   const { t } = translator({});
-  assert.equal(wording(t, problem), "The sentence is too long. Shorten it, or trace its parts one by one.");
+  assert.equal(wording(t, problem), "The sentence is too long. Shorten it, or run its parts one by one.");
 });
 
 test("a problem without a limit has none", async () => {

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from babel.messages.catalog import Catalog, Message
@@ -21,7 +22,7 @@ TERMS = {
     "松开|放开|固定的格|取消固定": "取消选定",
     "格子|每格": "单元格",
     "特殊标记": "特殊词元",
-    "机器": "模型",
+    "(?<!台)机器": "模型",
     "假如": "改一改，看结果",
     "定格|冻结": "保存",
     "抽签|抽中|抽到": "采样",
@@ -43,9 +44,48 @@ TERMS = {
     "源句|源语句": "原句",
     "纳特": "奈特",
     "您": "你",
+    "遮住|盖住|遮罩|蒙版": "遮蔽、掩码",
+    "前馈层": "前馈网络",
+    "隐层": "隐藏层",
+    "令牌|记号": "词元",
+    "注意头|(自|交叉)注意(?!力)": "注意力头、自注意力、交叉注意力",
+    "权值|比重": "权重",
+    "学习速率": "学习率",
+    "贪婪": "贪心",
+    "集束": "束搜索",
+    "抽样": "采样",
+    "看见每个|谁也不能": "看看每个注意力头在关注什么、对所有头隐藏",
+    "走过的路": "所选路径与备选",
+    "一样地看|看得一样": "接近均匀分布",
+    "已选定的一对": "选中的词元对",
+    r"(^|[。，：；（])点[“一]": "点击",
+}
+# English phrases that a reader stumbles over; on the right, what to write.
+STILTED = {
+    r"\bhangs? on\b": "depends on",
+    r"\bheld (against|to)\b": "compared with",
+    r"\bworked out\b": "computed",
+    r"\bhands? (on|over)\b": "outputs, passes on",
+    r"\bgood for\b": "the effect of",
+    r"\bno number any more\b": "no longer a number",
+    r"\blooks right\b": "looks at the right token",
+    r"\bstrongest look\b|\bspreads its look\b": "looks most at; its attention is spread out",
+    r"\btaught to\b": "supervised to",
+    r"\bin the draw\b|\bthe lot fell\b": "sampled",
+    r"\bgoes? on (with|from)\b": "continues",
+    r"\blearnt\b": "learned",
+    r"\bcross attention\b": "cross-attention",
+    r"(?<!each )\b(nats|row|column|step|tokens) a (token|key|channel|word|head|step)": "per",
+    r"\bfurthest apart\b": "largest difference",
+    r"\bstands? (where|at|over|behind|beside|above|before|in place)\b": "is",
+    r"\bto be had\b": "available",
+    r"\bis looked at\b.*\bmost\b": "looks most at",
+    r"\bthe machine\b": "the model",
+    r"\b(let|lets) go\b": "unpin",
 }
 
 
+@cache
 def said() -> set[str]:
     """Return every message of the templates and of the page's JavaScript."""
     found = extract_from_dir(
@@ -94,12 +134,19 @@ def chinese() -> Iterator[str]:
         yield str(message.string)
     for entry in json.loads((ROOT / "static/glossary.json").read_text("utf-8")).values():
         yield from entry["zh"].values()
+    yield from (ROOT / "README.zh.md").read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("variant", TERMS)
 def test_chinese_has_one_term_for_one_thing(variant: str) -> None:
     found = [text for text in chinese() if re.search(variant, text)]
     assert not found, f"say {TERMS[variant]}: {found}"
+
+
+@pytest.mark.parametrize("phrase", STILTED)
+def test_english_is_plain(phrase: str) -> None:
+    found = [text for text in said() if re.search(phrase, text, re.IGNORECASE)]
+    assert not found, f"say {STILTED[phrase]}: {found}"
 
 
 @pytest.mark.parametrize("path", ["messages.pot", "zh/LC_MESSAGES/messages.po"])

@@ -101,7 +101,7 @@ export function createCalculation({ t, announce }, list) {
     const { highest, total } = shown.work;
     return [
       t("1. The scores of the row"),
-      t("2. Less the largest, {max}: the largest is now 0", { max: four(highest) }),
+      t("2. Subtract the largest, {max}: the largest is now 0", { max: four(highest) }),
       t("3. e to that power: the largest is now 1"),
       t("4. Divided by their sum, {total}: the weights", { total: four(total) }),
     ][near];

@@ -52,7 +52,7 @@ export function bindPredictions({ store, source, t, say, announce }) {
     const [text] = [labels(trace.tokens[typed(model)], "")];
     const at = { token: el("span", { className: "as-query" }, token(text[row])) };
     if (kind === "next") return say(t("after {token}"), at);
-    return say(masks(trace, model).includes(row) ? t("behind {token}") : t("in place of {token}"), at);
+    return say(masks(trace, model).includes(row) ? t("at {token}") : t("in place of {token}"), at);
   }
 
   /** @param {Predicted} place @param {Candidate} one */
@@ -63,7 +63,7 @@ export function bindPredictions({ store, source, t, say, announce }) {
       className: "chip",
       disabled: !can,
       "aria-current": one.id === place.present ? "true" : null,
-      title: can ? (place.kind === "next" ? t("Go on with this token") : t("Put this token here")) : null,
+      title: can ? (place.kind === "next" ? t("Continue with this token") : t("Put this token here")) : null,
       onclick: () => put(place, one),
     };
     const [label] = labels([{ ...one, start: 0, end: 0 }], "");

@@ -25,7 +25,7 @@ export function bindProjector(context) {
     announce(
       wanted
         ? t("Projector mode. Arrows change head and layer, Escape leaves.")
-        : t("Projector mode left."),
+        : t("Left projector mode."),
     );
   }
 

@@ -46,7 +46,7 @@ export function bindQr({ t }, shorten) {
     if (!dialog.open) dialog.showModal();
   }
 
-  picture.addEventListener("error", () => fail(t("The code could not be drawn.")));
+  picture.addEventListener("error", () => fail(t("The QR code could not be made.")));
   // Escape closes the dialog and keeps the pin.
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
   find("#qr-open").addEventListener("click", open);

@@ -68,7 +68,7 @@ export function bindSharePanel({ t, api, make, title, lang }) {
     const copied = (await copy(link))
       ? t("Copied. Anyone with the link sees this exact view.")
       : t("Copy this link: anyone who has it sees this exact view.");
-    const until = expires ? t("It opens until {when}.", { when: day(expires) }) : "";
+    const until = expires ? t("The link works until {when}.", { when: day(expires) }) : "";
     says.textContent = `${copied} ${until}`.trim();
   }
 

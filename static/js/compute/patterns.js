@@ -41,7 +41,7 @@ export const patterns = (t) => ({
   alignment: { name: t("alignment"), says: t("Each word looks at a different word.") },
   broad: { name: t("broad"), says: t("Attention is nearly uniform.") },
   mixed: { name: t("mixed"), says: t("No single place has most of its weight.") },
-  none: { name: t("too few"), says: t("Too few rows have a choice to tell a pattern.") },
+  none: { name: t("too few"), says: t("Too few rows have a choice to show a pattern.") },
 });
 
 /**

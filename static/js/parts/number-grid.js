@@ -87,8 +87,8 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
   /** @param {Pasted} pasted */
   function toldOf({ rows, cols, ragged, fits }) {
     const notes = [
-      ragged ? t("Row {n} of what was pasted has {found} cells, not {cols}: the others keep what they held.", { n: ragged.row, found: ragged.found, cols }) : "",
-      fits ? "" : t("{rows} × {cols} pasted: only {most} fits here, the rest was left out. Undo takes it back.", { rows, cols, most: sizeOf(shown.cells) }),
+      ragged ? t("Row {n} of the pasted table has {found} cells, not {cols}: the other cells do not change.", { n: ragged.row, found: ragged.found, cols }) : "",
+      fits ? "" : t("{rows} × {cols} pasted: only {most} fits here, the rest was left out. You can undo this.", { rows, cols, most: sizeOf(shown.cells) }),
     ].filter(Boolean);
     tell(notes.join(" "));
     announce([t("{rows} × {cols} pasted", { rows, cols }), ...notes].join(". "));

@@ -37,7 +37,7 @@ export function compose({ say, t }, page, hovered) {
   const pinned = by === "pin" && col !== null && litIn(page, hovered, read).col === col && choice.pool === "one";
   const asked = pinned ? looker(matrix, col) : null;
   // If a key is pinned, add which row looks at it most.
-  const answer = asked && [" ", ...say(t("At {key} {query} looks most ({weight})."), {
+  const answer = asked && [" ", ...say(t("Of all queries, {query} looks most at {key} ({weight})."), {
     key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[asked.row].writes)),
     weight: two(asked.weight),
@@ -77,7 +77,7 @@ function whereabouts({ link, model }, { pool, hides }, t) {
   const name = {
     one: () =>
       model && taught(model, link)
-        ? t("Layer {layer}, head {head}, taught to align", { layer, head: link.head + 1 })
+        ? t("Layer {layer}, head {head}, supervised to align", { layer, head: link.head + 1 })
         : t("Layer {layer}, head {head}", { layer, head: link.head + 1 }),
     mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
     max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
@@ -93,10 +93,10 @@ function whereabouts({ link, model }, { pool, hides }, t) {
  * @param {Context["t"]} t
  */
 function most({ kind }, t) {
-  if (kind === "nothing") return t("{place}: {query} has nothing to look at.");
+  if (kind === "nothing") return t("{place}: {query} has no token to look at.");
   if (kind === "both" || kind === "spread")
-    return t("{place}: from {query} the most that any head gives is {weight}, to {count} tokens alike.");
-  return t("{place}: from {query} the most that any head gives goes to {key} ({weight}).");
+    return t("{place}: for {query}, the largest weight of any head is {weight}, on {count} tokens.");
+  return t("{place}: for {query}, the largest weight of any head is on {key} ({weight}).");
 }
 
 /**
@@ -107,7 +107,7 @@ function most({ kind }, t) {
  */
 export function sentence({ kind }, writes, t) {
   if (writes) {
-    if (kind === "nothing") return t("{place}: while writing {query} it has nothing to look at.");
+    if (kind === "nothing") return t("{place}: while writing {query} it has no token to look at.");
     if (kind === "only")
       return t("{place}: while writing {query} it can look at {key} only ({weight}).");
     if (kind === "both")
@@ -116,15 +116,17 @@ export function sentence({ kind }, writes, t) {
       );
     if (kind === "spread")
       return t(
-        "{place}: while writing {query} it spreads its look; {count} tokens share the most ({weight} each).",
+        "{place}: while writing {query} its attention is spread out; {count} tokens share the largest weight ({weight} " +
+        "each).",
       );
     return t("{place}: while writing {query} it looks most at {key} ({weight}).");
   }
-  if (kind === "nothing") return t("{place}: {query} has nothing to look at.");
+  if (kind === "nothing") return t("{place}: {query} has no token to look at.");
   if (kind === "only") return t("{place}: {query} can look at {key} only ({weight}).");
   if (kind === "both")
     return t("{place}: {query} looks equally at {key} and {other} ({weight} each).");
   if (kind === "spread")
-    return t("{place}: {query} spreads its look; {count} tokens share the most ({weight} each).");
+    return t("{place}: the attention of {query} is spread out; {count} tokens share the largest weight ({weight} " +
+      "each).");
   return t("{place}: {query} looks most at {key} ({weight}).");
 }

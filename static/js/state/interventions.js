@@ -115,7 +115,7 @@ export function worded(change, t, model) {
     cut: () => ({ words: t("{place}: {query} ↛ {key} cut"), values: { place: place(), ...side } }),
     set: () => ({
       words: change.do.renormalise
-        ? t("{place}: {query} → {key} set to {number}, the rest shares what is left")
+        ? t("{place}: {query} → {key} set to {number}, the rest of the row is rescaled")
         : t("{place}: {query} → {key} set to {number}"),
       values: { place: place(), number: String(value?.[2]), ...side },
     }),

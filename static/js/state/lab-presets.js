@@ -57,12 +57,15 @@ export const PRESETS = {
   note: {
     name: (t) => t("A note’s example: [1 0], [0 1], [1 1], unscaled"),
     about: (t) =>
-      t("A well-known note prints 0.2119, 0.3940, 0.3940 as the second row of the weights. That is a slip: the scores of this row are 0, 1, 1, so its weights are in the ratio 1 : e : e, which is 0.1554, 0.4223, 0.4223."),
+      t("A well-known note prints 0.2119, 0.3940, 0.3940 as the second row of the weights. This is a mistake: the " +
+        "scores of this row are 0, 1, 1, so its weights are in the ratio 1 : e : e, which is 0.1554, 0.4223, " +
+        "0.4223."),
     lab: { ...PLAIN, scoring: "dot", matrices: { x: cells("1 0; 0 1; 1 1"), w_q: IDENTITY_2, w_k: IDENTITY_2, w_v: IDENTITY_2 } },
   },
   heads: {
     name: (t) => t("Two heads on 3 × 3"),
-    about: (t) => t("The columns of W_Q, W_K and W_V are split: three for each head. W_O brings the two results back to three features."),
+    about: (t) => t("The columns of W_Q, W_K and W_V are split: three for each head. W_O maps the two results back to " +
+      "three features."),
     lab: { ...PLAIN, heads: 2, matrices: { ...TWO_HEADS, w_o: W_O } },
   },
   causal: {
@@ -77,24 +80,27 @@ export const PRESETS = {
   },
   relative: {
     name: (t) => t("Relative positions: the token before is favoured"),
-    about: (t) => t("π holds a number for each offset of the key from the query. It is added to the score, whatever the words are."),
+    about: (t) => t("π has a number for each offset of the key from the query. It is added to the score, whatever the " +
+      "words are."),
     lab: fitted({ ...PLAIN, relative: "add", matrices: { ...PLAIN.matrices, x: TWO_HEADS.x, pi: cells("0 2 0 -1 -1") } }),
   },
   additive: {
     name: (t) => t("Additive scoring"),
-    about: (t) => t("A score is w · tanh(q + k): a small network in place of a product. Switch Biases on for one inside the tanh."),
+    about: (t) => t("A score is w · tanh(q + k): a small network instead of a product. Switch on Biases to add one " +
+      "inside the tanh."),
     lab: { ...PLAIN, scoring: "additive", matrices: { ...PLAIN.matrices, x: TWO_HEADS.x, w: cells("1 2 -1") } },
   },
   shuffle: {
     name: (t) => t("Shuffle the words: a set without positions"),
-    about: (t) => t("These words are shuffled. Choose sinusoidal or relative positions, or a causal mask, and their outputs begin to depend on the order."),
+    about: (t) => t("These words are shuffled. Choose sinusoidal or relative positions, or a causal mask, and their " +
+      "outputs will depend on the order."),
     lab: reordered(
       fitted({ ...PLAIN, tokens: ["the", "dog", "bites", "him"], matrices: { ...PLAIN.matrices, x: cells("1 0 1; 0 2 0; 1 1 1; 2 0 0") } }),
       [2, 0, 3, 1],
     ),
   },
   memory: {
-    name: (t) => t("Cross attention: a memory of its own"),
+    name: (t) => t("Cross-attention: keys and values from another text"),
     about: (t) => t("Queries come from X, keys and values from M: each French word looks at the English ones."),
     lab: {
       ...PLAIN,
@@ -105,7 +111,8 @@ export const PRESETS = {
   },
   ffn: {
     name: (t) => t("A layer: residual, norm, FFN 3 → 6 → 3"),
-    about: (t) => t("W_1 holds each feature and its negative; after the ReLU, W_2 puts them together again: this FFN returns its input."),
+    about: (t) => t("W_1 gives each feature and its negative; after the ReLU, W_2 combines them again: this FFN " +
+      "returns its input."),
     lab: { ...PLAIN, norm: "post", matrices: { ...PLAIN.matrices, x: TWO_HEADS.x, w_1: W_1, w_2: W_2, ...ZEROS } },
   },
   loss: {

@@ -44,12 +44,13 @@ export function whereSaid(t, { base, where, product }) {
       ? t("Learned positions: one row for each position, added in every layer to what W_q and W_k multiply. Values and embeddings have none.")
       : t("Sinusoidal positions: a fixed pattern of waves, added in every layer to what W_q and W_k multiply. Values and embeddings have none.");
   if (where === "turn")
-    return t("Rotary positions: in self-attention each pair of channels of q and k is turned by the position times the frequency of the pair. Nothing is added to the embedding.");
+    return t("Rotary positions: in self-attention each pair of channels of q and k is rotated by the position times " +
+      "the frequency of the pair. Nothing is added to the embedding.");
   if (where === "scores")
     return product
       ? t("Relative positions: in self-attention each head multiplies a score by a learned number π for the offset of the key from the query. Nothing is added to the embedding.")
       : t("Relative positions: in self-attention each head adds to a score a learned number π for the offset of the key from the query. Nothing is added to the embedding.");
-  return t("This model has no positions: nothing tells its encoder where a token stands, and the same tokens in another order get the same weights. Its decoder can still count, because each row sees only the tokens before it.");
+  return t("This model has no positions: its encoder does not know where a token is, and the same tokens in another order get the same weights. Its decoder can still count, because each row sees only the tokens before it.");
 }
 
 /**

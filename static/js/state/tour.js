@@ -45,7 +45,8 @@ const cell = (page) => (page.link.query === null ? (example(page) ?? {}) : {});
  */
 function outcome(t, page, began) {
   const [before, after] = [began, page].map(({ trace }) => trace?.output.text ?? "");
-  if (before === after) return t("Without this head the model writes the same: other heads did the same work.");
+  if (before === after) return t("Without this head the model writes the same translation: other heads do the same " +
+    "work.");
   return t("With this head the model wrote “{before}”, without it “{after}”.", { before, after });
 }
 
@@ -60,7 +61,8 @@ export const STOPS = Object.freeze([
     did: ({ link }, began) => link.source !== began.link.source && link.source.trim() !== "",
     words: (t) => ({
       title: t("A sentence"),
-      says: t("The model reads your sentence and writes a translation, one token after the other. The lines show which words it looks at for each word that it writes."),
+      says: t("The model reads your sentence and writes a translation, one token at a time. The lines show which words " +
+        "it looks at for each word that it writes."),
       task: t("Change a word of the sentence."),
       done: t("The model has translated it again. All numbers on this page come from that run."),
     }),
@@ -74,7 +76,8 @@ export const STOPS = Object.freeze([
     did: ({ link }) => link.query !== null || link.key !== null,
     words: (t) => ({
       title: t("Tokens"),
-      says: t("The model does not see letters. It sees tokens: words, or pieces of words. “·” is a space; tokens in angle brackets are signs to the model, such as the end of the text."),
+      says: t("The model does not see letters. It sees tokens: words, or pieces of words. “·” is a space; tokens in " +
+        "angle brackets are special, such as the end of the text."),
       task: t("Click a token."),
       done: t("The same token is marked wherever it occurs on the page. Click it again, or press Esc, to unpin it."),
     }),
@@ -88,9 +91,11 @@ export const STOPS = Object.freeze([
     did: ({ link }, began) => link.head !== began.link.head || link.layer !== began.link.layer || link.block !== began.link.block,
     words: (t) => ({
       title: t("A head"),
-      says: t("A head is one way of looking: for each token it decides how much to look at every other token. In the picture a row is a token that looks, a column one that is looked at; dark means much. Each row adds up to 1."),
+      says: t("A head is one way of looking: for each token it decides how much to look at every other token. In the " +
+        "picture, each row is a token that looks, and each column a token that is looked at; darker means " +
+        "more. Each row sums to 1."),
       task: t("Choose another head."),
-      done: t("Another head looks elsewhere. The model adds up what all of them have seen."),
+      done: t("Another head looks elsewhere. The model combines the results of all heads."),
     }),
   },
   {
@@ -129,7 +134,7 @@ export const STOPS = Object.freeze([
     go: () => ({}),
     words: (t) => ({
       title: t("Share it"),
-      says: t("A link holds all that you see: the sentence, the view, the head, the cell and your changes."),
+      says: t("A link contains everything you see: the sentence, the view, the head, the cell and your changes."),
       task: t("Press “Share”."),
       done: t("Anyone who opens the link sees exactly this. That was the tour: now try a sentence of your own."),
     }),

@@ -16,7 +16,7 @@ const TASKS = {
   },
   shift: {
     name: (t) => t("Shift by 2"),
-    does: (t) => t("Begin with the third letter; the first two come last. Attention should go two places on."),
+    does: (t) => t("Begin with the third letter; the first two come last. Attention should go two places further."),
     takes: letters,
   },
   sort: {
@@ -26,7 +26,7 @@ const TASKS = {
   },
   brackets: {
     name: (t) => t("Close brackets"),
-    does: (t) => t("Close the brackets that are open, the last one first. Attention should go to the bracket that is closed."),
+    does: (t) => t("Close the open brackets, the last one first. Attention should go to the bracket being closed."),
     takes: (t) => t("Type brackets ( ) [ ] { } of which at least one is left open, each closed by its own kind."),
   },
   addition: {
@@ -36,12 +36,13 @@ const TASKS = {
   },
   induction: {
     name: (t) => t("Look up what followed"),
-    does: (t) => t("The last letter stood before: write the one that followed it there."),
-    takes: (t) => t("Type three or more letters; the last must stand once before, with another letter after it."),
+    does: (t) => t("The last letter occurs earlier in the text: write the letter that followed it there."),
+    takes: (t) => t("Type three or more letters; the last one must occur once before, followed by another letter."),
   },
   who: {
     name: (t) => t("Who is it?"),
-    does: (t) => t("Name the noun that “it” stands for. The last word alone decides: an animal gets tired, a street is wide."),
+    does: (t) => t("Name the noun that “it” stands for. Only the last word decides: an animal gets tired, a street is " +
+      "wide."),
     takes: (t) =>
       t("Type an English sentence of this kind, with nouns and properties that the task knows: The animal didn't cross the street because it was too tired."),
   },

@@ -104,8 +104,8 @@ def test_a_written_word_is_said_and_stepped_through(workspace: Workspace) -> Non
     said = workspace.find(".finding").inner_text()
     word, weight = WORDS[int(matrix[row].argmax())], float(matrix[row].max())
     assert said == (
-        f"Layer 2, head 4: while {START['target'][row]} is written, "
-        f"{word} is looked at most ({weight:.2f})."
+        f"Layer 2, head 4: while writing {START['target'][row]}, "
+        f"it looks most at {word} ({weight:.2f})."
     )
     expect(workspace.find("#announce")).to_have_text(said)
     expect(workspace.find("#target-tokens .chip").nth(row)).to_have_class(re.compile("as-query"))
@@ -179,20 +179,20 @@ def test_a_head_that_was_taught_is_called_so(workspace: Workspace) -> None:
         caption = workspace.find("#caption .place")
         place = f"Layer {layer + 1}, head {head + 1}"
         expect(caption).to_have_text(
-            f"{place}, taught to align" if (layer, head) in taught else place
+            f"{place}, supervised to align" if (layer, head) in taught else place
         )
 
 
 def test_rows_that_read_are_said_as_such(workspace: Workspace) -> None:
     workspace.open(**START, query=2)
     said = workspace.find(".finding")
-    expect(said).to_contain_text(f"while {START['target'][2]} is written")
+    expect(said).to_contain_text(f"while writing {START['target'][2]}")
     workspace.find(".options label").get_by_text("reading it").click()
     assert workspace.link["rows"] == "reads"
     matrix, _ = expected(workspace, "head", reads=True)
     word = WORDS[int(matrix[2].argmax())]
     expect(said).to_have_text(
-        f"Layer 2, head 4: once {START['target'][2]} is read, {word} is looked at most "
+        f"Layer 2, head 4: after reading {START['target'][2]}, it looks most at {word} "
         f"({matrix[2].max():.2f})."
     )
 
@@ -207,9 +207,9 @@ def test_the_row_that_is_lit_by_itself_is_said_for_what_it_reads(workspace: Work
         if row:
             break
     assert row
-    expect(workspace.find(".finding")).to_contain_text(f"while {START['target'][row]} is written")
+    expect(workspace.find(".finding")).to_contain_text(f"while writing {START['target'][row]}")
     workspace.find(".options label").get_by_text("reading it").click()
-    expect(workspace.find(".finding")).to_contain_text(f"once {START['target'][row - 1]} is read")
+    expect(workspace.find(".finding")).to_contain_text(f"after reading {START['target'][row - 1]}")
 
 
 def test_only_for_cross_attention(workspace: Workspace) -> None:

@@ -103,7 +103,7 @@ def test_what_the_threshold_hides_is_said(workspace: Workspace) -> None:
     hidden = found[found < 0.3]
     mass = hidden.sum() / found.sum()
     expect(note).to_have_text(
-        f"{hidden.size} pairs under 0.30 have no line; they hold {mass:.2f} of the weight."
+        f"{hidden.size} pairs below 0.30 have no line; they have {mass:.2f} of the weight."
     )
     workspace.find(".slider input").fill("0")
     assert workspace.link["least"] == "0"

@@ -84,14 +84,14 @@ def test_similarity_and_its_decay(workspace: Workspace, measure: str, width: int
     [curve] = heights(workspace, min(0, float(decay.min())), most)
     np.testing.assert_allclose(curve, decay, atol=0.002 * most)
     says = workspace.find("#caption").inner_text()
-    assert ("Only the distance counts" in says) == (width % 2 == 0)
+    assert ("depends only on the distance" in says) == (width % 2 == 0)
 
 
 def test_a_shift_of_positions_is_a_rotation(workspace: Workspace) -> None:
     at, by, pair, width = 3, 5, 2, 32
     rotation(workspace, length=20, width=width, at=at, by=by, pair=pair)
     verdict = workspace.find("#caption")
-    expect(verdict).to_contain_text(f"PE(pos + {by}) is PE(pos) turned")
+    expect(verdict).to_contain_text(f"PE(pos + {by}) is a rotation of PE(pos)")
     expect(verdict).to_contain_text(f"over {(20 - by) * width} numbers")
     found = re.search(r"difference ([\d.]+) · 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", verdict.inner_text())
     assert found, verdict.inner_text()
@@ -131,13 +131,13 @@ def test_a_size_that_cannot_be_says_its_limit(workspace: Workspace, watch: Any) 
     length.press("Enter")
     expect(workspace.find(".positions > .bad")).to_be_hidden()
     expect(workspace.find(".matrix .rows .label")).to_have_count(6)
-    workspace.page.locator(".positions button", has_text="as here").first.click()
+    workspace.page.locator(".positions button", has_text="reset").first.click()
     assert "length" not in workspace.link
     features = workspace.find(".positions input[type=text]")
     features.fill("0, 999")
     features.press("Enter")
     expect(workspace.find("[role=status].bad")).to_have_text(
-        "Features are whole numbers from 0 to 255."
+        "Features must be whole numbers from 0 to 255."
     )
 
 

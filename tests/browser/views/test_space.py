@@ -64,7 +64,7 @@ def test_points_lie_where_numpy_puts_them(workspace: Workspace, block: str) -> N
     np.testing.assert_allclose(drawn, points * scale, atol=0.3)
     assert abs(scale[0]) == pytest.approx(abs(scale[1]), rel=2e-3)
     said = workspace.find(".qk-space > .note").inner_text()
-    assert f"keeps {shares.sum():.2f} of the spread" in said
+    assert f"keeps {shares.sum():.2f} of the variance" in said
     assert f"({shares[0]:.2f} across, {shares[1]:.2f} up)" in said
 
 

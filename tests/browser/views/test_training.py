@@ -191,7 +191,7 @@ def test_a_model_that_was_not_watched_says_so(workspace: Workspace) -> None:
     workspace.page.route("**/api/models", without)
     workspace.load(**PLACE)
     expect(workspace.find(".nothing-here")).to_have_text(
-        "This model came without snapshots of its training."
+        "This model has no snapshots of its training."
     )
     expect(workspace.find(".training")).to_be_hidden()
 

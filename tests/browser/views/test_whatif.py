@@ -177,12 +177,12 @@ def test_a_cell_is_set_and_the_row_shares_or_does_not(
     workspace.open(**START | {"effect": "attention"}, query=1, key=4)
     cell = workspace.find(".change-panel section").nth(1)
     if not renormalise:
-        cell.get_by_label("the rest of the row shares what is left").uncheck()
+        cell.get_by_label("rescale the rest of the row").uncheck()
     number = cell.locator("input[type=number]")
     number.fill("0.75")
     number.press("Enter")
     expect(workspace.find(".change-chip")).to_have_text(re.compile("set to 0.75"))
-    told = "the rest shares what is left" in chips(workspace)[0]
+    told = "the rest of the row is rescaled" in chips(workspace)[0]
     assert told is renormalise, "said either way"
     made = {"at": PLACE, "head": 2, "do": {"set": [1, 4, 0.75], "renormalise": renormalise}}
     assert said(workspace) == [made]

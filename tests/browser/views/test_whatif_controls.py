@@ -64,7 +64,7 @@ def test_every_control_makes_what_it_says(workspace: Workspace) -> None:
         assert made() == OFF | {"do": do}
     head.get_by_text("borrowed", exact=True).click()
     assert made()["do"] == {"freeze": {"source": "My father bought a new book yesterday."}}
-    other = head.get_by_label("The sentence that it is borrowed from")
+    other = head.get_by_label("The sentence to borrow from")
     other.fill("The dog sleeps.")
     other.press("Enter")
     assert made() == OFF | {"do": {"freeze": {"source": "The dog sleeps."}}}

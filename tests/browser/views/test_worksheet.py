@@ -123,7 +123,7 @@ def test_every_stage_is_what_the_layer_computes(workspace: Workspace, block: str
     if "hidden" in expected:
         firing = int((expected["hidden"] > 0).sum())
         said = workspace.find("[data-stage=hidden].sheet p").first.inner_text()
-        assert said.startswith(f"{firing} of {expected['hidden'].size} hidden units fire")
+        assert said.startswith(f"{firing} of {expected['hidden'].size} hidden units are active")
         unit = int(expected["hidden"].argmax())
         assert f"unit {unit + 1} ({expected['hidden'][unit]:.4f})" in said
 
@@ -217,7 +217,7 @@ def test_the_inspector_opens_the_cell(workspace: Workspace) -> None:
 def test_decoder_self_attention_leads_on_to_cross_attention(workspace: Workspace) -> None:
     workspace.open(**START, block="decoder", step="ffn")
     expect(workspace.find(".sheet:not(.elsewhere)")).to_have_attribute("data-stage", "cross")
-    workspace.page.get_by_role("button", name="Go on to cross-attention").click()
+    workspace.page.get_by_role("button", name="Continue with cross-attention").click()
     expect(workspace.find(".sheet")).to_have_count(10)
     assert (workspace.link["block"], workspace.link["query"]) == ("cross", "3")
 

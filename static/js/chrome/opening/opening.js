@@ -97,8 +97,8 @@ function sentence({ say, t }, shown, at, glossed) {
     one: t("Here: while writing {word}, it looks at {key}."),
     most: t("Here: while writing {word}, it looks most at {key}."),
     both: t("Here: while writing {word}, it looks equally at {key} and {other}."),
-    spread: t("Here: while writing {word}, it looks at several words alike."),
-    special: t("Here: while writing {word}, it looks at special tokens, and at no word."),
+    spread: t("Here: while writing {word}, it looks equally at several words."),
+    special: t("Here: while writing {word}, it looks only at special tokens."),
   }[kind];
   const named = (/** @type {import("../../data/tokens.js").Label} */ one, /** @type {string} */ className) => el("span", { className, lang: one.lang }, numbered(one));
   const [key, other] = keys.map((i) => named(shown.source[i], "as-key"));

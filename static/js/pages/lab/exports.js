@@ -18,7 +18,7 @@ export function bindExports({ t }, api, figure, lang) {
   const kinds = [
     { kind: "csv", name: "CSV", says: t("the numbers, for a spreadsheet") },
     { kind: "tex", name: "LaTeX", says: t("matrices and formulas, for a paper") },
-    { kind: "json", name: "JSON", says: t("the request and its answer, as the API has them") },
+    { kind: "json", name: "JSON", says: t("the request and the reply of the API") },
     { kind: "html", name: "HTML", says: t("a handout: opens anywhere, without a network") },
   ];
 

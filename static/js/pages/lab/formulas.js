@@ -73,8 +73,9 @@ export function bindFormulas(page, api, said, changed) {
     render(find("#costs"), table(heads, rows));
     find("#costs-says").textContent =
       n < d
-        ? page.t("n < d: self-attention takes fewer operations than recurrence, and no steps one after another.")
-        : page.t("n ≥ d: self-attention takes no fewer operations than recurrence, but still no steps one after another.");
+        ? page.t("n < d: self-attention takes fewer operations than recurrence, and its steps are not sequential.")
+        : page.t("n ≥ d: self-attention takes no fewer operations than recurrence, but its steps are still not " +
+          "sequential.");
   }
 
   const scaling = bindScaling(page, api, value);

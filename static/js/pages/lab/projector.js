@@ -31,7 +31,7 @@ export function bindLabProjector({ t, announce, restyle }, { asked, what, change
     follow();
     changed();
     (wanted ? find("#figure") : enter).focus();
-    announce(wanted ? t("Projector mode. Escape leaves.") : t("Projector mode left."));
+    announce(wanted ? t("Projector mode. Escape leaves.") : t("Left projector mode."));
   }
 
   enter.setAttribute("aria-pressed", String(asked));

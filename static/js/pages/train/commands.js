@@ -93,7 +93,8 @@ export function bindCommands({ api, t, announce }, { shown, choices, models, fai
       step !== undefined && button("fork", t("Fork from step {step}…", { step })),
       step !== undefined && mine && !url && button("keep", t("Keep the model of step {step}", { step })),
       url && el("a", { key: "open", className: "button strong", href: url }, t("Open the kept model in the workspace")),
-      !mine && el("p", { key: "watching", className: "note" }, t("You are watching; only whoever started the run controls it. You can fork it.")),
+      !mine && el("p", { key: "watching", className: "note" }, t("You are watching. Only the person who started the " +
+        "run can control it, but you can fork it.")),
     );
   }
 

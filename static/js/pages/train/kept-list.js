@@ -33,7 +33,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
     else {
       failed(null);
       forget(id);
-      announce(t("The model is deleted."));
+      announce(t("The model was deleted."));
     }
     draw();
     changed();
@@ -57,7 +57,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
 
   /** @param {Kept} model */
   const asked = (model) => [
-    el("span", { key: "sure", className: "note" }, t("Links to it stop working; shares of it stay.")),
+    el("span", { key: "sure", className: "note" }, t("Links to it will stop working; its shares will still open.")),
     button(model, "delete", t("Delete the model")),
     button(model, "leave", t("Cancel")),
   ];

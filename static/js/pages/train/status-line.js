@@ -20,20 +20,21 @@ export function bindStatusLine({ t, announce }) {
 
   /** @param {LiveRun} run @returns {string}  in what state it is */
   function state({ state, why, place }) {
-    if (state === "queued") return t("Waiting: place {place} in the queue", { place: place ?? 1 });
+    if (state === "queued") return t("Waiting: number {place} in the queue", { place: place ?? 1 });
     if (state === "starting") return t("Starting");
-    if (state === "running") return t("Training");
+    if (state === "running") return t("Training now");
     if (state === "paused") return t("Paused");
     if (why === "minutes") return t("Ended: the time limit of a run was reached");
     if (why === "unwatched") return t("Ended: nobody was watching");
-    if (why === "crashed") return t("Failed: its process ended. Fork it from the last snapshot to go on");
+    if (why === "crashed") return t("Failed: its process ended. Fork it from the last snapshot to continue");
     return state === "finished" ? t("Finished") : t("Stopped");
   }
 
   /** @param {LiveRun} run */
   function learned(run) {
     const at = reached(run, LEARNED);
-    if (!run.snapshots.length) return over(run) ? "" : t("The first snapshot comes as soon as the examples are drawn.");
+    if (!run.snapshots.length) return over(run) ? "" : t("The first snapshot appears as soon as the examples are " +
+      "generated.");
     if (!at) return over(run) ? t("The task was not learned: less than 99 % of the held-out answers are right.") : "";
     const values = { step: counted(at.step), seconds: grouped(Math.round(at.seconds)) };
     return t("From step {step} on, at least 99 % of the held-out answers are right ({seconds} s of training).", values);
@@ -48,7 +49,7 @@ export function bindStatusLine({ t, announce }) {
         el("strong", { key: "state" }, says),
         t("step {step} of {steps}", { step: counted(run.step), steps: counted(Number(run.options.steps)) }),
         last && t("{share} % right", { share: hundredths(last.accuracy) }),
-        last && (last.loss === null ? t("loss is no number any more") : t("loss {loss}", { loss: two(last.loss) })),
+        last && (last.loss === null ? t("loss is no longer a number") : t("loss {loss}", { loss: two(last.loss) })),
         run.rate !== null && t("rate {rate}", { rate: significant(run.rate, 2) }),
         t("{seconds} s", { seconds: grouped(Math.round(run.seconds)) }),
         run.parent && t("forked at step {step}", { step: counted(run.parent.step) }),

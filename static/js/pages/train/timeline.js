@@ -64,7 +64,7 @@ export function bindTimeline(desk, shown) {
     const beside = Math.max(margins(lines.right, look).right, margins(lines.loss, look).right);
     const all = { ...common, right: beside }; // both end at the same x
     render(right, plot({ ...all, curves: lines.right, range: [0, 100], titles: { x: "", y: t("Right answers, %") }, say: String }, look));
-    render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats a token") }, say: String }, look));
+    render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats per token") }, say: String }, look));
     return { left: margins(lines.right, look).left, right: beside };
   }
 

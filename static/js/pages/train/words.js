@@ -34,12 +34,12 @@ export const labels = (t) => ({
   learning_rate: t("Learning rate"),
   warmup: t("Warm-up steps"),
   label_smoothing: t("Label smoothing"),
-  steps: t("Steps"),
+  steps: t("Training steps"),
   seed: t("Seed"),
   encoder_layers: t("Encoder layers"),
   decoder_layers: t("Decoder layers"),
   d_model: "d_model",
-  batch: t("Tokens a step"),
+  batch: t("Tokens per step"),
   dropout: t("Dropout"),
 });
 

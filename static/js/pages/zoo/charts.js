@@ -20,8 +20,8 @@ export function bindCharts(page) {
   const table = h("div", { className: "scrolled", tabindex: 0, role: "group", "aria-label": t("Right answers by length, in per cent") });
   const note = h("p", { className: "note" });
   root.append(
-    h("div", {}, h("h2", {}, t("How far each gets")), boxes[0]),
-    h("div", {}, h("h2", {}, t("How each learned")), boxes[1]),
+    h("div", {}, h("h2", {}, t("Accuracy by input length")), boxes[0]),
+    h("div", {}, h("h2", {}, t("Learning curves")), boxes[1]),
     h("details", {}, h("summary", {}, t("Right answers by length, in per cent")), table, note),
   );
   /** @type {ZooModel[]} */
@@ -48,7 +48,8 @@ export function bindCharts(page) {
       [models, unit] = [next, counted];
       draw();
       render(table, numbers(models, unit, t));
-      render(note, t("Of 200 inputs of each length that no model was trained on; the mean of all seeds. In italics: longer than any that was trained."));
+      render(note, t("Measured on 200 inputs of each length that no model was trained on; mean over all seeds. Lengths " +
+        "in italics are longer than any trained input."));
     },
   };
 }
@@ -111,7 +112,7 @@ function losses(models, width, theme, t) {
       ...look(i, theme),
     })),
     range: [0, Math.ceil(most * 2) / 2],
-    titles: { x: t("training step"), y: t("loss on held-out inputs, nats a token") },
+    titles: { x: t("training step"), y: t("loss on held-out inputs, nats per token") },
     width,
     height: HEIGHT,
     places: served[0].map(([step]) => String(step)),

@@ -156,7 +156,7 @@ function options(model, t) {
   const all = heads(model);
   const top = best(model);
   const named = (/** @type {{head: number, share: number | null}} */ { head, share }) =>
-    share === null ? t("head {n}", { n: head + 1 }) : t("head {n}: looks right {percent} %", { n: head + 1, percent: Math.round(share * 100) });
+    share === null ? t("head {n}", { n: head + 1 }) : t("head {n}: {percent} % at the right token", { n: head + 1, percent: Math.round(share * 100) });
   const groups = model.info.attentions.map(({ place, layer }) =>
     el(
       "optgroup",
@@ -182,8 +182,8 @@ function told({ trace, model, link }, example, t) {
   const wanted = rows.filter(([row]) => Number(row) < (matrix?.rows ?? 0));
   if (!matrix || !wanted.length) return "";
   const hits = wanted.filter(([row, keys]) => keys.includes(strongest(matrix, Number(row))));
-  if (wanted.length === 1) return hits.length ? t("Its strongest look is at the right token.") : t("Its strongest look is at another token than the right one.");
-  return t("Its strongest look is at the right token in {hits} of {rows} rows.", { hits: hits.length, rows: wanted.length });
+  if (wanted.length === 1) return hits.length ? t("It looks most at the right token.") : t("It does not look most at the right token.");
+  return t("It looks most at the right token in {hits} of {rows} rows.", { hits: hits.length, rows: wanted.length });
 }
 
 /** @param {import("../../data/wire.js").Matrix} matrix @param {number} row */

@@ -30,7 +30,7 @@ export function headline({ store, t, say }, { rows, cols, changes }) {
     b: two(first.b),
   };
   if (by === "direction")
-    return say(t("Furthest apart: between {query} and {key} the weight is {a} in A, {b} in B."), values);
+    return say(t("Largest difference: between {query} and {key} the weight is {a} in A, {b} in B."), values);
   return writes
     ? say(t("Largest change: while writing {query} the weight on {key} is {a} in A, {b} in B."), values)
     : say(t("Largest change: the weight of {query} on {key} is {a} in A, {b} in B."), values);

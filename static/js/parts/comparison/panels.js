@@ -163,7 +163,7 @@ function describe({ store, t }, which) {
   if (by === "sentence") return which === "a" ? t("the sentence above") : t("with the word changed");
   const zh = { a: trace?.direction === "en-zh", b: trace?.direction !== "en-zh" }[which];
   const name = zh ? t("English → Chinese") : t("Chinese → English");
-  return which === "a" ? name : t("{direction}, turned over", { direction: name });
+  return which === "a" ? name : t("{direction}, transposed", { direction: name });
 }
 
 /**

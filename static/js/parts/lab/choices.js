@@ -60,7 +60,7 @@ const counted = (t, lab) => [
   ...(lab.matrices.memory ? [/** @type {[string, string, number]} */ (["m", t("Memory tokens"), MOST])] : []),
   ["d", t("Features"), MOST],
   ["heads", t("Heads"), 4],
-  ["k", t("Channels a head"), MOST],
+  ["k", t("Channels per head"), MOST],
   ...(lab.mask.includes("window") ? [/** @type {[string, string, number]} */ (["window", t("Window"), MOST])] : []),
   ...(lab.matrices.w_1 ? [/** @type {[string, string, number]} */ (["f", t("Hidden units"), MOST])] : []),
   ...(lab.matrices.w_vocab ? [/** @type {[string, string, number]} */ (["vocab", t("Vocabulary"), MOST])] : []),

@@ -30,7 +30,7 @@ export function createExercise({ t, announce }, { again, row: choose }) {
   const done = (step, row) => step.tables.every(({ cols }, head) => cols.every((_, col) => verdict(step, head, row, col) === "right"));
 
   /** @returns {Record<Verdict, string>} */
-  const words = () => ({ right: t("Right."), wrong: t("Not yet. Two decimals are enough."), text: t("Not a number. Write 0.5, −2 or 1/3."), empty: "" });
+  const words = () => ({ right: t("Correct."), wrong: t("Not yet. Two decimals are enough."), text: t("Not a number. Write 0.5, −2 or 1/3."), empty: "" });
 
   return {
     /** The task and its progress. @param {Step} step @param {number} asked */
@@ -48,7 +48,7 @@ export function createExercise({ t, announce }, { again, row: choose }) {
         "p",
         { className: "task", "data-done": String(right) },
         el("label", { className: "option menu" }, el("span", {}, t("Fill in row")), menu),
-        el("span", { role: "status" }, right ? t("Right, within rounding.") : wrong ? words().wrong : ""),
+        el("span", { role: "status" }, right ? t("Correct, within rounding.") : wrong ? words().wrong : ""),
         right && row + 1 < rows.length && el("button", { key: "next", type: "button", className: "button", onclick: () => choose(step.id, row + 1) }, t("Next row")),
       );
     },

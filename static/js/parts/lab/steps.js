@@ -88,7 +88,7 @@ export function createSteps(page, { get, change }, idle) {
     if (!before) return [first];
     const changed = moves(lab, answer, before).some(Boolean);
     const told = changed
-      ? t("The words are shuffled, and their outputs change: the order matters here.")
+      ? t("The words are shuffled and their outputs change: here the order matters.")
       : t("The words are shuffled, and each has the same output as before: attention alone does not know the order.");
     return [[told], first];
   }
@@ -128,7 +128,7 @@ export function createSteps(page, { get, change }, idle) {
         math(step),
         asked
           ? el("button", { key: "reveal", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
-          : el("button", { key: "hide", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} and ask for it", { step: name }) }, t("Hide")),
+          : el("button", { key: "hide", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} as an exercise", { step: name }) }, t("Hide")),
       ),
       asked && exercise.task(step, lab.hidden[id]),
       el("div", { className: "heads" }, shown.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),
@@ -139,7 +139,7 @@ export function createSteps(page, { get, change }, idle) {
   function stale(on) {
     old.hidden = !on;
     element.classList.toggle("stale", on);
-    write(old, computed ? t("A marked cell cannot be used: the steps are those from before.") : t("A marked cell cannot be used. Correct it to see the steps."));
+    write(old, computed ? t("A marked cell cannot be used: the steps still show the previous numbers.") : t("A marked cell cannot be used. Correct it to see the steps."));
   }
   return { element, show, stale, busy: (/** @type {boolean} */ on) => element.setAttribute("aria-busy", String(on)) };
 }

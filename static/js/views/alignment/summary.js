@@ -52,12 +52,12 @@ export function sentence({ say, t }, { page, found, by, source, target }, row) {
   const [none, most] =
     by === "writes"
       ? [
-          t("{place}: while {written} is written, no source word is looked at."),
-          t("{place}: while {written} is written, {source} is looked at most ({weight})."),
+          t("{place}: while writing {written}, it looks at no source word."),
+          t("{place}: while writing {written}, it looks most at {source} ({weight})."),
         ]
       : [
-          t("{place}: once {written} is read, no source word is looked at."),
-          t("{place}: once {written} is read, {source} is looked at most ({weight})."),
+          t("{place}: after reading {written}, it looks at no source word."),
+          t("{place}: after reading {written}, it looks most at {source} ({weight})."),
         ];
   if (Number.isNaN(found.special[row]))
     return say(t("{place}: {written} was written last, and no row has read it."), values);
@@ -119,13 +119,13 @@ export function remarks({ t }, { page: { link, model }, found }, least, faint) {
   const special = found.special.filter((value) => !Number.isNaN(value));
   const mass = special.reduce((sum, value) => sum + value, 0) / Math.max(special.length, 1);
   const said = [
-    t("The pieces of a word are joined: summed where it is looked at, averaged where it is written or read."),
+    t("The pieces of a word are merged: weights are summed over source pieces and averaged over written pieces."),
     t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
     faint === 1
       ? t("1 pair below {least} has no line.", { least: two(least) })
       : faint
         ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
-        : t("Every pair has its line."),
+        : t("Every pair has a line."),
   ];
   if (link.options.of === "head" && model && taught(model, link))
     said.push(

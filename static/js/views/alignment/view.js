@@ -34,7 +34,9 @@ export const alignment = {
   name: (t) => t("Alignment"),
   about: (t) =>
     t(
-      "A line joins each written word to the source words that were looked at while it was written, or just after, when it was read; the thicker, the more. The dark line is the strongest one of its word. The table has the same in numbers.",
+      "Lines connect each written word with the source words that the model looks at while writing it (or just after, " +
+      "when reading it); thicker means more. The dark line is the largest weight of its word. The table has " +
+      "the same numbers.",
     ),
   blocks: between,
   capabilities: ["alignment"],
@@ -120,7 +122,7 @@ function furnish(context, shown) {
     pick: (at, how) => pick(context, shown(), at, how),
   });
   const table = createMatrix(context, {
-    label: context.t("Soft alignment: one row a written word, one column a source word"),
+    label: context.t("Soft alignment: one row per written word, one column per source word"),
     onHover: (at) => hover(context, shown(), { target: at?.row ?? null, source: at?.col ?? null }),
     onPick: ({ row, col }, how) => pick(context, shown(), { target: row, source: col }, how),
     picked() {

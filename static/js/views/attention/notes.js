@@ -23,8 +23,8 @@ export function notes({ store, t }, reading, floor) {
     choice.pool === "max" &&
       t("Each cell is the largest weight among the layer's {heads} heads: a row may sum to more than 1.", { heads }),
     choice.words && joins(rows.axis, cols.axis)
-      && t("Pieces of a word are joined: weights are summed over its keys and averaged over its queries."),
-    choice.words && !joins(rows.axis, cols.axis) && t("Every word here is one token: there is nothing to join."),
+      && t("Pieces of a word are merged: weights are summed over its keys and averaged over its queries."),
+    choice.words && !joins(rows.axis, cols.axis) && t("Every word here is one token: there is nothing to merge."),
     sinks(t, reading),
     choice.top < 100 &&
       t("{shown} of {open} cells are shown, the strongest {percent} %. The dotted ones are hidden, not 0.", {
@@ -33,9 +33,10 @@ export function notes({ store, t }, reading, floor) {
         percent: choice.top,
       }),
     floor !== null &&
-      t("Colours are logarithmic: a tenth of the weight is always the same step lighter, down to {floor}; all below looks alike.", { floor }),
+      t("Colours are logarithmic: a tenth of the weight is always the same step lighter, down to {floor}; smaller " +
+        "weights all look the same.", { floor }),
     pads &&
-      t("Padding fills both sides up. No query may look at it; its own rows are computed and nobody reads them."),
+      t("Both sides are padded. No query may look at padding; its own rows are computed, but nothing reads them."),
   ].filter((line) => typeof line === "string");
 }
 
@@ -48,13 +49,16 @@ const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => grou
  */
 function sinks(t, { choice, sinks, specials, rows }) {
   const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
-  if (!specials) return t("The bar at a row's end is what it gives to the first token: {mean} on average.", { mean });
+  if (!specials) return t("The bar at the end of a row is its weight on the first token: {mean} on average.", { mean });
   if (!choice.hides && choice.pool === "max")
-    return t("The bar at a row's end is the most that any one head gives to special tokens: {mean} on average.", { mean });
+    return t("The bar at the end of a row is the largest weight of any single head on special tokens: {mean} on " +
+      "average.", { mean });
   if (!choice.hides)
-    return t("The bar at a row's end is what it gives to special tokens: {mean} on average.", { mean });
+    return t("The bar at the end of a row is its weight on special tokens: {mean} on average.", { mean });
   const hidden = { n: specials, mean, rows: rows.steps.length };
   if (choice.pool === "max")
-    return t("{n} special tokens are hidden. The bar at a row's end is the most that any one head gives to them: {mean} on average.", hidden);
-  return t("{n} special tokens are hidden; rows no longer sum to 1: the hidden mass is shown at each row's end, {mean} on average.", hidden);
+    return t("{n} special tokens are hidden. The bar at the end of a row is the largest weight of any single head on " +
+      "them: {mean} on average.", hidden);
+  return t("{n} special tokens are hidden, so rows no longer sum to 1: the hidden weight is shown at the end of each " +
+    "row, {mean} on average.", hidden);
 }

@@ -12,7 +12,7 @@ const FIRST = 3;
 /** @param {Context} context */
 export function padding({ store, t }) {
   const box = h("input", { type: "checkbox" });
-  const count = h("input", { type: "number", className: "count", "aria-label": t("pad to so many tokens") });
+  const count = h("input", { type: "number", className: "count", "aria-label": t("pad to this many tokens") });
   const words = h("span", {}, t("pad to"));
   const element = h(
     "span",

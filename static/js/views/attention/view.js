@@ -37,7 +37,9 @@ export const attention = {
   name: (t) => t("Attention"),
   about: (t) =>
     t(
-      "A row is a token that looks (the query), a column one that it may look at (the key). The darker a cell, the more of its weight the query gives to that key; a row sums to 1. Hatched cells are masked. The bar at a row's end is what it gives to special tokens.",
+      "Each row is a token that looks (the query), each column a token that it may look at (the key). The darker a " +
+      "cell, the more weight the query gives to that key; a row sums to 1. Hatched cells are masked. The " +
+      "bar at the end of a row is its weight on special tokens.",
     ),
   frame: { rail: "both", inspector: true, caption: true, legend: "none", folds: true, twice: 306 },
   options: {

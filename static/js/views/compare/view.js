@@ -26,7 +26,9 @@ export const compare = {
   name: (t) => t("Compare"),
   about: (t) =>
     t(
-      "A is the page's own sentence, head and layer; B differs from it in one thing. The same tokens share a row and a column, and what only one of the two has leaves a gap in the other. The third picture is B minus A: orange where B looks more, blue where it looks less.",
+      "A is the page's own sentence, head and layer; B differs from it in one thing. Equal tokens share a row and a " +
+      "column; a token that only one of the two has leaves a gap in the other. The third picture is B minus " +
+      "A: orange where B has more weight, blue where it has less.",
     ),
   frame: { rail: "both", inspector: false, caption: false, legend: "none", tells: true },
   options: {
@@ -124,7 +126,7 @@ function hints({ store, t }, wrong) {
       ? [el("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
       : [];
   const onclick = () => store.go({ block: across(store.get().model).id, query: null, key: null });
-  const button = el("button", { type: "button", className: "button", onclick }, t("Show cross attention"));
-  const why = t("The two directions meet in cross attention only, where one language looks at the other.");
+  const button = el("button", { type: "button", className: "button", onclick }, t("Show cross-attention"));
+  const why = t("The two directions can be compared only in cross-attention, where one language looks at the other.");
   return [el("p", {}, why), button];
 }

@@ -77,7 +77,7 @@ export function createLooks(context) {
     const best = strongest(other, source);
     const sink = sinkOf(other, source);
     const read = best === null ? null : weights(page, blocks.read.id, best);
-    const reading = best === null ? [] : say(t("how {token} was read"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
+    const reading = best === null ? [] : say(t("how the encoder read {token}"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
     render(
       strips,
       panel(blocks.joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),

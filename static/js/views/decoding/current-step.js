@@ -117,9 +117,9 @@ export function told({ t, say }, scene) {
   if (plan.method === "beam")
     return say(
       led
-        ? t("Step {n}: the best path goes on with {token}, its most probable next token ({p}).")
+        ? t("Step {n}: the best path continues with {token}, its most probable next token ({p}).")
         : t(
-            "Step {n}: the best path goes on with {token} ({p}), though another token was more probable here.",
+            "Step {n}: the best path continues with {token} ({p}), though another token was more probable here.",
           ),
       values,
     );

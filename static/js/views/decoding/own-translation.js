@@ -94,7 +94,7 @@ function ledger(t, title, output, { lang, open, at, go }) {
     el(
       "dl",
       {},
-      pair(t("cross-entropy"), t("{nats} nats a token", { nats: two(entropy) }), "entropy"),
+      pair(t("cross-entropy"), t("{nats} nats per token", { nats: two(entropy) }), "entropy"),
       pair(t("perplexity"), two(perplexity), "perplexity"),
       pair(t("ln P"), two(logprob), "logprob"),
     ),

@@ -40,7 +40,7 @@ export function createBranches(context, { go }) {
     render(note, legend(context, beams, plan.length_penalty));
     const nodes = named(tree(scene.run), scene, beams);
     drawn = draw(nodes, scene, theme(), go);
-    drawn.setAttribute("aria-label", t("A tree of {n} tokens that were tried; the path that is written: {text}", {
+    drawn.setAttribute("aria-label", t("A tree of {n} tokens that were tried; the chosen path: {text}", {
       n: nodes.length,
       text: nodes.flatMap(({ best, name }) => (best ? [name] : [])).join(" "),
     }));
@@ -195,7 +195,7 @@ const letters = (text) => [...text].reduce((sum, sign) => sum + (sign > "\u2e7f"
 /** @param {Context} context @param {boolean} beams @param {number} alpha */
 function legend({ t }, beams, alpha) {
   const kinds = [
-    ["best", beams ? t("what is written in the end") : t("written")],
+    ["best", beams ? t("the final translation") : t("written")],
     ...(beams ? [["live", t("kept")]] : []),
     ["pruned", beams ? t("pruned") : t("not chosen")],
   ];
@@ -204,7 +204,7 @@ function legend({ t }, beams, alpha) {
         "Best on top. The number is the score: ln P over ((5 + length) / 6)^α, α = {alpha}; the higher, the better.",
         { alpha: two(alpha) },
       )
-    : t("The number is the token’s probability, after what was written before it.");
+    : t("The number is the token’s probability, given the tokens before it.");
   return [
     ...kinds.map(([kind, word]) => el("span", { className: `kind ${kind}` }, word)),
     el("span", {}, says),

@@ -89,7 +89,7 @@ function line(name, kind, output, tokens) {
  */
 function verdict(t, ours, other, from) {
   if (from === ours.tokens.length && from === other.tokens.length)
-    return t("It is what the model writes by itself.");
+    return t("This is also the model’s own translation.");
   const gap = measure(other.logprobs).logprob - measure(ours.logprobs).logprob;
   const times = Math.exp(Math.abs(gap));
   const factor =

@@ -29,7 +29,10 @@ export const decoding = {
   name: (t) => t("Decoding"),
   about: (t) =>
     t(
-      "A translation is written one token at a time. Go through it with Back and Next, or let it play: the bars are the tokens that could come next and how probable the model holds each to be, the columns are where it looks while it writes this one. Click another token and the sentence goes on from there. Beam search keeps several beginnings at once; sampling picks at random by probability.",
+      "A translation is written one token at a time. Go through it with Back and Next, or let it play: the bars show " +
+      "the tokens that could come next and their probabilities, the columns where the model looks while it " +
+      "writes this one. Click another token, and the translation continues from there. Beam search keeps " +
+      "several partial translations at once; sampling picks tokens at random by probability.",
     ),
   blocks: between,
   capabilities: ["decode"],

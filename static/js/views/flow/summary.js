@@ -72,12 +72,14 @@ export function remarks({ store, t }) {
   const joins = between(blockAt(store.get()));
   return [
     t("Each column of bars is scaled to its own largest share; the numbers are the shares."),
-    t("Exact: rollout is the product of the layers' matrices, each ½ the mean of its heads + ½ the residual connection. Flow is the largest flow that these weights as capacities allow; the figure shows one of many that reach it."),
+    t("Exact: rollout is the product of the layers' matrices, each ½ the mean of its heads + ½ the residual " +
+      "connection. Flow is the maximum flow with these weights as capacities; the figure shows one of many."),
     ...(joins
       ? [t("Through cross-attention both continue into the encoder. The weights ½ and ½ apply at each of the decoder's two attentions.")]
       : []),
     t("Approximate: values, output projections, feed-forward layers and layer norms are not included, and all heads count alike."),
-    t("Grey edges below {weight} are not drawn, nor coloured ones below {part} of the total. If an input is selected, the total is what arrives there.", {
+    t("Grey edges below {weight} and coloured edges below {part} of the total are not drawn. If an input is selected, " +
+      "the total is what arrives there.", {
       weight: two(FAINT.least),
       part: STRONG.least,
     }),

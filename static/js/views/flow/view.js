@@ -40,7 +40,9 @@ export const flow = {
   name: (t) => t("Flow"),
   about: (t) =>
     t(
-      "Follows attention down from a token of the picked layer to the inputs. Rollout multiplies the layers: the share of all paths that ends at an input. Flow is the most that the layers' weights let through. Both stand at the left of each input.",
+      "Follows attention from a token of the selected layer down to the inputs. Rollout multiplies the layers: the " +
+      "share of all paths that end at an input. Flow is the most that the layers' weights let through. Both " +
+      "are shown to the left of each input.",
     ),
   frame: { rail: "layer", inspector: false, caption: false, legend: "attention", tells: true, twice: 480 },
   options: { amount: choice("rollout", "flow") },

@@ -19,7 +19,7 @@ export function preview({ t }) {
   const numbers = h("dl", {});
   canvas.style.width = canvas.style.height = `${SIZE}px`;
   return {
-    element: h("aside", { className: "preview", "aria-label": t("The head pointed at") }, title, says, canvas, numbers),
+    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, canvas, numbers),
 
     /** @param {import("../../parts/head-tile-data.js").Seen} seen @param {import("../../draw/head-grid.js").Tile} tile */
     show(seen, tile) {

@@ -30,7 +30,10 @@ export const heads = {
   name: (t) => t("Heads"),
   about: (t) =>
     t(
-      "A row is a layer, a column a head; each thumbnail is that head's attention, queries down and keys across. The word below says what the head mostly does in this sentence, the number is what they are sorted by. Point at a token to find its row and its column in all heads; click a head to enlarge it.",
+      "Each row is a layer, each column a head; each thumbnail is the attention of one head, queries down and keys " +
+      "across. The word below it says what the head mostly does in this sentence; the number is the measure " +
+      "by which heads are sorted. Point at a token to highlight its row and its column in all heads; click " +
+      "a head to enlarge it.",
     ),
   frame: { rail: "none", inspector: false, caption: false, legend: "attention", twice: 480 },
   options: {

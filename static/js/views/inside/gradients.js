@@ -139,8 +139,9 @@ function found({ t, say }, { rows, cols }, best) {
 /** @param {Context["t"]} t @param {boolean} last  of the layers */
 const remarks = (t, last) => [
   t("Exact as a slope: the derivative of the log-probability of the whole translation, all rows together, by this weight, through all later layers, times the weight."),
-  t("An approximation of what the weight is good for: a straight line drawn to where the weight would be zero, nothing renormalised."),
+  t("Only an approximation of the effect of removing the weight: a linear extrapolation to weight zero, without " +
+    "renormalising."),
   last
-    ? t("In this layer, the last, a row counts for its own token alone.")
-    : t("A row counts for its own token and for all that are written after it."),
+    ? t("This is the last layer: a row affects only its own token.")
+    : t("A row affects its own token and all tokens written after it."),
 ];

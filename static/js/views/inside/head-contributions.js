@@ -15,7 +15,8 @@ import { el, render } from "../../lib/render.js";
  * @param {(at: At) => void} pick
  */
 export function headTable({ t }, pick) {
-  const element = h("table", { className: "head-sums", "aria-label": t("What each head adds to the logit. Arrow keys move, Enter picks a head.") });
+  const element = h("table", { className: "head-sums", "aria-label": t("What each head adds to the logit. Arrow keys " +
+    "move, Enter selects a head.") });
   const lines = () => [...element.querySelectorAll("tbody tr")].map((line) => [...line.querySelectorAll("button")]);
 
   onArrows(element, (down, right, { target }) => {
@@ -80,7 +81,7 @@ function table(t, { heads }, cell) {
 function cell(t, at, n, value, { paint, present, pick }) {
   const { block, layer, head } = at;
   const where = { layer: layer + 1, head: head + 1, value: plus(value, four) };
-  const says = n ? t("Layer {layer}, cross attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
+  const says = n ? t("Layer {layer}, cross-attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
   const here = block === present.block && layer === present.layer && head === present.head;
   const props = { type: "button", title: says, "aria-label": says, "aria-pressed": here, "data-value": value.toFixed(6) };
   return el("button", { ...props, style: paint(value), onclick: () => pick(at) }, change(value));

@@ -40,7 +40,11 @@ export const inside = {
   name: (t) => t("Inside"),
   about: (t) =>
     t(
-      "One row of the decoder, taken apart. The lens reads each layer's stream as if it were the last: the tokens that the model would write if it stopped there. Below the names of the heads is what each adds to the logit of the token that is written, orange for it, blue against it; all parts together are the logit. Gradient × attention says how much the translation's log-probability hangs on each weight of the head that is picked.",
+      "The parts of one decoder row. The logit lens reads each layer's stream as if it were the last: the tokens that " +
+      "the model would write if it stopped there. Below that is what each head adds to the logit of the " +
+      "written token, orange if it raises it, blue if it lowers it; all parts together are the logit. " +
+      "Gradient × attention shows how much the translation's log-probability depends on each weight of the " +
+      "selected head.",
     ),
   blocks: ({ writes }) => writes,
   capabilities: ["lens", "contributions", "relevance"],
@@ -101,7 +105,7 @@ function mount(context, root) {
     const ready = lens(trace, row()) !== null && contributions(model, trace, row()) !== null;
     const still = !ready && !body.hidden;
     const silent = !trace.output.tokens[row()];
-    waiting.show(!ready && !still, silent ? t("This row is padding: it writes nothing.") : undefined);
+    waiting.show(!ready && !still, silent ? t("This row is padding, so it writes nothing.") : undefined);
     body.hidden = silent || (!ready && !still);
     if (silent) render(finding);
     if (body.hidden) return;
@@ -181,8 +185,8 @@ function found({ store, t, say }, written, layers, sum) {
       : say(t("{token} is most probable from layer {layer} on."), values);
   const added =
     between(blockOf(store.get().model, best.block))
-      ? say(t("Of its logit {logit}, the head that adds most is cross-attention head {head} of layer {at}: {value}."), values)
-      : say(t("Of its logit {logit}, the head that adds most is self-attention head {head} of layer {at}: {value}."), values);
+      ? say(t("Cross-attention head {head} of layer {at} adds most to its logit of {logit}: {value}."), values)
+      : say(t("Self-attention head {head} of layer {at} adds most to its logit of {logit}: {value}."), values);
   // After a full-width full stop no space is needed.
   const full = String(said.at(-1)).endsWith("。");
   return [...said, full ? "" : " ", ...added];
@@ -208,19 +212,19 @@ function painter(stops, most) {
 
 /** @param {Context["t"]} t @param {number} layers */
 const lensRemarks = (t, layers) => [
-  t("Exact for layer {n}, the last: this is what the model says.", { n: layers }),
+  t("Exact for layer {n}, the last: this is the model's own output.", { n: layers }),
   t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
 ];
 
 /** @param {Context["t"]} t */
 const headRemarks = (t) => [
-  t("Only the decoder's heads add to the logit themselves; the encoder's do it through what cross attention reads."),
+  t("Only decoder heads add to the logit directly; encoder heads contribute through cross-attention."),
   t("Click a head to see its attention below."),
 ];
 
 /** @param {Context["t"]} t */
 const sumRemarks = (t) => [
   t("Exact as a sum: with the mean and σ of every layer norm as they were in this run, the logit is the sum of these parts."),
-  t("An approximation of what a part is good for: without it, σ and all later layers would be others."),
-  t("A logit counts against those of all other tokens: what raises them all alike changes no probability."),
+  t("Only an approximation of the effect of removing a part: without it, σ and all later layers would change."),
+  t("Only differences between logits matter: raising all logits equally changes no probability."),
 ];

@@ -39,7 +39,8 @@ export function createToggles({ store, t }, onPoint) {
 
   /** @param {number} head */
   function thread(head) {
-    const toggle = h("button", { type: "button", className: "thread", title: t("Point: this head alone. Click: on or off. Double-click: only this one.") });
+    const toggle = h("button", { type: "button", className: "thread", title: t("Point: highlight this head. Click: on or " +
+      "off. Double-click: only this one.") });
     toggle.addEventListener("click", () => flip(head));
     toggle.addEventListener("dblclick", () => choose(null, head));
     const point = (/** @type {boolean} */ at) => onPoint(at && on.includes(head) ? head : null);

@@ -27,7 +27,10 @@ export const lines = {
   name: (t) => t("Lines"),
   about: (t) =>
     t(
-      "Left the tokens that look, right those that are looked at; a line joins two of them, the thicker and stronger, the more weight. Each head has its colour, and up to four heads a stroke of their own. Point at a token, on either side, or at a head, to see its lines alone. A line under the threshold is hidden.",
+      "On the left are the tokens that look, on the right the tokens that are looked at. A line connects two of them; " +
+      "thicker and stronger means more weight. Each head has its own colour and, with up to four heads, its " +
+      "own stroke. Point at a token on either side, or at a head, to see only its lines. Lines below the " +
+      "threshold are hidden.",
     ),
   frame: { rail: "layer", inspector: true, caption: true, legend: "none", tells: true, twice: 320 },
   options: { heads: list(), least: whole(0, 100, 10), numbers: flag() },
@@ -140,8 +143,8 @@ function numbers({ t }, { numbers, on }) {
 function hides({ t }, { link }, { strands, hidden, mass, cut }) {
   if (!(link.options.heads === null || link.options.heads.length)) return t("Select at least one head.");
   const values = { n: hidden, mass: two(mass), shown: strands.length, least: two(link.options.least / 100) };
-  if (cut) return t("The {shown} strongest lines are shown; {n} pairs without one hold {mass} of the weight.", values);
-  if (hidden === 1) return t("1 pair under {least} has no line; it holds {mass} of the weight.", values);
-  if (hidden) return t("{n} pairs under {least} have no line; they hold {mass} of the weight.", values);
-  return t("Every pair has its line.");
+  if (cut) return t("The {shown} strongest lines are shown; {n} pairs without a line have {mass} of the weight.", values);
+  if (hidden === 1) return t("1 pair below {least} has no line; it has {mass} of the weight.", values);
+  if (hidden) return t("{n} pairs below {least} have no line; they have {mass} of the weight.", values);
+  return t("Every pair has a line.");
 }

@@ -38,7 +38,7 @@ export function createWaves(context) {
         step(places(store.get(), found.length)[row]),
         " ",
         turns
-          ? t("position {a}, pair {b}: turned by {angle} rad", { a: row, b: feature >> 1, angle: four(angle(feature >> 1, found.d_model, row)) })
+          ? t("position {a}, pair {b}: rotated by {angle} rad", { a: row, b: feature >> 1, angle: four(angle(feature >> 1, found.d_model, row)) })
           : t("position {a}, feature {b}", { a: row, b: feature }),
         " ",
         el("b", {}, four(found.positions[row * found.d_model + feature])),
@@ -116,7 +116,7 @@ function featureField({ store, t }, count) {
     field.setAttribute("aria-invalid", String(!right));
     bad.textContent = right
       ? ""
-      : t("Features are whole numbers from {low} to {high}.", { low: 0, high: count() - 1 });
+      : t("Features must be whole numbers from {low} to {high}.", { low: 0, high: count() - 1 });
     if (right) store.choose({ dims: numbers.length ? [...new Set(numbers)].slice(0, MOST) : null });
   });
   return {
@@ -145,7 +145,8 @@ function wording({ store, t }, found) {
   if (base === "rotary")
     return {
       name: t("Rotation of q and k"),
-      says: t("sine and cosine of position · θ, the angle by which each pair of channels is turned in every head; fast pairs left, slow pairs right; −1 to 1"),
+      says: t("sine and cosine of position · θ, the angle by which each pair of channels is rotated in every head; " +
+        "fast pairs left, slow pairs right; −1 to 1"),
       curves: sines,
       cols: t("pair: sines | cosines"),
     };

@@ -107,7 +107,7 @@ export function createShuffle(context) {
       context.say(t("Shuffled: {sentence}"), { sentence: el("span", { lang: languages(trace.direction)[0] }, text) }),
     );
     again.disabled = text === link.source;
-    if (text === link.source) return stop(t("There are no two words here that could change places."));
+    if (text === link.source) return stop(t("There are no two words here that could be swapped."));
     const answers = questions(page).map((question) => /** @type {Trace | Problem | undefined} */ (answer(page, question)));
     const problem = answers.find((found) => found instanceof Problem);
     if (problem instanceof Problem) return stop(wording(t, problem));
@@ -117,7 +117,7 @@ export function createShuffle(context) {
     const drops = answers.length > 1;
     if (!shuffled || !own || (drops && !(plain && both))) return;
     const places = follow(trace.tokens[name], shuffled.tokens[name], spans);
-    if (!places) return stop(t("In this order the words are cut into other tokens. Shuffle again."));
+    if (!places) return stop(t("In this order the words are split into different tokens. Shuffle again."));
     const seen = (/** @type {Trace} */ run) => attention(page.model, run, at(page));
     show(own, seen(shuffled), places, bands[0]);
     if (plain && both) show(seen(plain), seen(both), places, bands[1], bands[0].scale());

@@ -24,11 +24,11 @@ export function createTurn(context) {
   // The sliders' ranges follow the table.
   const options = controls(context, [
     { option: "at", label: t("Position"), range: () => [0, Math.max(0, (found?.length ?? 2) - 2), 1] },
-    { option: "by", label: t("k, how far on"), range: () => [1, Math.max(1, (found?.length ?? 2) - 1), 1] },
+    { option: "by", label: t("k, the offset"), range: () => [1, Math.max(1, (found?.length ?? 2) - 1), 1] },
     { option: "pair", label: t("Pair i"), range: () => [0, pairs(found?.d_model ?? 2) - 1, 1] },
   ]);
   const face = h("div", { className: "clock" });
-  const strip = h("div", { className: "clocks scroller", tabIndex: 0, role: "group", "aria-label": t("Clocks of other pairs; the slider chooses too") });
+  const strip = h("div", { className: "clocks scroller", tabIndex: 0, role: "group", "aria-label": t("Clocks of other pairs; the slider also selects them") });
   const sum = h("div", { className: "sum scroller", tabIndex: 0, role: "group", "aria-label": t("The rotation in numbers") });
   let verdict = "";
   const says = h("p", { className: "note" });
@@ -54,7 +54,7 @@ export function createTurn(context) {
     const now = chosen(store.get().link.options, table);
     const { largest, compared } = check({ rows: length, cols: d_model, values: table.positions }, now.by);
     verdict = t(
-      "PE(pos + {k}) is PE(pos) turned, for every pos: largest difference {difference}, over {count} numbers.",
+      "PE(pos + {k}) is a rotation of PE(pos) for every pos: largest difference {difference}, over {count} numbers.",
       { k: now.by, difference: tiny(largest), count: compared },
     );
     face.replaceChildren(large(context, now, table));
@@ -91,14 +91,16 @@ function chosen({ at, by, pair }, { length, d_model }) {
 
 /** @param {Context["t"]} t @param {number} pair @param {number} d_model */
 const remarks = (t, pair, d_model) => [
-  t("Pair {i} is features {a} and {b}, one hand of a clock: it turns by ω = {omega} rad a position and comes round in λ = {length} positions.", {
+  t("Pair {i} is features {a} and {b}, like the hand of a clock: it rotates by ω = {omega} rad per position and " +
+    "completes a turn in λ = {length} positions.", {
     i: pair,
     a: 2 * pair,
     b: 2 * pair + 1,
     omega: significant(frequency(pair, d_model), 4),
     length: significant(wavelength(2 * pair, d_model), 4),
   }),
-  t("The matrix has k and ω in it, and no position: what is k further on looks the same from everywhere, so a head can learn to look there."),
+  t("The matrix depends on k and ω, not on the position: moving by k is the same rotation everywhere, so a head can " +
+    "learn to look k positions away."),
 ];
 
 /** @param {Context} context @param {Chosen} chosen @param {Positions} table */
@@ -113,7 +115,7 @@ function large({ t, theme }, { at, by, pair }, { length, d_model }) {
   svg.setAttribute("role", "img");
   svg.setAttribute(
     "aria-label",
-    t("A clock whose hand stands at position {a}, and at position {b}, {angle} rad further on", {
+    t("A clock whose hand is at position {a}, and at position {b}, {angle} rad further", {
       a: at,
       b: at + by,
       angle: four(by * omega),

@@ -52,9 +52,9 @@ export function createLikeness(context) {
     const most = reach();
     panel.say(
       dot()
-        ? t("PE(a) · PE(b), what a score would see of them: from −{most} to {most}", { most: two(most) })
+        ? t("PE(a) · PE(b), as in a score: from −{most} to {most}", { most: two(most) })
         : found.waves
-          ? t("cosine between the encodings of two positions: neighbours are alike; −1 to 1")
+          ? t("cosine between the encodings of two positions: neighbours are similar; −1 to 1")
           : t("cosine between the rows of two positions; −1 to 1"),
     );
     const rows = places(store.get(), length);
@@ -83,7 +83,7 @@ export function createLikeness(context) {
   function finding() {
     if (!found) return [];
     return fall.spread < 1e-3 * reach()
-      ? [t("Only the distance counts: pairs that are equally far apart differ by {spread} at most.", { spread: tiny(fall.spread) })]
+      ? [t("Similarity depends only on the distance: pairs at the same distance differ by at most {spread}.", { spread: tiny(fall.spread) })]
       : [t("Similarity depends on more than the distance: single pairs are up to {spread} away from the mean of their distance.", { spread: four(fall.spread) })];
   }
 

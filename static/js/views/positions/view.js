@@ -48,7 +48,9 @@ export const positions = {
   name: (t) => t("Positions"),
   about: (t) =>
     t(
-      "Attention by itself does not know the order of words. Positions tell it: as a pattern of waves or a learned row added to each token, as a rotation of q and k, or as a number for the distance of two tokens. Shuffle the words to see what is lost without them.",
+      "Attention by itself does not know the order of words. Positions provide it: as a pattern of waves or a learned " +
+      "row added to each token, as a rotation of q and k, or as a number for the distance of two tokens. " +
+      "Shuffle the words to see what is lost without positions.",
     ),
   capabilities: ["positions"],
   frame: { rail: "none", inspector: false, caption: false, legend: "signed", tells: true },
@@ -202,7 +204,7 @@ const make = (part) =>
  */
 function field({ store, t }, option, label, present) {
   const input = h("input", { type: "number", min: "1", step: "1", inputMode: "numeric" });
-  const own = h("button", { type: "button", className: "button quiet" }, t("as here"));
+  const own = h("button", { type: "button", className: "button quiet" }, t("reset"));
   own.title = option === "length" ? t("as long as the sentence") : t("as wide as the model");
   input.addEventListener("change", () => {
     const value = input.value.trim() === "" ? null : Number(input.value);

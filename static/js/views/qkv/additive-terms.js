@@ -80,7 +80,7 @@ export function createTerms(context) {
   const title = h("h3", {});
   const says = h("span", {});
   const matrix = createMatrix(context, {
-    label: t("What each channel adds to the score: one row a key, one column a channel"),
+    label: t("What each channel adds to the score: one row per key, one column per channel"),
     onHover: (place) => store.hover(place && place.row !== null ? { query: null, key: { side: blockAt(store.get()).key, index: place.row } } : null),
     onPick: ({ row }, how) => row !== null && store.go({ query: queryAt(store.get()), key: row }, how === "click" ? "pinned" : "moved"),
     picked: () => ({ row: lit(store.get(), null).key ?? 0, col: 0 }),

@@ -33,7 +33,9 @@ export const qkv = {
   name: (t) => t("Q K V"),
   about: (t) =>
     t(
-      "Each token has a query, a key and a value in every head: one row a token, one column a channel. Where a query and a key have the same colours in the same channels their product is large, and so is the attention.",
+      "Each token has a query, a key and a value in every head: one row per token, one column per channel. If a query " +
+      "and a key have the same colours in the same channels, their product is large, and so is the " +
+      "attention.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "signed", twice: 560 },
   options: { rotation: choice("after", "before") },
@@ -47,7 +49,7 @@ export const qkv = {
     const terms = createTerms(context);
     const row = h("div", { className: "panels" }, ...panels.map((one) => one.element), terms.element);
     const rotation = controls(context, [
-      { option: "rotation", label: t("Rotary positions"), values: { after: t("after turning"), before: t("before turning") }, otherwise: () => "after" },
+      { option: "rotation", label: t("Rotary positions"), values: { after: t("after rotation"), before: t("before rotation") }, otherwise: () => "after" },
     ]);
     const note = h("p", { className: "note" });
     root.append(waiting.element, rotation, note, row);
@@ -88,10 +90,11 @@ const turns = (page) => kindOf(page.model).base === "rotary" && !between(blockAt
 function remark(page, t) {
   const { model, link } = page;
   const scoring = scoringOf(attentionAt(model, place(model, link)));
-  if (turns(page)) return t("Each pair of channels of q and k is turned by the token's position times a frequency of its own; the first pair turns fastest. v is not turned.");
+  if (turns(page)) return t("Each pair of channels of q and k is rotated by the token's position times the frequency " +
+    "of the pair; the first pair rotates fastest. v is not rotated.");
   if (scoring?.b) return t("This model scores with w · tanh(q + k + b): the score depends on the sum of q, k and a bias in each channel, not on their product.");
   if (scoring && !isDot(scoring)) return t("This model scores with w · tanh(q + k): the score depends on the sum of q and k in each channel, not on their product.");
-  if (kindOf(model).where === "qk" && !between(blockAt(page))) return t("q and k are made with positions, v without.");
+  if (kindOf(model).where === "qk" && !between(blockAt(page))) return t("q and k are computed with positions, v without.");
   return shared(page, t);
 }
 
@@ -101,7 +104,7 @@ function shared({ model, link }, t) {
   if (!attention || attention.kv_heads === attention.heads) return "";
   const count = attention.heads / attention.kv_heads;
   const first = Math.floor(link.head / count) * count;
-  return t("Heads {first} to {last} share these keys and values; each has queries of its own.", { first: first + 1, last: first + count });
+  return t("Heads {first} to {last} share these keys and values; each has its own queries.", { first: first + 1, last: first + count });
 }
 
 /** @param {Context} context @param {Letter} letter */
@@ -113,7 +116,7 @@ function tensor({ store }, letter) {
 /** @param {Context["t"]} t @returns {Record<Letter, {name: string, says: string}>} */
 const wording = (t) => ({
   q: { name: t("q · query"), says: t("what each token looks for") },
-  k: { name: t("k · key"), says: t("what each token can be found by") },
+  k: { name: t("k · key"), says: t("what other tokens find it by") },
   v: { name: t("v · value"), says: t("what each token passes on") },
 });
 
@@ -127,7 +130,7 @@ function panel(context, letter) {
   const range = h("span", { className: "range" });
   const role = letter === "q" ? "query" : "key";
   const matrix = createMatrix(context, {
-    label: t("{name}: one row a token, one column a channel", { name }),
+    label: t("{name}: one row per token, one column per channel", { name }),
     onHover: (place) => store.hover(place && ref(place.row)),
     onPick: ({ row }, how) =>
       row !== null && store.go(pin(row), how === "click" ? "pinned" : "moved"),

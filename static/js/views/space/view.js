@@ -41,7 +41,11 @@ export const space = {
   name: (t) => t("Q/K space"),
   about: (t) =>
     t(
-      "All queries (circles) and all keys (squares) of a head, each less their mean and on their own scale, seen from the side on which they are spread the most (principal components). A shift that all keys share changes no weight, nor do longer queries with shorter keys. Point at a query: lines go to the keys with the largest q · k, which is what attention uses. Closeness in the plane is not the same: a key far out where the query points, along the dashed line, beats a near one.",
+      "All queries (circles) and all keys (squares) of a head, each set centred and scaled separately, in the " +
+      "directions in which they vary most (principal components). Shifting all keys changes no weight, nor " +
+      "does scaling queries up and keys down. Point at a query: lines go to the keys with the largest q · " +
+      "k, which is what attention uses. Closeness in the plane is not the same: a key far away in the " +
+      "direction of the query, along the dashed line, has a larger product than a near one.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "none", twice: 480 },
   options: { axes: choice("2d", "3d") },
@@ -169,8 +173,9 @@ function legend(t) {
 function spreadSaid(t, { shares: [x, y], channels }) {
   const values = { channels, share: two(x + y), across: two(x), up: two(y) };
   return x + y < 0.5
-    ? t("Of {channels} channels this plane keeps {share} of the spread ({across} across, {up} up): most of it is not seen here.", values)
-    : t("Of {channels} channels this plane keeps {share} of the spread ({across} across, {up} up).", values);
+    ? t("Of {channels} channels, this plane keeps {share} of the variance ({across} across, {up} up): most of it " +
+      "cannot be seen here.", values)
+    : t("Of {channels} channels, this plane keeps {share} of the variance ({across} across, {up} up).", values);
 }
 
 /** Whether q · k has the same order as the weights. @param {Page} page */
@@ -206,8 +211,9 @@ function ranks({ store, t, say }, query, ranked, here, close) {
   const title = say(words, { query: el("b", { className: "as-query" }, quoted(rows[query].writes)) });
   const head = [t("key"), "q · k", t("weight")].map((name) => el("th", { scope: "col" }, name));
   const says = product
-    ? t("Attention goes by the dot product q · k, not by the distance in this plane.")
-    : t("In this model the score is not q · k alone: lines and list go by the weight itself, which neither q · k nor the distance in this plane says.");
+    ? t("Attention depends on the dot product q · k, not on the distance in this plane.")
+    : t("In this model the score is not only q · k: lines and list use the weight itself, which neither q · k nor the " +
+      "distance in this plane determines.");
   return [
     el("p", { className: "note" }, says),
     el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)),

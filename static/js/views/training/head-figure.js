@@ -34,7 +34,7 @@ export function createFigure(context, { now, above, lit }) {
   const note = h(
     "p",
     { className: "note" },
-    t("Every step reads the same translation. Weights are kept in steps of 1/255: two decimals are near, not exact."),
+    t("Every step reads the same translation. Weights are stored in steps of 1/255, so two decimals are approximate."),
   );
   const matrix = createMatrix(context, {
     label: t("Attention weights at this step. Arrow keys move the cell, Escape unpins."),

@@ -68,7 +68,7 @@ export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }
       titles: {
         x: t("training step"),
         left: tasks ? t("right, %") : "BLEU",
-        right: tasks ? t("Held-out loss (nats a token)") : t("Dev loss (nats a token)"),
+        right: tasks ? t("Held-out loss (nats per token)") : t("Dev loss (nats per token)"),
       },
     };
   }

@@ -12,7 +12,7 @@ export function createPicker({ store, t, own }) {
   select.addEventListener("change", () =>
     store.choose({ example: Number(select.value), row: null, col: null }, "chosen"),
   );
-  const note = t("Fixed sentences, watched while the model was trained; not the one that was typed.");
+  const note = t("Fixed sentences, recorded while the model was trained; not the sentence you typed.");
   return {
     element: h("div", { className: "which" }, h("label", { className: "option menu" }, h("span", {}, t("Sentence")), select)),
     note: h("p", { className: "note" }, note),

@@ -92,7 +92,7 @@ export function createTimeline(context, { now, go }) {
       direction === null ? t("{percent} %", { percent: one(value) }) : `${one(value)} ${arrow(direction)}`;
     render(
       numbers,
-      pair(tasks ? t("Held-out loss") : t("Dev loss"), loss === null ? "–" : t("{nats} nats a token", { nats: two(loss) })),
+      pair(tasks ? t("Held-out loss") : t("Dev loss"), loss === null ? "–" : t("{nats} nats per token", { nats: two(loss) })),
       pair(tasks ? t("Right answers") : "BLEU", measured.map(({ direction, values }) => good(direction, values[place])).join(", ")),
     );
     transport.show(t("snapshot {n} of {count}", { n: place + 1, count: snapshots.length }));

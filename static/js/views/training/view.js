@@ -35,7 +35,11 @@ export const training = {
   name: (t) => t("Training"),
   about: (t) =>
     t(
-      "How attention formed. The model was kept at steps of its training, from before the first one on, and each of these snapshots reads the same fixed sentence and the same translation, the one that the trained model writes. Move the slider, or let it play: the thumbnails are all heads of the block, the large picture is the one that is picked. Above it stands what the model would have written by itself at that step, over the slider how good it was.",
+      "How attention formed. The model was saved at steps of its training, starting before the first one. Each " +
+      "snapshot reads the same fixed sentence and the same translation, the one that the trained model " +
+      "writes. Move the slider, or let it play: the thumbnails are all heads of the block, the large " +
+      "picture is the selected head. Above it is what the model itself would have written at that step, and " +
+      "above the slider how good it was.",
     ),
   live: true,
   capabilities: ["learning"],

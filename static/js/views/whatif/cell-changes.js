@@ -40,14 +40,14 @@ export function cellChanges(context) {
     const at = pair(store.get());
     if (at) set(at.query, at.key, value, origin);
   });
-  const rescaled = onOff(t("the rest of the row shares what is left"), (on) => {
+  const rescaled = onOff(t("rescale the rest of the row"), (on) => {
     shares = on;
     const at = pair(store.get());
     const present = at && found(cut(at.query, at.key));
     if (at && present?.do?.set) set(at.query, at.key, present.do.set[2], "chosen");
   });
   const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
-  const back = h("button", { type: "button", className: "button quiet" }, t("As it was"));
+  const back = h("button", { type: "button", className: "button quiet" }, t("Restore"));
   edge.addEventListener("click", () => {
     const at = pair(store.get());
     if (at) toggle(cut(at.query, at.key));

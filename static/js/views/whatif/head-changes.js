@@ -43,7 +43,7 @@ export function headChanges(context) {
       else put(change(value));
     },
   );
-  const sentence = h("input", { type: "text", autocomplete: "off", spellcheck: false, "aria-label": t("The sentence that it is borrowed from") });
+  const sentence = h("input", { type: "text", autocomplete: "off", spellcheck: false, "aria-label": t("The sentence to borrow from") });
   const borrowed = h("div", { className: "borrowed", hidden: true }, h("span", {}, t("from")), sentence);
   bindTyping(sentence, { say: () => sentence.value.trim() && borrow(), when: "leave" });
   const heat = amount(t("Temperature of the softmax"), HEAT, DECADE, (value, origin) => {

@@ -58,7 +58,9 @@ export function headSweep(context, told) {
   const note = h(
     "p",
     { className: "hint-line" },
-    t("The number is the change in log-probability, in nats. Orange (below zero): the head helps, without it the translation is less probable. Blue (above zero): the head works against it. Click to switch off; click again to restore."),
+    t("The number is the change in log-probability, in nats. Orange (below zero): the head helps; without it the " +
+      "translation is less probable. Blue (above zero): the head works against the translation. Click to " +
+      "switch off; click again to restore."),
   );
   const element = h("div", { className: "sweep" }, rows.element, says, wait.element, wrong.element, map.element, bar, note);
 
@@ -164,7 +166,7 @@ function waiting({ t }, run, again) {
 function sentence({ store, t, say }, sweep, row, { before }) {
   const [first] = strongest(sweep, row, 1);
   const token = row === null ? t("the whole translation") : quoted(writes(before)[row]);
-  if (first.delta > -NOTHING) return say(t("No head by itself is needed for {token}."), { token });
+  if (first.delta > -NOTHING) return say(t("Switching off any single head hardly affects {token}."), { token });
   const place = el("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, store.get().model));
   const values = { token, place, likelier: likelier(t, first.delta), change: inNats(first.delta) };
   const { ablation } = store.get().link.options;

@@ -31,7 +31,8 @@ export function outcome({ store, t, say }) {
     said = say(
       before.output.text === own.output.text
         ? t("The translation stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
-        : t("The translation changes. The one as trained is now {likelier} ({change} nats; log-probability {before} → {after})."),
+        : t("The translation changes. The original translation is now {likelier} ({change} nats; log-probability " +
+          "{before} → {after})."),
       { likelier: el("b", {}, likelier(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
     );
     const texts = el(

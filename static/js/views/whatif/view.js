@@ -36,7 +36,10 @@ export const whatif = {
   name: (t) => t("What if"),
   about: (t) =>
     t(
-      "Change the model and see how the translation changes: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The unchanged run is always shown beside it. The map tests each head on its own: the more orange, the more the translation depends on it. The effect of a change shows what a head does here; its attention pattern need not.",
+      "Change the model and see how the translation changes: switch off a head, cut an edge, set a weight by hand, " +
+      "mask a token, shuffle the positions. The original run is always shown beside it. The map tests each " +
+      "head separately: the more orange, the more the translation depends on it. The effect of a change " +
+      "shows what a head does here; its attention pattern need not.",
     ),
   capabilities: ["decode", "score", "sweep"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none", compares: true },

@@ -29,8 +29,8 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
     result: may[cell.key] ? four(weight) : t("masked"),
     prose: [
       open < may.length
-        ? { says: t("The mask leaves {query} {open} of {all} keys to look at; the others are not in the sum."), values: { query, open, all: may.length } }
-        : { says: t("The mask leaves {query} all {all} keys to look at."), values: { query, all: may.length } },
+        ? { says: t("The mask lets {query} look at {open} of {all} keys; the others are not in the sum."), values: { query, open, all: may.length } }
+        : { says: t("The mask lets {query} look at all {all} keys."), values: { query, all: may.length } },
       ...(open ? [{ says: t("The largest score of the row, {max} of {best}, is subtracted from every score. This changes no weight, because it cancels, and keeps every exponential between 0 and 1."), values: { max: four(highest), best: keys[at] } }] : []),
       may[cell.key]
         ? { says: t("The softmax turns the scores of the row into weights that add up to 1; {key} gets {weight}."), values: { key, weight: four(weight) } }
@@ -75,7 +75,8 @@ export function mix({ t, sheet, cell, key }) {
     result: "",
     prose: [
       {
-        says: t("The values of all keys, each times its weight. {key} brings {weight} of its v; the other keys bring the rest."),
+        says: t("The sum of all values, each times its weight. {key} contributes {weight} of its v; the other keys " +
+          "contribute the rest."),
         values: { key, weight: four(weights[cell.key]) },
       },
     ],

@@ -42,7 +42,7 @@ const before = ({ named }) => (named.sums[0]?.endsWith(".embedding") || named.su
 /** Where the two vectors come from. @param {Scene} scene */
 function origin({ t, joins, named, cell }) {
   if (joins && named.pre)
-    return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer, through the norm that ends the encoder.");
+    return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer, after the final norm of the encoder.");
   if (joins) return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer.");
   if (named.eachLayer && cell.layer === 0)
     return t("In the first layer each is the token's embedding, times {root}, plus its position. This model adds the position again in every layer.");
@@ -55,9 +55,9 @@ function origin({ t, joins, named, cell }) {
 /** Where positions act if they are not part of x. @param {Scene} scene */
 function unplaced({ t, named }) {
   if (named.placed) return t("No position is added here: this model adds it to what W_q and W_k multiply.");
-  if (named.turns) return t("No position is added here: this model turns q and k by it.");
+  if (named.turns) return t("No position is added here: this model rotates q and k by it.");
   if (named.scoring?.pi) return t("No position is added here: in this model the distance of two tokens acts on their score.");
-  return t("No position is added, here or later: this model does not know where a token stands.");
+  return t("No position is added, here or later: this model does not know where a token is.");
 }
 
 /** @param {Scene} scene @returns {Table} */
@@ -106,11 +106,13 @@ export function project(scene) {
     result: "",
     prose: [
       {
-        says: t("{query} asks with q, {key} answers with k and hands over v: {width} channels each."),
+        says: t("q is computed from {query}, k and v from {key}: {width} channels each."),
         values: { query, key, width: q.model.length },
       },
-      ...(named.placed ? [{ says: t("Positions are added to what W_q and W_k multiply, in every layer; v is made without them.") }] : []),
-      ...(named.turns ? [{ says: t("q and k are shown before they are turned by their positions, which is the next stage. What the model recorded is turned back for the comparison.") }] : []),
+      ...(named.placed ? [{ says: t("In every layer, positions are added to what W_q and W_k multiply; v is computed " +
+        "without them.") }] : []),
+      ...(named.turns ? [{ says: t("q and k are shown before they are rotated by their positions, which is the next " +
+        "stage. For the comparison, the model's recorded values are rotated back.") }] : []),
     ],
     formulas: [product("q", "i"), product("k", "j"), product("v", "j")],
     bands: [
@@ -159,7 +161,7 @@ function inFull(scene, letter, at, { from, position, read: own, W, b, start, com
   const x = read(scene, letter, at);
   const parts = position ? [{ math: Array.isArray(x) ? x[1] : x }, { math: `position_${at}` }] : [];
   return {
-    title: t("Channel {channel} of {name} in full, its largest products first (this channel counts most for the pair)", {
+    title: t("Channel {channel} of {name} in full, largest products first (this channel matters most for the pair)", {
       channel: channel + 1,
       name: letter,
     }),

@@ -22,7 +22,8 @@ export function output({ t, sheet, cell, query }) {
     result: "",
     prose: [
       {
-        says: t("The mixes of all {heads} heads, side by side, times {W}: what attention adds for {query}. Every head has rows of its own in that matrix, so that the output is a sum with a part from each."),
+        says: t("The weighted sums of all {heads} heads, concatenated, times {W}: what attention adds for {query}. " +
+          "Each head has its own rows in that matrix, so the output is a sum with one part from each head."),
         values: { heads: parts.length, query, W: { math: "W_O" } },
       },
     ],
@@ -53,7 +54,7 @@ function heads(t, parts, here) {
   const lengths = parts.map(size);
   const longest = Math.max(...lengths) || 1;
   return {
-    title: t("How long each head's part is"),
+    title: t("Length of each head's part"),
     head: [t("head"), t("length"), ""],
     rows: upTo(parts.length),
     few: parts.length,
@@ -72,7 +73,8 @@ export function hidden({ t, sheet }) {
     result,
     prose: [
       {
-        says: t("{firing} of {all} hidden units fire; the others are below zero and ReLU makes them 0. The strongest is unit {unit} ({value})."),
+        says: t("{firing} of {all} hidden units are active; the others are below zero, and ReLU sets them to 0. The " +
+          "strongest is unit {unit} ({value})."),
         values: { firing: strongest.length, all: model.length, unit: (strongest[0] ?? 0) + 1, value: four(model[strongest[0] ?? 0]) },
       },
     ],
@@ -101,7 +103,7 @@ export function ffn({ t, sheet }) {
     id: "ffn",
     title: t("Feed-forward: output"),
     result: "",
-    prose: [{ says: t("Each unit that fires adds its row of {W}, times how strongly it fires."), values: { W: { math: "W_2" } } }],
+    prose: [{ says: t("Each active unit adds its row of {W} times its activation."), values: { W: { math: "W_2" } } }],
     formulas: [["output", "=", "hidden", "W_2", "+", "b_2"]],
     bands: [{ name: "output", values: computed, tone: "plain" }],
     unit: t("feature"),
@@ -132,8 +134,10 @@ export function onwards({ t, cell, query, named }) {
     prose: [
       {
         says: named.pre
-          ? t("In the decoder the feed-forward network has to wait: the residual stream of {query} is the x with which layer {layer} now looks at the source sentence.")
-          : t("In the decoder the feed-forward network has to wait: what the norm gives {query} is the x with which layer {layer} now looks at the source sentence."),
+          ? t("In the decoder, cross-attention comes before the feed-forward network: the residual stream of {query} " +
+            "is the x with which layer {layer} now looks at the source sentence.")
+          : t("In the decoder, cross-attention comes before the feed-forward network: the normed vector of {query} is " +
+            "the x with which layer {layer} now looks at the source sentence."),
         values: { query, layer: cell.layer + 1 },
       },
     ],

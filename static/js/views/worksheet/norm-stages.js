@@ -25,8 +25,12 @@ export function norm(scene) {
     const both = named.query === named.key;
     const rest = normStage(scene, own, "x_i");
     const says = both
-      ? t("This model norms before it attends (pre-norm): the vector of {query}, and that of every key, is brought to mean 0 and variance 1 and scaled by what was learned (γ, β). The incoming vector itself goes past the attention unchanged.")
-      : t("This model norms before it attends (pre-norm): the vector of {query} is brought to mean 0 and variance 1 and scaled by what was learned (γ, β). The incoming vector itself goes past the attention unchanged.");
+      ? t("This model applies the layer norm before attention (pre-norm): the vector of {query}, and that of every " +
+        "key, is normalised to mean 0 and variance 1, then scaled and shifted by learned factors (γ, β). The " +
+        "incoming vector itself bypasses the attention unchanged.")
+      : t("This model applies the layer norm before attention (pre-norm): the vector of {query} is normalised to mean " +
+        "0 and variance 1, then scaled and shifted by learned factors (γ, β). The incoming vector itself " +
+        "bypasses the attention unchanged.");
     return { ...rest, id: "norm", title: t("Layer norm"), prose: [{ says, values: { query } }, ...rest.prose], check };
   }
   const stage = addNorm(scene, /** @type {AddNormed} */ (sheet.norm), t("attention's output"));
@@ -35,7 +39,8 @@ export function norm(scene) {
     id: "norm",
     title: t("Add and norm"),
     prose: [
-      { says: t("The output is added to what {query} came in with, so that nothing is lost; then the layer norm brings the sum to mean 0 and variance 1, and scales it by what was learnt (γ, β)."), values: { query } },
+      { says: t("The output is added to the incoming vector of {query}, so that nothing is lost. The layer norm then " +
+        "normalises the sum to mean 0 and variance 1, and scales and shifts it by learned factors (γ, β)."), values: { query } },
       ...stage.prose,
     ],
   };
@@ -49,7 +54,8 @@ export function add(scene) {
     ...stage,
     id: "add",
     title: t("Add"),
-    prose: [{ says: t("The output is added to what {query} came in with. No norm stands behind it: the sum is the residual stream, as the next sublayer finds it."), values: { query } }, ...stage.prose],
+    prose: [{ says: t("The output is added to the incoming vector of {query}. No norm follows: the sum is the residual " +
+      "stream, the input of the next sublayer."), values: { query } }, ...stage.prose],
   };
 }
 
@@ -61,7 +67,8 @@ export function add(scene) {
 export function normAgain(scene) {
   const { t, sheet } = scene;
   const rest = normStage(scene, /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).first), "residual");
-  return { ...rest, id: "norm2", title: t("Layer norm again"), prose: [{ says: t("The feed-forward network reads the residual stream through a layer norm of its own.") }, ...rest.prose] };
+  return { ...rest, id: "norm2", title: t("Layer norm again"), prose: [{ says: t("The feed-forward network reads the " +
+    "residual stream through its own layer norm.") }, ...rest.prose] };
 }
 
 /** @param {Scene} scene @returns {Stage} */

@@ -17,10 +17,13 @@ export function rotate({ t, sheet, query, key }) {
     result: "",
     prose: [
       {
-        says: t("Channels 1 and 2 are a pair, 3 and 4 the next, and so on. Each pair of q and k is a point in a plane that is turned about the origin, by the token's position times the pair's frequency θ: q of {query} by {i} · θ, k of {key} by {j} · θ. No length changes, and positions enter q · k through the distance j − i = {offset} alone."),
+        says: t("Channels 1 and 2 are a pair, 3 and 4 the next, and so on. Each pair of q and k is a point in a plane " +
+          "that is rotated about the origin by the token's position times the pair's frequency θ: q of {query} " +
+          "by {i} · θ, k of {key} by {j} · θ. No length changes, and positions enter q · k only through the " +
+          "distance j − i = {offset}."),
         values: { query, key, i: q.at, j: k.at, offset: minus(k.at - q.at) },
       },
-      { says: t("The first pair turns fastest (θ = 1), by {angle} radians between these two tokens."), values: { angle: four(k.at - q.at) } },
+      { says: t("The first pair rotates fastest (θ = 1), by {angle} radians between these two tokens."), values: { angle: four(k.at - q.at) } },
     ],
     formulas: [
       ["q_i", "=", "R", "(", "i", "θ", ")", "(", "x_i", "W_q", "+", "b_q", ")"],
@@ -42,7 +45,7 @@ export function rotate({ t, sheet, query, key }) {
 function turned(t, name, { before, at, computed, model }) {
   const [letter] = name.split("_");
   return ledger(t, {
-    title: t("The channels of {name}, turned by position {at}", { name: letter, at }),
+    title: t("The channels of {name}, rotated by position {at}", { name: letter, at }),
     unit: t("channel"),
     head: [t("angle (rad)"), t("before")],
     entries: (c) => [angle(c >> 1, before.length, at), before[c]],

@@ -39,12 +39,14 @@ function products({ t, sheet, query, key }) {
     prose: [
       {
         says: t(
-          "Channel by channel, what {query} asks is multiplied by what {key} answers. Where both have the same sign the product raises the score, else it lowers it. Channel {first} counts most ({amount}), then channel {second} ({less}).",
+          "In each channel, q of {query} is multiplied by k of {key}. If both have the same sign, the product raises " +
+          "the score, otherwise it lowers it. Channel {first} matters most ({amount}), then channel {second} " +
+          "({less}).",
         ),
         values: { query, key, ...largest(products, first, second) },
       },
       kind === "dot"
-        ? { says: t("The sum is the score as it is: this model does not divide it by {root}."), values: { root: { math: root("d_k") } } }
+        ? { says: t("The sum itself is the score: this model does not divide it by {root}."), values: { root: { math: root("d_k") } } }
         : { says: t("Dividing by {root} keeps the scores of many channels from growing large."), values: { root: { math: root("d_k") } } },
     ],
     formulas:
@@ -87,8 +89,12 @@ function sums({ t, sheet, query, key }) {
     prose: [
       {
         says: b
-          ? t("Additive scoring: channel by channel q of {query}, k of {key} and the bias b are added, tanh brings the sum between −1 and 1, and the learned weight w of the channel multiplies it. Channel {first} counts most ({amount}), then channel {second} ({less}).")
-          : t("Additive scoring: channel by channel q of {query} and k of {key} are added, tanh brings the sum between −1 and 1, and the learned weight w of the channel multiplies it. Channel {first} counts most ({amount}), then channel {second} ({less})."),
+          ? t("Additive scoring: in each channel, q of {query}, k of {key} and the bias b are added, tanh maps the sum " +
+            "to between −1 and 1, and the result is multiplied by the channel's learned weight w. Channel {first} " +
+            "matters most ({amount}), then channel {second} ({less}).")
+          : t("Additive scoring: in each channel, q of {query} and k of {key} are added, tanh maps the sum to between " +
+            "−1 and 1, and the result is multiplied by the channel's learned weight w. Channel {first} matters " +
+            "most ({amount}), then channel {second} ({less})."),
         values: { query, key, ...largest(products, first, second) },
       },
     ],
@@ -118,7 +124,7 @@ function sums({ t, sheet, query, key }) {
     ],
     tables: [
       {
-        title: t("What every channel brings, largest first"),
+        title: t("The contribution of every channel, largest first"),
         head: [t("channel"), { math: "q_ic" }, { math: "k_jc" }, ...(b ? [{ math: "b_c" }] : []), t("sum"), { math: "tanh" }, { math: "w_c" }, { math: ["w_c", "tanh"] }],
         rows: bySize(products),
         few: 2 * FEW,
@@ -150,8 +156,10 @@ function placing({ t, sheet, cell, query, key }) {
   return {
     prose: {
       says: adds
-        ? t("Relative positions: {key} stands at offset j − i = {offset} from {query}. This head learned the number π = {pi} for that offset, which is added to the score.")
-        : t("Relative positions: {key} stands at offset j − i = {offset} from {query}. This head learned the number π = {pi} for that offset, which the score is multiplied by."),
+        ? t("Relative positions: {key} is at offset j − i = {offset} from {query}. For this offset, the head learned " +
+          "the number π = {pi}, which is added to the score.")
+        : t("Relative positions: {key} is at offset j − i = {offset} from {query}. For this offset, the head learned " +
+          "the number π = {pi}, by which the score is multiplied."),
       values: { query, key, offset: signed, pi: four(own) },
     },
     formula: ["score_ij", "=", "s_ij", adds ? "+" : "·", "π_j−i", "=", value, adds ? "+" : "·", factor(own), "=", computed[cell.key]],

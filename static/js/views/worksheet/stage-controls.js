@@ -52,7 +52,7 @@ export function toolbar({ t }, { go, choose, text }) {
   const all = button(t("Show all"), () => choose(now === "all" ? first : "all"), "button quiet");
   const copied = h("span", { className: "copied", role: "status" });
   const copy = button(t("Copy as text"), async () => {
-    copied.textContent = (await copyText(text())) ? t("Copied.") : t("This browser does not let a page copy.");
+    copied.textContent = (await copyText(text())) ? t("Copied.") : t("This browser does not allow pages to copy.");
   }, "button quiet");
   const print = button(t("Print"), () => window.print(), "button quiet");
   const element = h(
@@ -92,7 +92,7 @@ export const bindKeys = ({ store, keys }, go) =>
 
 /** Go to the next attention of the same layer, for the same token. @param {Context} context */
 export function onward({ store, t }) {
-  const button = h("button", { type: "button", className: "button" }, t("Go on to cross-attention") + " →");
+  const button = h("button", { type: "button", className: "button" }, t("Continue with cross-attention") + " →");
   button.addEventListener("click", () => {
     const { link } = store.get();
     store.go({ block: across(store.get().model).id, query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "chosen");

@@ -36,7 +36,9 @@ export const worksheet = {
   name: (t) => t("Worksheet"),
   about: (t) =>
     t(
-      "The whole calculation of one cell with the model's own numbers: from the two tokens' vectors through q, k and v, the score, the softmax and the weighted sum to what the layer hands on. Every stage is worked out again in the browser and held against what the model recorded.",
+      "The complete calculation of one cell with the model's own numbers: from the two tokens' vectors through q, k " +
+      "and v, the score, the softmax and the weighted sum to the output of the layer. Every stage is " +
+      "recomputed in the browser and compared with what the model recorded.",
     ),
   capabilities: ["worksheet", "parameters"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },

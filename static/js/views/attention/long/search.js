@@ -29,7 +29,7 @@ export function createSearch({ t, announce }, onFound) {
   }
 
   function show() {
-    const said = !field.value.trim() ? "" : found.length ? t("{n} of {count}", { n: at + 1, count: found.length }) : t("not found");
+    const said = !field.value.trim() ? "" : found.length ? t("match {n} of {count}", { n: at + 1, count: found.length }) : t("not found");
     write(count, said);
     back.disabled = next.disabled = found.length < 2;
     if (said) announce(said);
