@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
+import { createStore } from "../../static/js/state/store.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { bound, CROSS, flush, ready, SELF } from "./bound-session.js";
 import { MODEL, tensor } from "./trace.js";
@@ -117,4 +119,39 @@ test("the first trace may choose the head, once", async () => {
   assert.deepEqual(traces[1].body.select, ["encoder.0.self.weights"]);
   await traces[1].reply({ ...SELF, tensors: { "encoder.0.self.weights": one } });
   assert.equal(store.get().link.head, 0);
+});
+
+test("a text that may be long is counted first; a long one comes as an overview", async () => {
+  const source = "the ".repeat(300);
+  /** @type {any[]} */
+  const asked = [];
+  const model = { ...MODEL, capabilities: [...MODEL.capabilities, "long"], max_tokens: 1000 };
+  const tokens = (/** @type {number} */ n) => ({ source: Array.from({ length: n }, () => ({ text: "the", id: 1, start: 0, end: 3, special: false })), target: [] });
+  const picture = { dims: ["head", "query_cell", "key_cell"], over: {}, shape: [2, 1, 2], dtype: "uint8", data: Uint8Array.from([254, 255, 127, 255]), span: { query: 200, key: 200 } };
+  let length = 300;
+  /** @type {any} */
+  const api = {
+    models: async () => [model],
+    overview: async (/** @type {any} */ body) => (asked.push(body), { ...SELF, id: "long", tokens: tokens(length), tensors: body.select.length ? { "encoder.0.self.weights.max": picture } : {} }),
+    trace: async (/** @type {any} */ body) => (asked.push(body), SELF),
+  };
+  const store = createStore({ ...DEFAULTS, block: "encoder", source });
+  const pictures = ["encoder.0.self.weights:uint8", "encoder.0.self.mask"];
+  const needs = (/** @type {Page} */ { trace }) => (trace?.long ? pictures : ["encoder.0.self.weights"]);
+  const session = bindSession(store, api, { needs, asks: () => [] });
+  await session.run();
+  assert.deepEqual(asked.map(({ select, cells }) => [select, cells]), [[[], undefined], [["encoder.0.self"], 64]]);
+  const { trace } = store.get();
+  assert.deepEqual(trace?.long?.texts, { source });
+  assert.deepEqual([...trace?.tensors["encoder.0.self.weights:uint8"].data ?? []], [255, 0, 128, 0], "as other small pictures: 255 is 1, masked is 0");
+  assert.deepEqual([...trace?.tensors["encoder.0.self.mask"].data ?? []], [1, 0]);
+
+  asked.length = 0;
+  length = 200;
+  await session.run();
+  assert.deepEqual(asked.map(({ select }) => select), [[], ["encoder.0.self.weights"]], "its tokens are few: a trace");
+  asked.length = 0;
+  store.go({ source: "the cat" });
+  await flush();
+  assert.deepEqual(asked.map(({ select }) => select), [["encoder.0.self.weights"]], "it is surely short: nothing to count");
 });

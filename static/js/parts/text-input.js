@@ -5,8 +5,10 @@
 
 import { settle } from "../lib/timing.js";
 
-/** The pause, in milliseconds. */
-const PAUSE = 250;
+/** The pause, in milliseconds; a long text takes seconds to run, so its author is given longer. */
+const PAUSE = { short: 250, long: 800 };
+/** Letters from which a text is long. */
+const LONG = 1000;
 
 /**
  * @typedef {object} Typing
@@ -23,10 +25,17 @@ const PAUSE = 250;
  * @returns {{now: () => void, cancel: () => void}}  now: submit pending text; cancel: discard it
  */
 export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest" }) {
-  const rest = settle(say, PAUSE);
+  const rests = { short: settle(say, PAUSE.short), long: settle(say, PAUSE.long) };
+  /** The pause that runs. */
+  let rest = rests.short;
   let composing = false;
   let said = "";
-  const typed = () => when === "rest" && !composing && rest.later();
+  function typed() {
+    if (when !== "rest" || composing) return;
+    rest.cancel();
+    rest = box.value.length > LONG ? rests.long : rests.short;
+    rest.later();
+  }
 
   box.addEventListener("compositionstart", () => {
     composing = true;
@@ -51,7 +60,7 @@ export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest
   });
   // After Enter, leaving the box submits nothing new.
   if (when === "leave") box.addEventListener("change", () => box.value !== said && say());
-  return { now: rest.now, cancel: rest.cancel };
+  return { now: () => rest.now(), cancel: () => rest.cancel() };
 }
 
 /**

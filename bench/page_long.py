@@ -1,8 +1,8 @@
-"""`python -m bench.long_text`: frames of a long text's map while it is moved and zoomed.
+"""`python -m bench.page_long`: frames of a long text's map while it is moved and zoomed.
 
-The text is read by a small random model that is made for it (`requirements-hf.txt`), so that what is
-measured is the page: how long each animation frame's own work takes on the main thread, and how far
-apart frames are. A frame lasts 1/60 s.
+The text is read by a small random model that is made for it (`requirements-hf.txt`), so that the
+page is what is measured: how far apart frames are, and how much work the main thread has in each.
+A frame lasts 1/60 s.
 """
 
 import argparse
@@ -35,7 +35,8 @@ MOVE = """async ([how, frames]) => {
     const point = (type, dx, dy) => map.dispatchEvent(
         new PointerEvent(type, { ...mouse, clientX: x + dx, clientY: y + dy }));
     const wheel = (deltaY) => map.dispatchEvent(
-        new WheelEvent("wheel", { deltaY, clientX: x, clientY: y, bubbles: true, cancelable: true }));
+        new WheelEvent("wheel",
+            { deltaY, clientX: x, clientY: y, bubbles: true, cancelable: true }));
     map.setPointerCapture = () => {};
     const times = [];
     if (how === "drag") point("pointerdown", 0, 0);
@@ -60,7 +61,7 @@ class Moved(NamedTuple):
 
 def main() -> None:
     """Starts a server and a browser, measures, prints."""
-    parser = argparse.ArgumentParser(prog="python -m bench.long_text", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.page_long", description=__doc__)
     parser.add_argument("--tokens", type=int, nargs="+", default=[1_024, 4_096])
     parser.add_argument("--frames", type=int, default=240, help="of each gesture (240)")
     asked = parser.parse_args()
