@@ -60,7 +60,7 @@ class Moved(NamedTuple):
 
 
 def main() -> None:
-    """Starts a server and a browser, measures, prints."""
+    """Start a server and a browser, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m bench.page_long", description=__doc__)
     parser.add_argument("--tokens", type=int, nargs="+", default=[1_024, 4_096])
     parser.add_argument("--frames", type=int, default=240, help="of each gesture (240)")
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def show(page: Page, url: str, tokens: int) -> None:
-    """Opens a text of about so many tokens, zoomed in to a quarter of it."""
+    """Open a text of about so many tokens, zoomed in to a quarter of it."""
     words = " ".join(islice(cycle(WORDS), tokens))[:tokens]
     link = {"view": "attention", "layer": 0, "head": 0, "query": tokens // 3}
     part = f"{tokens // 4}-{tokens // 2}"
@@ -99,7 +99,7 @@ def show(page: Page, url: str, tokens: int) -> None:
 
 
 def moved(page: Page, how: str, frames: int) -> Moved:
-    """Moves the map for so many frames, twice; the first time fetches what comes into sight."""
+    """Move the map for so many frames, twice; the first time fetches what comes into sight."""
     page.evaluate(MOVE, [how, frames])
     page.wait_for_selector(SHARP)
     with tasks(page) as spent:
@@ -108,7 +108,7 @@ def moved(page: Page, how: str, frames: int) -> Moved:
 
 
 def line(tokens: int, how: str, found: Moved) -> None:
-    """Prints a gesture's line."""
+    """Print a line of the table."""
     apart = sorted(found.apart)
     work = sum(found.work) / len(apart)
     most = apart[int(0.9 * len(apart))]
