@@ -1,4 +1,4 @@
-"""`python -m bench.long`: what attention over a long text costs, in memory and in time.
+"""`python -m bench.long`: memory and time of attention over a long text.
 
     in one process   a forward pass that keeps q, k and log-sum-exp, beside plain SDPA, and all
                      overviews beside that pass, of a random model in the shape of SmolLM2
@@ -50,7 +50,7 @@ BASE = {"vocab_size": 30_522, "max_position_embeddings": 4_096}
 
 
 def forward(length: int, rounds: int) -> None:
-    """Print the forward pass over plain SDPA, and the overviews over the pass."""
+    """Print the ratios of the forward pass to plain SDPA, and of the overviews to the pass."""
     torch.manual_seed(0)
     recording.register()
     model = transformers.LlamaModel(transformers.LlamaConfig(vocab_size=1_000, **SMOLLM2)).eval()
@@ -116,7 +116,7 @@ def serving(models: str) -> Iterator[tuple[AppServer, httpx.Client]]:
 
 
 class Reading:
-    """A text of some tokens, sent to a server again and again."""
+    """A text of some tokens, which is sent to a server repeatedly."""
 
     def __init__(self, client: httpx.Client, model: str, tokens: int) -> None:
         self.client = client
@@ -124,7 +124,7 @@ class Reading:
         self.text = self._of(tokens)
 
     def _of(self, tokens: int) -> str:
-        """Return as much text as fits: into the server's limit, the model's, and these tokens."""
+        """Return the longest text within the server's and the model's limits and these tokens."""
         text = WORDS * 10
         while (reply := self._asked(text)).status_code != 200:
             text = text[: reply.json()["fits"]]
@@ -139,7 +139,7 @@ class Reading:
         return {"text": self.text, "model": self.model, **asked}
 
     def send(self, path: str, **asked: Any) -> tuple[float, Reply]:
-        """Return the seconds until the reply is there, and the reply."""
+        """Return the seconds until the reply, and the reply."""
         start = time.perf_counter()
         reply = self.client.post(f"/api/{path}", json=self.body(**asked))
         seconds = time.perf_counter() - start
@@ -148,7 +148,7 @@ class Reading:
 
 
 def peak(server: AppServer) -> int:
-    """Return the most bytes that the processes of a server have held, files not counted twice."""
+    """Return the peak memory of a server's processes; mapped files are counted once."""
     total = 0
     for one in family(server.process.pid):
         status = Path(f"/proc/{one}/status").read_text().splitlines()
@@ -162,7 +162,7 @@ def peak(server: AppServer) -> int:
 
 
 def windows(tokens: int, count: int) -> Iterator[dict[str, Any]]:
-    """Yield looks as someone who zooms and pans has them: from the whole map to every weight."""
+    """Yield windows of a user who zooms and pans: from the whole map to single weights."""
     drawn = random.Random(0)
     for index in range(count):
         side = min(tokens, 256 * 2 ** (index % 5))
@@ -178,7 +178,7 @@ def windows(tokens: int, count: int) -> Iterator[dict[str, Any]]:
 
 
 def over_http(kind: str, tokens: int, tiles: int) -> None:
-    """Print the times of a server with one model, and the memory of its processes."""
+    """Print the response times of a server with one model, and the memory of its processes."""
     with tempfile.TemporaryDirectory() as folder:
         path = random_model(kind, Path(folder))
         with serving(f"{kind}=hf:{path}") as (server, client):
@@ -204,7 +204,7 @@ def over_http(kind: str, tokens: int, tiles: int) -> None:
 
 
 def exact(folder: Path) -> None:
-    """Print how far weights in float16 are from those of a trace, on a text of 900 tokens."""
+    """Print the differences between float16 weights and those of a trace, for 900 tokens."""
     adapter = load_huggingface(folder, "cpu")
     text = WORDS[:3_000]
     with torch.inference_mode():
@@ -230,7 +230,7 @@ def exact(folder: Path) -> None:
 
 
 def full(folder: Path) -> None:
-    """Print what a text of a model's full length takes."""
+    """Print time and memory for a text of a model's full length."""
     with serving(f"real=hf:{folder}") as (server, client):
         reading = Reading(client, "real", 1_000_000)
         first, reply = reading.send("overview", cells=64)

@@ -1,9 +1,9 @@
-"""Bytes as text in an HTML file of the character set windows-1252, where a character is a byte.
+"""Encodes bytes as text in an HTML file in windows-1252, in which a character is a byte.
 
     23 bits → three of 209 characters (209³ ≥ 2²³): 4 % more than the bytes; base 64 is 33 % more
 
-The characters are the printed ones that mean nothing in HTML, in JSON or between quotation marks.
-`static/js/lib/packed.js` reads it, and base 64, which is smaller where text is UTF-8.
+The characters are printable ones without a special meaning in HTML, JSON or quoted strings.
+`static/js/lib/packed.js` reads this, and Base64, which is smaller in UTF-8 text.
 """
 
 import re
@@ -20,7 +20,7 @@ BLOCK = re.compile(r' data-bytes="(\d+)">([^<]+)</script>')
 
 
 def coded(content: bytes) -> str:
-    """Return bytes as text; the last characters are filled up with zeros."""
+    """Encode bytes as text; the end is padded with zeros."""
     bits = np.unpackbits(np.frombuffer(content, np.uint8))
     groups = np.pad(bits, (0, -len(bits) % BITS)).reshape(-1, BITS)
     numbers = groups @ (1 << np.arange(BITS - 1, -1, -1))
@@ -29,7 +29,7 @@ def coded(content: bytes) -> str:
 
 
 def decoded(text: str, length: int) -> bytes:
-    """Return the bytes of a text."""
+    """Decode a text to bytes."""
     digits = np.zeros(LETTERS.max() + 1, np.int64)
     digits[LETTERS] = np.arange(len(LETTERS))
     groups = digits[[ord(one) for one in text]].reshape(-1, GROUP)
@@ -39,7 +39,7 @@ def decoded(text: str, length: int) -> bytes:
 
 
 def in_base64(page: str) -> str:
-    """Return a page with its blocks in base 64, for text that is stored as UTF-8."""
+    """Return a page with its blocks in Base64, for text that is stored as UTF-8."""
 
     def recode(block: re.Match[str]) -> str:
         text = b64encode(decoded(block[2], int(block[1]))).decode()
@@ -51,8 +51,8 @@ def in_base64(page: str) -> str:
 def planes(numbers: bytes) -> bytes:
     """Return numbers of 4 bytes with the first byte of each, then the second, and so on.
 
-    Signs and exponents are alike from number to number; next to one another they compress. What is
-    left over at the end stays as it is.
+    Signs and exponents of numbers are similar, and compress better next to each other.
+    A remainder at the end is not changed.
     """
     end = len(numbers) // 4 * 4
     return np.frombuffer(numbers[:end], np.uint8).reshape(-1, 4).T.tobytes() + numbers[end:]

@@ -1,4 +1,4 @@
-"""A pass of this repository's Transformer as q, k and the log-sum-exp of every attention."""
+"""Long passes of this repository's Transformer: q, k and log-sum-exp of every attention."""
 
 from __future__ import annotations
 

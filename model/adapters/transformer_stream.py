@@ -13,7 +13,7 @@ from model.transformer.stacks import Transformer
 
 
 def stream_of(model: Transformer) -> Stream:
-    """Return the decoder's stream; it sees later changes of the parameters."""
+    """Return the decoder's stream, which follows changes of the parameters."""
     end = model.decoder_norm
     last = end if isinstance(end, Last) else None
 

@@ -1,6 +1,6 @@
-"""What a stack adds to its residual stream, and how logits are read off it.
+"""Describes what a stack adds to its residual stream, and how logits are computed from it.
 
-A neutral description that the logit lens and the contributions are computed from, whatever the
+The logit lens and the contributions are computed from this description, for any
 model. A sublayer's output o reaches the stream in one of these ways:
 
     pre-norm    x + o               nothing between

@@ -1,13 +1,13 @@
-"""The residual stream of a model of `transformers`: which modules add to it, found by running it.
+"""Finds the modules that add to the residual stream of a model of `transformers`, by running it.
 
-Architectures name their modules as they like, so none is named here. The model runs once, and what
-every module reads and returns is compared:
+Architectures use different module names, so no names are used here. The model runs once, and the
+inputs and outputs of its modules are compared:
 
     pre-norm    x + o_1 + … + o_n is the layer's output, for outputs o_i of modules of the layer
     post-norm   some norm reads x + o_1 and returns the x of the next sublayer, and so on
 
-An equation that holds for these numbers to 1e-4 is taken. A model for which none holds has no
-`Anatomy`: nothing about its stream is offered.
+An equation that holds for these numbers to 1e-4 is accepted. A model for which none holds has no
+`Anatomy`, and does not support features of its stream.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Anatomy:
 
 
 def anatomies(model: Any, layout: Layout) -> Iterator[Anatomy]:
-    """Yield the anatomy of each stack that is understood."""
+    """Yield the anatomy of each stack for which one is found."""
     if layout.route != "recorded":
         return
     for part, calls in _watched(model):

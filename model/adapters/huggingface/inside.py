@@ -23,7 +23,7 @@ from model.trace.tensor_tap import SOURCE, TARGET, Recorder, Tap
 
 
 class Inside:
-    """What can be seen inside a model, found when it is opened."""
+    """Computes the `inside.…` tensors that a model supports."""
 
     def __init__(self, model: Any, layout: Layout, forward: Forward, writes: bool) -> None:
         self.model = model
@@ -41,7 +41,7 @@ class Inside:
         self.norm = "post" if found and found[0].terms[0][0].post is not None else "pre"
 
     def capabilities(self, kind: str) -> set[str]:
-        """Return what a model of this kind supports."""
+        """Return the capabilities of a model of this kind."""
         able = set[str]()
         if self.stream is not None:
             able |= {"lens", "contributions"} if self.stream.exact else {"lens"}
@@ -51,7 +51,7 @@ class Inside:
         return able
 
     def names(self, info: ModelInfo, recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """Return the names of what can be selected, with their dims."""
+        """Return the names that can be selected, with their dims."""
         found: dict[str, tuple[str, ...]] = {}
         if self.stream is not None:
             found |= logit_lens.names(self.stream, recorded)
@@ -69,7 +69,7 @@ class Inside:
         rows: Sequence[Row],
         predicted: Sequence[Sequence[int]],
     ) -> None:
-        """Add to each recorder what it selects; row i of a text predicts `predicted[i]`."""
+        """Add the selected tensors to each recorder; row i of a text predicts `predicted[i]`."""
         if self.stream is not None:
             logit_lens.look(self.stream, recorders, predicted)
         for recorder, row, ids in zip(recorders, rows, predicted, strict=True):
@@ -97,9 +97,9 @@ class Inside:
 def following(
     ids: Sequence[int], top: Callable[[], Sequence[int]], kind: str, mask: int | None
 ) -> list[int]:
-    """Return what each row of a model of one text predicts.
+    """Return the ids that the rows of a model of one text predict.
 
-    A decoder predicts the next token of the text; what its last row would write is the most
+    A decoder's rows predict the next token of the text; its last row predicts the most
     probable one. An encoder predicts its own token, or the most probable one for a mask.
     """
     if kind == "decoder":

@@ -1,4 +1,4 @@
-"""How a model of `transformers` turns the output of a stack into logits, found by trying."""
+"""Finds how a model of `transformers` computes logits from the output of a stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests as rows of a batch: their tokens by text, padding, and how much they may write."""
+"""Converts requests to rows of a batch: tokens by text, padding, and maximum lengths."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Row:
 
 
 class Rows:
-    """Makes rows of requests to one model."""
+    """Converts requests to one model to rows."""
 
     def __init__(self, model: Any, text: Text, info: ModelInfo) -> None:
         self.config = model.config
@@ -51,7 +51,7 @@ class Rows:
 
     @property
     def read(self) -> str:
-        """The text that is given: "source" or "text"."""
+        """The name of the given text: "source" or "text"."""
         return self.info.texts[0]
 
     def tokens(self, request: Request) -> list[Token]:

@@ -16,11 +16,11 @@ from model.decode.steps import SearchStep
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 
 CLOSE = 1e-4
-TRIED = 6  # tokens that a cache is tried with
+TRIED = 6  # tokens with which the cache is tested
 
 
 class Steps:
-    """Writes with one model."""
+    """Decodes with one model."""
 
     def __init__(self, model: Any, forward: Forward, rows: Rows, recorded: bool) -> None:
         self.model = model
@@ -80,7 +80,7 @@ class Steps:
 
     @torch.inference_mode()
     def _same_with_cache(self) -> bool:
-        """Return whether steps with a cache give what reading everything gives, tried on ids."""
+        """Return whether decoding with a cache gives the same results, tested on a few ids."""
         ids = torch.arange(5, 5 + TRIED, device=self.rows.device)[None] % self.rows.info.vocabulary
         following = self._after(ids, Recorder()) if self.two_texts else self._continuing()
         try:

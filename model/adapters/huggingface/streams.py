@@ -1,7 +1,7 @@
 """Hooks that pass a model's residual stream through the tap of the running pass.
 
-They are registered once and keep nothing: a module's hook asks which pass runs on its thread. Where
-a tap replaces a residual, the module returns what makes the model's own sum give the replacement.
+The hooks are registered once and have no state: they look up the pass that runs on their thread.
+If a tap replaces a residual, the module's output is changed so that the sum is the replacement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of a model's attentions, made of what a probe of the model showed."""
+"""Builds the table of a model's attentions from a probe of the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from model.trace.attentions import (
 )
 
 READ, WRITTEN = 7, 5  # tokens of the probe; different, so that shapes identify cross-attention
-PADDED = 2  # of those read, tokens of padding in the second row
+PADDED = 2  # padding tokens in the second row
 CLOSE = 1e-4
 
 Texts = Mapping[Kind, tuple[str, str]]

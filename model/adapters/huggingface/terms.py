@@ -14,7 +14,7 @@ from model.explain.stream import Norm
 
 CLOSE = 1e-4
 FFN = "ffn"
-AT_ONCE = 14  # modules of a layer that are tried
+AT_ONCE = 14  # maximum number of modules of a layer to try
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A sublayer: the module whose output is its own, and what stands between it and the stream."""
+    """A sublayer: its module, and the norms between its output and the stream."""
 
     name: str  # "self", "cross", "ffn"
     output: nn.Module
