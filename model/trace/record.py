@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from torch import Tensor, nn
 
 from model.trace.name_patterns import select
-from model.trace.tensor_tap import BATCH, NULL, NamedTensor, Tap
+from model.trace.tensor_tap import BATCH, NULL, WEIGHTS, NamedTensor, Tap
 
 Keep = Literal["last", "all"]
 
@@ -128,8 +128,8 @@ class RecordTap(Tap):
         full = self._name(name)
         if full in self.record.names:
             over = {dim: self.over[dim] for dim in dims if dim in self.over}
-            # A copy, since a key-value cache may be changed in place.
-            copied = value.detach().to("cpu", copy=True)
+            # A copy, since a key-value cache may be changed in place; weights are not.
+            copied = value.detach().to("cpu", copy=not full.endswith(WEIGHTS))
             self.record.put(full, NamedTensor((BATCH, *dims), over, copied))
         return value
 

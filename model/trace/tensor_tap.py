@@ -40,6 +40,7 @@ POSITION = "position"  # a place in a text, from 0
 OFFSET = "offset"  # the distance of a key from a query
 RANK = "rank"  # 0 is the most probable token
 
+WEIGHTS = ".weights"
 SOURCE = "source"
 TARGET = "target"
 
@@ -159,8 +160,11 @@ class Recorder:
         for axis, dim in enumerate(dims):
             if dim in followed and followed[dim] in self.lengths:
                 value = value.narrow(axis, 0, self.lengths[followed[dim]])
-        # A clone, since a view would keep the memory of the whole batch alive.
-        self.tensors[name] = NamedTensor(dims, followed, value.detach().clone().cpu())
+        value = value.detach()
+        # A copy, since a view would keep the memory of the whole batch alive, and what follows may
+        # write to it. Weights of their own memory are large, and nothing writes to them.
+        alone = value.untyped_storage().nbytes() == value.nbytes and name.endswith(WEIGHTS)
+        self.tensors[name] = NamedTensor(dims, followed, (value if alone else value.clone()).cpu())
 
 
 @dataclass

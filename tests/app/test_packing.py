@@ -3,8 +3,10 @@
 import html
 import json
 from base64 import b64decode
+from typing import Any
 
 import numpy as np
+import safetensors.numpy
 from babel.messages.extract import extract_from_file
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from app.assets.bundles import PAGES, Linker, script
 from app.assets.files import STATIC
 from app.assets.languages import messages
 from app.assets.packing import CHARSET, coded, decoded, in_base64, planes
+from app.engine.wire import Reply
 from app.handout_file import said
 
 
@@ -58,3 +61,26 @@ def test_a_handout_has_the_messages_of_its_modules_and_few_others() -> None:
     has, known = said(script("handout"), "zh"), messages("zh")
     assert {message for message in wanted if message in known} <= has.keys()
     assert len(has) < len(known) / 2
+
+
+def test_a_file_of_tensors_is_what_safetensors_reads() -> None:
+    draw = np.random.default_rng(0)
+    arrays: dict[str, Any] = {
+        "b": draw.random((2, 3, 4), np.float32),
+        "a": np.asfortranarray(draw.random((5, 2)).astype(np.float16)),
+        "mask": draw.random((3, 3)) < 0.5,
+        "ids": np.arange(7, dtype=np.int32)[::2],
+        "none": np.zeros((0, 4), np.float32),
+    }
+    file = Reply({"猫": 1}, arrays).safetensors(share={"x": [1]})
+    found = safetensors.numpy.load(file)
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)
+    assert Reply.metadata(file) == {"trace": {"猫": 1}, "share": {"x": [1]}}
+    start = 8 + int.from_bytes(file[:8], "little")
+    assert start % 8 == 0
+    assert (
+        np.frombuffer(file[start : start + 96], np.float32).tolist() == arrays["b"].ravel().tolist()
+    )

@@ -1,8 +1,12 @@
 """The wheel, installed without the repository."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
+import urllib.request
 import venv
 import zipfile
 from email.parser import Parser
@@ -11,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from deploy.package import below_headlight
+from tests.servers import free_port
 
 ROOT = Path(__file__).parents[2]
+START_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +40,8 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site,) = folder.glob("lib/python*/site-packages")
     (ours,) = (path for path in sys.path if path.endswith("site-packages"))
     (site / "ours.pth").write_text(ours)  # its packages are seen, after the environment's own
-    with zipfile.ZipFile(wheel) as file:
-        file.extractall(site)
+    pip = [sys.executable, "-m", "pip", "--python", str(found), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
     return found
 
 
@@ -59,6 +65,9 @@ def test_everything_lies_below_its_own_name(wheel: Path) -> None:
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         told = Parser().parsestr(file.read(metadata).decode())
     assert {name.split("/")[0] for name in names} == {"headlight", metadata.split("/")[0]}
+    with zipfile.ZipFile(wheel) as file:
+        entries = file.read(f"{metadata.split('/')[0]}/entry_points.txt").decode()
+    assert "headlight = headlight.app.__main__:main" in entries
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
     needed = told.get_all("Requires-Dist") or []
     assert any(one.startswith("torch>=") for one in needed)
@@ -87,6 +96,42 @@ print({name.split(".")[0] for name in sys.modules} & {"app", "model"})
     )
     assert said.splitlines() == ["8", "hello.html", "['en-zh']", "True", "set()"]
     assert b"Hello" in (tmp_path / "hello.html").read_bytes()
+
+
+def test_the_command_serves_the_page(python: Path, tmp_path: Path) -> None:
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    settings = {"HEADLIGHT_PORT": str(port), "HEADLIGHT_HOST": "127.0.0.1", "HOME": str(tmp_path)}
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(
+            [python.parent / "headlight"],
+            cwd=tmp_path,
+            env={**clean, **settings},
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            until = time.monotonic() + START_SECONDS
+            while True:
+                try:
+                    with urllib.request.urlopen(f"{address}/api/health") as reply:
+                        told = json.load(reply)
+                    break
+                except OSError:
+                    assert server.poll() is None, (tmp_path / "log").read_text()
+                    assert time.monotonic() < until, "the command does not answer"
+                    time.sleep(0.2)
+            with urllib.request.urlopen(address) as reply:
+                page = reply.read().decode()
+        finally:
+            server.terminate()
+            status = server.wait(60)
+    assert told["status"] == "ok"
+    assert "en-zh" in told["models"]
+    assert 'id="workspace"' in page
+    assert status in (0, -signal.SIGTERM)
+    assert (tmp_path / ".headlight").is_dir()
 
 
 def test_nothing_is_written_where_it_is_installed(python: Path, tmp_path: Path) -> None:
