@@ -132,7 +132,7 @@ def _safetensors(arrays: Mapping[str, Array], texts: Mapping[str, str]) -> bytes
             "shape": array.shape,
             "data_offsets": [begin, end],
         }
-        data.append(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
+        data.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     text = orjson.dumps(header)
     text += b" " * (-len(text) % HEADER_LENGTH)
     return b"".join([len(text).to_bytes(HEADER_LENGTH, "little"), text, *data])

@@ -144,8 +144,7 @@ def _attention(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     q = tap("q", call.q, (HEAD, QUERY, CHANNEL))
     k = tap("k", call.k, (kv_head, KEY, CHANNEL))
     v = tap("v", call.v, (kv_head, KEY, CHANNEL))
-    # Scaled before the product: one pass over N × M numbers less.
-    scores = (q * call.scale) @ _repeated(k, heads).transpose(-1, -2)  # (B, H, N, M)
+    scores = (q @ _repeated(k, heads).transpose(-1, -2)).mul_(call.scale)  # (B, H, N, M)
     if call.cap is not None:
         scores = torch.tanh(scores / call.cap) * call.cap
     if call.bias is not None:
