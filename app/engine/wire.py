@@ -241,7 +241,8 @@ def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> d
 def _measured(summary: Summary) -> dict[str, list[float] | list[str]]:
     # The shortest text of a float32, which is half as long; NaN becomes null in the document.
     measures = {
-        name: [float(str(one)) for one in value.numpy()] for name, value in summary.measures.items()
+        name: [float(str(one)) for one in value.float().numpy()]
+        for name, value in summary.measures.items()
     }
     return {**measures, "pattern": list(summary.patterns)}
 
