@@ -216,6 +216,35 @@ def test_keys_move_the_cell_and_zoom(there: Workspace, run: Run) -> None:
     assert "query" not in there.link
 
 
+def test_two_fingers_zoom_and_one_moves(there: Workspace) -> None:
+    page = opened(there)
+    fingers = page.context.new_cdp_session(page)
+    fingers.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    x, y = page.evaluate(CELL, [400, 400])
+
+    def touch(kind: str, *places: tuple[float, float]) -> None:
+        points = [{"x": x + dx, "y": y + dy, "id": i} for i, (dx, dy) in enumerate(places)]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    scale = page.evaluate("document.querySelector('.long-map').picture.scale")
+    touch("touchStart", (-20, 0), (20, 0))
+    for apart in (30, 40, 60, 80):
+        touch("touchMove", (-apart, 0), (apart, 0))
+    touch("touchEnd")
+    page.wait_for_selector(SHARP)
+    now = page.evaluate("document.querySelector('.long-map').picture.scale")
+    assert now == pytest.approx(4 * scale, rel=0.05)
+    before = window(page)
+    touch("touchStart", (0, 0))
+    for way in (10, 40, 80):
+        touch("touchMove", (-way, -way))
+    touch("touchEnd")
+    page.wait_for_selector(SHARP)
+    assert np.all(np.array(window(page)) > np.array(before))
+    fingers.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    assert "query" not in there.link
+
+
 def test_a_cell_can_be_a_sentence(there: Workspace, run: Run) -> None:
     page = opened(there, level="sentences")
     starts = [match.start() for match in re.finditer(r"(?<=[.!?])\s+(?=[A-Z])", TEXT)]
