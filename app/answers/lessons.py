@@ -15,7 +15,7 @@ from app.engine.jobs import Encoding
 from app.engine.wire import ZSTD
 from app.http.problems import ProblemError
 from app.lessons.blocks import Link
-from app.lessons.library import Lesson, lessons
+from app.lessons.library import Lesson, lessons, plan
 from app.lessons.links import by_hand, looking, running
 from app.lessons.markdown import Figure, Predict, meaning
 from app.off_loop import LARGE, off_loop
@@ -59,6 +59,12 @@ def page(request: Request, services: Services, slug: str) -> HTMLResponse:
     terms = [(term, *meaning(term, lang)) for term in document.terms]
     more = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
     return render(request, services, "lesson.html", more=more)
+
+
+def plan_page(request: Request, services: Services) -> HTMLResponse:
+    """Return the plans for classes in the reader's language."""
+    lang = negotiate(request, languages())
+    return render(request, services, "plan.html", more={"document": plan(lang)})
 
 
 def find(slug: str) -> Lesson:

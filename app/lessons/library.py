@@ -20,11 +20,19 @@ class Lesson:
 
     def document(self, lang: str) -> Document:
         """Return the lesson in a language, or in English if there is no such file."""
-        folder = LESSONS / self.slug
-        file = folder / f"{lang}.md"
-        if not file.is_file():
-            lang, file = "en", folder / "en.md"
-        return read(file.read_text(encoding="utf-8"), lang)
+        return _read(f"{self.slug}/{{}}.md", lang)
+
+
+def plan(lang: str) -> Document:
+    """Return the plans for classes of several lengths in a language, or in English."""
+    return _read("plan.{}.md", lang)
+
+
+def _read(name: str, lang: str) -> Document:
+    file = LESSONS / name.format(lang)
+    if not file.is_file():
+        lang, file = "en", LESSONS / name.format("en")
+    return read(file.read_text(encoding="utf-8"), lang)
 
 
 @cache

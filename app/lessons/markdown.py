@@ -115,6 +115,8 @@ def _markdown(lang: str) -> MarkdownIt:
     md.add_render_rule("math_inline", _math)
     md.add_render_rule("math_block", _math_block)
     md.add_render_rule("link_open", _link)
+    md.add_render_rule("table_open", lambda *_: '<div class="scrolled" tabindex="0"><table>\n')
+    md.add_render_rule("table_close", lambda *_: "</table></div>\n")
     if lang == "zh":  # Chinese has no spaces, so a line break must not become one
         md.add_render_rule("softbreak", lambda *_: "")
     return md
@@ -150,7 +152,9 @@ def _meant(name: str, symbol: Symbol, lang: str) -> Markup:
     tex = rf"\mathrm{{{name}}}" if len(name) > 1 and name.isalpha() else name
     shown = Markup(formula(tex, display=False).mathml)
     said = "" if word == name else f" {word}"
-    return Markup('<a href="#term-{0}" data-term="{0}">{1}{2}</a>').format(symbol.term, shown, said)
+    return Markup('<a href="#term-{0}" data-term="{0}" aria-label="{3}">{1}{2}</a>').format(
+        symbol.term, shown, said, f"{name}{said}"
+    )
 
 
 def _distinct(symbols: Mapping[str, Symbol]) -> list[tuple[str, Symbol]]:

@@ -22,6 +22,12 @@ async def learn_page(request: Request, services: Opened) -> HTMLResponse:
     return lessons.contents(request, services)
 
 
+@router.get("/plan")
+async def plan_page(request: Request, services: Opened) -> HTMLResponse:
+    """Lesson plans."""
+    return lessons.plan_page(request, services)
+
+
 @router.get("/{lesson}")
 async def lesson_page(request: Request, services: Opened, name: Name) -> HTMLResponse:
     """Show a lesson with live figures."""

@@ -12,6 +12,7 @@ from tests.browser.watch import Watch
 from tests.servers import AppServer
 
 LESSON = "/learn/query-key-value"
+GAP = 12  # above a stop
 
 
 class Reader:
@@ -174,7 +175,34 @@ def test_without_a_script_there_are_text_and_stills(
     context.close()
 
 
-@pytest.mark.parametrize("path", [LESSON, "/learn"])
+def test_a_remote_goes_through_a_lesson_in_front_of_a_class(reader: Reader) -> None:
+    page = reader.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    reader.open()
+    reader.question(1)
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press("p")
+    expect(page.locator("html")).to_have_attribute("data-projector", "")
+    assert "projector=1" in page.url
+    expect(page.locator(".top")).to_be_hidden()
+
+    def top(selector: str) -> int:
+        return round(page.locator(selector).evaluate("it => it.getBoundingClientRect().top"))
+
+    page.keyboard.press("PageDown")
+    assert top("#question-1") == GAP
+    page.keyboard.press("PageDown")
+    assert top("#figure-1") == GAP
+    page.get_by_role("button", name="Previous").click()
+    assert top("#question-1") == GAP
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-projector", "")
+    page.keyboard.press("Escape")
+    expect(page.locator(".top")).to_be_visible()
+    assert "projector" not in page.url
+
+
+@pytest.mark.parametrize("path", [LESSON, "/learn", "/learn/plan"])
 @pytest.mark.parametrize("width", [1440, 390])
 def test_anyone_can_read_it(reader: Reader, path: str, width: int) -> None:
     reader.page.set_viewport_size({"width": width, "height": 800})

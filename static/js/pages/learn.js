@@ -10,6 +10,7 @@ import { createPageContext } from "../parts/page-context.js";
 import { served } from "../state/data-sources.js";
 import { bindFigures } from "./learn/figures.js";
 import { showProgress } from "./learn/progress.js";
+import { bindProjector } from "./learn/projector.js";
 import { bindQuestions } from "./learn/questions.js";
 import { bindSymbols } from "./learn/symbols.js";
 
@@ -34,6 +35,7 @@ async function start() {
   bindFigures(desk);
   bindQuestions(desk);
   bindSymbols(find("#lesson"));
+  bindProjector(page);
 }
 
 void start();

@@ -26,7 +26,8 @@ export function bindFigures(desk) {
  */
 const measure = (element) => {
   const width = Math.floor(element.getBoundingClientRect().width);
-  return { width, height: Math.min(Math.max(width * 0.6, 340), 520), wide: width >= 560 };
+  const most = document.documentElement.hasAttribute("data-projector") ? Math.max(window.innerHeight * 0.7, 340) : 520;
+  return { width, height: Math.min(Math.max(width * 0.6, 340), most), wide: width >= 560 };
 };
 
 /** @param {Desk} desk @param {HTMLElement} element */
