@@ -187,7 +187,8 @@ def test_a_remote_goes_through_a_lesson_in_front_of_a_class(reader: Reader) -> N
     expect(page.locator(".top")).to_be_hidden()
 
     def top(selector: str) -> int:
-        return round(page.locator(selector).evaluate("it => it.getBoundingClientRect().top"))
+        at: float = page.locator(selector).evaluate("it => it.getBoundingClientRect().top")
+        return round(at)
 
     page.keyboard.press("PageDown")
     assert top("#question-1") == GAP
