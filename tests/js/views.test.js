@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { VIEWS } from "../../static/js/views/index.js";
 
-const WORDS = ["", "0", "1", "7", "64", "0,2", "head", "log", "words of mine"];
+const WORDS = ["", "0", "1", "7", "64", "0,2", "3-9", "head", "log", "reads", "words of mine"];
 
 test("views that share a key of the link mean the same by it, and none is the link's own", () => {
   /** @type {Map<string, string>} */

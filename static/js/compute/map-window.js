@@ -1,14 +1,14 @@
 /**
- * The window of a large matrix: which cells are in sight, how they are zoomed and moved, and which tiles
- * of which sharpness show them. Rows and columns are counted in units: tokens, or groups of tokens.
+ * The window of a large matrix: which cells are visible, zooming and panning, and which tiles of
+ * which level show them. Rows and columns are counted in units: tokens, or groups of tokens.
  *
- * Tiles form a pyramid: a tile of level k is at most 256 × 256 cells of 2ᵏ × 2ᵏ units each. Level 0 is
- * sharp. All functions are pure.
+ * Tiles form a pyramid: a tile of level k is at most 256 × 256 cells of 2ᵏ × 2ᵏ units each. Level 0
+ * has single units. All functions are pure.
  */
 
-/** Cells of a tile, a side. */
+/** Cells on each side of a tile. */
 export const SIDE = 256;
-/** Pixels of a unit beyond which nobody zooms in. */
+/** The largest size of a unit, in pixels. */
 export const CLOSEST = 72;
 
 /** @typedef {{rows: number, cols: number}} Extent  of the whole matrix, in units */
@@ -19,7 +19,12 @@ export const CLOSEST = 72;
 /** @typedef {{level: number, row: number, col: number}} Tile */
 /** @typedef {{x: number, y: number}} Point */
 
-/** All of it. @param {Extent} extent @param {Size} size @returns {Camera} */
+/**
+ * A camera that shows the whole matrix.
+ * @param {Extent} extent
+ * @param {Size} size
+ * @returns {Camera}
+ */
 export const whole = (extent, size) => ({ top: 0, left: 0, scale: fitting(extent, size) });
 
 /** @param {Extent} extent @param {Size} size  Pixels a unit at which all is in sight. */
@@ -28,7 +33,7 @@ function fitting({ rows, cols }, { width, height }) {
 }
 
 /**
- * The nearest camera that shows nothing beside the matrix.
+ * Clamp a camera so that it shows nothing outside the matrix.
  * @param {Camera} camera
  * @param {Extent} extent
  * @param {Size} size
@@ -42,7 +47,7 @@ export function held({ top, left, scale }, extent, size) {
 }
 
 /**
- * Zooms about a point, which stays where it is.
+ * Zoom about a point, which stays in place.
  * @param {Camera} camera
  * @param {number} factor
  * @param {Point} point  in pixels of the view
@@ -61,7 +66,7 @@ export const moved = ({ top, left, scale }, { x, y }, extent, size) =>
   held({ scale, top: top - y / scale, left: left - x / scale }, extent, size);
 
 /**
- * The camera that has a window in sight.
+ * The camera that shows a window.
  * @param {Window} window
  * @param {Extent} extent
  * @param {Size} size
@@ -78,13 +83,13 @@ export function windowOf({ top, left, scale }, extent, { width, height }) {
   return { rows: range(top, height, extent.rows), cols: range(left, width, extent.cols) };
 }
 
-/** Whether a window is all there is. @param {Window} window @param {Extent} extent */
+/** Whether a window is the whole matrix. @param {Window} window @param {Extent} extent */
 export const isWhole = ({ rows, cols }, extent) => rows[0] === 0 && cols[0] === 0 && rows[1] === extent.rows && cols[1] === extent.cols;
 
 /**
- * Moves a camera as little as brings a cell into sight.
+ * Move a camera just enough to make a cell visible.
  * @param {Camera} camera
- * @param {{row: number | null, col: number | null}} cell  null: wherever
+ * @param {{row: number | null, col: number | null}} cell  null: any
  * @param {Extent} extent
  * @param {Size} size
  */
@@ -99,7 +104,7 @@ export function revealing({ top, left, scale }, { row, col }, extent, size) {
 }
 
 /**
- * Moves a camera so that a cell stands in the middle.
+ * Move a camera so that a cell is in the middle.
  * @param {Camera} camera
  * @param {{row: number | null, col: number | null}} cell
  * @param {Extent} extent
@@ -112,17 +117,17 @@ export function centred({ top, left, scale }, { row, col }, extent, size) {
 }
 
 /**
- * The level whose cells are a pixel or larger.
+ * The level whose cells are at least one pixel.
  * @param {number} scale
  * @param {Extent} extent
- * @param {boolean} pools  whether units are pooled where they are small; else all tiles are sharp
+ * @param {boolean} pools  whether small units are pooled; otherwise all tiles have level 0
  */
 export function levelOf(scale, extent, pools = true) {
   if (!pools || scale >= 1) return 0;
   return Math.min(Math.ceil(Math.log2(1 / scale) - 1e-6), coarsest(extent));
 }
 
-/** The level of which one tile is the whole matrix. @param {Extent} extent */
+/** The level at which one tile covers the whole matrix. @param {Extent} extent */
 export const coarsest = ({ rows, cols }) => Math.max(0, Math.ceil(Math.log2(Math.max(rows, cols, 1) / SIDE)));
 
 /** @param {Tile} tile @param {Extent} extent @returns {Window}  the units that a tile shows */
@@ -132,7 +137,7 @@ export function unitsOf({ level, row, col }, { rows, cols }) {
 }
 
 /**
- * The tiles of a level that show a window, those in its middle first.
+ * The tiles of a level that cover a window, the middle ones first.
  * @param {Window} window
  * @param {number} level
  * @returns {Tile[]}
@@ -152,11 +157,11 @@ export function tilesOf({ rows, cols }, level) {
 export const tileName = ({ level, row, col }) => `${level}/${row}/${col}`;
 
 /**
- * The tiles to draw a window with, the coarsest first: of each level what is there, so that a sharper
- * tile that is still to come leaves what is beneath it in sight.
+ * The tiles to draw a window with, coarsest first: the available ones of each level, so that a
+ * coarser tile stays visible until a sharper one arrives.
  * @template T
  * @param {Window} window
- * @param {number} level  the sharpest that is drawn
+ * @param {number} level  the sharpest level to draw
  * @param {Extent} extent
  * @param {(tile: Tile) => T | undefined} there
  * @returns {{tile: Tile, found: T}[]}
@@ -172,7 +177,7 @@ export function layered(window, level, extent, there) {
 }
 
 /**
- * Whether no query of a tile may look at any of its keys, as far as a causal mask says.
+ * Whether a causal mask hides all keys of a tile from all its queries.
  * @param {Window} units
  * @param {boolean} causal
  */

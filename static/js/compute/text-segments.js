@@ -1,16 +1,16 @@
 /**
- * Sentences and paragraphs of a text, as groups of its tokens. A text is cut on the page, by code points
- * as tokens count them; a group is named by the index of its first token.
+ * Sentences and paragraphs of a text, as groups of its tokens. The text is split on the page, in
+ * code points, as token offsets are; a group is identified by the index of its first token.
  */
 
 /** @typedef {import("../data/wire.js").Token} Token */
 /** @typedef {"sentences" | "paragraphs"} Grouping */
 
 /**
- * Where segments of a text begin, in Unicode code points; the first at 0.
+ * The start of each segment of a text, in Unicode code points; the first is 0.
  * @param {string} text
  * @param {Grouping} by
- * @param {string} [lang]  of the text, BCP 47; absent or "": not known
+ * @param {string} [lang]  of the text, BCP 47; absent or "": unknown
  * @returns {number[]}
  */
 export function starts(text, by, lang = "") {
@@ -19,7 +19,7 @@ export function starts(text, by, lang = "") {
   const found = [];
   let [unit, point] = [0, 0];
   for (const start of units) {
-    // Two units of UTF-16 are one code point where they are a surrogate pair.
+    // A surrogate pair of two UTF-16 units is one code point.
     for (; unit < start; unit++, point++) if (isPair(text, unit)) unit++;
     found.push(point);
   }
@@ -36,7 +36,11 @@ function sentences(text, lang) {
   return found.map(({ index }) => index);
 }
 
-/** A blank line begins a paragraph; in a text without one every line does. @param {string} text @returns {number[]} */
+/**
+ * A blank line begins a paragraph; in a text without blank lines, every line does.
+ * @param {string} text
+ * @returns {number[]}
+ */
 function paragraphs(text) {
   const blank = /\n[^\S\n]*\n\s*/g;
   const breaks = [...text.matchAll(blank)].length ? blank : /\n\s*/g;
@@ -45,10 +49,10 @@ function paragraphs(text) {
 }
 
 /**
- * The groups of a text's tokens: a token belongs to the segment that its middle lies in, and a special
- * token is a group of its own.
+ * The groups of a text's tokens: a token belongs to the segment that contains its middle; a special
+ * token is its own group.
  * @param {Pick<Token, "start" | "end" | "special">[]} tokens
- * @param {number[]} starts  of the segments, rising, in code points
+ * @param {number[]} starts  of the segments, ascending, in code points
  * @returns {number[]}  edges: the first token of each group, and the number of tokens
  */
 export function edgesOf(tokens, starts) {

@@ -1,6 +1,6 @@
 /**
- * Texts of more tokens than a matrix shows one by one: the page gets a pooled overview of every head
- * and asks for windows of one head (POST /api/overview, POST /api/tile).
+ * Texts with more tokens than a matrix shows individually: the page gets a pooled overview of every
+ * head and requests windows of one head (POST /api/overview, POST /api/tile).
  */
 
 import { coarse } from "./tensor-address.js";
@@ -8,14 +8,19 @@ import { coarse } from "./tensor-address.js";
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
 
-/** Tokens of a text up to which all cells of a matrix are fetched and shown. */
+/** Up to this many tokens, all cells of a matrix are requested and shown. */
 export const LONGEST = 256;
-/** Cells a side of a head's overview: a thumbnail. */
+/** Cells on each side of a head's overview, used as a thumbnail. */
 export const THUMBNAIL = 64;
-/** UTF-8 bytes that cannot be more than `LONGEST` tokens: a token is a byte at least, and a few are special. */
+/**
+ * A text of this many UTF-8 bytes cannot exceed `LONGEST` tokens: a token has at least one byte,
+ * and a few are special.
+ */
 const SURELY_SHORT = 248;
 const OVERVIEW = ".weights.max";
-/** In 8 bits a weight is value · 254, and this is a cell whose weights are all masked. */
+/**
+ * In 8 bits a weight is value · 254, and this value means that all weights of the cell are masked.
+ */
 const HIDDEN = 255;
 
 /**
@@ -25,7 +30,7 @@ const HIDDEN = 255;
 export const isLong = (trace) => trace?.long !== undefined;
 
 /**
- * Whether a text may have more tokens than are shown one by one; only the server can count them.
+ * Whether a text may be a long one; only the server can count its tokens.
  * @param {Pick<ModelInfo, "capabilities" | "max_tokens"> | null} model
  * @param {(string | null)[]} texts
  */
@@ -35,12 +40,12 @@ export function mayBeLong(model, texts) {
   return texts.some((text) => text !== null && text.length * 4 > SURELY_SHORT && utf8.encode(text).length > SURELY_SHORT);
 }
 
-/** Whether a text of a run has more tokens than are shown one by one. @param {Pick<Trace, "tokens">} trace */
+/** Whether a text of a run is a long one. @param {Pick<Trace, "tokens">} trace */
 export const exceeds = ({ tokens }) => Object.values(tokens).some(({ length }) => length > LONGEST);
 
 /**
- * The reply of an overview as a trace: its thumbnails take the place of the small pictures of a short
- * text, with the cells that are wholly masked as their mask.
+ * The reply of an overview as a trace: its pictures become the thumbnails, with entirely masked
+ * cells as their mask.
  * @param {Trace} reply  with pictures in 8 bits
  * @param {Record<string, string>} sent  the texts that were sent, by name
  * @returns {Trace}
@@ -54,7 +59,7 @@ export function overviewTrace(reply, sent) {
     const { data, dims, shape } = tensor;
     const [, rows, cols] = shape;
     const may = Uint8Array.from(data.subarray(0, rows * cols), (value) => (value === HIDDEN ? 0 : 1));
-    // As other small pictures have it: value · 255.
+    // As in other thumbnails: value · 255.
     const weights = Uint8Array.from(data, (value) => (value === HIDDEN ? 0 : Math.round((255 * value) / (HIDDEN - 1))));
     tensors[coarse(`${place}.weights`)] = { ...tensor, data: weights };
     tensors[`${place}.mask`] = { ...tensor, dims: dims.slice(1), shape: [rows, cols], dtype: "bool", data: may };

@@ -8,7 +8,7 @@ import { blocks, typed } from "./attentions.js";
 /** @typedef {{id: number, text: string, special: boolean, probability: number}} Candidate */
 /**
  * @typedef {object} Predicted
- * @property {number} row  the token that it stands at
+ * @property {number} row  index of its token
  * @property {"next" | "fill"} kind  what comes after the row's token, or what stands in its place
  * @property {Candidate[]} candidates  the most probable, best first
  * @property {number | null} present  the id that the text has there; null: it has none yet, or a mask

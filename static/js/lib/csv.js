@@ -6,7 +6,7 @@
  * because Excel misreads Chinese without one.
  */
 
-/** @typedef {Pick<import("../data/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  or what is worked out of one */
+/** @typedef {Pick<import("../data/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  a trace, or tensors computed from one */
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 
 export const MARK = "\ufeff";

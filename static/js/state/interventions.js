@@ -33,7 +33,7 @@ export function changes({ interventions: said }) {
 /** @param {Pick<State, "interventions">} link */
 export const isChanged = (link) => changes(link).length > 0;
 
-/** @param {Change} change @returns {string}  "" where nobody knows it */
+/** @param {Change} change @returns {string}  "" if unknown */
 export function kindOf(change) {
   const what = change?.do;
   if (typeof what === "string") return what;

@@ -5,7 +5,7 @@ import { attentionAt, blockOf, blocks, placeOf, within } from "../data/attention
 /** @typedef {import("../data/attentions.js").Model} Model */
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
 
-/** @param {string} id  of a block @param {Translate} t @returns {string}  its own name where nobody knows it */
+/** @param {string} id  of a block @param {Translate} t @returns {string}  the identifier if it has no name */
 export function blockName(id, t) {
   const known = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross-attention") };
   return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;

@@ -1,7 +1,6 @@
 /**
- * Windows of a long text's weights, asked for as they come into sight: those that are wanted now, a few
- * at a time; what is not wanted any more is cancelled, and nothing waits in a queue. What came is kept
- * as far as memory goes.
+ * Windows of a long text's weights, requested when they come into view: a few at a time, and
+ * cancelled when no longer wanted. Results are cached up to a limit of memory.
  */
 
 import { Problem } from "../data/problem.js";
@@ -11,19 +10,19 @@ import { createAsker } from "../data/retry.js";
 /** @typedef {{name: string, body: object}} Wish  name: equal for equal windows; body: as the API takes it */
 /** @typedef {ReturnType<typeof createTileCache>} TileCache */
 
-/** Requests at once: the server computes one at a time, and the next one is on its way meanwhile. */
+/** Number of simultaneous requests: the server computes one while the next is being sent. */
 const AT_ONCE = 2;
-/** Bytes of numbers that are kept. */
+/** The size of the cache in bytes. */
 const MOST = 48 * 2 ** 20;
 
 /**
  * @param {object} of
  * @param {(body: object, signal: AbortSignal) => Promise<Tensor>} of.ask
- * @param {() => void} of.changed  after something has come, or could not be had
+ * @param {() => void} of.changed  called after a result or a failure
  * @param {number} [of.most]  bytes
  */
 export function createTileCache({ ask, changed, most = MOST }) {
-  /** The one that was used last at the end. @type {Map<string, Tensor>} */
+  /** In order of use, the most recent last. @type {Map<string, Tensor>} */
   const kept = new Map();
   /** @type {Map<string, import("../data/retry.js").Asker>} */
   const open = new Map();
@@ -90,13 +89,13 @@ export function createTileCache({ ask, changed, most = MOST }) {
       next();
     },
 
-    /** What could not be had of what is wanted now. @returns {Problem | null} */
+    /** The first failure among the wanted windows. @returns {Problem | null} */
     problem: () => wanted.map(({ name }) => failed.get(name)).find(Boolean) ?? null,
 
-    /** Whether something that is wanted is still to come. */
+    /** Whether a wanted window is still loading. */
     waits: () => wanted.some(({ name }) => !kept.has(name) && !failed.has(name)),
 
-    /** Asks again for what could not be had. */
+    /** Request failed windows again. */
     retry() {
       failed.clear();
       next();

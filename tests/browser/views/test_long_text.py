@@ -154,7 +154,7 @@ def test_all_of_it_is_shown_pooled_and_says_so(there: Workspace, run: Run) -> No
 
 
 def test_a_window_of_the_link_is_sharp_and_stays_in_it(there: Workspace, run: Run) -> None:
-    page = opened(there, rows="200-220", columns="180-210", query=210, key=190)
+    page = opened(there, queries="200-220", keys="180-210", query=210, key=190)
     (top, bottom), (left, right) = window(page)
     assert max(top - 200, 220 - bottom, left - 180, 210 - right) <= 0
     assert bottom - top < 60
@@ -164,10 +164,10 @@ def test_a_window_of_the_link_is_sharp_and_stays_in_it(there: Workspace, run: Ru
         assert {f"{row + 1}", f"{col + 1}"} <= {*re.findall(r"\d+", said)}
     expect(page.locator(".long .notes")).to_have_text("Each cell is one weight.")
     page.locator(".zooms button", has_text="All").click()
-    page.wait_for_function("() => !location.search.includes('rows=')")
+    page.wait_for_function("() => !location.search.includes('queries=')")
     assert window(page) == [[0, run.tokens], [0, run.tokens]]
     page.locator(".zooms button").first.click()
-    page.wait_for_function("() => location.search.includes('rows=')")
+    page.wait_for_function("() => location.search.includes('queries=')")
     zoomed = window(page)
     page.reload()
     page.wait_for_selector(SHARP)
@@ -196,7 +196,7 @@ def test_the_pinned_row_is_told_and_shades_the_text(there: Workspace, run: Run) 
 
 
 def test_keys_move_the_cell_and_zoom(there: Workspace, run: Run) -> None:
-    page = opened(there, rows="200-220", columns="180-200", query=210, key=190)
+    page = opened(there, queries="200-220", keys="180-200", query=210, key=190)
     page.locator(".long-map").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
@@ -209,9 +209,9 @@ def test_keys_move_the_cell_and_zoom(there: Workspace, run: Run) -> None:
     assert there.link["key"] == str(run.tokens - 1)
     expect(page.locator("#announce")).to_contain_text("masked")
     page.keyboard.press("0")
-    page.wait_for_function("() => !location.search.includes('rows=')")
+    page.wait_for_function("() => !location.search.includes('queries=')")
     page.keyboard.press("+")
-    page.wait_for_function("() => location.search.includes('rows=')")
+    page.wait_for_function("() => location.search.includes('queries=')")
     page.keyboard.press("Escape")
     assert "query" not in there.link
 

@@ -91,7 +91,7 @@ function createBars(left, middles, wide, colour, theme) {
   return {
     element,
     texts: middles.map((y, i) => write(y, numbers[i])),
-    /** @param {ArrayLike<number | undefined>} values  undefined: not worked out yet */
+    /** @param {ArrayLike<number | undefined>} values  undefined: not computed yet */
     show(values) {
       // Each column has its own scale, up to its largest value, because rollout shares are small compared
       // with flows.

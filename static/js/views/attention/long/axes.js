@@ -11,20 +11,21 @@ import { edgesOf, groupAt, starts } from "../../../compute/text-segments.js";
 /** @typedef {"tokens" | "sentences" | "paragraphs"} Level */
 /**
  * @typedef {object} Axis
- * @property {string} text  which of the model's texts
+ * @property {string} text  the name of the text
  * @property {Token[]} tokens
- * @property {string[]} points  the text itself, by code points; of no length where it is not known
- * @property {number[] | null} edges  first tokens of its groups, and the number of tokens; null: each token by itself
+ * @property {string[]} points  the code points of the text; empty if unknown
+ * @property {number[] | null} edges  first tokens of its groups, then the number of tokens; null:
+ *   single tokens
  * @property {number} count  of units
  * @property {(unit: number) => string} label
  * @property {(token: number) => number} unitOf
- * @property {(unit: number) => [number, number]} tokensOf  from, and up to but without
+ * @property {(unit: number) => [number, number]} tokensOf  half-open range
  */
 
-/** Letters of a group's text that name it. */
+/** The number of characters of a group's text in its label. */
 const NAME = 28;
 
-/** What a group of tokens can be. @param {Page} page @returns {Level} */
+/** The kind of groups. @param {Page} page @returns {Level} */
 export const levelOf = ({ link }) => link.options.level ?? "tokens";
 
 /**
@@ -69,7 +70,7 @@ function nameOf(tokens, points, [from, to]) {
 }
 
 /**
- * Whether a level has something to show: more than one group, and not each token by itself.
+ * Whether a level is useful: more than one group, and not only single tokens.
  * @param {Page} page
  * @param {Level} level
  */
@@ -80,5 +81,5 @@ export function offers(page, level) {
   return Math.max(groups(rows), groups(cols)) > 1 && Math.max(rows.count, cols.count) <= MOST_GROUPS;
 }
 
-/** Groups of a side that the server takes at once. */
+/** The server's largest number of groups per side. */
 const MOST_GROUPS = 512;

@@ -1,4 +1,4 @@
-/** Where a map is zoomed and moved to, and the sharpness that this asks for. */
+/** The zoom and position of a map, and the level that they need. */
 
 import * as windows from "../../../compute/map-window.js";
 
@@ -53,7 +53,7 @@ export function createCamera({ extent, size, pools, changed }) {
 }
 
 /**
- * Where keys and buttons zoom: the pinned cell, where it is in sight, else the middle.
+ * The point about which keys and buttons zoom: the pinned cell if visible, else the middle.
  * @param {Camera} camera
  * @param {windows.Size} size
  * @param {Place} pinned

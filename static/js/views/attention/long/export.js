@@ -1,4 +1,4 @@
-/** What is saved of a long text's map: its picture, and the numbers that are in sight. */
+/** Exports of a long text's map: its picture, and the visible numbers. */
 
 import { drawing, file, s } from "../../../draw/svg.js";
 import { matrix } from "../../../data/computed-tensors.js";
@@ -9,7 +9,7 @@ import { seenAt } from "./sight.js";
 /** @typedef {import("./axes.js").Axis} Axis */
 
 /**
- * The map as it is drawn: of so many cells an image.
+ * The map as drawn, with the cells as one image.
  * @param {LongMap} map
  * @param {import("../../../draw/theme.js").Theme} theme
  */
@@ -19,11 +19,11 @@ export function pictureOf({ canvas }, theme) {
 }
 
 /**
- * The cells in sight as they are drawn: a weight each, or the largest of several.
+ * The visible cells as drawn: single weights, or the largest of several.
  * @param {Shown} shown
  * @param {import("../../../state/tile-cache.js").TileCache} tiles
  * @param {LongMap} map
- * @returns {import("../../../data/computed-tensors.js").Shown | null}  null: not all of it is there yet
+ * @returns {import("../../../data/computed-tensors.js").Shown | null}  null: not loaded yet
  */
 export function numbersOf(shown, tiles, map) {
   const { rows, cols } = map.sight();

@@ -1,4 +1,7 @@
-/** What stands where in a long text's attention: options above, the map, the text and a small map beside it. */
+/**
+ * The layout of a long text's attention: options above, the map, and beside it the text and a small
+ * map.
+ */
 
 import { h, heightOf } from "../../../lib/dom.js";
 import { controls } from "../../../parts/controls.js";
@@ -9,10 +12,10 @@ import { offers } from "./axes.js";
 /** @typedef {import("../../../state/types.js").Context} Context */
 /** @typedef {import("../../../state/store.js").Page} Page */
 
-/** Pixels of the text beside the map, and its share of the room. */
+/** The width of the text beside the map in pixels, and its share of the space. */
 const TEXT = { least: 260, most: 400, share: 0.3 };
 const GAP = 24;
-/** Pixels that the map is high at least. */
+/** The smallest height of the map in pixels. */
 const LEAST = 320;
 
 /**
@@ -60,7 +63,10 @@ export function layoutOf(context, { map, minimap, reader, retry }) {
       farther.disabled = all.disabled = whole;
     },
 
-    /** Pixels of the map; the text takes what is left. @param {import("../../../state/types.js").Room} room */
+    /**
+     * The size of the map in pixels; the text takes the rest.
+     * @param {import("../../../state/types.js").Room} room
+     */
     sizes({ width, height, wide }) {
       const beside = wide && width >= 640;
       element.classList.toggle("side-by-side", beside);

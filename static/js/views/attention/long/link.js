@@ -1,4 +1,4 @@
-/** The window in the link: `rows` and `columns`, each "from-to" in tokens, whatever a cell stands for. */
+/** The window in the link: `queries` and `keys`, each "from-to" in tokens, whatever a cell stands for. */
 
 /** @typedef {import("../../../compute/map-window.js").Window} Window */
 /** @typedef {import("../../../compute/map-window.js").Range} Range */
@@ -14,11 +14,11 @@ export const range = {
 
 /**
  * @param {Axes} axes
- * @param {{rows?: string | null, columns?: string | null}} options
+ * @param {{queries?: string | null, keys?: string | null}} options
  * @returns {Window | null}  in units; null: all
  */
 export function read({ rows, cols }, options) {
-  const [down, across] = [rangeOf(rows, options.rows), rangeOf(cols, options.columns)];
+  const [down, across] = [rangeOf(rows, options.queries), rangeOf(cols, options.keys)];
   if (!down && !across) return null;
   return { rows: down ?? [0, rows.count], cols: across ?? [0, cols.count] };
 }
@@ -34,5 +34,5 @@ function rangeOf(axis, words) {
 /** @param {Axes} axes @param {Window | null} window  in units; null: all */
 export function write({ rows, cols }, window) {
   const words = (/** @type {Axis} */ axis, /** @type {Range} */ [from, to]) => `${axis.tokensOf(from)[0]}-${axis.tokensOf(to - 1)[1]}`;
-  return { rows: window && words(rows, window.rows), columns: window && words(cols, window.cols) };
+  return { queries: window && words(rows, window.rows), keys: window && words(cols, window.cols) };
 }

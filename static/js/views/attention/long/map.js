@@ -1,4 +1,6 @@
-/** The map of a long text: a canvas that is zoomed and moved, drawn from the tiles that are there. */
+/**
+ * The map of a long text: a canvas that can be zoomed and moved, drawn from the available tiles.
+ */
 
 import { h } from "../../../lib/dom.js";
 import { eachFrame } from "../../../lib/timing.js";
@@ -17,11 +19,11 @@ import { tip as tipWords } from "./wording.js";
  * @typedef {object} Actions
  * @property {(place: {row: number, col: number} | null) => void} onHover
  * @property {(place: {row: number, col: number}, how: "click" | "key") => void} onPick
- * @property {() => void} onCamera  after it was zoomed or moved
+ * @property {() => void} onCamera  called after it was zoomed or moved
  */
 /** @typedef {ReturnType<typeof createMap>} LongMap */
 
-/** Pixels a unit from which on tokens are named: fingers need more. */
+/** The smallest size of a unit with a label, in pixels; touch screens need more. */
 const NAMED = { wide: 16, narrow: 18 };
 const NOWHERE = Object.freeze({ row: null, col: null });
 
@@ -144,7 +146,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
 }
 
 /**
- * Arrows, Home and End: they move the pinned cell by one cell as it is drawn.
+ * Arrows, Home and End: move the pinned cell by one drawn cell.
  * @param {() => (Place & {extent: import("../../../compute/map-window.js").Extent, stride: number}) | null} present
  * @param {(place: {row: number, col: number}) => void} pick
  */

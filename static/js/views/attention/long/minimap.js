@@ -1,4 +1,4 @@
-/** All of the map in small, with the window that is in sight; dragging it moves the map. */
+/** A small map of the whole matrix with the visible window; dragging the window moves the map. */
 
 import { h } from "../../../lib/dom.js";
 import { hatching } from "../../../draw/long-map.js";
@@ -7,12 +7,12 @@ import { extentOf, thumbnail } from "./sight.js";
 
 /** @typedef {import("../../../compute/map-window.js").Window} Window */
 
-/** Pixels of its longer side. */
+/** The length of its longer side in pixels. */
 const SIDE = 132;
 
 /**
  * @param {import("../../../state/types.js").Context} context
- * @param {(place: {row: number, col: number}) => void} onCentre  where it was put
+ * @param {(place: {row: number, col: number}) => void} onCentre  the new middle
  */
 export function createMinimap(context, onCentre) {
   const canvas = h("canvas", { "aria-hidden": "true" });

@@ -1,4 +1,7 @@
-/** The text beside the map: each token shaded by a weight of what is pinned, and found by its words. */
+/**
+ * The text beside the map, with tokens shaded by the weights of the pinned row or column, and a
+ * search.
+ */
 
 import { h, write } from "../../../lib/dom.js";
 import { render } from "../../../lib/render.js";
@@ -14,7 +17,7 @@ import { matrixName } from "./requests.js";
 /** @typedef {"row" | "col"} Side  the text of the queries, or of the keys */
 
 /**
- * Of one text a switch says which way it is shaded; of two each has its own.
+ * With one text, a switch selects the shading; with two, each has its own.
  * @param {Context} context
  * @param {ReturnType<typeof import("./pins.js").createPins>} pins
  */
@@ -28,7 +31,7 @@ export function createReader(context, pins) {
 
   const one = () => shown !== null && shown.axes.rows.text === shown.axes.cols.text;
   const column = () => store.get().link.options.shade === "column";
-  /** What a click in a panel pins: in one text, what it is shaded by. @param {Side} side @returns {Side} */
+  /** What a click in a panel pins. @param {Side} side @returns {Side} */
   const picks = (side) => (one() ? (column() ? "col" : "row") : side);
   const panelOf = (/** @type {Side} */ side, /** @type {string} */ label) =>
     createTextPanel({ label, onPick: (token) => pins.token(picks(side), token), onHover: (token) => pins.point(picks(side), token) });
@@ -45,7 +48,7 @@ export function createReader(context, pins) {
   ways.addEventListener("change", ({ target }) => store.choose({ shade: /** @type {HTMLInputElement} */ (target).value }));
   const element = h("div", { className: "reader" }, search.element, ways, says, panels.row.element, panels.col.element);
 
-  /** What a panel shows: which axis, and by the weights of what. @param {Side} side */
+  /** What a panel shows: its axis, and the weights for shading. @param {Side} side */
   function roleOf(side) {
     if (!shown) return null;
     const { axes, row, col } = shown;
@@ -73,7 +76,7 @@ export function createReader(context, pins) {
     write(says, most === null ? by : shown?.shade.floor ? t("The darker, the larger the weight; the largest is {weight}.", { weight: two(most) }) : t("The darkest token has {weight}.", { weight: two(most) }));
   }
 
-  /** Outlines what is pinned, found, and pointed at. @param {Place | null} hovered  in units */
+  /** Outline the pinned, found and hovered tokens. @param {Place | null} hovered  in units */
   function mark(hovered) {
     if (!shown) return;
     const { axes: { rows, cols }, lit } = shown;

@@ -1,4 +1,4 @@
-/** Which windows of weights are asked for, and by what names they are kept. */
+/** The windows of weights to request, and the names under which they are cached. */
 
 import { place } from "../../../data/attentions.js";
 import { SIDE, hidden, tileName, tilesOf, unitsOf } from "../../../compute/map-window.js";
@@ -12,7 +12,7 @@ import { levelOf } from "./axes.js";
 /** @typedef {import("../../../state/tile-cache.js").Wish} Wish */
 /** @typedef {{rows: import("./axes.js").Axis, cols: import("./axes.js").Axis}} Axes */
 
-/** Names a head's matrix, whatever is asked of it. @param {Page} page */
+/** The name of a head's matrix. @param {Page} page */
 export const matrixName = (page) => `${page.trace?.id} ${place(page.model, page.link)} ${page.link.head} ${levelOf(page)}`;
 
 /** @param {Page} page @param {Tile} tile */
@@ -22,7 +22,7 @@ export const nameOf = (page, tile) => `${matrixName(page)} ${tileName(tile)}`;
 export const lineName = (page, which, unit) => `${matrixName(page)} ${which} ${unit}`;
 
 /**
- * The tiles that a window lacks to be drawn at a level.
+ * The missing tiles of a window at a level.
  * @param {Page} page
  * @param {Axes} axes
  * @param {Window} window
@@ -39,7 +39,7 @@ export function tileWishes(page, axes, window, level, causal) {
 }
 
 /**
- * A row or a column in full.
+ * A complete row or column.
  * @param {Page} page
  * @param {Axes} axes
  * @param {"row" | "col"} which

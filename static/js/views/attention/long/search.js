@@ -1,4 +1,4 @@
-/** Finding words in a long text: a field, how many there are, and from one to the next. */
+/** Search in a long text: a field, the number of matches, and buttons to step through them. */
 
 import { h, write } from "../../../lib/dom.js";
 import { bindTyping } from "../../../parts/text-input.js";

@@ -1,4 +1,4 @@
-/** What is there of a head's matrix: its tiles over its thumbnail, and the weight of a cell. */
+/** The available parts of a head's matrix: tiles above the thumbnail, and the weight of a cell. */
 
 import { attentionAt, place, rules } from "../../../data/attentions.js";
 import { coarse } from "../../../data/tensor-address.js";
@@ -22,7 +22,7 @@ export const extentOf = ({ axes: { rows, cols } }) => ({ rows: rows.count, cols:
 export const causal = ({ model, link }) => rules(attentionAt(model, place(model, link))?.mask ?? "").includes("causal");
 
 /**
- * What a window is drawn with, the coarsest first.
+ * The layers of a window, coarsest first.
  * @param {Document} document
  * @param {Head} head
  * @param {Tiles} tiles
@@ -48,7 +48,11 @@ export function layersOf(document, head, tiles, window, level) {
   return [...all, ...found.map((one) => one.found)];
 }
 
-/** What the overview has of the head, before any tile is there. @param {Page} page @returns {Tensor | null} */
+/**
+ * The head's thumbnail from the overview, shown before any tile arrives.
+ * @param {Page} page
+ * @returns {Tensor | null}
+ */
 export function thumbnail({ trace, model, link }) {
   const all = trace?.tensors[coarse(place(model, link, "weights"))];
   const mask = trace?.tensors[place(model, link, "mask")];
@@ -86,7 +90,7 @@ export function firstRow(page, axes) {
 }
 
 /**
- * A cell as it is drawn at a level, or as coarse as it is there.
+ * A cell at a level, or at the finest level available.
  * @param {Head} head
  * @param {Tiles} tiles
  * @param {number} level

@@ -8,7 +8,7 @@ import { h } from "../../../lib/dom.js";
 /** @typedef {import("./axes.js").Axis} Axis */
 /** @typedef {import("../../../draw/paint.js").Shade} Shade */
 
-/** Tokens of a block that the browser lays out as one, when it comes into sight. */
+/** Tokens per block; the browser lays out a block only when it comes into view. */
 const BLOCK = 160;
 
 /**
@@ -19,7 +19,10 @@ const BLOCK = 160;
  */
 export function createTextPanel({ label, onPick, onHover }) {
   const element = h("div", { className: "long-text", tabIndex: 0, role: "region", "aria-label": label });
-  /** By token; null where its characters belong to the one before. @type {(HTMLElement | null)[]} */
+  /**
+   * By token; null if its characters belong to the previous token.
+   * @type {(HTMLElement | null)[]}
+   */
   let spans = [];
   /** @type {WeakMap<EventTarget, number>} */
   let tokens = new WeakMap();
@@ -37,7 +40,7 @@ export function createTextPanel({ label, onPick, onHover }) {
   element.addEventListener("pointerover", (event) => event.pointerType !== "touch" && onHover(tokenAt(event)));
   element.addEventListener("pointerleave", () => onHover(null));
 
-  /** The span of a token, or of the one that shares its characters. @param {number} token */
+  /** The span of a token, or of the token that shares its characters. @param {number} token */
   function spanOf(token) {
     for (let at = token; at >= 0; at--) {
       const span = spans[at];
@@ -60,7 +63,7 @@ export function createTextPanel({ label, onPick, onHover }) {
     },
 
     /**
-     * Shades each token by a weight, from nothing to the largest; without weights none.
+     * Shade each token by a weight, from zero to the largest; without weights, remove the shading.
      * @param {((token: number) => number) | null} weightOf  NaN where masked
      * @param {Shade} shade
      */

@@ -1,9 +1,9 @@
-/** The tooltip of the cell that the pointer is on. */
+/** The tooltip of the hovered cell. */
 
 import { h } from "../../../lib/dom.js";
 import { render } from "../../../lib/render.js";
 
-/** Pixels from the top under which it stands below the pointer. */
+/** Within this distance from the top, in pixels, it is shown below the pointer. */
 const TOP = 60;
 
 export function createTip() {

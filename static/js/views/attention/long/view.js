@@ -1,6 +1,6 @@
 /**
- * The attention of a long text: a map that is zoomed and moved, with the pinned row and column along its
- * edges; the text beside it, shaded by either; a search and a small map of the whole.
+ * The attention of a long text: a map that can be zoomed and moved, with the pinned row and column
+ * along its edges; the text beside it, shaded by either; a search and a small map.
  */
 
 import { render } from "../../../lib/render.js";
@@ -26,7 +26,7 @@ import { caption, cellsSaid, spoken } from "./wording.js";
 /** @typedef {import("./map.js").Shown} Shown */
 /** @typedef {import("../../../state/tile-cache.js").TileCache} Tiles */
 
-/** Milliseconds that the map is still before the link says where it is. */
+/** Milliseconds without movement until the window is written to the link. */
 const REST = 300;
 
 /** @param {Context} context @param {HTMLElement} root @returns {import("../../../state/types.js").Mounted} */
@@ -43,7 +43,7 @@ export function mountLong(context, root) {
   const committing = settle(commit, REST);
   /** @type {Shown | null} */
   let shown = null;
-  /** What the map was last placed for, and where the link had it. */
+  /** The matrix for which the map was last positioned, and the window of the link then. */
   let [placed, linked] = ["", ""];
   let told = "";
 
@@ -60,7 +60,7 @@ export function mountLong(context, root) {
     light();
   }
 
-  /** Goes where the link says, if that is news. @param {string} matrix  of which the map is */
+  /** Go to the window of the link if it has changed. @param {string} matrix  of which the map is */
   function place(matrix) {
     if (!shown) return;
     const { options } = shown.page.link;
@@ -76,7 +76,7 @@ export function mountLong(context, root) {
     update();
   }
 
-  /** Asks for what is in sight and for the pinned row and column, and for nothing else. */
+  /** Request the visible tiles and the pinned row and column. */
   function ask() {
     const page = store.get();
     if (!shown || !page.trace) return;
@@ -88,7 +88,7 @@ export function mountLong(context, root) {
     tiles.want([...lines, ...tileWishes(page, axes, map.sight(), map.level(), map.causal())]);
   }
 
-  /** Shows what is there by now. */
+  /** Redraw with what is available. */
   function update() {
     const page = store.get();
     if (!shown || !page.trace) return;
@@ -108,7 +108,7 @@ export function mountLong(context, root) {
     render(parts.below, cellsSaid(context.t, page, 2 ** map.level()));
   }
 
-  /** Tells what was pinned, once its weights are there. */
+  /** Announce the pinned cell once its weights are loaded. */
   function announce() {
     if (!shown?.row || shown.pinned.row === null) return;
     const words = spoken(context.t, shown.axes, shown.pinned.row, shown.pinned.col, shown.row);
@@ -116,7 +116,7 @@ export function mountLong(context, root) {
     told = words;
   }
 
-  /** After the map was zoomed or moved. */
+  /** Called after the map was zoomed or moved. */
   function moved() {
     if (!shown) return;
     minimap.frame(map.sight());
@@ -126,7 +126,7 @@ export function mountLong(context, root) {
     committing.later();
   }
 
-  /** Writes the window into the link. */
+  /** Write the window to the link. */
   function commit() {
     if (!shown) return;
     const window = map.sight();
@@ -149,8 +149,8 @@ export function mountLong(context, root) {
   };
 }
 
-/** @param {{rows?: string | null, columns?: string | null}} options */
-const wordsOf = ({ rows, columns }) => `${rows ?? ""} ${columns ?? ""}`;
+/** @param {{queries?: string | null, keys?: string | null}} options */
+const wordsOf = ({ queries, keys }) => `${queries ?? ""} ${keys ?? ""}`;
 
 /** What is shown of a page: pins in units, and of what is pinned the weights that are there. @param {Context} context @param {Page} page @param {Tiles} tiles @returns {Shown} */
 function shownOf(context, page, tiles) {

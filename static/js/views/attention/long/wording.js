@@ -1,4 +1,4 @@
-/** What a long text's matrix shows, in words: of a pooled cell that it is the largest of several. */
+/** Texts about a long text's matrix; for a pooled cell, that it is the largest of several. */
 
 import { finding } from "../../../compute/row-summary.js";
 import { el } from "../../../lib/render.js";
@@ -19,19 +19,25 @@ const about = (value) => (value >= 1e-4 ? significant(value, 3) : tiny(value));
 /** @param {Context["t"]} t @param {Page} page */
 const whereabouts = (t, { link }) => t("Layer {layer}, head {head}", { layer: link.layer + 1, head: link.head + 1 });
 
-/** A unit of an axis as a sentence names it: its text and its place. @param {Context["t"]} t @param {Axis} axis @param {number} unit @param {string} as */
+/**
+ * A unit of an axis in a sentence: its text and its position.
+ * @param {Context["t"]} t
+ * @param {Axis} axis
+ * @param {number} unit
+ * @param {string} as
+ */
 function unit(t, axis, unit, as) {
   const name = axis.label(unit).replace(/^·/, "");
   return el("span", { className: as }, el("span", { className: "token" }, name), el("sub", { title: t("number {n} of {count}", { n: unit + 1, count: axis.count }) }, String(unit + 1)));
 }
 
 /**
- * What the pinned row says; without one, what a cell stands for.
+ * Describe the pinned row or, without one, what a cell is.
  * @param {Context} context
  * @param {Page} page
  * @param {{rows: Axis, cols: Axis}} axes
  * @param {{row: number | null, col: number | null}} pinned
- * @param {Float32Array | null} weights  of that row; null: not there yet
+ * @param {Float32Array | null} weights  of that row; null: not loaded yet
  * @returns {Child[]}
  */
 export function caption({ t, say }, page, axes, { row, col }, weights) {
@@ -60,7 +66,12 @@ function extents(t, page) {
   return t("{place}: {rows} × {cols} tokens.");
 }
 
-/** What a cell stands for, as it is drawn. @param {Context["t"]} t @param {Page} page @param {number} side  tokens of a cell */
+/**
+ * Describe what a drawn cell is.
+ * @param {Context["t"]} t
+ * @param {Page} page
+ * @param {number} side tokens of a cell
+ */
 export function cellsSaid(t, page, side) {
   if (levelOf(page) !== "tokens") return t("A cell is the share of its attention that a row gives to a column: weights are summed over the column's tokens and averaged over the row's.");
   if (side === 1) return t("Each cell is one weight.");
@@ -88,7 +99,7 @@ export function tip({ t }, { rows, cols }, { value, units }) {
 }
 
 /**
- * What a screen reader hears of the pinned cell.
+ * The announcement of the pinned cell.
  * @param {Context["t"]} t
  * @param {{rows: Axis, cols: Axis}} axes
  * @param {number} row
