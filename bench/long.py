@@ -161,20 +161,20 @@ def peak(server: AppServer) -> int:
     return total * 1024
 
 
-def windows(tokens: int, count: int) -> Iterator[dict[str, Any]]:
+def windows(tokens: int, count: int, heads: int = 12) -> Iterator[dict[str, Any]]:
     """Yield windows of a user who zooms and pans: from the whole map to single weights."""
     drawn = random.Random(0)
     for index in range(count):
         side = min(tokens, 256 * 2 ** (index % 5))
         first, second = (drawn.randrange(tokens - side + 1) for _ in range(2))
         yield {
-            "head": drawn.randrange(12),
+            "head": drawn.randrange(heads),
             "query": [first, first + side],
             "key": [second, second + side],
             "cells": [256, 256] if side < tokens else [512, 512],
         }
         token = drawn.randrange(tokens)
-        yield {"head": drawn.randrange(12), "query": [token, token + 1]}
+        yield {"head": drawn.randrange(heads), "query": [token, token + 1]}
 
 
 def over_http(kind: str, tokens: int, tiles: int) -> None:
@@ -235,8 +235,10 @@ def full(folder: Path) -> None:
         reading = Reading(client, "real", 1_000_000)
         first, reply = reading.send("overview", cells=64)
         read = len(reply.document["tokens"]["text"])
-        at = next(iter(reply.document["tensors"])).removesuffix(".weights.max")
-        times = [reading.send("tile", at=at, **asked)[0] for asked in windows(read, 20)]
+        name, about = next(iter(reply.document["tensors"].items()))
+        looks = windows(read, 20, about["shape"][0])
+        at = name.removesuffix(".weights.max")
+        times = [reading.send("tile", at=at, **asked)[0] for asked in looks]
         memory = peak(server)
     print(
         f"{folder.name}, {read:,} tokens: the first overview of all heads at 64² after "

@@ -34,7 +34,7 @@ def _kept(trace: Trace, dtype: torch.dtype) -> Iterator[tuple[str, LongAttention
         scale = SCORINGS[one.scoring](one.heads, q.shape[-1]).scale
         scored = Scored(_rule(one, q.shape[1], k.shape[1]), scale)
         _, sums = attention(q, k, k, scored)  # the mix is known already
-        yield one.place, LongAttention(q.to(dtype), k.to(dtype), sums, scored, one.over)
+        yield one.place, LongAttention.keep(q, k, sums, scored, one.over, dtype)
 
 
 def _rule(info: AttentionInfo, queries: int, keys: int) -> Rule:

@@ -28,6 +28,30 @@ class LongAttention:
     scored: Scored
     over: Mapping[str, str]  # the texts of the query and the key axis
 
+    @classmethod
+    def keep(
+        cls,
+        q: Tensor,
+        k: Tensor,
+        logsumexp: Tensor,
+        scored: Scored,
+        over: Mapping[str, str],
+        dtype: torch.dtype,
+    ) -> LongAttention:
+        """Keep copies of q and k in a precision, or in their own if numbers are too large for it.
+
+        A vector that all keys share adds the same to every score of a row and to its log-sum-exp,
+        so it is left out where numbers are rounded: smaller ones are rounded less.
+        """
+        if scored.cap is None and dtype != k.dtype:
+            shared = k.mean(dim=1, keepdim=True)  # (G, 1, d)
+            heads = q.shape[0] // k.shape[0]
+            k = k - shared
+            logsumexp = logsumexp - scored.scale * (q * shared.repeat_interleave(heads, dim=0)).sum(
+                -1
+            )
+        return cls(_copied(q, dtype), _copied(k, dtype), logsumexp.contiguous(), scored, over)
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of heads, queries and keys."""
@@ -48,6 +72,12 @@ class LongAttention:
         """Return one head, with q and k in float32."""
         group = head * self.k.shape[0] // self.q.shape[0]
         return LongHead(self, head, self.q[head].float(), self.k[group].float())
+
+
+def _copied(x: Tensor, dtype: torch.dtype) -> Tensor:
+    low, high = x.aminmax()
+    fits = max(-low, high) <= torch.finfo(dtype).max
+    return x.to(dtype if fits else x.dtype, copy=True, memory_format=torch.contiguous_format)
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,7 @@ class Case:
     def kept(self, dtype: torch.dtype = torch.float32) -> LongAttention:
         q, k, v = self.tensors
         _, sums = attention(q, k, v, self.scored)
-        return LongAttention(q.to(dtype), k.to(dtype), sums, self.scored, {})
+        return LongAttention.keep(q, k, sums, self.scored, {}, dtype)
 
 
 @st.composite
@@ -189,6 +189,24 @@ def test_half_precision_is_close(case: Case) -> None:
     assert kept.bytes < case.kept().bytes
     found = kept.head(0).weights(slice(0, case.queries), slice(0, case.keys))
     torch.testing.assert_close(found.double(), case.full[0][0], atol=1e-7, rtol=1e-2)
+
+
+def test_what_all_keys_share_is_not_rounded() -> None:
+    case = Case(2, 1, 50, 50, 16, 4, "causal", None, None, False, 3)
+    q, k, v = case.tensors
+    shifted = k + 200 * torch.randn(16, generator=torch.Generator().manual_seed(4))
+    _, sums = attention(q, shifted, v, case.scored)
+    kept = LongAttention.keep(q, shifted, sums, case.scored, {}, torch.float16)
+    found = kept.head(1).weights(slice(0, 50), slice(0, 50))
+    torch.testing.assert_close(found.double(), case.full[0][1], atol=1e-6, rtol=5e-3)
+
+
+def test_numbers_beyond_half_precision_are_kept_whole() -> None:
+    case = Case(1, 1, 5, 5, 3, 3, "causal", None, None, False, 0)
+    q, k, v = case.tensors
+    _, sums = attention(q * 1e5, k, v, case.scored)
+    kept = LongAttention.keep(q * 1e5, k, sums, case.scored, {}, torch.float16)
+    assert (kept.q.dtype, kept.k.dtype) == (torch.float32, torch.float16)
 
 
 def test_a_bias_by_offset_takes_the_memory_of_its_offsets() -> None:

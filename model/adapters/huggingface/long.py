@@ -36,17 +36,8 @@ class Keeping:
         mix, sums = attention(q, k, v, scored)
         if place:
             over = self._layers[place].over
-            self.kept[place] = LongAttention(
-                self._as_kept(q), self._as_kept(k), sums.contiguous(), scored, over
-            )
+            self.kept[place] = LongAttention.keep(q, k, sums, scored, over, self._dtype)
         return mix
-
-    def _as_kept(self, x: Tensor) -> Tensor:
-        """Return a copy in the storage precision, or in its own if numbers are too large."""
-        low, high = x.aminmax()
-        fits = max(-low, high) <= torch.finfo(self._dtype).max
-        dtype = self._dtype if fits else x.dtype
-        return x.to(dtype, copy=True, memory_format=torch.contiguous_format)
 
 
 class LongForward:
