@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, Tag
 
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS, ByTexts, Count, Name, NamePattern, Strict, Text
-from app.schemas.replies import OneTextReply, OutputReply, TensorReply, TokensReply
+from app.schemas.replies import OneTextReply, OutputReply, TensorReply, TokenReply
 from app.schemas.traces import OneText, Sentence
 
 Range = Annotated[
@@ -138,13 +138,22 @@ class OneHeadReply(CellsReply):
     edges: EdgesReply | None = None
 
 
+class ReadReply(BaseModel):
+    """The tokens of a source and a target."""
+
+    source: list[TokenReply]
+    target: list[TokenReply] = Field(
+        default=[], description="Absent if only tokens were requested, and there is no target."
+    )
+
+
 class OverviewReply(BaseModel):
     """Pictures of heads over a long text."""
 
     id: str = Field(description="Digest of the request and the model.")
     model: str
     direction: str | None = Field(default=None, description="Only for models that translate.")
-    tokens: TokensReply | OneTextReply
+    tokens: ReadReply | OneTextReply
     output: OutputReply | None = Field(default=None, description="Absent if nothing is written.")
     tensors: dict[str, CellsReply] = Field(
         description="`….weights.max` (head, query_cell, key_cell): the largest weight of a cell."
