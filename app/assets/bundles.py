@@ -81,7 +81,11 @@ PAGES = {
     "handout": Page(
         [*FRAME, *FIGURE, "chrome/export"],
         [*NARROW, "pages/handout"],
-        views=["alignment", "attention", "compare", "decoding", "heads", "lines", "space"],
+        # The last two have rules that other views share: two runs side by side, and pickers.
+        views=[
+            *("alignment", "attention", "compare", "decoding", "heads", "lines", "space"),
+            *("whatif", "worksheet"),
+        ],
         instead={
             "views/groups": "views/groups-in-handout",
             "views/attention/long/view": "views/attention/long/in-handout",

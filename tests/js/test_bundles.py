@@ -161,4 +161,4 @@ def test_a_handout_has_the_views_that_need_no_server() -> None:
         *("decoding", "alignment", "lines", "attention", "qkv", "space", "heads", "compare")
     }
     styled = {name for name in views if (JS.parent / f"css/views/{name}.css").is_file()}
-    assert styled == {*(PAGES["handout"].views or ())}
+    assert styled <= {*(PAGES["handout"].views or ())}
