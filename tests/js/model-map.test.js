@@ -56,10 +56,11 @@ const drawn = (count, at, seen) => {
   return folded(layers, at, seen).map((one) => ("from" in one ? `${one.from}–${one.to}` : one.layer));
 };
 
-test("few layers are all drawn", () => assert.deepEqual(drawn(7, 3), [0, 1, 2, 3, 4, 5, 6]));
+test("few layers are all drawn", () => assert.deepEqual(drawn(7, 0), [0, 1, 2, 3, 4, 5, 6]));
 
 test("of many layers the ends and those around the place that is shown are drawn", () => {
   assert.deepEqual(drawn(30, 15), [0, "1–13", 14, 15, 16, "17–28", 29]);
+  assert.deepEqual(drawn(8, 0), [0, 1, "2–6", 7]);
   assert.deepEqual(drawn(12, 0), [0, 1, "2–10", 11]);
   assert.deepEqual(drawn(12, 11), [0, "1–9", 10, 11]);
   assert.deepEqual(drawn(12, 3), [0, 1, 2, 3, 4, "5–10", 11], "a fold of one layer is that layer");
