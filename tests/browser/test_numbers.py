@@ -186,11 +186,11 @@ def near(number: str, text: str) -> bool:
 
 
 def shade(value: float) -> tuple[float, ...]:
-    """Return the colour of a weight: a line in OKLab from paper to violet, with extra chroma."""
+    """The colour of a weight: in OKLab from paper to violet, at its power, with a bloom of chroma."""
     start, end = oklab(PAPER), oklab(VIOLET)
     step = value * 16
     low = min(int(step), 15)
-    stops = [srgb(stop(start, end, at / 16)) for at in (low, low + 1)]
+    stops = [srgb(stop(start, end, (at / 16) ** 0.65)) for at in (low, low + 1)]
     return tuple(stops[0] + (stops[1] - stops[0]) * (step - low))
 
 
