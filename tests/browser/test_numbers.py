@@ -186,7 +186,7 @@ def near(number: str, text: str) -> bool:
 
 
 def shade(value: float) -> tuple[float, ...]:
-    """The colour of a weight: in OKLab from paper to violet, at its power, with a bloom of chroma."""
+    """The colour of a weight: in OKLab from paper to violet, small ones lifted, with a bloom."""
     start, end = oklab(PAPER), oklab(VIOLET)
     step = value * 16
     low = min(int(step), 15)
