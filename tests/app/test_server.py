@@ -202,6 +202,8 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "POST /api/trace",
         "POST /api/decode",
         "POST /api/sweep",
+        "POST /api/overview",
+        "POST /api/tile",
         "GET /api/positions",
         "POST /api/shares",
         "GET /api/shares/{id}",
