@@ -12,6 +12,7 @@ from fastapi.routing import iter_route_contexts
 
 from app.main import create_app
 from app.settings import Settings
+from tests.js.test_catalog import STILTED
 from tests.servers import AppServer
 
 ROOT = Path(__file__).parents[1]
@@ -91,6 +92,12 @@ def test_links_are_not_broken(path: Path) -> None:
         if anchor:
             headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
             assert anchor in map(heading_anchor, headings), link
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_pages_are_in_plain_english(path: Path) -> None:
+    found = [phrase for phrase in STILTED if re.search(phrase, path.read_text(), re.IGNORECASE)]
+    assert not set(found) - {r"\bthe machine\b"}, path  # a computer is one, the model is not
 
 
 @pytest.mark.parametrize("path", READMES, ids=name)

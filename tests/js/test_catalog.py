@@ -134,7 +134,8 @@ def chinese() -> Iterator[str]:
         yield str(message.string)
     for entry in json.loads((ROOT / "static/glossary.json").read_text("utf-8")).values():
         yield from entry["zh"].values()
-    yield from (ROOT / "README.zh.md").read_text("utf-8").splitlines()
+    for path in [ROOT / "README.zh.md", *sorted((ROOT / "lessons").glob("*/zh.md"))]:
+        yield from path.read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("variant", TERMS)
