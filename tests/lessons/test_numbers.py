@@ -156,20 +156,20 @@ def words(lesson: Lesson, models: Models) -> list[str]:
         return dict(zip(names, (float(one) for one in values), strict=True))
 
     sister = candidates("I like cats but my sister likes dogs.", 7)["妹"]
-    tea = "He drinks tea every morning."
-    step = candidates(tea, 5)
+    bus = "He goes to school by bus every day."
+    step = candidates(bus, 3)
     greedy, beam = (
-        model.trace(tea, decode=decode).output for decode in (Decode(), Decode("beam", beam=4))
+        model.trace(bus, decode=decode).output for decode in (Decode(), Decode("beam", beam=4))
     )
     return [
         two(sister),
         two(-log(sister)),
         two(step["都"]),
-        two(step["喝"]),
+        two(step["坐"]),
         greedy.text,
-        two(exp(sum(greedy.logprobs))),
+        f"{exp(sum(greedy.logprobs)):.3f}",
         beam.text,
-        two(exp(sum(beam.logprobs))),
+        f"{exp(sum(beam.logprobs)):.3f}",
         "0.6",  # the paper's length penalty
     ]
 
