@@ -222,4 +222,4 @@ def test_every_view_in_every_format(workspace: Workspace, tmp_path: Path) -> Non
             order = sorted(range(len(tensor["dims"])), key=lambda i: AXES.index(tensor["dims"][i]))
             for numbers in (arrays[key], np.array(tensor["data"], dtype=float)):
                 np.testing.assert_allclose(numbers.transpose(order), found[key], atol=1e-5)
-        assert "</html>" in files["HTML"].read_text()[-200:]
+        assert "</html>" in files["HTML"].read_text("latin-1")[-200:]
