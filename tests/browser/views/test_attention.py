@@ -227,6 +227,6 @@ def test_a_pinned_key_says_who_looks_at_it(workspace: Workspace) -> None:
     workspace.find("#source-tokens .chip").nth(2).click()
     most = int(np.nanargmax(values[:, 2]))
     said = workspace.find("#caption")
-    expect(said).to_contain_text(f"looks most ({values[most, 2]:.2f})")
+    expect(said).to_contain_text(f"({values[most, 2]:.2f})")
     row = workspace.find("#target-tokens .chip").nth(most).locator(".token").last.inner_text()
     expect(said).to_contain_text(f"“{row}”" if f"“{row}”" in said.inner_text() else row)
