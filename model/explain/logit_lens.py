@@ -11,7 +11,7 @@ their rank is 0.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -41,6 +41,7 @@ LOGIT = {
     "total": (QUERY,),  # the logit itself, from the last layer's output: the sum of the others
 }
 CANDIDATES = 10
+ROWS = 160  # of all layers, read through the output matrix at once
 WEIGHTS = ".weights"
 
 
@@ -127,8 +128,8 @@ def lens(run: RecordedRun) -> dict[str, Tensor]:
     """
     ids = torch.tensor(run.written, device=run.stream.matrix.device)
     found: dict[str, list[Tensor]] = {name: [] for name in LENS}
-    for layer in range(len(run.stream.layers)):
-        probabilities = run.stream.logits(run.output(layer)).softmax(dim=-1)  # (T, V)
+    for logits in _logits(run):
+        probabilities = logits.softmax(dim=-1)  # (T, V)
         top = probabilities.topk(min(CANDIDATES, probabilities.shape[-1]), dim=-1)
         own = probabilities[range(len(ids)), ids]
         above = probabilities[: len(ids)] > own[:, None]
@@ -137,6 +138,16 @@ def lens(run: RecordedRun) -> dict[str, Tensor]:
         found["written"].append(run.rows(own, torch.nan))
         found["rank"].append(run.rows(1 + above.sum(dim=-1), 0))
     return {name: torch.stack(layers) for name, layers in found.items()}
+
+
+def _logits(run: RecordedRun) -> Iterator[Tensor]:
+    """Yield the logits (T, V) after each layer, computed for several at once: W is large."""
+    outputs = [run.output(layer) for layer in range(len(run.stream.layers))]
+    rows = len(outputs[0])
+    several = max(1, ROWS // rows)
+    for start in range(0, len(outputs), several):
+        some = torch.cat(outputs[start : start + several])
+        yield from run.stream.logits(some).split(rows)
 
 
 def contributions(run: RecordedRun) -> dict[str, Tensor]:

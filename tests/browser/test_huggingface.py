@@ -101,3 +101,36 @@ def test_a_model_of_two_texts_shows_what_it_writes(workspace: Workspace) -> None
     workspace.open(model="t5", source=TEXT)
     expect(workspace.page.locator("#predictions")).to_be_hidden()
     expect(workspace.page.locator("#target-tokens button").first).to_be_visible()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_inside_takes_a_prediction_apart(workspace: Workspace, lang: str) -> None:
+    page = workspace.page
+    workspace.open(model="llama", source=TEXT, view="inside", query=1, lang=lang)
+    expect(page.locator("#view .lens tbody tr")).to_have_count(2)
+    asked = {"text": TEXT, "model": "llama", "select": ["inside.logit.total"]}
+    found = httpx.post(f"{workspace.url}/api/trace", json=asked).json()
+    logit = found["tensors"]["inside.logit.total"]["data"][1]
+    shown = f"{logit:.4f}".replace("-", "−")
+    expect(page.locator("#view .balance")).to_contain_text(shown)
+    expect(page.locator("#view .lens .own .token").first).to_contain_text("sat")  # the next one
+
+
+def test_a_lens_without_a_sum_says_so(workspace: Workspace) -> None:
+    page = workspace.page
+    workspace.open(model="bert", source=TEXT.replace("cat", "[MASK]"), view="inside", query=2)
+    expect(page.locator("#view .lens tbody tr")).to_have_count(2)
+    expect(page.locator("#view")).to_contain_text("not a sum of contributions")
+    expect(page.locator("#view .of-heads")).to_have_count(0)
+
+
+def test_sinks_and_shared_heads_are_named(workspace: Workspace) -> None:
+    page = workspace.page
+    workspace.open(model="gpt-oss", source=TEXT, view="attention", layer=1, head=2)
+    expect(page.locator("#view .notes")).to_contain_text("Query heads 3–4 share key head 2.")
+    expect(page.locator("#view .notes")).to_contain_text("attention sink, which is not a token")
+    asked = {"text": TEXT, "model": "gpt-oss", "select": ["decoder.1.self.sink"]}
+    found = httpx.post(f"{workspace.url}/api/trace", json=asked).json()
+    sink = found["tensors"]["decoder.1.self.sink"]["data"][2]
+    mean = sum(sink) / len(sink)
+    expect(page.locator("#view .notes")).to_contain_text(f"{mean:.2f} on average")

@@ -34,16 +34,16 @@ function seen() {
 }
 
 test("the lens names each layer's candidates and marks the one that is written", () => {
-  const layers = lens(seen(), 0) ?? [];
+  const layers = lens(MODEL, seen(), 0) ?? [];
   assert.deepEqual(layers.map(({ rank, probability }) => [rank, probability]), [[2, 0.25], [1, 0.5]]);
   assert.deepEqual(layers[0].top.map(({ text, probability, written }) => [text, probability, written]), [["#9", 0.5, false], ["这", 0.25, true]]);
-  assert.equal(lens(seen(), 1)?.[0].top[0].special, true);
+  assert.equal(lens(MODEL, seen(), 1)?.[0].top[0].special, true);
 });
 
 test("a row that writes nothing has nothing to say", () => {
-  assert.equal(lens(seen(), 2), null);
+  assert.equal(lens(MODEL, seen(), 2), null);
   assert.equal(contributions(MODEL, seen(), 2), null);
-  assert.equal(lens(trace(), 0), null);
+  assert.equal(lens(MODEL, trace(), 0), null);
   assert.equal(contributions(MODEL, trace(), 0), null);
 });
 

@@ -66,7 +66,12 @@ class HuggingFace(Adapter):
         able = self.inside.capabilities(info.kind)
         if self.long_forward.works():
             able.add("long")
-        self.info = replace(info, norm=self.inside.norm, capabilities=info.capabilities | able)
+        self.info = replace(
+            info,
+            norm=self.inside.norm,
+            positions=self.inside.positions,
+            capabilities=info.capabilities | able,
+        )
         self.names = self.forward.names()
         self.selectable = [*self.names, *self.inside.names(self.info, self.names)]
         self.text = Text(opened.tokenizer, self.info.vocabulary, self.info.kind == "decoder")

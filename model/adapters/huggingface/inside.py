@@ -38,6 +38,7 @@ class Inside:
         install(found)
         for one in found:
             forward.streamed |= names_of(one)
+        self.positions = _positions(model, found[0].position is not None if found else False)
         self.norm = "post" if found and found[0].terms[0][0].post is not None else "pre"
 
     def capabilities(self, kind: str) -> set[str]:
@@ -92,6 +93,14 @@ class Inside:
             return self.forward.decode(read, *given(TARGET), tap)
 
         return run
+
+
+def _positions(model: Any, learned: bool) -> str:
+    """Return what tells the model the order of tokens, as far as it is known."""
+    if learned:
+        return "learned"
+    rotary = any("Rotary" in type(part).__name__ for part in model.modules())
+    return "rotary" if rotary else "none"
 
 
 def following(

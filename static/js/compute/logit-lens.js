@@ -3,7 +3,8 @@
  * attention.
  */
 
-import { masked, place, stacked, writing } from "../data/attentions.js";
+import { masked, place, predicting, stacked } from "../data/attentions.js";
+import { predictedToken } from "../data/predictions.js";
 import { memo } from "../lib/memo.js";
 import { plane } from "../data/wire.js";
 
@@ -32,7 +33,7 @@ const INPUT = /** @type {const} */ (["embedding", "position"]);
 export const LAYERS = /** @type {const} */ (["ffn", "bias", "norm"]);
 
 /** @param {Model} model  The attentions whose heads add to a logit themselves. */
-const adding = (model) => stacked(model, writing(model).stack);
+const adding = (model) => stacked(model, predicting(model).stack);
 /**
  * What is added at the input: the embedding, and a position if the model adds one there.
  * @param {Model} model
@@ -42,26 +43,45 @@ const atInput = (model) => (POSITIONED.includes(model?.positions ?? POSITIONED[0
 const logits = (model) =>
   [...adding(model).map(({ kind }) => kind), ...atInput(model), ...LAYERS, "total"].map((name) => `inside.logit.${name}`);
 
+/** Whether its logits are a sum of contributions. @param {Model} model */
+export const adds = (model) => model?.capabilities?.includes("contributions") ?? true;
+
+/** Whether it has gradient × attention. @param {Model} model */
+export const slopes = (model) => model?.capabilities?.includes("relevance") ?? true;
+
 /** @param {Model} model @param {Pick<State, "block" | "layer">} at */
 const relevanceOf = (model, at) => `inside.relevance.${place(model, at)}`;
 
 /** @param {Model} model @param {Pick<State, "block" | "layer">} at @returns {string[]}  tensors */
 export const needed = (model, at) => [
   ...LENS,
-  ...logits(model),
-  relevanceOf(model, at),
+  ...(adds(model) ? logits(model) : []),
+  ...(slopes(model) ? [relevanceOf(model, at)] : []),
   place(model, at, "weights"),
   place(model, at, "mask"),
 ];
 
 /**
+ * The token that a row predicts.
+ * @param {Model} model
  * @param {Trace} trace
- * @param {number} row  that writes
- * @returns {Layer[] | null}  null where the trace lacks it, or the row writes nothing
+ * @param {number} row
  */
-export function lens(trace, row) {
+export function about(model, trace, row) {
+  const candidates = trace.tensors["inside.lens.candidates"];
+  const [layers, rows, count] = candidates?.shape ?? [0, 0, 0];
+  return predictedToken(model, trace, row, candidates?.data[((layers - 1) * rows + row) * count]);
+}
+
+/**
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {number} row  that predicts
+ * @returns {Layer[] | null}  null where the trace lacks it, or the row predicts nothing
+ */
+export function lens(model, trace, row) {
   const [probabilities, candidates, written, ranks] = LENS.map((name) => trace.tensors[name]);
-  const token = trace.output.tokens[row];
+  const token = about(model, trace, row);
   if (!probabilities || !token) return null;
   const [layers, rows, count] = probabilities.shape;
   return Array.from({ length: layers }, (_, layer) => {
@@ -92,7 +112,7 @@ export function settled(layers) {
  * @returns {Sum | null}  null where the trace lacks it, or the row writes nothing
  */
 export function contributions(model, trace, row) {
-  if (!logits(model).every((name) => trace.tensors[name]) || !trace.output.tokens[row]) return null;
+  if (!logits(model).every((name) => trace.tensors[name]) || !about(model, trace, row)) return null;
   const of = (/** @type {string} */ name) => trace.tensors[`inside.logit.${name}`];
   const heads = adding(model).map(({ id, kind }) => ({ block: id, kind, values: byHead(of(kind), row) }));
   const parts = /** @type {Sum["parts"]} */ (

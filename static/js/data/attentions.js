@@ -12,7 +12,7 @@ import { plainStep, sides } from "./tokens.js";
 /** @typedef {import("../state/store.js").Lit} Lit */
 /** @typedef {import("./model.js").Attention} Attention */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
-/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias">>) | null} Model  null: not known yet */
+/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "capabilities" | "mask" | "kind">>) | null} Model  null: not known yet */
 /**
  * Attentions of one kind and stack, layer by layer.
  * @typedef {object} Block
@@ -22,11 +22,12 @@ import { plainStep, sides } from "./tokens.js";
  * @property {string} query  the text whose tokens look
  * @property {string} key  the text whose tokens are looked at
  * @property {boolean} writes  whether each row writes a token
+ * @property {boolean} predicts  whether a row predicts a token: of a text that is written, or of the only text
  * @property {Attention[]} rows  one per layer
  */
 
 /** While no model is known yet. @type {Block} */
-const NONE = { id: "", stack: "", kind: "", query: "", key: "", writes: false, rows: [] };
+const NONE = { id: "", stack: "", kind: "", query: "", key: "", writes: false, predicts: false, rows: [] };
 
 /** @param {Model} model @returns {Block[]}  in the order in which they run */
 export function blocks(model) {
@@ -43,7 +44,7 @@ function grouped({ texts, attentions }) {
     const { stack, kind, query, key } = row;
     const id = query === key ? stack : kind;
     const writes = texts.length > 1 && grown.has(query);
-    const block = found.get(id) ?? { id, stack, kind, query, key, writes, rows: [] };
+    const block = found.get(id) ?? { id, stack, kind, query, key, writes, predicts: writes || texts.length === 1, rows: [] };
     found.set(id, { ...block, rows: [...block.rows, row] });
   }
   return [...found.values()];
@@ -74,6 +75,9 @@ export const within = (model, text) => blocks(model).find(({ query, key }) => qu
 
 /** @param {Model} model @returns {Block}  whose rows write tokens */
 export const writing = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
+
+/** @param {Model} model @returns {Block}  the last one whose rows predict tokens */
+export const predicting = (model) => blocks(model).findLast(({ predicts }) => predicts) ?? NONE;
 
 /**
  * Tensors of the next-token candidates of each row that writes.

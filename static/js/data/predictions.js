@@ -1,6 +1,7 @@
 /** Which tokens a model of one text predicts at a row, and the text with one of them in its place. */
 
 import { blocks, typed } from "./attentions.js";
+import { isPad } from "./tokens.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("./wire.js").Token} Token */
@@ -81,4 +82,23 @@ export const writable = ({ text, special }) => !special && !/^(<0x[0-9A-F]{2}>)+
 export function hidden(source, { start, end }, mask) {
   const points = [...source];
   return points.slice(0, start).join("") + mask + points.slice(end).join("");
+}
+
+/**
+ * The token that a row predicts and that its numbers are about: the written one; in a single text the
+ * next one, or for a masked model its own. Where the text has none, the model's most probable one.
+ * @param {import("./attentions.js").Model} model
+ * @param {Trace} trace
+ * @param {number} row
+ * @param {number} [best]  the id of the most probable one
+ * @returns {Pick<Token, "id" | "text" | "special"> | null}  null: the row is padding
+ */
+export function predictedToken(model, trace, row, best) {
+  if (!model || model.texts.length > 1) return trace.output.tokens[row] ?? null;
+  const tokens = (trace.tokens[typed(model)] ?? []).filter((token) => !isPad(token));
+  if (row >= tokens.length) return null;
+  const fills = model.kind === "encoder";
+  const own = fills ? tokens[row] : tokens[row + 1];
+  if (own && !(fills && own.special && own.text === model.mask)) return own;
+  return best === undefined ? null : { id: best, ...(trace.pieces?.[best] ?? { text: `#${best}`, special: false }) };
 }

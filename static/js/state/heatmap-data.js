@@ -4,7 +4,7 @@
  * numbers.
  */
 
-import { attention, axes, blockAt, blockOf, extent } from "../data/attentions.js";
+import { attention, attentionAt, axes, blockAt, blockOf, extent, place } from "../data/attentions.js";
 import { lit } from "./highlight.js";
 import { isChanged } from "./interventions.js";
 import { explained, salient } from "../compute/row-summary.js";
@@ -41,8 +41,20 @@ import { joined, singles, words } from "../data/word-groups.js";
  * @property {{axis: Axis, steps: Step[]}} cols
  * @property {Float32Array} sinks  each row's weight on special tokens, hidden or not; on the first
  *   token if there are none
+ * @property {boolean} sunk  whether `sinks` are what each row gives to a learned sink, which is no token
  * @property {number} specials  number of special keys
  */
+
+/** @param {Page["model"]} model @param {Page["link"]} link @returns {string[]}  the weight of a learned sink, if the attention has one */
+export const sinkNeeds = (model, link) =>
+  attentionAt(model, place(model, link))?.scoring.includes("sink") ? [place(model, link, "sink")] : [];
+
+/** @param {Page["model"]} model @param {Trace} trace @param {Page["link"]} link @returns {Float32Array | null}  of each query */
+function sinkOf(model, trace, link) {
+  const tensor = trace.tensors[place(model, link, "sink")];
+  const rows = tensor?.shape[1] ?? 0;
+  return tensor ? Float32Array.from(tensor.data.slice(link.head * rows, (link.head + 1) * rows), Number) : null;
+}
 
 /** @param {Page} page @returns {Choice}  Only the heatmap has these options. */
 export function choice({ link: { view, options } }) {
@@ -91,9 +103,10 @@ function read(model, link, trace, choice, count) {
   const planes = whole.map((plane) => fold(plane, rows.axis.groups, cols.axis.groups));
   const matrix = combine(planes, choice.pool);
   const special = keys.flatMap((token, i) => (token.special ? [i] : []));
-  const sinks = shares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
+  const sunk = choice.words || count > 1 ? null : sinkOf(model, trace, link);
+  const sinks = sunk ?? shares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
   const found = strongest(matrix, choice.top);
-  return { choice, matrix, planes, ...found, rows, cols, sinks, specials: special.length };
+  return { choice, matrix, planes, ...found, rows, cols, sinks, specials: special.length, sunk: sunk !== null };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Notes on how the weights were processed, so that nothing is changed silently. */
 
-import { extent } from "../../data/attentions.js";
+import { attentionAt, extent, place } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { isPad } from "../../data/tokens.js";
 
@@ -26,6 +26,7 @@ export function notes({ store, t }, reading, floor) {
       && t("Pieces of a word are merged: weights are summed over its keys and averaged over its queries."),
     choice.words && !joins(rows.axis, cols.axis) && t("Every word here is one token: there is nothing to merge."),
     sinks(t, reading),
+    choice.pool === "one" && shared(t, attentionAt(model, place(model, link)), link.head),
     choice.top < 100 &&
       t("{shown} of {open} cells are shown, the strongest {percent} %. The dotted ones are hidden, not 0.", {
         shown: reading.shown,
@@ -47,8 +48,9 @@ const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => grou
  * @param {Context["t"]} t
  * @param {Reading} reading
  */
-function sinks(t, { choice, sinks, specials, rows }) {
+function sinks(t, { choice, sinks, specials, rows, sunk }) {
   const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
+  if (sunk) return t("The bar at the end of a row is its weight on a learned attention sink, which is not a token: {mean} on average. Both together sum to 1.", { mean });
   if (!specials) return t("The bar at the end of a row is its weight on the first token: {mean} on average.", { mean });
   if (!choice.hides && choice.pool === "max")
     return t("The bar at the end of a row is the largest weight of any single head on special tokens: {mean} on " +
@@ -61,4 +63,18 @@ function sinks(t, { choice, sinks, specials, rows }) {
       "them: {mean} on average.", hidden);
   return t("{n} special tokens are hidden, so rows no longer sum to 1: the hidden weight is shown at the end of each " +
     "row, {mean} on average.", hidden);
+}
+
+/**
+ * Which heads read the same keys and values.
+ * @param {Context["t"]} t
+ * @param {import("../../data/model.js").Attention | undefined} attention
+ * @param {number} head
+ */
+function shared(t, attention, head) {
+  if (!attention || attention.kv_heads >= attention.heads) return null;
+  const group = attention.heads / attention.kv_heads;
+  const key = Math.floor(head / group);
+  const [first, last] = [key * group + 1, (key + 1) * group];
+  return t("Query heads {first}–{last} share key head {key}.", { first, last, key: key + 1 });
 }

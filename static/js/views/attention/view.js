@@ -13,7 +13,7 @@ import { SHARED, choice, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
+import { litIn, pairIn, reading, sinkNeeds, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 import { file } from "../../draw/svg.js";
 import { mountLong } from "./long/view.js";
@@ -52,7 +52,7 @@ export const attention = {
     keys: range,
   },
   long: true,
-  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
+  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask"), ...sinkNeeds(model, link)],
   settle,
   mount,
 };
@@ -219,7 +219,8 @@ const choices = (t) => [
 ];
 
 /** @param {Context} context @param {import("../../state/heatmap-data.js").Reading} reading */
-function endsLabel({ t }, { specials, choice }) {
+function endsLabel({ t }, { specials, choice, sunk }) {
+  if (sunk) return t("attention sink");
   if (!specials) return t("on the first token");
   return choice.hides ? t("hidden tokens") : t("special tokens");
 }

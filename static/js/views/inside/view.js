@@ -3,7 +3,7 @@
  * of the written token, and how the translation's probability depends on the selected head.
  */
 
-import { axes, between, blockOf, writing } from "../../data/attentions.js";
+import { axes, between, blockOf, predicting } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { change, four, tiny, two } from "../../lib/numbers.js";
@@ -11,14 +11,14 @@ import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
-import { contributions, lens, needed, settled, strongest } from "../../compute/logit-lens.js";
+import { about, adds, contributions, lens, needed, settled, slopes, strongest } from "../../compute/logit-lens.js";
 import { legible } from "../../draw/paint.js";
 import { colour, css, diverging } from "../../draw/scale.js";
-import { languages } from "../../data/tokens.js";
+import { labels, languages } from "../../data/tokens.js";
 import { headTable } from "./head-contributions.js";
 import { ledgerTable } from "./logit-breakdown.js";
 import { lensTable } from "./logit-lens.js";
-import { slopes } from "./gradients.js";
+import { slopes as gradients } from "./gradients.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -46,11 +46,11 @@ export const inside = {
       "Gradient × attention shows how much the translation's log-probability depends on each weight of the " +
       "selected head.",
     ),
-  blocks: ({ writes }) => writes,
-  capabilities: ["lens", "contributions", "relevance"],
+  blocks: ({ predicts }) => predicts,
+  capabilities: ["lens"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none", twice: 480 },
-  needs: ({ model, link }) => (blockOf(model, link.block).writes ? needed(model, link) : []),
-  lights: ({ model }) => [{ part: "output" }, { part: "residual", stack: writing(model).stack }],
+  needs: ({ model, link }) => (blockOf(model, link.block).predicts ? needed(model, link) : []),
+  lights: ({ model }) => [{ part: "output" }, { part: "residual", stack: predicting(model).stack }],
   mount,
 };
 
@@ -59,7 +59,7 @@ function mount(context, root) {
   const { store, t } = context;
   const { line: finding, inner } = context.finding();
   const heads = headTable(context, pick);
-  const gradient = slopes(context);
+  const gradient = gradients(context);
   const body = h("div", { className: "inside", hidden: true });
   const waiting = waitingLine(context, t("Looking inside …"));
   root.append(...(inner ? [inner] : []), waiting.element, body);
@@ -80,44 +80,60 @@ function mount(context, root) {
   function paint() {
     const { trace, link, model } = store.get();
     const at = row();
-    const [layers, sum] = trace ? [lens(trace, at), contributions(model, trace, at)] : [];
-    if (!trace || !layers || !sum) return;
+    const [layers, sum] = trace ? [lens(model, trace, at), contributions(model, trace, at)] : [null, null];
+    const token = trace && about(model, trace, at);
+    if (!trace || !layers || !token || (adds(model) && !sum)) return;
     const theme = context.theme();
     const { columns, count } = columnsOf(context.room().width / theme.size, sum);
     const [, lang] = languages(trace.direction);
-    const written = axes(model, trace, writing(model).id).rows[at].writes;
-    heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
+    const { writes, id } = predicting(model);
+    const written = writes ? axes(model, trace, id).rows[at].writes : labels([{ ...token, start: 0, end: 0 }], lang)[0];
+    if (sum) heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
     body.dataset.columns = String(columns);
     render(finding, found(context, written, layers, sum));
     render(
       body,
+<<<<<<< HEAD
       section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), reading(t, lensRemarks(t, layers.length))),
       section("of-heads", t("What each head adds to the logit"), heads.element, reading(t, headRemarks(t))),
       section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
       el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), reading(t, sumRemarks(t))),
       gradient.element,
+=======
+      section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), lensRemarks(t, layers.length)),
+      sum && section("of-heads", t("What each head adds to the logit"), heads.element, headRemarks(t, model)),
+      sum && section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
+      sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), note(sumRemarks(t))),
+      !sum && note([t("This model's logits are not a sum of contributions: what is behind its last layer is not linear.")]),
+      slopes(model) && gradient.element,
+>>>>>>> be825b1a (Inside shows decoders and masked models; attention sinks and heads that share keys are named)
     );
   }
 
   function draw() {
     const { trace, link, model } = store.get();
-    if (!trace || !model || !blockOf(model, link.block).writes) return;
-    const ready = lens(trace, row()) !== null && contributions(model, trace, row()) !== null;
+    if (!trace || !model || !blockOf(model, link.block).predicts) return;
+    const ready = lens(model, trace, row()) !== null && (!adds(model) || contributions(model, trace, row()) !== null);
     const still = !ready && !body.hidden;
+<<<<<<< HEAD
     const silent = !trace.output.tokens[row()];
     waiting.show(!ready && !still, silent ? t("This row is padding, so it writes nothing.") : undefined);
+=======
+    const silent = predicting(model).writes ? !trace.output.tokens[row()] : trace.tokens[predicting(model).query].slice(row())[0]?.text === "<pad>";
+    waiting.show(!ready && !still, silent ? t("This row is padding: it writes nothing.") : undefined);
+>>>>>>> be825b1a (Inside shows decoders and masked models; attention sinks and heads that share keys are named)
     body.hidden = silent || (!ready && !still);
     if (silent) render(finding);
     if (body.hidden) return;
     paint();
-    gradient.draw();
+    if (slopes(model)) gradient.draw();
     body.dataset.drawn = "";
   }
 
   function light() {
     if (body.hidden) return draw();
     paint();
-    gradient.light();
+    if (slopes(store.get().model)) gradient.light();
   }
 
   return {
@@ -150,13 +166,14 @@ const reading = (t, remarks) =>
 
 /**
  * @param {number} letters  that fit into a line
- * @param {Sum} sum
+ * @param {Sum | null} sum
  * @returns {{columns: number, count: number}}  number of columns of sections, and of candidates per
  *   layer
  */
-function columnsOf(letters, { heads }) {
+function columnsOf(letters, sum) {
+  const heads = sum?.heads ?? [];
   const half = (letters - GAP) / 2;
-  const columns = letters >= PAIR && half >= NAMES + HEAD * heads[0].values[0].length ? 2 : 1;
+  const columns = letters >= PAIR && half >= NAMES + HEAD * (heads[0]?.values[0].length ?? 0) ? 2 : 1;
   const each = columns === 2 ? half : letters;
   return { columns, count: Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5) };
 }
@@ -165,24 +182,23 @@ function columnsOf(letters, { heads }) {
  * @param {Context} context
  * @param {import("../../data/tokens.js").Label} written
  * @param {import("../../compute/logit-lens.js").Layer[]} layers
- * @param {Sum} sum
+ * @param {Sum | null} sum
  */
 function found({ store, t, say }, written, layers, sum) {
   const first = settled(layers);
+  const token = { token: quoted(written), layer: (first ?? 0) + 1, rank: layers[layers.length - 1].rank };
+  const said =
+    first === null
+      ? say(t("{token} is at rank {rank} after the last layer."), token)
+      : say(t("{token} is most probable from layer {layer} on."), token);
+  if (!sum) return said;
   const best = strongest(sum);
   const values = {
-    token: quoted(written),
-    layer: (first ?? 0) + 1,
-    rank: layers[layers.length - 1].rank,
     at: best.layer + 1,
     head: best.head + 1,
     value: change(best.value),
     logit: two(sum.logit),
   };
-  const said =
-    first === null
-      ? say(t("{token} is at rank {rank} after the last layer."), values)
-      : say(t("{token} is most probable from layer {layer} on."), values);
   const added =
     between(blockOf(store.get().model, best.block))
       ? say(t("Cross-attention head {head} of layer {at} adds most to its logit of {logit}: {value}."), values)
@@ -216,11 +232,17 @@ const lensRemarks = (t, layers) => [
   t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
 ];
 
+<<<<<<< HEAD
 /** @param {Context["t"]} t */
 const headRemarks = (t) => [
   t("Only decoder heads add to the logit directly; encoder heads contribute through cross-attention."),
+=======
+/** @param {Context["t"]} t @param {import("../../data/attentions.js").Model} model */
+const headRemarks = (t, model) => [
+  model && model.texts.length > 1 && t("Only the decoder's heads add to the logit themselves; the encoder's do it through what cross attention reads."),
+>>>>>>> be825b1a (Inside shows decoders and masked models; attention sinks and heads that share keys are named)
   t("Click a head to see its attention below."),
-];
+].filter((line) => typeof line === "string");
 
 /** @param {Context["t"]} t */
 const sumRemarks = (t) => [
