@@ -93,20 +93,12 @@ function mount(context, root) {
     render(finding, found(context, written, layers, sum));
     render(
       body,
-<<<<<<< HEAD
       section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), reading(t, lensRemarks(t, layers.length))),
-      section("of-heads", t("What each head adds to the logit"), heads.element, reading(t, headRemarks(t))),
-      section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
-      el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), reading(t, sumRemarks(t))),
-      gradient.element,
-=======
-      section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), lensRemarks(t, layers.length)),
-      sum && section("of-heads", t("What each head adds to the logit"), heads.element, headRemarks(t, model)),
+      sum && section("of-heads", t("What each head adds to the logit"), heads.element, reading(t, headRemarks(t, model))),
       sum && section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
-      sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), note(sumRemarks(t))),
-      !sum && note([t("This model's logits are not a sum of contributions: what is behind its last layer is not linear.")]),
+      sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), reading(t, sumRemarks(t))),
+      !sum && el("p", { className: "note" }, t("This model's logits are not a sum of contributions: the computation after its last layer is not linear.")),
       slopes(model) && gradient.element,
->>>>>>> be825b1a (Inside shows decoders and masked models; attention sinks and heads that share keys are named)
     );
   }
 
@@ -115,13 +107,8 @@ function mount(context, root) {
     if (!trace || !model || !blockOf(model, link.block).predicts) return;
     const ready = lens(model, trace, row()) !== null && (!adds(model) || contributions(model, trace, row()) !== null);
     const still = !ready && !body.hidden;
-<<<<<<< HEAD
-    const silent = !trace.output.tokens[row()];
+    const silent = predicting(model).writes ? !trace.output.tokens[row()] : trace.tokens[predicting(model).query][row()]?.text === "<pad>";
     waiting.show(!ready && !still, silent ? t("This row is padding, so it writes nothing.") : undefined);
-=======
-    const silent = predicting(model).writes ? !trace.output.tokens[row()] : trace.tokens[predicting(model).query].slice(row())[0]?.text === "<pad>";
-    waiting.show(!ready && !still, silent ? t("This row is padding: it writes nothing.") : undefined);
->>>>>>> be825b1a (Inside shows decoders and masked models; attention sinks and heads that share keys are named)
     body.hidden = silent || (!ready && !still);
     if (silent) render(finding);
     if (body.hidden) return;
@@ -232,15 +219,9 @@ const lensRemarks = (t, layers) => [
   t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
 ];
 
-<<<<<<< HEAD
-/** @param {Context["t"]} t */
-const headRemarks = (t) => [
-  t("Only decoder heads add to the logit directly; encoder heads contribute through cross-attention."),
-=======
 /** @param {Context["t"]} t @param {import("../../data/attentions.js").Model} model */
 const headRemarks = (t, model) => [
-  model && model.texts.length > 1 && t("Only the decoder's heads add to the logit themselves; the encoder's do it through what cross attention reads."),
->>>>>>> be825b1a (Inside shows decoders and masked models; attention sinks and heads that share keys are named)
+  model && model.texts.length > 1 && t("Only decoder heads add to the logit directly; encoder heads contribute through cross-attention."),
   t("Click a head to see its attention below."),
 ].filter((line) => typeof line === "string");
 
