@@ -147,7 +147,7 @@ def _logits(run: RecordedRun) -> Iterator[Tensor]:
     several = max(1, ROWS // rows)
     for start in range(0, len(outputs), several):
         some = torch.cat(outputs[start : start + several])
-        yield from torch.split(run.stream.logits(some), rows)  # type: ignore[no-untyped-call]
+        yield from torch.split(run.stream.logits(some), rows)
 
 
 def contributions(run: RecordedRun) -> dict[str, Tensor]:
