@@ -12,7 +12,7 @@ import { plainStep, sides } from "./tokens.js";
 /** @typedef {import("../state/store.js").Lit} Lit */
 /** @typedef {import("./model.js").Attention} Attention */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
-/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "capabilities" | "mask" | "kind">>) | null} Model  null: not known yet */
+/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "capabilities" | "mask">>) | null} Model  null: not known yet */
 /**
  * Attentions of one kind and stack, layer by layer.
  * @typedef {object} Block

@@ -1,6 +1,6 @@
 /** Which tokens a model of one text predicts at a row, and the text with one of them in its place. */
 
-import { blocks, typed } from "./attentions.js";
+import { blocks, rules, typed } from "./attentions.js";
 import { isPad } from "./tokens.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
@@ -97,7 +97,7 @@ export function predictedToken(model, trace, row, best) {
   if (!model || model.texts.length > 1) return trace.output.tokens[row] ?? null;
   const tokens = (trace.tokens[typed(model)] ?? []).filter((token) => !isPad(token));
   if (row >= tokens.length) return null;
-  const fills = model.kind === "encoder";
+  const fills = !model.attentions.some(({ mask }) => rules(mask).includes("causal"));
   const own = fills ? tokens[row] : tokens[row + 1];
   if (own && !(fills && own.special && own.text === model.mask)) return own;
   return best === undefined ? null : { id: best, ...(trace.pieces?.[best] ?? { text: `#${best}`, special: false }) };
