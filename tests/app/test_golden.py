@@ -151,7 +151,7 @@ def test_golden_links_cover_all_parameters() -> None:
     }
     # The introduction and the tour are not part of the state of a sentence.
     around = {"opening", "tour", "glosses"}
-    # Long texts need a model that reads more tokens than the shipped one: tests/browser/views/test_long_text.py.
+    # Long texts need a model that reads more tokens than the shipped one: test_long_text.py.
     long = {"queries", "keys", "shade", "level"}
     known = {*options, *ShareState.model_fields} - around - long
     assert {key for one in said for key in one} == known
