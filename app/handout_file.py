@@ -28,6 +28,7 @@ FEW = ("weights", "mask", "probabilities", "candidates")
 PARTS = (*FEW, "q", "k", "v")
 CONTEXT = "\x04"  # after which a message follows, in its key
 ESCAPE = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)  # in JavaScript
+JOINED = re.compile(r'"\s*\+\s*"')  # a string over several lines
 LOADER = "handout-loader"
 UNSTYLED = ".handout { visibility: hidden } noscript { visibility: visible }"
 SELECT = [f"*.{part}" for part in PARTS]
@@ -111,6 +112,7 @@ def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
 
 def said(code: str, lang: str) -> dict[str, str | list[str]]:
     """Return the messages of a language that a script has."""
-    plain = ESCAPE.sub(lambda found: chr(int(found[1], 16)), code).replace('\\"', '"')
+    whole = JOINED.sub("", code)
+    plain = ESCAPE.sub(lambda found: chr(int(found[1], 16)), whole).replace('\\"', '"')
     known = messages(lang).items()
     return {key: text for key, text in known if key.rpartition(CONTEXT)[2] in plain}

@@ -129,7 +129,7 @@ async def test_body(
         ("/api/trace", {"source": "hi", "target": "x" * 2_002}, (2_000, "characters", 2_002)),
         ("/api/trace", {"source": "hi", "select": ["*a" * 65]}, (128, "characters", None)),
         ("/api/trace", {"source": "hi", "select": ["*"] * 257}, (256, "entries", 257)),
-        ("/api/trace", {"source": "x" * 200_000}, (100_000, "bytes", None)),
+        ("/api/trace", {"source": "x" * 300_000}, (250_000, "bytes", None)),
         (
             "/api/trace",
             {"source": "hi", "interventions": [{"at": "encoder.0.self", "do": "zero"}] * 65},
@@ -190,7 +190,7 @@ async def test_content_type(client: httpx.AsyncClient, media_type: str | None) -
 
 @pytest.mark.parametrize("chunked", [False, True])
 async def test_body_over_the_limit(client: httpx.AsyncClient, chunked: bool) -> None:
-    body = json.dumps({"source": "x" * 200_000}).encode()
+    body = json.dumps({"source": "x" * 300_000}).encode()
 
     async def chunks() -> Any:
         for start in range(0, len(body), 1_000):
@@ -198,7 +198,7 @@ async def test_body_over_the_limit(client: httpx.AsyncClient, chunked: bool) -> 
 
     content = chunks() if chunked else body
     response = await client.post("/api/trace", content=content, headers=JSON)
-    assert "100000" in hold(response, 413, "body-too-large", None)["detail"]
+    assert "250000" in hold(response, 413, "body-too-large", None)["detail"]
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_its_description(model: OneText) -> None:
     assert list(trace) == [f"{kind}.0.self.weights", f"{kind}.1.self.weights"]
     assert (trace.written, trace.direction) == (None, None)
     assert repr(trace).splitlines()[:2] == [f"Trace of {kind}", "  The cat sat"]
-    with pytest.raises(LookupError, match="wrote nothing"):
+    with pytest.raises(LookupError, match="only read the text"):
         _ = trace.output
     arrived = pickle.loads(pickle.dumps(trace))
     assert arrived == trace

@@ -212,5 +212,5 @@ def test_a_run_teaches_the_two_heads_from_its_step_on(
 
 
 def test_one_head_is_too_few(corpus: Corpus, config: ModelConfig) -> None:
-    with pytest.raises(ValueError, match="two heads, not 1"):
+    with pytest.raises(ValueError, match="2 heads, not 1"):
         Guide.of(corpus, replace(config, heads=1), 1.0)

@@ -145,7 +145,7 @@ def test_a_relative_product_multiplies_and_begins_as_one() -> None:
 
 def test_largest_offsets_are_of_relative_positions() -> None:
     assert ModelConfig(50, positions="relative", max_offset=4).max_offset == 4
-    with pytest.raises(ValueError, match="positions rotary have no offsets"):
+    with pytest.raises(ValueError, match="positions rotary do not use max_offset"):
         ModelConfig(50, positions="rotary", max_offset=4)
     with pytest.raises(ValueError, match="max_offset must be at least 1, not 0"):
         ModelConfig(50, positions="relative", max_offset=0)

@@ -45,7 +45,7 @@ def test_heads_are_taught_to_align(data: list[str], counted: Path, tmp_path: Pat
 
 def test_one_head_cannot_be_guided(data: list[str], tmp_path: Path) -> None:
     line = [str(tmp_path), *data, "--raw", *SHAPE, "--guide", "1"]
-    with pytest.raises(ValueError, match="two heads, not 1"):
+    with pytest.raises(ValueError, match="2 heads, not 1"):
         train([*line, "--heads", "1"])
     assert not (tmp_path / "run.json").exists()
     with pytest.raises(ValueError, match=r"guide must be at least 0, not -1\.0"):
