@@ -57,7 +57,8 @@ def _check_prefix(rows: Rows, request: Request, tokens: Sequence[Token]) -> None
     never, eos = set(rows.text.never.tolist()), rows.text.tokenizer.eos_token_id
     for index, id_ in enumerate(prefix):
         ended = id_ == eos and index < len(prefix) - 1
-        if not 0 <= id_ < rows.info.vocabulary or id_ in never or ended:
+        begins = index == 0 and id_ == rows.first
+        if not 0 <= id_ < rows.info.vocabulary or (id_ in never and not begins) or ended:
             field = f"decode.prefix[{index}]"
             detail = f"{field} must be the id of a token that can be written there"
             raise InputError("unknown-token", field, detail)

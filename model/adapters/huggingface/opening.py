@@ -99,9 +99,23 @@ def _halves(config: Any) -> list[Any]:
 
 
 def _tokenizer(folder: Path) -> Any:
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OFFLINE)
+    """Return the tokenizer of a folder; only fast ones give their tokens' places."""
+    wanted = (
+        f"{folder} needs a fast tokenizer, saved as tokenizer.json: it gives each token's place in "
+        f'the text. To write one, run AutoTokenizer.from_pretrained("{folder}").save_pretrained('
+        f'"{folder}") where the packages of its tokenizer (such as sentencepiece) are installed'
+    )
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OFFLINE)
+    except (ImportError, OSError, ValueError) as error:
+        (reason, *_) = str(error).strip().splitlines() or [type(error).__name__]
+        raise ValueError(f"{wanted} ({reason.rstrip(':. ')})") from error
     if not tokenizer.is_fast:
-        raise ValueError(f"{folder}: the tokenizer has no offsets; save it as a tokenizer.json")
+        raise ValueError(f"{wanted} ({type(tokenizer).__name__} is a slow one)")
+    # Without files, some classes silently return a tokenizer that knows only special tokens.
+    files = {*tokenizer.vocab_files_names.values(), "tokenizer.json"}
+    if not any((folder / name).is_file() for name in files):
+        raise ValueError(f"{wanted} (the folder has none of {', '.join(sorted(files))})")
     return tokenizer
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,6 +48,7 @@ class Rows:
         self.device = model.device
         self.text = text
         self.info = info
+        self.first = _first(model, text) if info.kind == "encoder-decoder" else None
 
     @property
     def read(self) -> str:
@@ -60,16 +61,29 @@ class Rows:
 
     def target(self, request: Request) -> list[Token] | None:
         """Return the tokens of the target, None if the model decodes one; raises `InputError`."""
-        return None if request.target is None else self._fitting(TARGET, request.target)
+        if request.target is None:
+            return None
+        return self._fitting(TARGET, request.target, self._as_written)
 
-    def _fitting(self, field: str, text: str) -> list[Token]:
-        tokens = list(self.text.encode(text))
+    def _as_written(self, text: str) -> Sequence[Token]:
+        """Return the tokens of a target, which begins as the model's own do."""
+        tokens = self.text.encode(text)
+        if self.first is None:
+            return tokens
+        rest = tokens[1:] if tokens and tokens[0].special else tokens
+        return [self.text.token(self.first), *rest]
+
+    def _fitting(
+        self, field: str, text: str, encode: Callable[[str], Sequence[Token]] | None = None
+    ) -> list[Token]:
+        encode = encode or self.text.encode
+        tokens = list(encode(text))
         if not any(token.end > token.start for token in tokens):
             raise InputError("empty-text", field, f"{field} is empty")
         most = self.info.max_tokens
         if len(tokens) > most:
             detail = f"{field} has {len(tokens)} tokens; this model reads at most {most}"
-            excess = Excess(most, "tokens", len(tokens), fits(text, most, self.text.encode))
+            excess = Excess(most, "tokens", len(tokens), fits(text, most, encode))
             raise InputError("text-too-long", field, detail, excess)
         return tokens
 
@@ -115,3 +129,15 @@ class Rows:
             return min(left, request.decode.max_tokens or GOES_ON)
         most = min(self.info.max_tokens, len(tokens) + BEYOND_SOURCE)
         return min(most, request.decode.max_tokens or most)
+
+
+def _first(model: Any, text: Text) -> int | None:
+    """Return the id with which every output begins, such as a language; None: the model chooses.
+
+    It is named in `generation_config.json`, or is the tokenizer's target language (NLLB, mBART).
+    """
+    forced = getattr(getattr(model, "generation_config", None), "forced_bos_token_id", None)
+    language = getattr(text.tokenizer, "tgt_lang", None)
+    if forced is None and language is not None:
+        forced = text.tokenizer.convert_tokens_to_ids(language)
+    return None if forced is None else int(forced)

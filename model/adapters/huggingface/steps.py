@@ -43,10 +43,10 @@ class Steps:
             recorder, begun = replace(recorder, own={}), read[0].tolist()
             following = self._continuing()
         cache = new_cache(self.two_texts) if self.cached else None
-        writer = Writer(following, begun, recorder, self.never, cache)
+        writer = Writer(following, begun, recorder, self.never, cache, self.rows.first)
         limit = self.rows.limit(row.request, row.texts[self.rows.read][:own])
         decode = row.request.decode
-        if not decode.prefix and (first := self._first) is not None:
+        if not decode.prefix and (first := self.rows.first) is not None:
             decode = replace(decode, prefix=(first,))
         with torch.inference_mode():
             yield from search(writer, self.ends, decode, limit)
@@ -71,12 +71,6 @@ class Steps:
             return self.forward.decode(encoded.repeated(len(ids)), ids, mine, tap, cache)[:, -1]
 
         return following
-
-    @property
-    def _first(self) -> int | None:
-        """The forced first token of an encoder–decoder's output, such as a language."""
-        found = getattr(self.model.generation_config, "forced_bos_token_id", None)
-        return found if self.two_texts else None
 
     @torch.inference_mode()
     def _same_with_cache(self) -> bool:

@@ -21,19 +21,27 @@ Next = Callable[[Tensor, int, Tap, Any], Tensor]
 
 
 class Writer(Predictor):
-    """Reads a text token by token.
+    """Reads a text token by token; `first` may be written first even if it is in `never`.
 
     With a cache, keys and values of earlier tokens are kept, and a step computes only the new ones.
     Without one it reads the whole text again.
     """
 
     def __init__(
-        self, next_: Next, ids: Sequence[int], recorder: Recorder, never: Tensor, cache: Any = None
+        self,
+        next_: Next,
+        ids: Sequence[int],
+        recorder: Recorder,
+        never: Tensor,
+        cache: Any = None,
+        first: int | None = None,
     ) -> None:
         self.next = next_
         self.recorder = recorder
         self.never = never
         self.cache = cache
+        self.first = first
+        self.begun = len(ids)
         self.read = torch.tensor([list(ids)], device=never.device)
         self.known = 0  # tokens in the cache
 
@@ -46,7 +54,11 @@ class Writer(Predictor):
         if self.cache is not None:
             self.known = length
         # Not renormalised without the forbidden ids: probabilities equal those of the trace.
-        return logits.log_softmax(-1).index_fill(1, self.never, -torch.inf)
+        logprobs = logits.log_softmax(-1)
+        found = logprobs.index_fill(1, self.never, -torch.inf)
+        if self.first is not None and length == self.begun:
+            found[:, self.first] = logprobs[:, self.first]
+        return found
 
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
         if rows is not None:
