@@ -24,7 +24,8 @@ export function bindAnnouncer({ store, announce, t }) {
     const { text } = trace.output;
     const news = text === said ? "" : `${t("Translation")}: ${text || t("(nothing)")} `;
     said = text;
-    announce(news + caption());
+    const words = news + caption();
+    if (words) announce(words);
   }, REST);
   store.subscribe(({ link, trace }) => [...PLACE.map((key) => link[key]), trace?.output.text], speak.later);
 }

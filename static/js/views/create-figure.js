@@ -92,6 +92,7 @@ export function createFigure(plan) {
       stand.draw();
     }),
     context.keys.listen(({ key }) => key === "Escape" && letGo(context)),
+    store.subscribe(({ link }) => link.query, (now, was) => isUnpinned(now, was) && page.announce(page.t("Unpinned."))),
     bindStatus(context, session.retry, plan.status ?? { root }),
     stand.clear,
     pair.end,
@@ -259,8 +260,16 @@ function pointed({ link: { view: _view, block: _block, layer: _layer, head: _hea
 }
 
 /** @param {Context} context */
-function letGo({ store, announce, t }) {
+function letGo({ store }) {
   store.hover(null);
-  if (store.get().link.query !== null) announce(t("Unpinned."));
   store.go({ query: null, key: null });
 }
+
+/**
+ * Whether a reader unpinned the cell, by a key, a button or a second click. Another sentence or
+ * attention unpins too, and announces itself.
+ * @param {Page} now
+ * @param {Page} was
+ */
+const isUnpinned = (now, was) =>
+  now.link.query === null && was.link.query !== null && now.trace === was.trace && now.link.block === was.link.block;

@@ -57,17 +57,27 @@ export function pointing(context, found, light) {
     const { query, key } = tokens(shown, { row, col });
     const { link } = store.get();
     if (query === null || (key === null && col !== null)) over = { row, col };
-    else if (how === "click" && link.query === query && link.key === key)
+    else if (how === "click" && link.query === query && link.key === key) {
       store.go({ query: null, key: null });
-    else store.go({ query, key }, how === "key" ? "moved" : "pinned");
+      return light();
+    } else store.go({ query, key }, how === "key" ? "moved" : "pinned");
     light();
     if (row === null || col === null) return;
     const names = { query: plainStep(shown.rows.steps[row]), key: plainStep(shown.cols.steps[col]) };
     context.announce(context.t("query {query}, key {key}: {weight}", { ...names, weight: said(context, shown, { row, col }).join(", ") }));
   }
 
+  // A cell that only B has is not pinned by the link, which Escape clears.
+  const stop = context.keys.listen(({ key }) => {
+    if (key !== "Escape" || !over) return;
+    over = null;
+    light();
+    context.announce(context.t("Unpinned."));
+  });
+
   return {
     marked,
+    stop,
     onHover,
     onPick,
     /** Forget the hovered cell, because the drawing has changed. */

@@ -89,7 +89,7 @@ function mount(context, root) {
     const shown = found();
     return shown && trioOf(shown);
   };
-  return { draw, light, destroy: trio.destroy, picture: () => (found() ? trio.picture() : null), numbers };
+  return { draw, light, destroy: () => (points.stop(), trio.destroy()), picture: () => (found() ? trio.picture() : null), numbers };
 }
 
 /** Whether there is another direction to compare with. @param {Page} page */

@@ -18,6 +18,7 @@ import { diverging } from "../../draw/scale.js";
 import { plane } from "../../data/wire.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../compute/scoring.js";
 import { bare } from "./encodings.js";
+import { createKeyCell } from "./key-cell.js";
 import { picker } from "./pickers.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -125,14 +126,28 @@ function byOffset(context) {
   let shown = null;
   let reach = 1;
   const offset = (/** @type {number} */ col) => col - ((shown?.cols ?? 1) - 1) / 2;
+  const name = t("π of each head and offset");
   const matrix = createMatrix(context, {
-    label: t("π of each head and offset"),
+    label: name,
     onHover: () => {},
-    onPick: ({ row }) => row !== null && store.go({ head: row }, "moved"),
-    picked: () => ({ row: at(store.get()).head, col: 0 }),
-    tip: ({ row, col }) =>
-      shown ? [t("head {n}", { n: row + 1 }), " ", t("offset {n}", { n: minus(offset(col)) }), " ", el("b", {}, four(shown.values[row * shown.cols + col]))] : [],
+    onPick(place) {
+      if (place.row !== null) store.go({ head: place.row }, "moved");
+      reached.move(place, name, tip);
+    },
+    picked: () => ({ row: at(store.get()).head, col: reached.at()?.col ?? 0 }),
+    tip,
   });
+  const reached = createKeyCell(context, light);
+
+  /** @param {{row: number, col: number}} cell */
+  function tip({ row, col }) {
+    return shown ? [t("head {n}", { n: row + 1 }), " ", t("offset {n}", { n: minus(offset(col)) }), " ", el("b", {}, four(shown.values[row * shown.cols + col]))] : [];
+  }
+
+  function light() {
+    matrix.mark({ row: at(store.get()).head, col: reached.at()?.col ?? null });
+  }
+
   const line = h("p", {});
   return {
     element: h("section", { className: "panel" }, h("h3", {}, t("A number for each head and offset")), line, h("div", { className: "scroller" }, matrix.element)),
@@ -160,10 +175,10 @@ function byOffset(context) {
         stretch: Infinity,
         largest: 30,
       });
-      matrix.mark({ row: at(page).head, col: null });
+      light();
     },
     picture: () => [{ svg: matrix.drawing(), title: t("A number for each head and offset") }],
-    destroy: matrix.destroy,
+    destroy: () => (reached.stop(), matrix.destroy()),
   };
 }
 
@@ -184,14 +199,25 @@ function scores(context, which) {
   const matrix = createMatrix(context, {
     label: name,
     onHover: (cell) => store.hover(cell && { query: ref(cell.row), key: ref(cell.col) }),
-    onPick: () => {},
-    picked: () => null,
-    tip({ row, col }) {
-      if (!shown) return [];
-      const value = shown.values[row * shown.cols + col];
-      return [step(steps().rows[row]), " ", step(steps().cols[col]), " ", el("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
-    },
+    onPick: (place) => reached.move(place, name, tip),
+    picked: () => reached.at(),
+    tip,
   });
+  const reached = createKeyCell(context, light);
+
+  /** @param {{row: number, col: number}} cell */
+  function tip({ row, col }) {
+    if (!shown) return [];
+    const value = shown.values[row * shown.cols + col];
+    return [step(steps().rows[row]), " ", step(steps().cols[col]), " ", el("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
+  }
+
+  function light() {
+    const lit = store.hovered();
+    const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ one) => (one?.side === side() ? one.index : null);
+    matrix.mark((!lit && reached.at()) || { row: index(lit?.query), col: index(lit?.key) });
+  }
+
   return {
     element: h("figure", {}, h("figcaption", {}, name), h("div", { className: "scroller" }, matrix.element)),
     /** @param {Matrix} values @param {number} reach */
@@ -211,13 +237,9 @@ function scores(context, which) {
         largest: 34,
       });
     },
-    light() {
-      const lit = store.hovered();
-      const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ one) => (one?.side === side() ? one.index : null);
-      matrix.mark({ row: index(lit?.query), col: index(lit?.key) });
-    },
+    light,
     picture: () => [{ svg: matrix.drawing(), title: name }],
-    destroy: matrix.destroy,
+    destroy: () => (reached.stop(), matrix.destroy()),
   };
 }
 

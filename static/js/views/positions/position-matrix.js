@@ -4,8 +4,8 @@ import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { file } from "../../draw/svg.js";
 import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
 import { createMatrix } from "../../parts/matrix.js";
+import { createKeyCell } from "./key-cell.js";
 import { marked, size } from "./encodings.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -17,13 +17,6 @@ import { marked, size } from "./encodings.js";
  * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens zoomable
  */
-
-/** The text for screen readers. @param {import("../../lib/render.js").Child[]} children */
-function words(children) {
-  const line = h("p", {});
-  render(line, ...children);
-  return line.textContent ?? "";
-}
 
 /**
  * @param {Context} context
@@ -39,13 +32,14 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
       const query = row ?? lit(store.get(), null).query;
       if (query !== null && query < tokens())
         store.go({ query, key: pinsKey() ? inside(col) : null }, how === "click" ? "pinned" : "moved");
-      if (query !== null && col !== null) context.announce(`${name}: ${words(tip({ row: query, col }))}`);
+      if (query !== null && col !== null) reached.move({ row: query, col }, head.textContent ?? name, tip);
     },
-    picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
+    picked: () => present() ?? { row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 },
     tip,
     zoomed,
   });
   const head = h("h3", {}, name);
+  const reached = createKeyCell(context, light);
   const line = h("p", {}, says);
   const side = () => blockAt(store.get()).query;
   /** The number of positions with a token; others cannot be highlighted on the page. */
@@ -55,6 +49,22 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
     inside(at) === null ? null : { side: side(), index: /** @type {number} */ (at) };
   const pinsKey = () => square && side() === blockAt(store.get()).key;
 
+  /**
+   * The reached cell, unless another one has been pinned since. The link itself pins neither a
+   * position without a token nor a feature.
+   */
+  function present() {
+    const at = reached.at();
+    return at && (at.row >= tokens() || at.row === lit(store.get(), null).query) ? at : null;
+  }
+
+  function light() {
+    const { row, col } = marked(store.get(), store.hovered());
+    const { length = 0 } = size(store.get()) ?? {};
+    const within = (/** @type {number | null} */ at) => (at !== null && at < length ? at : null);
+    matrix.mark((!store.hovered() && present()) || { row: within(row), col: square ? within(col) : null });
+  }
+
   return {
     element: h("section", { className: "panel" }, head, line, h("div", { className: "scroller" }, matrix.element)),
     draw: matrix.draw,
@@ -62,13 +72,8 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
       const drawn = matrix.drawing();
       return drawn && { svg: file(drawn, context.theme()) };
     },
-    destroy: matrix.destroy,
-    light() {
-      const { row, col } = marked(store.get(), store.hovered());
-      const { length = 0 } = size(store.get()) ?? {};
-      const within = (/** @type {number | null} */ at) => (at !== null && at < length ? at : null);
-      matrix.mark({ row: within(row), col: square ? within(col) : null });
-    },
+    destroy: () => (reached.stop(), matrix.destroy()),
+    light,
     /** @param {string} text */
     say: (text) => (line.textContent = text),
     /** @param {string} text */

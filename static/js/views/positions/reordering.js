@@ -17,6 +17,7 @@ import { diverging, sequential } from "../../draw/scale.js";
 import { matrix, named } from "../../data/computed-tensors.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
 import { languages } from "../../data/tokens.js";
+import { createKeyCell } from "./key-cell.js";
 import { picker } from "./pickers.js";
 import { droppable, kindOf } from "../../state/position-kinds.js";
 
@@ -205,17 +206,30 @@ function band(context, which) {
             key: place.col === null ? null : { side: typed(store.get().model), index: place.col },
           },
         ),
-      onPick: () => {},
-      picked: () => null,
-      tip: ({ row, col }) => {
-        const one = shown[i];
-        const steps = stepsOf(store.get());
-        if (!one || !steps[row] || !steps[col]) return [];
-        const value = one.values[row * one.cols + col];
-        return [step(steps[row]), " ", step(steps[col]), " ", el("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
-      },
+      onPick: (place) => reached.move(place, `${title}: ${name}`, (cell) => tip(i, cell)),
+      picked: () => reached.at(),
+      tip: (cell) => tip(i, cell),
     }),
   );
+  const reached = createKeyCell(context, light);
+
+  /** @param {number} i @param {{row: number, col: number}} cell */
+  function tip(i, { row, col }) {
+    const one = shown[i];
+    const steps = stepsOf(store.get());
+    if (!one || !steps[row] || !steps[col]) return [];
+    const value = one.values[row * one.cols + col];
+    return [step(steps[row]), " ", step(steps[col]), " ", el("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
+  }
+
+  function light() {
+    const lit = store.hovered();
+    const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ ref) =>
+      ref?.side === typed(store.get().model) ? ref.index : null;
+    const place = (!lit && reached.at()) || { row: index(lit?.query), col: index(lit?.key) };
+    charts.forEach((chart) => chart.mark(place));
+  }
+
   const result = h("p", { className: "result" });
   const element = h(
     "section",
@@ -267,12 +281,7 @@ function band(context, which) {
         }),
       );
     },
-    light() {
-      const lit = store.hovered();
-      const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ ref) =>
-        ref?.side === typed(store.get().model) ? ref.index : null;
-      charts.forEach((chart) => chart.mark({ row: index(lit?.query), col: index(lit?.key) }));
-    },
+    light,
     clear: () => (element.hidden = true),
     pictures: () =>
       element.hidden ? [] : charts.map((chart, i) => ({ svg: chart.drawing(), title: `${title}: ${names[i]}` })),
@@ -281,6 +290,9 @@ function band(context, which) {
       const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));
       return Object.fromEntries(found);
     },
-    destroy: () => charts.forEach((chart) => chart.destroy()),
+    destroy() {
+      reached.stop();
+      charts.forEach((chart) => chart.destroy());
+    },
   };
 }

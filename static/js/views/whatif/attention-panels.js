@@ -61,7 +61,7 @@ export function attentionChanges(context, set) {
       light();
     },
     light,
-    destroy: trio.destroy,
+    destroy: () => (points.stop(), trio.destroy()),
     picture: () => (found() ? trio.picture() : null),
     numbers() {
       const shown = found();
