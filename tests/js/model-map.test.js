@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { floors, folded, isLit } from "../../static/js/state/model-map.js";
+import { floors, folded, isLit, withoutVectors } from "../../static/js/state/model-map.js";
 import { sized } from "./trace.js";
 
 /** @param {string} stack @param {string} mask @param {number} layers */
@@ -80,4 +80,14 @@ test("every layer is drawn or in one fold", () => {
       assert.deepEqual(all, Array.from({ length: count }, (_, i) => i));
       assert.ok(drawn(count, at).includes(at));
     }
+});
+
+test("the layers without q and k are named, of a model that has them in others", () => {
+  const rows = stackOf("decoder", "causal", 8);
+  /** @param {number[]} layers  without */
+  const model = (...layers) => ({ texts: ["text"], attentions: rows.map((row) => ({ ...row, qk: !layers.includes(row.layer) })) });
+  assert.deepEqual(withoutVectors(model(0, 2, 3, 4, 7)), [{ block: "decoder", layers: "1, 3–5, 8", count: 5 }]);
+  assert.deepEqual(withoutVectors(model(6)), [{ block: "decoder", layers: "7", count: 1 }]);
+  assert.deepEqual(withoutVectors(model()), []);
+  assert.deepEqual(withoutVectors(model(0, 1, 2, 3, 4, 5, 6, 7)), []);
 });

@@ -4,10 +4,10 @@
  * ends and those around the place that is shown are drawn; the others unfold.
  */
 
-import { blockOf, extent, place } from "../data/attentions.js";
+import { attentionAt, blockOf, extent, place, withVectors } from "../data/attentions.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { floors, folded, isLit } from "../state/model-map.js";
+import { floors, folded, isLit, withoutVectors } from "../state/model-map.js";
 import { blockName, kindName, placeName } from "../state/model-part-names.js";
 import { kindOf } from "../state/position-kinds.js";
 import { view } from "../views/index.js";
@@ -59,6 +59,11 @@ export function bindMap({ store, t }, drawn) {
       legend,
       el("div", { className: "towers" }, towers.map((one) => tower(page, one))),
       el("p", { className: named("map-part inputs", { part: "embedding" }), "data-term": "embedding" }, input),
+      withoutVectors(page.model).map(({ block, layers, count }) => {
+        const values = { block: blockName(block, t), layers };
+        return el("p", { key: `without ${block}`, className: "without" },
+          count === 1 ? t("{block}: no q and k in layer {layers}", values) : t("{block}: no q and k in layers {layers}", values));
+      }),
     );
   }
   store.subscribe(({ model, link }) => [model, link.view, link.block, link.layer, link.options], show);
@@ -118,7 +123,7 @@ export function bindMap({ store, t }, drawn) {
         "data-layer": String(layer),
         "aria-label": name,
         checked: present && layer === link.layer,
-        disabled: !suits(blockOf(model, block)),
+        disabled: !suits(blockOf(model, block)) || (suits === withVectors && attentionAt(model, place(model, { block, layer }))?.qk === false),
       }),
       el("canvas", { "aria-hidden": "true" }),
     );

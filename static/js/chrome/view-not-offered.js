@@ -1,6 +1,6 @@
 /** A note above a view that replaces one that is not offered. */
 
-import { blocks, withVectors } from "../data/attentions.js";
+import { attentionAt, blocks, place, withVectors } from "../data/attentions.js";
 import { LONGEST, isLong } from "../data/long-texts.js";
 import { find, h } from "../lib/dom.js";
 import { view } from "../views/index.js";
@@ -21,10 +21,14 @@ export function bindUnoffered({ store, t }) {
       line.textContent = t("“{wanted}” shows texts of up to {limit} tokens; this one has {tokens}. This is “{open}”.", { ...names, limit: LONGEST, tokens });
       return;
     }
+    if (!closed && wanted.blocks === withVectors && attentionAt(model, place(model, link))?.qk === false) {
+      line.textContent = t("No q and k in this layer: only its weights are known. This is “{open}”.", names);
+      return;
+    }
     line.textContent = closed
       ? t("No q and k here: of this model’s attention only the weights are known. This is “{open}”.", names)
       : t("“{wanted}” cannot be shown here; this is “{open}”.", names);
   };
-  store.subscribe(({ unoffered, link, trace }) => [unoffered, link.view, trace?.id], show);
+  store.subscribe(({ unoffered, link, trace }) => [unoffered, link.view, link.block, link.layer, trace?.id], show);
   show();
 }

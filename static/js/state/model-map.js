@@ -1,6 +1,6 @@
 /** The map of a model: its stacks as columns, with the attentions of every layer. */
 
-import { blocks, stacked } from "../data/attentions.js";
+import { blocks, stacked, withVectors } from "../data/attentions.js";
 
 /** @typedef {import("../data/attentions.js").Model} Model */
 /**
@@ -31,6 +31,27 @@ export function floors(model) {
       layers: layers.map((layer) => ({ layer, cells: there.flatMap((block) => cellsOf(block, layer)) })),
     };
   });
+}
+
+/**
+ * The layers without q and k, by block, of a model that has them in others.
+ * @param {Model} model
+ * @returns {{block: string, layers: string, count: number}[]}  layers as in "1, 3–5"
+ */
+export function withoutVectors(model) {
+  const all = blocks(model);
+  if (!all.some(withVectors)) return [];
+  return all.flatMap(({ id, rows }) => {
+    const found = rows.flatMap(({ qk }, layer) => (qk === false ? [layer + 1] : []));
+    return found.length > 0 ? [{ block: id, layers: ranges(found), count: found.length }] : [];
+  });
+}
+
+/** @param {number[]} numbers  ascending */
+function ranges(numbers) {
+  const starts = numbers.filter((n) => !numbers.includes(n - 1));
+  const ends = numbers.filter((n) => !numbers.includes(n + 1));
+  return starts.map((from, i) => (from === ends[i] ? `${from}` : `${from}–${ends[i]}`)).join(", ");
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { attention } from "./attention/view.js";
 import { GROUPS } from "./groups.js";
-import { blocks } from "../data/attentions.js";
+import { attentionAt, blocks, place, withVectors } from "../data/attentions.js";
 import { isLong } from "../data/long-texts.js";
 import { PAGE } from "../state/options.js";
 
@@ -21,15 +21,17 @@ export function view(id) {
 }
 
 /**
- * @param {Pick<import("../state/store.js").Page, "model"> & Partial<Pick<import("../state/store.js").Page, "trace">>} page
+ * @param {Pick<import("../state/store.js").Page, "model"> & Partial<Pick<import("../state/store.js").Page, "trace" | "link">>} page
  * @returns {import("../state/types.js").View[]}  those for which the model has the capabilities and
- *   an attention; of a long text those that can show it
+ *   an attention, and the layer has q and k if it needs them; of a long text those that can show it
  */
-export function offered({ model, trace }) {
+export function offered({ model, trace, link }) {
   if (!model) return VIEWS;
   if (isLong(trace)) return VIEWS.filter(({ long }) => long);
   const able = (/** @type {string} */ one) => model.capabilities.includes(one);
-  return VIEWS.filter(({ capabilities = [], blocks: suits = () => true }) => capabilities.every(able) && blocks(model).some(suits));
+  const weightsOnly = link !== undefined && attentionAt(model, place(model, link))?.qk === false;
+  return VIEWS.filter(({ capabilities = [], blocks: suits = () => true }) =>
+    capabilities.every(able) && blocks(model).some(suits) && !(weightsOnly && suits === withVectors));
 }
 
 /**
