@@ -57,7 +57,7 @@ test("a view that is not offered asks for what the one that opens needs, and the
   );
   await shown(all);
   assert.deepEqual(heard[0], ["opens", "en-zh", "worksheet"]);
-  assert.deepEqual(heard[1], ["alignment", "cross", "en-zh", "waiting"]);
+  assert.deepEqual(heard.find(([first]) => first !== "opens"), ["alignment", "cross", "en-zh", "waiting"]);
   assert.deepEqual(all.asked[0].body.select, ["cross.seen"]);
   const { link } = all.store.get();
   assert.deepEqual([link.view, link.block], ["worksheet", "cross"]);

@@ -86,8 +86,10 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
    * @param {ModelInfo} model
    */
   const fit = (page, model) => {
-    const view = wishes.opens?.({ ...page, model }) ?? page.link.view;
-    return nearest({ ...page.link, view }, model, wishes.viewOf);
+    const opens = (/** @type {Page["link"]} */ link) => wishes.opens?.({ ...page, model, link }) ?? link.view;
+    const link = nearest({ ...page.link, view: opens(page.link) }, model, wishes.viewOf);
+    const view = opens(link);  // a view may not be offered for the place that was found
+    return view === link.view ? link : nearest({ ...link, view }, model, wishes.viewOf);
   };
 
   /** @param {AbortSignal} signal */
