@@ -25,6 +25,15 @@ HEADS, LAYERS, CHANNELS = 8, 3, 32
 BUTTONS = """() => [...document.querySelectorAll(".head-sums tbody tr")].map((row) =>
     [...row.querySelectorAll("button")].map((one) =>
         [Number(one.dataset.value), one.textContent]))"""
+# The number and the colour of each head's cell, here and in What if.
+TONES = """() => {
+    const cells = document.querySelectorAll(".head-sums button, .head-map [data-at]");
+    return Array.from(cells, (cell) => {
+        const [text, rect] = [cell.querySelector("text") ?? cell, cell.querySelector("rect")];
+        const colour = rect ? getComputedStyle(rect).fill : getComputedStyle(cell).backgroundColor;
+        return [text.textContent, colour.match(/[\\d.]+/g).slice(0, 3).map(Number)];
+    });
+}"""
 LEDGER = """() => Object.fromEntries([...document.querySelectorAll(".ledger-sums [data-part]")].map(
     (row) => [row.dataset.part, [...row.querySelectorAll("td")].map((td) => td.textContent)]))"""
 LENS = """() => [...document.querySelectorAll(".lens tbody tr")].map((row) => ({
@@ -236,6 +245,24 @@ def test_another_token_is_another_row(workspace: Workspace) -> None:
     tensors, written = stream(workspace.url)
     logit = tensors["decoder.logits"][1][written[1]]
     expect(workspace.find(".balance")).to_contain_text(f"{logit:.4f}")
+
+
+def test_orange_helps_here_and_in_what_if(workspace: Workspace) -> None:
+    begin(workspace)
+    for section in (".of-heads", ".of-parts"):
+        says = workspace.find(f"{section} > .note")
+        expect(says).to_have_text("Orange raises the logit; blue lowers it.")
+    expect(workspace.find(".of-slopes > .note")).to_contain_text("Orange: a larger weight makes")
+    expect(workspace.find(".of-heads details")).to_be_visible()
+    inside = workspace.page.evaluate(TONES)
+    workspace.view("whatif")
+    workspace.find(".head-map[data-drawn='72']").wait_for()
+    whatif = workspace.page.evaluate(TONES)
+    for cells, helps in ((inside, 1), (whatif, -1)):  # what is lost without the head is negative
+        values = [(helps * (number(text) or 0), colour) for text, colour in cells]
+        (_, (red, _, blue)), (_, (other_red, _, other_blue)) = max(values), min(values)
+        assert red > blue
+        assert other_red < other_blue
 
 
 def test_it_follows_what_is_changed_in_the_machine(workspace: Workspace) -> None:

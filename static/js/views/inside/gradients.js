@@ -34,8 +34,9 @@ export function slopes(context) {
     { title: h("h4", {}), key: legend(context), matrix: matrix(t("Attention weights. Arrow keys move the cell, Escape unpins.")) },
     { title: h("h4", {}), key: legend(context), matrix: matrix(t("Gradient × attention. Arrow keys move the cell, Escape unpins.")) },
   ];
+  const colours = h("p", { className: "note" }, t("Orange: a larger weight makes the translation more probable; blue: less probable."));
   const pair = h("div", { className: "pair" }, ...parts.map(({ title, matrix, key }) => h("section", {}, title, h("div", { className: "scroller" }, matrix.element), key.element)));
-  const element = h("section", { className: "of-slopes" }, h("h3", {}, t("Gradient × attention")), said, pair, h("details", { className: "reading" }, h("summary", {}, t("How to read this")), note));
+  const element = h("section", { className: "of-slopes" }, h("h3", {}, t("Gradient × attention")), said, pair, colours, h("details", { className: "reading" }, h("summary", {}, t("How to read this")), note));
   let most = FAINT;
 
   /** @param {string} label */

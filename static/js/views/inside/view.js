@@ -89,13 +89,14 @@ function mount(context, root) {
     const { writes, id } = predicting(model);
     const written = writes ? axes(model, trace, id).rows[at].writes : labels([{ ...token, start: 0, end: 0 }], lang)[0];
     if (sum) heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
+    const meaning = el("p", { className: "note" }, t("Orange raises the logit; blue lowers it."));
     body.dataset.columns = String(columns);
     render(finding, found(context, written, layers, sum));
     render(
       body,
       section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), reading(t, lensRemarks(t, layers.length))),
-      sum && section("of-heads", t("What each head adds to the logit"), heads.element, reading(t, headRemarks(t, model))),
-      sum && section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
+      sum && section("of-heads", t("What each head adds to the logit"), heads.element, meaning, reading(t, headRemarks(t, model))),
+      sum && section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT))), meaning),
       sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), reading(t, sumRemarks(t))),
       !sum && el("p", { className: "note" }, t("This model's logits are not a sum of contributions: the computation after its last layer is not linear.")),
       slopes(model) && gradient.element,
@@ -136,9 +137,9 @@ function mount(context, root) {
  * @param {string} title
  * @param {import("../../lib/render.js").Child} table  scrolls, also with the keyboard, if it is too
  *   wide
- * @param {import("../../lib/render.js").Child} [remarks]  how to read it
+ * @param {import("../../lib/render.js").Child[]} remarks  how to read it
  */
-const section = (className, title, table, remarks) =>
+const section = (className, title, table, ...remarks) =>
   el(
     "section",
     { className },
