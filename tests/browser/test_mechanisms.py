@@ -1,5 +1,6 @@
 """Bundles of any mechanism open in the workspace, in every view that it offers."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -212,6 +213,28 @@ def test_the_relative_term_is_a_matrix(opened: Workspace, server: AppServer, nam
     np.testing.assert_allclose(score, scores, atol=1e-4)
     together = plain + term if name == "relative" else plain * term
     np.testing.assert_allclose(together, scores, atol=1e-4)
+
+
+def test_keys_read_the_relative_term_aloud(opened: Workspace) -> None:
+    place = {"source": SOURCE, "target": TARGET, "model": "relative", "block": "encoder"}
+    opened.open(**place, view="positions", layer=1, head=1)
+    opened.settled()
+    said = opened.find("#announce")
+    pi, plain, term, score = (one.values for one in opened.charts("#view .positions"))
+    named = ("score without π", plain), ("π of the offset", term), ("score", score)
+    for n, (name, values) in enumerate(named, 1):
+        opened.find("#view .positions .matrix").nth(n).focus()
+        opened.page.keyboard.press("ArrowRight")
+        value = f"{values[0, 1]:.4f}".replace("-", "−")
+        expect(said).to_have_text(re.compile(rf"^{name}: .+ {value}$"))
+        opened.page.keyboard.press("Escape")
+        expect(said).to_have_text("Unpinned.")
+    opened.find("#view .positions .matrix").first.focus()
+    opened.page.keyboard.press("ArrowDown")
+    opened.page.keyboard.press("ArrowRight")
+    value = f"{pi[2, 1]:.4f}".replace("-", "−")
+    expect(said).to_have_text(re.compile(rf"^π of each head and offset: head 3 .+ {value}$"))
+    assert opened.link["head"] == "2"
 
 
 def test_no_positions_are_said_to_be_none(opened: Workspace) -> None:
