@@ -83,7 +83,7 @@ def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
     train.get_by_role("button", name="Set", exact=True).click()
     expect(rate).to_have_value("0.1")
     train.get_by_role("button", name="Resume training").click()
-    expect_state(train, "Training")
+    expect_state(train, "Training now")
     train.get_by_role("button", name="Stop training").click()
     expect_state(train, "Stopped")
     train.get_by_role("slider", name="Step of the training").press("Home")

@@ -50,9 +50,9 @@ const places = (rows = 2, cols = 1) => {
   return { rows: side(rows), cols: side(cols) };
 };
 
-test("single characters and marks stand, words slant", () => {
-  for (const text of ["猫", "，", "的₁₂", "妈ᴬ₁", "爸ᴮ", ".", "’"]) assert.ok(stands(text), text);
-  for (const text of ["the", "猫坐", "a", "", "猫₁x", "猫ᴬx", "ᴬ", "x猫", "→"]) assert.ok(!stands(text), text);
+test("single characters stand, words and marks slant", () => {
+  for (const text of ["猫", "的₁₂", "妈ᴬ₁", "爸ᴮ"]) assert.ok(stands(text), text);
+  for (const text of ["the", "猫坐", "a", "", "猫₁x", "猫ᴬx", "ᴬ", "x猫", "→", "，", ".", "’"]) assert.ok(!stands(text), text);
 });
 
 const TITLES = { rows: "query (looks)", cols: "key (looked at)" };

@@ -3,6 +3,8 @@
  * zoomed picture, the labels and the pointer agree to the pixel.
  */
 
+import { colClash } from "./label-choice.js";
+
 /**
  * @typedef {object} Geometry
  * @property {number} rows
@@ -42,7 +44,7 @@ const TIGHT = 15 / SIZE;
 /** What the title of an axis takes: beside the rows, above the columns. */
 const [BESIDE, ABOVE] = [26 / SIZE, 18 / SIZE];
 const GAP = 8;
-/** Angles by which labels slant: steeper if columns are so narrow that they would overlap. */
+/** Angles by which labels slant: the flattest at which no two neighbours overlap. */
 const SLANTS = [32, 45, 65];
 
 /**
@@ -73,7 +75,8 @@ export function fit(wanted) {
   if (colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4)) {
     for (slant of SLANTS) {
       place = cells(gutters(colWidths, upright, slant, line));
-      if (place.cellWidth * Math.sin((slant * Math.PI) / 180) >= TIGHT * size) break;
+      const clash = colClash({ cellWidth: place.cellWidth, line: TIGHT * size, slant }, colWidths, upright);
+      if (colWidths.every((_, i) => i === 0 || !clash(i - 1, i))) break;
     }
   }
 

@@ -54,7 +54,7 @@ export const rowClash = ({ cellHeight, line }) => (a, b, close = false) =>
 
 /**
  * Labels of columns: words slant to the right, single characters are upright.
- * @param {Geometry} geometry
+ * @param {Pick<Geometry, "cellWidth" | "line" | "slant">} geometry
  * @param {number[]} widths  of the labels
  * @param {boolean[]} upright
  * @returns {Clash}

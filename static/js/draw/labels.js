@@ -11,11 +11,8 @@ import { neighbours } from "./label-choice.js";
 /** @typedef {import("../data/tokens.js").Step} Step */
 /** @typedef {import("./label-choice.js").Side} Side */
 
-/**
- * A Chinese character or punctuation mark, optionally with the letter of its sentence and an index:
- * shown upright.
- */
-const SINGLE = /^[\p{Script=Han}\p{P}][ᴬᴮ]?[₀-₉]*$/u;
+/** A Chinese character, optionally with the letter of its sentence and an index: shown upright. */
+const SINGLE = /^\p{Script=Han}[ᴬᴮ]?[₀-₉]*$/u;
 
 /** @param {string} text */
 export const stands = (text) => SINGLE.test(text);
