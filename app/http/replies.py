@@ -51,6 +51,7 @@ def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
     }
 
 
+NOT_ACCEPTABLE = {"_406": "No available format is acceptable."}
 # Problems that the engine can raise for any request to a model.
 ENGINE = {
     "_429": "Too much work in a short time; `Retry-After` says when to retry.",

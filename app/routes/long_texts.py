@@ -6,7 +6,7 @@ from app.answers.long_texts import see_overview, see_tile
 from app.answers.traces import while_present
 from app.dependencies import Opened
 from app.engine.jobs import Encoding
-from app.http.replies import in_both_forms, media_type, reply, run_problems
+from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
 from app.schemas.long_texts import (
     AnyOverviewRequest,
     AnyTileRequest,
@@ -16,14 +16,12 @@ from app.schemas.long_texts import (
 
 router = APIRouter(tags=["long texts"])
 
-NOT_ACCEPTABLE = "No available format is acceptable."
-
 
 @router.post(
     "/overview",
     summary="Run a long text and return an overview of every head",
     response_class=Response,
-    responses=in_both_forms(OverviewReply) | run_problems(_406=NOT_ACCEPTABLE),
+    responses=in_both_forms(OverviewReply) | run_problems(**NOT_ACCEPTABLE),
 )
 async def overview(request: Request, services: Opened, body: AnyOverviewRequest) -> Response:
     """Return pictures of all heads. A cell is the largest weight of `span` × `span` tokens.
@@ -41,7 +39,7 @@ async def overview(request: Request, services: Opened, body: AnyOverviewRequest)
     "/tile",
     summary="Return a window of one head over a long text",
     response_class=Response,
-    responses=in_both_forms(TileReply) | run_problems(_406=NOT_ACCEPTABLE),
+    responses=in_both_forms(TileReply) | run_problems(**NOT_ACCEPTABLE),
 )
 async def tile(request: Request, services: Opened, body: AnyTileRequest) -> Response:
     """Return exact weights for a window with few tokens, else the largest weight of each cell.

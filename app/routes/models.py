@@ -10,7 +10,7 @@ from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.training_history import OverviewJob
 from app.http.problems import ProblemError
-from app.http.replies import ENGINE, in_both_forms, media_type, problems, reply
+from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.replies import ModelReply, ParametersReply
 from model.errors import InputError
@@ -41,7 +41,7 @@ async def models(services: Opened) -> list[ModelReply]:
     responses=in_both_forms(ParametersReply)
     | problems(
         _404="No such model.",
-        _406="No available format is acceptable.",
+        **NOT_ACCEPTABLE,
         _422="Bad selection.",
         **ENGINE,
     ),
@@ -86,7 +86,7 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
     responses=in_both_forms(ExampleReply)
     | problems(
         _404="No such model, or it has no snapshots of its training.",
-        _406="No available format is acceptable.",
+        **NOT_ACCEPTABLE,
         _422="No such example.",
         **ENGINE,
     ),

@@ -10,7 +10,14 @@ from app.answers import runs as training
 from app.answers.pages import base_url
 from app.answers.streaming import HEADERS, Lines, in_lines
 from app.dependencies import Opened
-from app.http.replies import in_both_forms, media_type, problems, reply, run_problems
+from app.http.replies import (
+    NOT_ACCEPTABLE,
+    in_both_forms,
+    media_type,
+    problems,
+    reply,
+    run_problems,
+)
 from app.runs.run import Run
 from app.schemas.replies import TraceReply
 from app.schemas.runs import (
@@ -89,7 +96,7 @@ async def run_events(
     responses=in_both_forms(TraceReply)
     | problems(
         _404="No such run, or it has no snapshot of this step.",
-        _406="No available format is acceptable.",
+        **NOT_ACCEPTABLE,
         _422="No such probe.",
     ),
 )

@@ -10,7 +10,14 @@ from app.answers.pages import base_url
 from app.answers.traces import while_present
 from app.dependencies import CLIENT_HEADER, Opened
 from app.http.rate_limits import client_network
-from app.http.replies import in_both_forms, media_type, problems, reply, run_problems
+from app.http.replies import (
+    NOT_ACCEPTABLE,
+    in_both_forms,
+    media_type,
+    problems,
+    reply,
+    run_problems,
+)
 from app.schemas.history import ExampleReply
 from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
@@ -19,7 +26,7 @@ router = APIRouter(prefix="/shares", tags=["shares"])
 
 ShareId = Annotated[str, Path(alias="id")]
 READING = {
-    "_406": "No available format is acceptable.",
+    **NOT_ACCEPTABLE,
     "_410": "The share is damaged.",
     "_501": "The share was written by a newer server, in an unknown format.",
 }

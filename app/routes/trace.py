@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 from app.answers.traces import run_trace, while_present
 from app.dependencies import Opened
 from app.engine.jobs import Encoding
-from app.http.replies import in_both_forms, media_type, reply, run_problems
+from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
 from app.schemas.replies import TraceReply
 from app.schemas.traces import AnyTraceRequest
 
@@ -16,7 +16,7 @@ router = APIRouter(tags=["trace"])
     "/trace",
     summary="Run a sentence and return what happened inside",
     response_class=Response,
-    responses=in_both_forms(TraceReply) | run_problems(_406="No available format is acceptable."),
+    responses=in_both_forms(TraceReply) | run_problems(**NOT_ACCEPTABLE),
 )
 async def trace(request: Request, services: Opened, body: AnyTraceRequest) -> Response:
     """Run a sentence with its target, which the model writes if it is absent, and record tensors.
