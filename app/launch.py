@@ -38,8 +38,10 @@ def launch_engines(settings: Settings) -> list[Launched]:
     load = load_catalog(settings)
     prepare = logging_of(settings)
     threads = max(1, cores // (2 * max(1, count)))  # the other half is for drafting and serving
+    devices = [n % gpus if gpus else None for n in range(count)]
     return [
-        launch(Opening(load, prepare, threads, n % gpus if gpus else None)) for n in range(count)
+        launch(Opening(load, prepare, threads, device, settings.max_free_bytes))
+        for device in devices
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
-from starlette_compress import CompressMiddleware, add_compress_type
+from starlette_compress import CompressMiddleware, add_compress_type, remove_compress_type
 
 from app import __version__
 from app.answers.pages import problem_page
@@ -27,8 +27,14 @@ from app.http.request_log import Observed, RouteSeen
 from app.http.security import SecurityHeaders
 from app.routes import (
     assets,
+    assignment_pages,
+    assignments,
+    collection_pages,
+    collections,
     decode,
     handouts,
+    head_pages,
+    heads,
     health,
     lab,
     learn,
@@ -37,6 +43,7 @@ from app.routes import (
     pages,
     positions,
     qr,
+    rooms,
     runs,
     shares,
     sweep,
@@ -93,17 +100,24 @@ def create_app(
         sweep.router,
         long_texts.router,
         shares.router,
+        collections.router,
+        assignments.router,
         models.router,
+        heads.router,
         positions.router,
         lab.router,
         zoo.router,
         runs.router,
+        rooms.router,
         health.router,
         qr.router,
     ):
         app.include_router(router, prefix="/api")
     app.include_router(handouts.router)
     app.include_router(learn.router)
+    app.include_router(head_pages.router)
+    app.include_router(collection_pages.router)
+    app.include_router(assignment_pages.router)
     app.include_router(pages.router)
     app.include_router(assets.router)
     app.include_router(metrics_route.router)
@@ -128,6 +142,8 @@ def create_app(
 
 for media_type in (SAFETENSORS, problems.MEDIA_TYPE):
     add_compress_type(media_type)
+# Each stream of events would need an encoder's memory, for events of some hundred bytes.
+remove_compress_type("text/event-stream")
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -1,6 +1,7 @@
 """The server process: checks the settings, opens the models and listens."""
 
 import asyncio
+import gc
 import resource
 import socket
 import sys
@@ -37,14 +38,18 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        # A full garbage collection looks at every object, most of which are of the libraries: the
+        # server would stand still for some 400 ms.
+        gc.freeze()
         if self.started:
             port = self.servers[0].sockets[0].getsockname()[1]
             print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams of training runs first: they would last as long as the runs."""
+        """End the streams of runs and rooms first: they would last as long as those."""
         if isinstance(self.config.app, FastAPI):
             self.config.app.state.services.runs.hang_up()
+            self.config.app.state.services.rooms.hang_up()
         await super().shutdown(sockets)
 
     async def on_tick(self, counter: int) -> bool:

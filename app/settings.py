@@ -47,6 +47,7 @@ PUBLIC_DEFAULTS = {
     "max_run_minutes": 5.0,
     "max_run_unwatched_seconds": 60.0,
     "max_shares_per_minute": 10,
+    "max_rooms_per_minute": 3,
     "max_shares_bytes_per_address": 200_000_000,
 }
 
@@ -106,6 +107,12 @@ class Settings(BaseSettings):
         "bundle, or hf: and that of a Hugging Face model; an id alone is a bundle that ships with "
         "Headlight.",
     )
+    corpora: str = Field(
+        default="",
+        pattern=r"^([a-z0-9-]+=[^,]+(, *[a-z0-9-]+=[^,]+)*)?$",
+        description="Indexed sentences for the pages about heads: id=folder,…, each written by "
+        "`python -m model measure corpus --index` for the model of that id.",
+    )
     zoo: bool = Field(
         default=True, description="Serve the small models of the zoo as well as MODELS."
     )
@@ -138,7 +145,7 @@ class Settings(BaseSettings):
         default=50_000, ge=1, description="Length of a long text, of which pictures are sent."
     )
     max_long_seconds: float = Field(
-        default=300.0, gt=0, description="Longest wait for a long text; then 503."
+        default=600.0, gt=0, description="Longest wait for a long text; then 503."
     )
     max_cells: int = Field(
         default=262_144, ge=4_096, description="Cells of one picture of a head of a long text."
@@ -148,8 +155,13 @@ class Settings(BaseSettings):
         ge=0,
         description="Bytes of queries and keys of long texts kept in each engine process.",
     )
-    pass_precision: Literal["float16", "float32"] = Field(
-        default="float16", description="Precision in which these are kept."
+    pass_precision: Literal["int16", "float32"] = Field(
+        default="int16", description="Precision in which these are kept."
+    )
+    max_free_bytes: int = Field(
+        default=1_300_000_000,
+        ge=0,
+        description="Freed memory that each engine process keeps for the next request.",
     )
     max_interventions: int = Field(default=64, ge=0, description="Interventions in one request.")
     max_values: int = Field(
@@ -215,6 +227,40 @@ class Settings(BaseSettings):
         gt=0,
         le=36_500,
         description="Days after which a share is deleted; by default, shares are kept permanently.",
+    )
+    keep_assignments_days: float = Field(
+        default=180.0,
+        gt=0,
+        le=36_500,
+        description="Days without an answer after which an assignment is deleted.",
+    )
+    max_assignment_members: int = Field(
+        default=600, ge=1, description="Members who can answer one assignment; then 409."
+    )
+
+    rooms_url: str | None = Field(
+        default=None,
+        pattern=r"^rediss?://\S+$",
+        description="redis://:password@host:port of a Redis in which several servers keep rooms "
+        "together; by default, a room is in the memory of the server that opened it.",
+    )
+    max_rooms: int = Field(
+        default=100, ge=0, description="Rooms at once, on all servers together; then 503."
+    )
+    max_room_members: int = Field(
+        default=600, ge=1, description="Members of a room, counted once each; then 409."
+    )
+    max_room_changes_per_second: int = Field(
+        default=20, ge=1, description="Changes of one room per second; then 429."
+    )
+    room_hours: float = Field(
+        default=4.0, gt=0, le=168, description="Hours without a change after which a room ends."
+    )
+    max_rooms_per_minute: int = Field(
+        default=10, ge=1, description="Rooms that one address may open per minute."
+    )
+    max_room_tries_per_minute: int = Field(
+        default=30, ge=1, description="Wrong codes and keys of one address per minute; then 429."
     )
 
     max_runs: int = Field(
@@ -303,6 +349,12 @@ class Settings(BaseSettings):
         """Models by id; each value is an argument of `model.adapters.open_model.open_model`."""
         pairs = (entry.strip().partition("=") for entry in self.models.split(","))
         return {name: path or name for name, _, path in pairs}
+
+    @property
+    def corpus_folders(self) -> dict[str, str]:
+        """Folders of indexed sentences by the id of the model."""
+        pairs = (entry.strip().partition("=") for entry in self.corpora.split(",") if entry)
+        return {name: path for name, _, path in pairs}
 
     @property
     def zoo_bundles(self) -> dict[str, str]:

@@ -5,7 +5,7 @@
     over HTTP        every head's overview and windows of single heads, of random models in the
                      shape of BERT-base and GPT-2, and the memory of the server's processes
 
-`--model PATH` adds a real one: how exact its weights are in float16, and a text of its full length.
+`--model PATH` adds a real one: how exact its weights are in 16 bits, and a text of its full length.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def forward(length: int, rounds: int) -> None:
 
     def keeping() -> None:
         model.set_attn_implementation(recording.IMPLEMENTATION)
-        kept.update(long.read(ids, torch.float16)[0])
+        kept.update(long.read(ids, torch.int16)[0])
 
     def pictures() -> None:
         for one in kept.values():
@@ -204,12 +204,12 @@ def over_http(kind: str, tokens: int, tiles: int) -> None:
 
 
 def exact(folder: Path) -> None:
-    """Print the differences between float16 weights and those of a trace, for 900 tokens."""
+    """Print the differences between weights of 16 bits and those of a trace, for 900 tokens."""
     adapter = load_huggingface(folder, "cpu")
     text = WORDS[:3_000]
     with torch.inference_mode():
         trace = adapter.trace(text)
-        for dtype in (torch.float32, torch.float16):
+        for dtype in (torch.float32, torch.int16):
             kept = adapter.long(Request(text), dtype)
             most, relative = 0.0, list[torch.Tensor]()
             for place, one in kept.attentions.items():

@@ -2,9 +2,11 @@
 
     python -m bench.seeing data/models/smollm2 data/models/minilm
 
-Every number is a ratio to the forward pass of the same model with torch's fused kernel ("sdpa"),
-taken in turns in one run; the median of all turns. `output_attentions` is what `transformers`
-returns with eager attention: weights as tensors, without q, k and v, and not as bytes.
+The bytes are the pieces of a safetensors file, as they are sent. Every number is a ratio to the
+forward pass of the same model with torch's fused kernel ("sdpa"), taken in turns in one run; the
+median of all turns. `output_attentions` is what `transformers` returns with eager attention:
+weights as tensors, without q, k and v, and not as bytes. Other libraries are measured if they are
+installed (`bench.seeing_peers`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from typing import Any
 import torch
 import transformers
 
+from app.engine.memory import keep_freed
 from app.engine.wire import trace_reply
+from app.settings import Settings
+from bench.seeing_peers import peers
 from headlight import record, wrap
 from model.adapters.huggingface.opening import open_folder
 from model.adapters.request import Request
@@ -45,10 +50,12 @@ def ways(folder: Path, length: int) -> dict[str, Callable[[], object]]:
     """Return what is timed, by name; the plain forward pass first."""
     opened = open_folder(folder, "cpu")
     tokenizer, cls = opened.tokenizer, type(opened.model)
-    fused, eager = (
-        cls.from_pretrained(folder, attn_implementation=one, dtype=torch.float32).eval()
-        for one in ("sdpa", "eager")
-    )
+
+    def load(implementation: str = "eager") -> Any:
+        kind = {"attn_implementation": implementation, "dtype": torch.float32}
+        return cls.from_pretrained(folder, **kind).eval()
+
+    fused, eager = load("sdpa"), load()
     text = text_of(tokenizer, length)
     adapter = wrap(fused, tokenizer)
     given = tokenizer(text, return_tensors="pt")
@@ -59,7 +66,7 @@ def ways(folder: Path, length: int) -> dict[str, Callable[[], object]]:
 
     def as_bytes() -> object:
         trace = adapter.trace(Request(text, select=PARTS))
-        return trace_reply(trace, "", adapter.info.id).safetensors()
+        return trace_reply(trace, "", adapter.info.id).pieces()
 
     def recorded() -> object:
         with record(fused, PARTS) as made:
@@ -71,13 +78,14 @@ def ways(folder: Path, length: int) -> dict[str, Callable[[], object]]:
         "as bytes": as_bytes,
         "record": recorded,
         "output_attentions": lambda: plain(eager, output_attentions=True),
+        **peers(folder, load, tokenizer, given),
     }
 
 
-def measure(timed: dict[str, Callable[[], object]]) -> dict[str, float]:
+def measure(timed: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
     """Return the median seconds of each, taken in turns."""
     taken: dict[str, list[float]] = {name: [] for name in timed}
-    for turn in range(TURNS + 1):
+    for turn in range(turns + 1):
         for name, run in timed.items():
             begun = time.perf_counter()
             run()
@@ -90,14 +98,18 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS, help="tokens")
+    parser.add_argument("--turns", type=int, default=TURNS)
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    for folder in parser.parse_args().folders:
-        for length in LENGTHS:
+    keep_freed(Settings().max_free_bytes)  # as an engine process; the plain pass gains from it too
+    options = parser.parse_args()
+    for folder in options.folders:
+        for length in options.lengths:
             config = transformers.AutoConfig.from_pretrained(folder)
             if length > config.max_position_embeddings:
                 continue
-            (_, base), *others = measure(ways(folder, length)).items()
+            (_, base), *others = measure(ways(folder, length), options.turns).items()
             ratios = ", ".join(f"{name} {seconds / base:.2f}" for name, seconds in others)
             print(f"{folder.name}, {length} tokens: forward {base * 1e3:.0f} ms; {ratios}")
 

@@ -17,10 +17,9 @@ SERVED = """\
 ## Served to browsers
 
 These files are part of the Python packages `plotly` and `fastapi-offline`, and are identical to \
-those of the npm packages `plotly.js-dist-min` and `swagger-ui-dist`. plotly.js is also part of \
-every handout. Copyright notices and licences: [plotly.js](#plotlyjs), [MapLibre GL JS]\
-(#maplibre-gl), which it contains, and [Swagger UI](#swagger-ui). No third-party fonts or icons \
-are served.
+those of the npm packages `plotly.js-dist-min` and `swagger-ui-dist`. No handout contains \
+them. Copyright notices and licences: [plotly.js](#plotlyjs), [MapLibre GL JS](#maplibre-gl), \
+which it contains, and [Swagger UI](#swagger-ui). No third-party fonts or icons are served.
 """
 RUN = """\
 ## Python packages

@@ -18,6 +18,7 @@ LICENCES = {
     "aiosqlite": "MIT",
     "annotated-types": "MIT",
     "colorama": "BSD-3-Clause",
+    "deflate": "MIT",
     "h11": "MIT",
     "jinja2": "BSD-3-Clause",
     "markdown-it-py": "MIT",

@@ -16,12 +16,15 @@ from headlight.arrays import given
 from headlight.display import Shown, show
 from headlight.models import load, record, wrap
 from headlight.serving import Serving, serve
+from headlight.why import contrast, integrated_gradients, occlude, patch, sweep, token_id
 from model import (
     Adapter,
     Decode,
     InputError,
     Intervention,
     NamedTensor,
+    Patch,
+    Receiver,
     Request,
     Trace,
 )
@@ -33,15 +36,23 @@ __all__ = [
     "InputError",
     "Intervention",
     "NamedTensor",
+    "Patch",
+    "Receiver",
     "Record",
     "Request",
     "Serving",
     "Shown",
     "Trace",
+    "contrast",
     "given",
+    "integrated_gradients",
     "load",
+    "occlude",
+    "patch",
     "record",
     "serve",
     "show",
+    "sweep",
+    "token_id",
     "wrap",
 ]

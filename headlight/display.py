@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from app.assets.packing import CHARSET, in_base64
 from app.engine.wire import trace_reply
-from app.handout_file import SELECT, handout
+from app.handout_file import SELECT, Told, handout
 from app.schemas.replies import ModelReply
 from headlight.arrays import given
 from headlight.models import is_transformers, wrap
@@ -70,13 +70,13 @@ def show(
     trace = model.trace(asked, select=present(SELECT, model.names), summarise="*")
     place = {"block": block, "layer": layer, "head": head}
     state = {model.info.texts[0]: trace.request.source, "view": "attention", "lang": lang}
-    told = {
+    share = {
         "state": state | {key: value for key, value in place.items() if value is not None},
-        "asks": [],
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model.info).model_dump(),
     }
-    return Shown(handout(trace_reply(trace, "", model.info.id), told, "", theme), height)
+    told = Told(trace_reply(trace, "", model.info.id), share)
+    return Shown(handout(told, "", theme), height)
 
 
 def _asked(seen: Any, about: Sequence[Any]) -> tuple[Adapter, str | Request]:

@@ -11,7 +11,7 @@ from typing import Any
 from model.adapters.encoder_decoder_info import recorded_names
 from model.adapters.open_model import open_model
 from model.adapters.request import Adapter
-from model.trace.record import Keep, Place, Record, open_records, recording
+from model.trace.record import Hook, Keep, Place, Record, open_records, recording
 from model.transformer.stacks import Transformer
 
 
@@ -40,7 +40,11 @@ def wrap(model: Any, tokenizer: Any, name: str | None = None) -> Adapter:
 
 @contextmanager
 def record(
-    model: Any, select: Sequence[str] | str = "*.weights", *, keep: Keep = "last"
+    model: Any,
+    select: Sequence[str] | str = "*.weights",
+    *,
+    keep: Keep = "last",
+    hook: Hook | None = None,
 ) -> Iterator[Record]:
     """Record the tensors that a model computes on this thread inside the block.
 
@@ -48,21 +52,23 @@ def record(
     `select` has patterns of tensor names, as for a trace. `keep="all"` keeps the tensors of every
     pass for `record.history(name)`, not only those of the last.
 
-    Recording changes neither results nor parameters, mode, gradients or random numbers. Raises
-    `InputError` for a pattern that matches no name, and `ValueError` for a model whose attention
-    cannot be recorded.
+    `hook` is called with the name and the value (batch, …) of each selected tensor as the model
+    computes it. What it returns takes the tensor's place, here and in the record; None changes
+    nothing. Without a hook, recording changes neither results nor parameters, mode, gradients or
+    random numbers. Raises `InputError` for a pattern that matches no name, and `ValueError` for a
+    model whose attention cannot be recorded or for a hook's tensor of another shape.
     """
     patterns = (select,) if isinstance(select, str) else tuple(select)
     own = getattr(model, "model", model) if hasattr(model, "info") else model
     if isinstance(own, Transformer):
-        made = Record({own: [Place()]}, recorded_names(own), patterns, keep)
+        made = Record({own: [Place()]}, recorded_names(own), patterns, keep, hook)
         with recording(*open_records(), made):
             yield made
         return
     _check(own)
     from model.adapters.huggingface import record as library
 
-    with library.record(own, patterns, keep) as made:
+    with library.record(own, patterns, keep, hook) as made:
         yield made
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model.adapters.encoder_decoder import load
+    from model.adapters.other_runs import Patch, Receiver
     from model.adapters.request import Adapter, Decode, Request, Trace
     from model.errors import InputError
     from model.trace.interventions import Intervention
@@ -22,6 +23,8 @@ else:
         "InputError": "errors",
         "Intervention": "trace.interventions",
         "NamedTensor": "trace.tensor_tap",
+        "Patch": "adapters.other_runs",
+        "Receiver": "adapters.other_runs",
         "Request": "adapters.request",
         "Trace": "adapters.request",
         "load": "adapters.encoder_decoder",
@@ -39,6 +42,8 @@ __all__ = [
     "InputError",
     "Intervention",
     "NamedTensor",
+    "Patch",
+    "Receiver",
     "Request",
     "Trace",
     "load",

@@ -17,6 +17,8 @@ COMMANDS = {
     "measure scores": "measure BLEU and chrF, and write them into the model card",
     "measure mean-outputs": "measure each head's mean output, for mean ablation",
     "measure heads": "report what every head does and how important it is",
+    "measure corpus": "measure what every head does over a text of your own",
+    "measure sources": "measure word alignments from attributions to source words",
     "measure history": "record attention at steps of the training run",
     "measure gate": "measure how many of the things people type first are translated correctly",
     "measure variants": "train variants of a run and compare them",

@@ -17,6 +17,8 @@ from annotated_types import Interval
 Probability = Annotated[float, Interval(ge=0, le=1)]
 Seed = Annotated[int, Interval(ge=0, le=2**31 - 1)]
 Temperature = Annotated[float, Interval(ge=0.01, le=100.0)]
+Factor = Annotated[float, Interval(ge=-100.0, le=100.0)]
+Value = Annotated[float, Interval(ge=-10_000.0, le=10_000.0)]  # of a hidden unit or a feature
 
 
 def interval(hint: Any) -> Interval | None:

@@ -2,7 +2,9 @@
 
 Each is a process like one of ``python -m …``, with its own environment, ``__main__`` and exit, and
 it can be killed. Only its imports were done before. The process of `multiprocessing` that a
-server's engines are forked from is forked from the server in the same way.
+server's engines are forked from is forked from the server in the same way, before its first line:
+later, a lock that another of its threads holds (OpenSSL's, while it connects to PostgreSQL) would
+be held in the copy for ever.
 """
 
 import atexit
@@ -21,8 +23,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
+
+from app.engine.launch import PRELOADED
 
 ROOT = Path(__file__).parents[1]
 # Imports of servers, databases and training, some of them made only on use.
@@ -192,7 +197,16 @@ def become(asked: dict[str, Any], files: Sequence[int]) -> None:
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])
     sys.argv[:] = asked["args"]
+    if asked["args"][:2] == ["-m", "app"]:
+        fork_engines()
+
+
+def fork_engines() -> None:
+    """Start the process that engines are forked from, as a copy of this one."""
     multiprocessing.util.spawnv_passfds = fork_spawned
+    multiprocessing.set_forkserver_preload(PRELOADED)
+    forkserver.ensure_running()
+    multiprocessing.util.spawnv_passfds = START_ANEW
 
 
 def fork_spawned(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:

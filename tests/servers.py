@@ -83,13 +83,21 @@ def running_app(
     ``data_dir``.
 
     ``settings`` are named without their prefix, in lower case: ``{"max_body_bytes": "2000"}``.
-    What the server prints goes to ``server.log`` in ``data_dir``.
+    Shares and rooms are limited per minute only by such a setting. What the server prints goes to
+    ``server.log`` in ``data_dir``.
 
     Raises:
         RuntimeError: the server exited or did not answer; the message has the end of its log. Or it
             did not stop cleanly when told to.
     """
-    own = {"host": "127.0.0.1", "port": str(free_port()), "data_dir": str(data_dir)}
+    # All tests have one address, and the more rooms a minute, the faster the machine is.
+    own = {
+        "host": "127.0.0.1",
+        "port": str(free_port()),
+        "data_dir": str(data_dir),
+        "max_rooms_per_minute": "1000",
+        "max_shares_per_minute": "1000",
+    }
     settings = own | dict(settings or {})
     environment = own_environment() | {
         f"HEADLIGHT_{name.upper()}": value for name, value in settings.items()

@@ -1,10 +1,10 @@
-"""The allowed imports between modules of the server, the model and the page."""
+"""The allowed imports between modules of the server and the model."""
 
 import ast
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.rooms import ROOT, files, for_each
 
 # The dependencies of `model`. It must not need a web framework.
 MODEL_USES = {
@@ -32,20 +32,19 @@ MODEL_USES = {
 HUGGING_FACE = {"transformers", "gguf", "onnx"}
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 ONLY_AT_SCALE = {"ray"}  # for app/scale, which is imported only where a cluster is named
-
-# The page's folders from the ground up: each imports what lies below it, or beside it.
-JS_RANKS = ("lib", "data", "compute", "state", "draw", "parts", "views", "chrome", "pages")
 # Ranks from the bottom up: a file imports from its own folder or lower ones, never higher ones.
 RANKS = {
     "model": (
         "errors",
         "number_ranges",
         "cancellation",
+        "progress",
         "text",
         "trace",
         "transformer",
         "decode",
         "explain",
+        "corpus",
         "long",
         "imported",
         "lab",
@@ -74,7 +73,9 @@ RANKS = {
         "launch",
         "scale",
         "runs",
+        "rooms",
         "readiness",
+        "corpora",
         "dependencies",
         "handout_file",
         "answers",
@@ -83,7 +84,7 @@ RANKS = {
         "server",
         "__main__",
     ),
-    "headlight": ("arrays", "models", "display", "serving", "__init__"),
+    "headlight": ("arrays", "models", "display", "serving", "why", "__init__"),
 }
 OURS = {*RANKS}
 TRAINS = ("model.train", "model.measure", "model.commands", "model.live.run")
@@ -94,25 +95,6 @@ OFFLINE = (
     # Of the zoo the tasks alone are for the server.
     *(f"model.zoo.{name}" for name in ("training", "measuring", "carrying", "recipes", "page")),
 )
-
-# The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = (
-    "workspace.js",
-    "embed.js",
-    "handout.js",
-    "lab.js",
-    "lab-embed.js",
-    "learn.js",
-    "zoo.js",
-    "train.js",
-)
-ONLY_IN = {
-    "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
-    "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
-    "plotly.js": r"\bPlotly\b",
-    "arrow-keys.js": r"\bArrow(Left|Right|Up|Down)\b",
-    "text-input.js": r"\bcomposition(start|end)\b",
-}
 
 
 @cache
@@ -129,54 +111,7 @@ def python_imports(path: Path) -> tuple[str, ...]:
     return tuple(found)
 
 
-@cache
-def javascript_imports(path: Path) -> list[str]:
-    """Return the specifiers that a module imports, exports from or loads later."""
-    code = without_comments(path)
-    static = r"""^\s*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]"""
-    bare = r"""^\s*import\s*['"]([^'"]+)['"]"""
-    later = r"""\bimport\(\s*['"]([^'"]+)['"]"""
-    return [
-        name
-        for pattern in (static, bare, later)
-        for name in re.findall(pattern, code, re.MULTILINE)
-    ]
-
-
-@cache
-def without_comments(path: Path) -> str:
-    return re.sub(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", "", path.read_text(), flags=re.DOTALL)
-
-
-def files(folder: str, suffix: str) -> list[Path]:
-    found = sorted((ROOT / folder).rglob(f"*{suffix}"))
-    assert found, f"nothing in {folder}/"
-    return found
-
-
-def name(path: Path) -> str:
-    return str(path.relative_to(ROOT))
-
-
-Rule = Callable[[Path], Iterable[object]]
-
-
-def for_each(paths: Sequence[Path]) -> Callable[[Rule], Callable[[], None]]:
-    """Make a test of a rule that yields the violations in a file; the test lists all of them."""
-
-    def test_of(rule: Rule) -> Callable[[], None]:
-        def test() -> None:
-            wrong = [f"{name(path)}: {found}" for path in paths for found in rule(path)]
-            assert not wrong, "\n".join(wrong)
-
-        test.__doc__ = rule.__doc__
-        return test
-
-    return test_of
-
-
 PYTHON = [path for package in RANKS for path in files(package, ".py")]
-SCRIPTS = files("static/js", ".js")
 
 
 @for_each(files("model", ".py"))
@@ -292,82 +227,3 @@ def test_what_is_imported_is_pinned() -> None:
         assert pinned("requirements.txt") & {
             one.lower().replace("_", "-") for one in carriers[module]
         }, module
-
-
-@for_each(SCRIPTS)
-def test_scripts_import_only_files_that_are_there(path: Path) -> Iterator[str]:
-    for specifier in javascript_imports(path):
-        if not specifier.startswith("."):
-            yield f"{specifier}: nothing is loaded from elsewhere"
-        elif not (path.parent / specifier).resolve().is_file():
-            yield specifier
-
-
-@for_each(SCRIPTS)
-def test_scripts_import_only_downwards(path: Path) -> Iterator[str]:
-    folder, *inside = path.relative_to(ROOT / "static/js").parts
-    for specifier in javascript_imports(path):
-        target = (path.parent / specifier).resolve().relative_to(ROOT / "static/js").parts
-        if JS_RANKS.index(target[0]) > JS_RANKS.index(folder):
-            yield specifier
-        if folder == target[0] == "views" and len(inside) > 1 and inside[0] != target[1]:
-            yield f"{specifier}: a view imports no other view"
-
-
-@for_each(SCRIPTS)
-def test_only_chrome_and_pages_look_up_ids(path: Path) -> Iterable[str]:
-    if path.relative_to(ROOT / "static/js").parts[0] in ("chrome", "pages"):
-        return []
-    return re.findall(
-        r"""getElementById|(?:find|querySelector)\(\s*["'`]#""", without_comments(path)
-    )
-
-
-@for_each(SCRIPTS)
-def test_a_figure_looks_at_nothing_of_the_page(path: Path) -> Iterable[object]:
-    """A page may have several figures, so a figure gets all that it needs of the page."""
-    if path.relative_to(ROOT / "static/js").parts[0] not in ("parts", "views", "draw"):
-        return []
-    page = "documentElement|body|title|add|remove|querySelector|getElement|forms"
-    return re.findall(
-        rf"(?<![\w.])document\.({page})|(?<![\w.])window\.(add|inner|scroll|location|history)",
-        without_comments(path),
-    )
-
-
-@for_each(SCRIPTS)
-def test_one_file_touches_each_outside_thing(path: Path) -> Iterator[str]:
-    for owner, touch in ONLY_IN.items():
-        if path.name not in (owner, *ENTRIES) and (
-            found := re.search(touch, without_comments(path))
-        ):
-            yield found[0]
-
-
-# A model's own names: what they are called, what a model without a table had, a stage's name in a
-# link, a sentence with the word in it; and a mark of Plotly's.
-NAMED_IN = {
-    "state/model-part-names.js",
-    "data/model.js",
-    "views/worksheet/sheet-model.js",
-    "data/examples.js",
-    "draw/plotly-space.js",
-}
-COMMENTS = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*", re.DOTALL)
-FOR_THE_READER = re.compile(r'\bt\(\s*"(?:[^"\\]|\\.)*"')
-
-
-@for_each(SCRIPTS)
-def test_scripts_do_not_spell_what_a_model_says_of_itself(path: Path) -> Iterable[str]:
-    if path.relative_to(ROOT / "static/js").as_posix() in NAMED_IN:
-        return []
-    code = FOR_THE_READER.sub("", COMMENTS.sub("", path.read_text()))
-    return re.findall(r"\b(?:en|de)coder\b|\bcross\b(?!-)", code)
-
-
-@for_each(files("templates", ".html"))
-def test_templates_hold_no_script_and_no_style(path: Path) -> Iterator[str]:
-    text = path.read_text()
-    yield from re.findall(r"<style|\sstyle=|\son[a-z]+=|javascript:", text)
-    yield from re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)", text)
-    yield from re.findall(r"""(?:src|href)=["'](?:https?:)?//""", text)

@@ -1,63 +1,106 @@
 """Handouts of a state or a share; see `app.handout_file` for the file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from app.answers.asks import Freezer, check_asks, freeze_answers
 from app.answers.field_names import within
 from app.answers.lab import freeze
+from app.answers.long_states import is_long, run_long
 from app.answers.share_state import check, check_options
-from app.answers.shares import thaw
+from app.answers.shares import find_answer, thaw
 from app.answers.traces import run
 from app.dependencies import Services
 from app.engine.jobs import Encoding
 from app.engine.wire import SAFETENSORS, Reply
-from app.handout_file import SELECT, handout, lab_handout
-from app.off_loop import off_loop
+from app.handout_file import SELECT, Told, handout, lab_handout
+from app.off_loop import LARGE, off_loop
+from app.schemas.long_texts import Window
 from app.schemas.replies import ModelReply
-from app.schemas.shares import AnyShareState, LabShareState
-from app.store.store import Share
+from app.schemas.shares import AnyShareState, LabShareState, Question, ShareRequest
+from app.store.store import Answer, Share
 from model.trace.name_patterns import present
 
 PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
 
-async def create(services: Services, state: AnyShareState, home: str, theme: str | None) -> bytes:
-    """Run a state and return its handout. Raises what `run` and `check` raise."""
+async def create(services: Services, wanted: ShareRequest, home: str, theme: str | None) -> bytes:
+    """Run a state and the requests besides, and return the handout. Raises as `run_state`."""
+    told = await run_state(services, wanted.state, wanted.asks, wanted.tiles)
+    if isinstance(wanted.state, LabShareState):
+        return await off_loop(lab_handout, told.trace, told.about, home, theme)
+    return await off_loop(handout, told, home, theme)
+
+
+async def run_state(
+    services: Services,
+    state: AnyShareState,
+    asks: Sequence[Question] = (),
+    tiles: Sequence[Window] = (),
+) -> Told:
+    """Run a state and the requests besides; `tiles` are the windows of a long text.
+
+    Raises what `run`, `check` and `freeze_answers` do.
+    """
     if isinstance(state, LabShareState):
         reply = await freeze(services, state)
-        about = {"state": state.model_dump(exclude_unset=True), "created": _now()}
-        return await off_loop(lab_handout, reply, about, home, theme)
+        return Told(reply, {"state": state.model_dump(exclude_unset=True), "created": _now()})
     encoding = Encoding(SAFETENSORS, services.settings.max_values)
     check_options(services.settings, state)
+    check_asks(services, asks)
     with within("state"):
         name = services.catalog.pick(state.model)
         model = services.catalog.describe(name)
-        select = present(SELECT, services.catalog.names(name))
-        seen = await run(services, state, select, encoding, summarise=["*"])
-        reply = await off_loop(Reply.parse, seen.content, size=len(seen.content))
+        long = await is_long(services, state)
+    if long:
+        seen = await run_long(services, state, tiles, encoding)
+    else:
+        with within("state"):
+            select = present(SELECT, services.catalog.names(name))
+            seen = await run(services, state, select, encoding, summarise=["*"])
+    reply = await off_loop(Reply.parse, seen.content, size=len(seen.content))
+    with within("state"):
         check(state, model.attentions, reply)
+    freezer = Freezer(services.settings.max_values - reply.values, "a handout")
+    frozen = await freeze_answers(services, state, asks, freezer)
     about = {
         "state": state.model_dump(exclude_unset=True),
-        "asks": [],
         "created": _now(),
         "model": ModelReply.model_validate(model).model_dump(),
     }
-    return await off_loop(handout, reply, about, home, theme)
+    return await off_loop(_told, reply, about, frozen, size=LARGE)
 
 
-def of_share(share: Share, home: str, lang: str, theme: str | None) -> bytes:
+async def of_share(
+    services: Services, share: Share, home: str, lang: str, theme: str | None
+) -> bytes:
     """Return the handout of a share, in a reader's language."""
+    told = await of_kept(services, share, lang)
+    if "lab" in share.state:
+        return await off_loop(lab_handout, told.trace, told.about, home, theme)
+    return await off_loop(handout, told, home, theme)
+
+
+async def of_kept(services: Services, share: Share, lang: str) -> Told:
+    """Return what a share holds, in a reader's language. Raises what `find_answer` raises."""
+    frozen = [
+        Answer(question, await find_answer(services, share.id, n))
+        for n, question in enumerate(share.asks)
+    ]
     about = {
         "id": share.id,
         "state": {**share.state, "lang": lang},
-        "asks": [],
         "created": share.created.isoformat(timespec="seconds"),
         "model": share.model,
     }
-    make = lab_handout if "lab" in share.state else handout
-    return make(thaw(share.trace), about, home, theme)
+    return await off_loop(lambda: _told(thaw(share.trace), about, frozen), size=LARGE)
+
+
+def _told(reply: Reply, about: Mapping[str, Any], frozen: Sequence[Answer]) -> Told:
+    wanted = [one for one in frozen if "learning" not in one.question]  # no view of it draws that
+    return Told(reply, about, [(one.question, thaw(one.answer)) for one in wanted])
 
 
 def _now() -> str:

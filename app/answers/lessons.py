@@ -1,50 +1,55 @@
 """Replies about lessons: their pages, and pictures of their figures."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
-from app.answers.lab import names
+from app.answers import pictures
 from app.answers.pages import render
-from app.answers.shares import thaw
-from app.answers.traces import run
 from app.assets.languages import languages, negotiate
 from app.dependencies import Services
-from app.engine.jobs import Encoding
-from app.engine.wire import ZSTD
 from app.http.problems import ProblemError
-from app.lessons.blocks import Link
 from app.lessons.library import Lesson, lessons, plan
-from app.lessons.links import by_hand, looking, running
-from app.lessons.markdown import Figure, Predict, meaning
-from app.off_loop import LARGE, off_loop
-from app.preview.card import heatmap, look
-from app.preview.heatmap import Heatmap
-from app.preview.still import still
-from app.schemas.replies import ModelReply
-from model.lab.compute import compute
-from model.trace.tensor_tap import KEY, QUERY
-
-SELECT = ["*.weights", "*.mask"]
+from app.lessons.markdown import Document, Figure, Predict, meaning
+from app.lessons.plain import unlinked
 
 
 def contents(request: Request, services: Services) -> HTMLResponse:
     """Return the table of contents in the reader's language."""
+    return render(request, services, "learn.html", more={"listed": listed(request)})
+
+
+def listed(request: Request) -> list[dict[str, Any]]:
+    """Return all lessons in the reader's language, with their questions in all and to take."""
     lang = negotiate(request, languages())
-    listed = [
+    documents = [(one, one.document(lang)) for one in lessons()]
+    return [
         {
             "lesson": one,
-            "document": one.document(lang),
-            "questions": sum(isinstance(part, Predict) for part in one.document(lang).parts),
+            "document": document,
+            "questions": sum(isinstance(part, Predict) for part in document.parts),
+            "taken": len(taken(document)),
         }
-        for one in lessons()
+        for one, document in documents
     ]
-    return render(request, services, "learn.html", more={"listed": listed})
 
 
-def page(request: Request, services: Services, slug: str) -> HTMLResponse:
-    """Return the page of a lesson. Raises a 404 ProblemError if there is none."""
+def taken(document: Document) -> list[Predict]:
+    """Return the questions that can be asked outside of their lesson: those about one model."""
+    found = (part for part in document.parts if isinstance(part, Predict))
+    return [part for part in found if part.block.link.page != "zoo"]
+
+
+def page(
+    request: Request, services: Services, slug: str, room: Mapping[str, Any] | None = None
+) -> HTMLResponse:
+    """Return the page of a lesson, which may be in a room.
+
+    Raises a 404 ProblemError if there is none.
+    """
     lang = negotiate(request, languages())
     lesson = find(slug)
     document = lesson.document(lang)
@@ -58,6 +63,7 @@ def page(request: Request, services: Services, slug: str) -> HTMLResponse:
     }
     terms = [(term, *meaning(term, lang)) for term in document.terms]
     more = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
+    more |= room or {}
     return render(request, services, "lesson.html", more=more)
 
 
@@ -75,44 +81,34 @@ def find(slug: str) -> Lesson:
     raise ProblemError(404, "not-found", "there is no lesson with this name", field="lesson")
 
 
+def figures(slug: str, lang: str) -> list[Figure]:
+    """Return the figures of a lesson. Raises a 404 ProblemError if there is no such lesson."""
+    return [part for part in find(slug).document(lang).parts if isinstance(part, Figure)]
+
+
+def says(slug: str, number: int, lang: str, *, live: bool) -> Markup:
+    """Return the caption of a figure, which exists; 0: the claim of the lesson.
+
+    `live` is whether it includes what can be tried.
+    """
+    if not number:
+        return unlinked(find(slug).document(lang).claim)
+    figure = figures(slug, lang)[number - 1]
+    words = [figure.caption, *([figure.live] if live and figure.live else [])]
+    return unlinked(("" if lang == "zh" else " ").join(words))
+
+
 async def picture(services: Services, slug: str, number: int, lang: str) -> bytes:
     """Return the PNG of a figure in its initial state, for print and for pages without scripts.
 
-    Raises a 404 ProblemError if there is no such figure, and what `run` raises.
+    `number` counts from 1; 0 is the first figure that has a picture. Raises a 404 ProblemError if
+    there is no such figure, and what `run` raises.
     """
-    figures = [part for part in find(slug).document(lang).parts if isinstance(part, Figure)]
-    if not 1 <= number <= len(figures):
+    found = figures(slug, lang)
+    number = number or next((one.block.number for one in found if not one.block.still), 0)
+    if not 1 <= number <= len(found):
         raise ProblemError(404, "not-found", "the lesson has no figure with this number")
-    link = figures[number - 1].block.link
-
-    async def make() -> bytes:
-        shown = await _seen(services, link)
-        return await off_loop(still, shown, size=LARGE)
-
-    model = "" if link.page == "lab" else services.catalog.describe(_model(services, link)).digest
-    made: bytes = await services.cache.find(("still", link, model), make)
-    return made
-
-
-def _model(services: Services, link: Link) -> str:
-    return services.catalog.pick(link.state.get("model"))
-
-
-async def _seen(services: Services, link: Link) -> Heatmap:
-    """Return the weights at a link's place."""
-    if link.page == "lab":
-        steps = (await off_loop(compute, by_hand(link), size=LARGE)).steps
-        weights, mask = steps["weights"].value[0], steps["mask"].value
-        if link.state.get("convention") == "column":
-            weights, mask = weights.T, mask.T
-        rows, columns = (
-            names(link.query, side, count)
-            for side, count in zip((QUERY, KEY), weights.shape, strict=True)
-        )
-        return Heatmap(weights, mask, rows, columns)
-    state = looking(link)
-    encoding = Encoding(ZSTD, services.settings.max_values)
-    reply = thaw((await run(services, running(state), SELECT, encoding)).content)
-    info = services.catalog.describe(_model(services, link))
-    model = ModelReply.model_validate(info).model_dump()
-    return heatmap(look(state.model_dump(), model, reply), reply.document)
+    block = found[number - 1].block
+    if block.still:
+        raise ProblemError(404, "not-found", "this figure has a table in place of a picture")
+    return await pictures.of_link(services, block.pictured)

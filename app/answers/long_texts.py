@@ -1,6 +1,10 @@
 """Replies with pictures of attention over a long text."""
 
+import asyncio
+import base64
 import hashlib
+import time
+from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -8,32 +12,60 @@ import orjson
 
 from app.answers.traces import chosen
 from app.dependencies import Services
-from app.engine.jobs import Encoded, Encoding
+from app.engine.jobs import AnswerJob, Encoded, Encoding
 from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
+from app.engine.wire import SAFETENSORS, line
 from app.schemas.long_texts import AnyOverviewRequest, AnyTileRequest
 from app.schemas.traces import Asking
 from model.adapters.request import Request
 from model.errors import Excess, InputError
 
-RUN = {"source", "text", "target", "direction", "decode"}  # fields that a pass depends on
+RUN = {"source", "text", "target", "direction", "decode", "chat"}  # what a pass depends on
+TELL_SECONDS = 0.5  # between two lines of progress
 
 
 async def see_overview(
     services: Services, wanted: AnyOverviewRequest, encoding: Encoding
 ) -> Encoded:
     """Return the reply to a request for an overview of heads."""
+    return await services.engine.run(_overview(services, wanted, encoding))
+
+
+async def watch_overview(services: Services, wanted: AnyOverviewRequest) -> AsyncIterator[bytes]:
+    """Yield lines with the progress, and the reply as the last one.
+
+    When cancelled or closed, the work stops, unless others wait for the same.
+    """
+    job = _overview(services, wanted, Encoding(SAFETENSORS, services.settings.max_values))
+    begun = time.monotonic()
+    working = asyncio.ensure_future(services.engine.run(job))
+    try:
+        while not (await asyncio.wait({working}, timeout=TELL_SECONDS))[0]:
+            found = services.engine.progress(job)
+            phase = asdict(found) if found else {"phase": "queue", "done": 0, "of": 0}
+            yield line({"progress": phase | {"seconds": round(time.monotonic() - begun, 1)}})
+        yield line({"end": {"file": base64.b64encode(working.result().content).decode()}})
+    finally:
+        working.cancel()
+
+
+def _overview(services: Services, wanted: AnyOverviewRequest, encoding: Encoding) -> AnswerJob:
     _check_cells("cells", wanted.cells**2, services.settings.max_cells)
     if not wanted.select:
-        return await see_tokens(services, wanted, encoding)
+        return _tokens(services, wanted, encoding)
     view = Overview(tuple(wanted.select), wanted.cells, wanted.dtype)
-    return await _see(services, wanted, view, encoding)
+    return _view(services, wanted, view, encoding)
 
 
 async def see_tokens(services: Services, wanted: Asking, encoding: Encoding) -> Encoded:
     """Return the tokens of the texts, without a run; for any model."""
+    return await services.engine.run(_tokens(services, wanted, encoding))
+
+
+def _tokens(services: Services, wanted: Asking, encoding: Encoding) -> TokensJob:
     name = chosen(services, wanted, services.settings.max_long_characters)
     run = wanted.model_dump(include=RUN) | {"model": services.catalog.describe(name).digest}
-    return await services.engine.run(TokensJob(name, _request(wanted), _digest(run), encoding))
+    return TokensJob(name, _request(wanted), _digest(run), encoding)
 
 
 async def see_tile(services: Services, wanted: AnyTileRequest, encoding: Encoding) -> Encoded:
@@ -56,13 +88,13 @@ async def see_tile(services: Services, wanted: AnyTileRequest, encoding: Encodin
         (tuple(edges.query), tuple(edges.key)) if edges else None,
         most,
     )
-    return await _see(services, wanted, view, encoding)
+    return await services.engine.run(_view(services, wanted, view, encoding))
 
 
-async def _see(
+def _view(
     services: Services, wanted: AnyOverviewRequest | AnyTileRequest, view: View, encoding: Encoding
-) -> Encoded:
-    """Run the text, unless its pass is cached, and return the view of it."""
+) -> LongJob:
+    """Return the job that runs the text, unless its pass is cached, and makes a view of it."""
     name = chosen(services, wanted, services.settings.max_long_characters)
     info = services.catalog.describe(name)
     info.require("long", "model")
@@ -72,7 +104,7 @@ async def _see(
     run = wanted.model_dump(include=RUN) | {"model": info.digest}
     key = _digest(run)
     identity = _digest(run | {"view": asdict(view)})
-    return await services.engine.run(LongJob(name, _request(wanted), key, view, identity, encoding))
+    return LongJob(name, _request(wanted), key, view, identity, encoding)
 
 
 def _request(wanted: Asking) -> Request:

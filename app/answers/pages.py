@@ -5,7 +5,9 @@ Every template receives: ``lang`` and ``languages``; ``asset(path)``, the addres
 a file from a package; ``plotly_url`` and ``catalog_url``; ``url_for(name, **parameters)``, the
 path of a route; ``page_url``, the address without its query; ``share``, which is None or
 ``{"id", "title", "translation"}``; ``problem``, which is None or the kind of a problem;
-``newcomer``, which says whether to show the introduction (see the function `newcomer`).
+``trains``, whether this server trains; ``surveyed``, a model whose heads are measured, or None;
+``newcomer``, which says whether to show the introduction (see the function `newcomer`);
+``room``, which is None or ``{"code", "link", "screen"}``.
 """
 
 from collections.abc import Mapping
@@ -65,10 +67,11 @@ def render(
         catalog_url=f"/static/{digest}/i18n/{lang}.json",
         url_for=request.app.url_path_for,
         page_url=base_url(request, services) + request.url.path,
+        trains=services.runs.on,
+        surveyed=services.corpora.surveyed,
         share=share,
         problem=problem,
-        newcomer=newcomer(request),
-        **(more or {}),
+        **{"newcomer": newcomer(request), "room": None, **(more or {})},
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
 

@@ -130,10 +130,28 @@ async def snapshot(services: Services, run_id: str, step: int, probe: int, form:
     count = len(snapshot_of(run, step)["written"])
     if not 0 <= probe < count:
         raise InputError("out-of-range", "probe", f"probe must be from 0 to {count - 1}")
+    return (await _trace(services, run, step, probe)).write(form)
+
+
+async def nearest(
+    services: Services, run_id: str, step: int | None
+) -> tuple[Mapping[str, Any], Mapping[str, Any], Reply]:
+    """Return the model of a run, its first fixed input, and its trace near a step (None: the last).
+
+    Raises a 404 ProblemError for an unknown run, or one without a snapshot.
+    """
+    run = services.runs.find(run_id)
+    if run.begun is None or not run.snapshots:
+        raise ProblemError(404, "no-snapshot", "the run has no snapshot yet")
+    near = max(run.snapshots) if step is None else min(run.snapshots, key=lambda n: abs(n - step))
+    return run.begun["model"], run.begun["probes"][0], await _trace(services, run, near, 0)
+
+
+async def _trace(services: Services, run: Run, step: int, probe: int) -> Reply:
     content = await asyncio.to_thread(trace_path(run.folder, step, probe).read_bytes)
     reply = Reply.parse(content)
     reply.check(services.settings.max_values)
-    return reply.write(form)
+    return reply
 
 
 def snapshot_of(run: Run, step: int, field: str = "step") -> Mapping[str, Any]:

@@ -9,40 +9,33 @@ from typing import Any
 
 import orjson
 
+from app.answers.asks import Freezer, check_asks, freeze_answers, other_models
 from app.answers.field_names import within
 from app.answers.lab import freeze
-from app.answers.long_texts import see_tokens
+from app.answers.long_states import MAX_TOKENS, is_long, run_long
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
-from app.answers.traces import chosen, example, parameters, run, run_trace
+from app.answers.traces import run
 from app.dependencies import Services
 from app.engine.engine import BusyError
-from app.engine.jobs import Encoded, Encoding
-from app.engine.wire import JSON, ZSTD
+from app.engine.jobs import Encoding
+from app.engine.wire import ZSTD
 from app.off_loop import LARGE, off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import (
     LabShareState,
-    ParametersRequest,
-    Question,
     SentenceState,
     ShareRequest,
 )
-from app.schemas.traces import Asking
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer
-from model.errors import Excess, InputError
+from model.errors import InputError
 from model.trace.name_patterns import present
-from model.transformer.positions import POSITIONS
-from model.transformer.scoring import SCORINGS
 
 # The tensors that the page draws, so that a share needs no model: attention, its inputs, and the
 # next-token probabilities.
 FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "*.probabilities", "*.candidates"]
-
-
-MAX_TOKENS = 256  # of a text: above, the page shows pictures of it (docs/long.md)
 
 
 @dataclass(frozen=True)
@@ -80,19 +73,19 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
         return await _create_by_hand(services, wanted, wanted.state, maker, keep)
     settings = services.settings
     check_options(settings, wanted.state)
-    _check_asks(services, wanted.asks)
+    check_asks(services, wanted.asks)
     await services.store.check_room(maker.address)
     freezer = Freezer(settings.max_values)
+    with within("state"):
+        long = await is_long(services, wanted.state)
+    seconds = settings.max_long_seconds if long else settings.max_wait_seconds
+    freeze_state = _freeze_long if long else _freeze_state
     try:
-        async with asyncio.timeout(settings.max_wait_seconds):
-            trace = await _freeze_state(services, wanted, wanted.state, freezer)
-            more = [
-                await _freeze_answer(services, question, f"asks[{n}]", freezer)
-                for n, question in enumerate([*wanted.asks, *_mechanism(services, wanted)])
-            ]
+        async with asyncio.timeout(seconds):
+            trace = await freeze_state(services, wanted, wanted.state, freezer)
+            more = await freeze_answers(services, wanted.state, wanted.asks, freezer)
     except TimeoutError as error:
-        detail = f"the model took more than {settings.max_wait_seconds:g} seconds"
-        raise BusyError(detail) from error
+        raise BusyError(f"the model took more than {seconds:g} seconds") from error
     name = services.catalog.pick(wanted.state.model)
     model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
     return await keep(model, trace, more)
@@ -101,12 +94,13 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
 def _identity(services: Services, wanted: ShareRequest, maker: Maker) -> str:
     """Return a digest of the request, the weights and the maker."""
     asked = wanted.model_dump(mode="json", exclude_unset=True)
-    digest = ""
+    digest, others = "", list[str]()
     if not isinstance(wanted.state, LabShareState):
         with within("state"):
             name = services.catalog.pick(wanted.state.model)
         digest = services.catalog.describe(name).digest
-    document = [maker.address, maker.token, formats.FORMAT, digest, asked]
+        others = [one.digest for one in other_models(services, wanted.state, wanted.asks)]
+    document = [maker.address, maker.token, formats.FORMAT, digest, asked, *others]
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode()
 
 
@@ -118,13 +112,16 @@ async def _create_by_hand(
     keep: Callable[[dict[str, Any], bytes, Sequence[Answer]], Awaitable[Created]],
 ) -> Created:
     """Create a share of the lab, which has no model and no additional requests."""
-    for field in ("select", "asks"):
+    for field in ("select", "asks", "tiles"):
         if getattr(wanted, field):
             raise InputError("unsupported", field, f"{field} is not for a state of the lab")
+    if wanted.about and wanted.about.predict:
+        detail = "about.predict is not for a state of the lab"
+        raise InputError("unsupported", "about.predict", detail)
     await services.store.check_room(maker.address)
     reply = await freeze(services, state)
-    trace = await off_loop(reply.encode, ZSTD, services.settings.max_values, size=LARGE)
-    return await keep({}, trace, [])
+    encoding = Encoding(ZSTD, services.settings.max_values)
+    return await keep({}, (await off_loop(encoding, reply, size=LARGE)).content, [])
 
 
 async def _keep(
@@ -158,44 +155,14 @@ def _expires(services: Services, created: datetime) -> datetime | None:
     return None if days is None else created + timedelta(days=days)
 
 
-class Freezer:
-    """Counts the numbers of the replies in a share, up to a limit."""
-
-    def __init__(self, max_values: int) -> None:
-        self.max_values = max_values
-        self.left = max_values
-
-    async def keep(self, work: Callable[[Encoding], Awaitable[Encoded]]) -> bytes:
-        """Return the stored form of a reply. Raises InputError if there are too many numbers."""
-        try:
-            encoded = await work(Encoding(ZSTD, self.left))
-        except InputError as error:
-            if error.kind != "reply-too-large":
-                raise
-            detail = f"a share may have at most {self.max_values} numbers"
-            excess = Excess(self.max_values, "numbers")
-            raise InputError("reply-too-large", "", detail, excess) from error
-        self.left -= encoded.values
-        return encoded.content
-
-
-def _check_asks(services: Services, asks: Sequence[Question]) -> None:
-    """Raise InputError for requests that the settings or the catalog do not allow."""
-    for n, question in enumerate(asks):
-        for kind, asked in question:
-            with within(f"asks[{n}].{kind}"):
-                if isinstance(asked, Asking):
-                    chosen(services, asked)
-                elif asked is not None:
-                    services.catalog.pick(asked.model)
-
-
 async def _freeze_state(
     services: Services, wanted: ShareRequest, state: SentenceState, freezer: Freezer
 ) -> bytes:
+    if wanted.tiles:
+        detail = f"tiles are for texts of more than {MAX_TOKENS} tokens"
+        raise InputError("unsupported", "tiles", detail)
     # The client's own patterns come first, so that an error has the client's index.
     with within("state", but="select" if wanted.select else None):
-        await _check_length(services, state)
         model = services.catalog.pick(state.model)
         select = [*wanted.select, *present(FROZEN, services.catalog.names(model))]
         frozen = await freezer.keep(
@@ -206,54 +173,18 @@ async def _freeze_state(
         return frozen
 
 
-async def _check_length(services: Services, state: SentenceState) -> None:
-    """Raise InputError for a text of which the page shows pictures instead of all weights."""
-    given = {field: text for field, text in state.texts.items() if text}
-    if max(map(len, given.values()), default=0) <= MAX_TOKENS // 4:  # four bytes a character
-        return
-    found = await see_tokens(services, state, Encoding(JSON, services.settings.max_values))
-    for text, tokens in orjson.loads(found.content)["tokens"].items():
-        if len(tokens) > MAX_TOKENS:
-            detail = f"{text} has {len(tokens)} tokens; a share stores at most {MAX_TOKENS}"
-            raise InputError("unsupported", text, detail, Excess(MAX_TOKENS, "tokens", len(tokens)))
-
-
-def _mechanism(services: Services, wanted: ShareRequest) -> list[Question]:
-    """Return the request for the parameters of the model's scores.
-
-    These are a few numbers per head: w and b of additive scoring, π of relative positions. With
-    them and q and k, every weight of the share can be computed after the model is gone.
-    """
-    assert not isinstance(wanted.state, LabShareState)
-    name = services.catalog.pick(wanted.state.model)
-    table = services.catalog.describe(name).attentions
-    parts = {part for one in table for part in one.scoring.split(" & ")}
-    select = []
-    if any(SCORINGS[part].learns for part in parts & SCORINGS.keys()):
-        select.append("*.scoring.*")
-    if any(POSITIONS[part].learns for part in parts & POSITIONS.keys()):
-        select.append("*.positions.*")
-    asked = ParametersRequest(model=name, select=select)
-    return [Question(parameters=asked)] if select else []
-
-
-async def _freeze_answer(
-    services: Services, question: Question, place: str, freezer: Freezer
-) -> Answer:
-    kind, answer = _answering(services, question)
-    with within(f"{place}.{kind}"):
-        frozen = await freezer.keep(answer)
-    return Answer(question.model_dump(exclude_unset=True), frozen)
-
-
-def _answering(
-    services: Services, question: Question
-) -> tuple[str, Callable[[Encoding], Awaitable[Encoded]]]:
-    """Return a request's name in the share, and a function that computes its reply in a format."""
-    if (traced := question.trace) is not None:
-        return "trace", lambda encoding: run_trace(services, traced, encoding)
-    if (asked := question.parameters) is not None:
-        return "parameters", partial(parameters, services, asked.model, asked.select)
-    watched = question.learning
-    assert watched is not None  # the schema requires one of the three
-    return "learning", partial(example, services, watched.model, watched.example)
+async def _freeze_long(
+    services: Services, wanted: ShareRequest, state: SentenceState, freezer: Freezer
+) -> bytes:
+    """Freeze the overview of a long text, and the windows that its picture shows."""
+    for field, given in (
+        ("select", wanted.select),
+        ("about.predict", wanted.about and wanted.about.predict),
+    ):
+        if given:
+            raise InputError("unsupported", field, f"{field} is not for a long text")
+    frozen = await freezer.keep(lambda encoding: run_long(services, state, wanted.tiles, encoding))
+    seen = await off_loop(thaw, frozen, size=len(frozen))
+    with within("state"):
+        check(state, services.catalog.describe(services.catalog.pick(state.model)).attentions, seen)
+    return frozen

@@ -35,7 +35,8 @@ VIEWS = (
 def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
     """Raise InputError for a view, a language or a place that does not exist.
 
-    `reply` is the state's own run, with all weights of the model's attentions.
+    `reply` is the state's own run, with all weights of the model's attentions or, of a long text,
+    their overview.
     """
     _one_of("view", state.view, VIEWS)
     _one_of("lang", state.lang, languages())
@@ -45,9 +46,18 @@ def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
     _one_of("block", state.block, blocks)
     layers = blocks[state.block or [*blocks][-1]]  # the default block of a link
     _below("layer", state.layer, len(layers))
-    shape = reply.arrays[f"{layers[state.layer or 0].place}.weights"].shape
+    shape = _shape(reply, layers[state.layer or 0])
     for name, count in zip(("head", "query", "key"), shape, strict=True):
         _below(name, getattr(state, name), count)
+
+
+def _shape(reply: Reply, one: AttentionInfo) -> tuple[int, ...]:
+    """Return the numbers of heads, queries and keys; a long text has no weights, only pictures."""
+    weights = reply.arrays.get(f"{one.place}.weights")
+    if weights is not None:
+        return weights.shape
+    tokens = reply.document["tokens"]
+    return one.heads, len(tokens[one.query]), len(tokens[one.key])
 
 
 def check_options(settings: Settings, state: Looking) -> None:

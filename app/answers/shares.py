@@ -1,6 +1,5 @@
 """Replies about shares: their frozen results, without the model."""
 
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,13 +12,12 @@ from app.dependencies import Services
 from app.engine.wire import JSON, JSON_COST, SAFETENSORS, Reply
 from app.http.problems import ProblemError
 from app.off_loop import off_loop
-from app.preview.card import preview, sentence
+from app.preview.card import in_short, preview, sentence
+from app.schemas.shares import About
 from app.store import share_formats as formats
 from app.store.storage_errors import DamagedError
 from app.store.store import Share
 from model.errors import Excess, InputError
-
-SPACE = re.compile(r"\s+")
 
 
 async def find(services: Services, share_id: str) -> Share:
@@ -63,13 +61,14 @@ def card(share: Share) -> dict[str, Any]:
     with _readable():
         document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
     about = share.about or {}
-    written = str(document.get("output", {}).get("text", ""))
+    asks = "predict" in about  # then its translation is not given away
+    written = "" if asks else str(document.get("output", {}).get("text", ""))
     return {
         "id": share.id,
-        "title": SPACE.sub(" ", about.get("title") or sentence(share.state)).strip(),
-        "translation": SPACE.sub(" ", written).strip(),
+        "title": in_short(about.get("title") or sentence(share.state)),
+        "translation": in_short(written),
         "changed": "yes" if share.state.get("interventions") else "",
-        "about": about,
+        "about": {name: about.get(name, "") for name in About.model_fields},
     }
 
 
@@ -85,7 +84,8 @@ async def picture(services: Services, share_id: str) -> bytes:
 
 
 def _draw(share: Share) -> bytes:
-    return preview(share.state, share.model, thaw(share.trace))
+    hidden = "predict" in (share.about or {})
+    return preview(share.state, share.model, thaw(share.trace), hidden=hidden)
 
 
 def thaw(frozen: bytes) -> Reply:

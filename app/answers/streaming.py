@@ -41,6 +41,31 @@ def in_lines(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def or_lines(
+    described: dict[int | str, dict[str, Any]], model: type[BaseModel]
+) -> dict[int | str, dict[str, Any]]:
+    """Add to a description of replies that the client may choose lines of this kind instead."""
+    whole = described[200]
+    content = whole["content"] | {MEDIA_TYPE: {"schema": _schema(model)}}
+    return described | {200: whole | {"content": content}}
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of a model without references."""
+    schema = model.model_json_schema()
+    parts = {f"#/$defs/{name}": part for name, part in schema.pop("$defs", {}).items()}
+
+    def inlined(part: Any) -> Any:
+        if isinstance(part, dict):
+            return inlined(parts[part["$ref"]]) if "$ref" in part else _each(part)
+        return [inlined(one) for one in part] if isinstance(part, list) else part
+
+    def _each(part: dict[str, Any]) -> dict[str, Any]:
+        return {name: inlined(one) for name, one in part.items()}
+
+    return _each(schema)
+
+
 async def stream(request: Request, services: Services, job: StreamJob) -> Response:
     """Stream the lines of a job; each is computed on a worker thread after the previous was sent.
 
@@ -48,9 +73,13 @@ async def stream(request: Request, services: Services, job: StreamJob) -> Respon
     ``{"error": problem}``. The work stops when the client disconnects. The body of the request must
     have been read.
     """
-    coming = services.engine.stream(job)
-    first = await while_present(request, _first(coming))
-    return Lines(_told(first, coming), headers=HEADERS)
+    return await in_stream(request, services.engine.stream(job))
+
+
+async def in_stream(request: Request, lines: AsyncIterator[bytes]) -> Response:
+    """Stream lines in the same way."""
+    first = await while_present(request, _first(lines))
+    return Lines(_told(first, lines), headers=HEADERS)
 
 
 async def _first(lines: AsyncIterator[bytes]) -> bytes:

@@ -1,6 +1,7 @@
 """The zoo: its tasks, and the measurements of the models being served."""
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from random import Random
 from typing import Any
@@ -51,6 +52,13 @@ def answered(name: str, source: str) -> ZooExampleReply:
         return _example(name, solve(name, source))
     except ValueError as error:
         raise InputError("not-of-task", "source", f"source: {error}") from error
+
+
+def tested(models: Iterable[str]) -> set[int]:
+    """Return the lengths at which models, by name, were measured; of an unknown model none."""
+    known = [one for one in models if (ZOO / one / RESULTS).is_file()]
+    seeds = [seed for one in known for seed in _results(one)["seeds"]]
+    return {int(length) for seed in seeds for length in seed["accuracy"]}
 
 
 def task_of(name: str) -> Task:

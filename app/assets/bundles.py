@@ -4,8 +4,8 @@ Loading a page's 170 modules one by one is slow on a slow network. Each page's m
 linked into one script when it is first requested: every module keeps its text and gets its own
 scope, in order of dependency,
 
-    const data_wire = (() => { …its code…; return { plane, row }; })();
-    const data_blocks = (() => { const { plane, row } = data_wire; …
+    const $0 = (() => { …its code…; return { plane, row }; })();
+    const $1 = (() => { const { plane, row } = $0; …
 
 The modules must have only static imports by name from a relative path, exports at the declaration,
 and no import cycles. Anything else is rejected, and a test links every page.
@@ -31,20 +31,45 @@ COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 # What nothing needs that runs: comments on lines of their own, those of types, and indentation.
 # A test compares the tokens with those of the files.
 LEFT_OUT = re.compile(
-    r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n|/\*\*(?:(?!\*/)[^`\n])*\*/ ?|^[ \t]*//[^\n]*\n|^\s+",
+    r"^\s*/\*\*(?:(?!\*/).)*\*/\n|/\*\*(?:(?!\*/)[^`\n])*\*/ ?|^\s*//[^\n]*\n|^\s+",
     re.MULTILINE | re.DOTALL,
 )
 
 BASE = ["theme", "base"]
 FRAME = ["pages/workspace", "chrome/sentence", "chrome/disclosure"]
 FIGURE = ["parts/figure", "chrome/navigation", "chrome/inspector", "parts/controls"]
-LAB = ["parts/number-grid", "parts/lab"]
+LESSON = ["parts/pairing", "parts/run"]
+LAB = ["parts/number-grid", "parts/lab", "parts/formulas"]
+SHARE = ["chrome/share", "chrome/qr", "chrome/ask", "chrome/predict"]
+LINK = ["chrome/short-link", "chrome/qr"]
 NARROW = ["phone", "draw/plotly"]
+# The last two have rules that other views share: two runs side by side, and pickers.
+IN_HANDOUT = [
+    *("alignment", "attention", "compare", "decoding", "heads", "lines", "long-text", "qkv"),
+    *("space", "whatif", "worksheet"),
+]
+ROOM = ["chrome/room", "chrome/room-question"]
+WITHOUT_SERVER = {
+    "data/api": "data/api-in-handout",
+    "lib/npz": "lib/npz-in-handout",
+    "parts/problem-wording": "parts/problem-wording-in-handout",
+    "views/groups": "views/groups-in-handout",
+    "parts/zoom": "parts/zoom-in-handout",
+    "views/space/solid": "views/space/solid-in-handout",
+    "draw/plotly": "draw/plotly-in-handout",
+}
+WITHOUT_MAP = WITHOUT_SERVER | {"views/attention/long/view": "views/attention/long/in-handout"}
+SIMPLE = WITHOUT_MAP | {
+    "state/model-comparison": "state/model-comparison-in-handout",
+    "views/compare/models/mount": "views/compare/models/mount-in-handout",
+    "views/qkv/score-breakdown": "views/qkv/score-breakdown-in-handout",
+}
+SHORT_TEXT = [one for one in IN_HANDOUT if one != "long-text"]
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page: the stylesheets before and after those of its views. Its module has the same name."""
+    """A page: the stylesheets before and after those of its views."""
 
     before: list[str]
     after: list[str]
@@ -52,6 +77,8 @@ class Page:
     """The views whose stylesheets it has; None: all."""
     instead: Mapping[str, str] = field(default_factory=dict)
     """Modules that stand in for others, as paths in `static/js` without the suffix."""
+    module: str | None = None
+    """Its module in `static/js/pages`, without the suffix; None: the one of the same name."""
 
     def sheets(self, folder: Path) -> list[str]:
         """Return all stylesheets of the page, as paths in `folder` without the suffix."""
@@ -66,41 +93,86 @@ PAGES = {
     "workspace": Page(
         [
             *FRAME,
-            "chrome/share",
+            *SHARE,
             *FIGURE,
             "chrome/export",
             "chrome/help",
             "chrome/model-menu",
+            "parts/pairing",
             "chrome/opening",
             "chrome/tour",
             "chrome/glossary",
+            *ROOM,
         ],
         [*NARROW, "chrome/projector", "access"],
     ),
-    "embed": Page(["pages/workspace", *FIGURE, "chrome/place-bar"], [*NARROW, "pages/embed"]),
+    "embed": Page(
+        ["pages/workspace", *FIGURE, "chrome/place-bar", "chrome/ask", "chrome/predict"],
+        [*NARROW, "pages/embed"],
+    ),
     "handout": Page(
         [*FRAME, *FIGURE, "chrome/export"],
         [*NARROW, "pages/handout"],
-        # The last two have rules that other views share: two runs side by side, and pickers.
-        views=[
-            *("alignment", "attention", "compare", "decoding", "heads", "lines", "space"),
-            *("whatif", "worksheet"),
-        ],
-        instead={
-            "views/groups": "views/groups-in-handout",
-            "views/attention/long/view": "views/attention/long/in-handout",
-        },
+        views=SHORT_TEXT,
+        instead=SIMPLE,
+    ),
+    "full-handout": Page(
+        [*FRAME, *FIGURE, "chrome/export"],
+        [*NARROW, "pages/handout"],
+        views=SHORT_TEXT,
+        instead=WITHOUT_MAP,
+        module="handout",
+    ),
+    "long-handout": Page(
+        [*FRAME, *FIGURE, "chrome/export"],
+        [*NARROW, "pages/handout"],
+        views=IN_HANDOUT,
+        instead=WITHOUT_SERVER,
+        module="handout",
     ),
     "lab": Page(
-        [*FRAME, "chrome/share", *FIGURE, *LAB, "chrome/export"],
+        [*FRAME, *SHARE, *ROOM, *FIGURE, *LAB, "chrome/export"],
         ["pages/lab", "chrome/projector", "access"],
         views=[],
     ),
     "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=[]),
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=[]),
-    "learn": Page([*FRAME, *FIGURE, *LAB, "chrome/glossary"], [*NARROW, "pages/learn", "access"]),
+    "learn": Page(
+        [*FRAME, *FIGURE, *LAB, *LESSON, "chrome/glossary", "chrome/predict", *LINK, *ROOM],
+        [*NARROW, "pages/learn", "access"],
+    ),
+    "collection": Page(
+        [
+            *(*FRAME, *FIGURE, *LAB, *LESSON, "chrome/glossary", "chrome/predict"),
+            *(*LINK, *ROOM, "pages/learn"),
+        ],
+        [*NARROW, "pages/collection", "access"],
+    ),
+    "collections": Page([*FRAME, "pages/learn"], [*NARROW, "pages/collection", "access"], views=[]),
+    "collection-handout": Page(
+        [*FRAME, *FIGURE, *LAB, "pages/learn"],
+        [*NARROW, "pages/handout", "pages/collection"],
+        views=IN_HANDOUT,
+        instead=WITHOUT_SERVER,
+    ),
+    "assignment": Page(
+        [*FRAME, "pages/learn", "chrome/predict", "chrome/room-question", *LINK],
+        [*NARROW, "pages/assignment", "access"],
+        views=[],
+    ),
+    "assignments": Page(
+        [*FRAME, "pages/learn", "pages/collection"],
+        [*NARROW, "pages/assignment", "access"],
+        views=[],
+    ),
+    "speaker": Page(["pages/workspace"], ["pages/speaker"], views=[]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "pages/zoo", "access"]),
-    "train": Page([*FRAME, *FIGURE, "chrome/place-bar"], [*NARROW, "pages/train", "access"]),
+    "heads": Page([*FRAME, "parts/controls"], [*NARROW, "pages/heads", "access"], views=[]),
+    "head": Page([*FRAME, *FIGURE], [*NARROW, "pages/heads", "access"]),
+    "train": Page(
+        [*FRAME, *FIGURE, "parts/run", "chrome/place-bar"], [*NARROW, "pages/train", "access"]
+    ),
+    "room": Page(["pages/workspace"], ["pages/room", "access"], views=[]),
     "docs": Page([], ["pages/docs"], views=[]),
     "problem": Page([], ["pages/workspace"], views=[]),
 }
@@ -160,8 +232,9 @@ def script(page: str, folder: Path = STATIC / "js") -> str:
 
     Raises `ValueError` for a module that cannot be linked, or that imports itself.
     """
-    linker = Linker(folder.resolve(), PAGES[page].instead if page in PAGES else {})
-    return "".join(map(linker.linked, linker.needed(f"pages/{page}.js")))
+    known = PAGES.get(page, Page([], []))
+    linker = Linker(folder.resolve(), known.instead)
+    return "".join(map(linker.linked, linker.needed(f"pages/{known.module or page}.js")))
 
 
 def stripped(code: str) -> str:
@@ -174,6 +247,7 @@ class Linker:
 
     def __init__(self, folder: Path, instead: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self.scopes: dict[Path, str] = {}
         self.instead = {
             folder / f"{name}.js": folder / f"{other}.js" for name, other in (instead or {}).items()
         }
@@ -218,5 +292,5 @@ class Linker:
         return self.instead.get(target, target)
 
     def _scope(self, path: Path) -> str:
-        """Return the name of a module's scope in the script: data_wire for data/wire.js."""
-        return re.sub(r"\W", "_", path.relative_to(self.folder).with_suffix("").as_posix())
+        """Return the name of a module's scope in the script."""
+        return self.scopes.setdefault(path, f"${len(self.scopes)}")

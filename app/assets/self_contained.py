@@ -5,16 +5,16 @@ none. They lie in it compressed, and a small script that does not puts them into
 All have a hash for a Content-Security-Policy that allows nothing else.
 """
 
-import zlib
 from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 
+import deflate
 from markupsafe import Markup
 
 from app.assets.packing import CHARSET, coded, planes
 
-GZIP = 31  # a window of 32 kB, in a gzip file without a date
+LEVEL = 12  # the smallest files
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,9 @@ def held(identity: str, text: str) -> Inlined:
     return Inlined(block(identity, text.encode()), _hash(text))
 
 
-def block(identity: str, content: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> Markup:
+def block(identity: str, content: bytes) -> Markup:
     """Return data, compressed, that a script reads by its id. It is never executed."""
-    compressor = zlib.compressobj(9, zlib.DEFLATED, GZIP, 9, strategy)
-    packed = compressor.compress(content) + compressor.flush()
+    packed = bytes(deflate.gzip_compress(content, LEVEL))
     about = f'type="application/gzip" id="{identity}" data-bytes="{len(packed)}"'
     return Markup(f"<script {about}>{coded(packed)}</script>")
 
@@ -53,8 +52,7 @@ def block(identity: str, content: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY
 def numbers(identity: str, safetensors: bytes) -> Markup:
     """Return two blocks with a file of numbers: its header, and `planes` of the rest."""
     start = 8 + int.from_bytes(safetensors[:8], "little")
-    # Nothing repeats in numbers but runs of zeros.
-    rest = block(f"{identity}-planes", planes(safetensors[start:]), zlib.Z_RLE)
+    rest = block(f"{identity}-planes", planes(safetensors[start:]))
     return block(identity, safetensors[:start]) + rest
 
 

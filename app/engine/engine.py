@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, cast
 
 from app.engine.byte_cache import ByteCache
@@ -32,6 +33,7 @@ from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.schedule import Running, Schedule
 from app.engine.worker import Batch, Line, Outcome, Work
 from model.errors import Excess, InputError
+from model.progress import Progress
 
 RETRY_SECONDS = 2
 
@@ -52,7 +54,7 @@ class Bounds:
     max_batch: int = 8
     max_wait_seconds: float = 30.0
     max_price: float = float("inf")
-    max_long_seconds: float = 300.0  # for pictures of a long text, instead of `max_wait_seconds`
+    max_long_seconds: float = 600.0  # for pictures of a long text, instead of `max_wait_seconds`
 
 
 class Engine:
@@ -112,6 +114,11 @@ class Engine:
             place = self._enqueue(job, flow, cost, size(job, self.listing[job.model]))
             self._coming[job] = place
         return cast(Encoded, await self._answered(place))
+
+    def progress(self, job: TraceJob | AnswerJob) -> Progress | None:
+        """Return how far a requested job is; None if it waits in the queue."""
+        place = self._coming.get(job)
+        return place.progress if place else None
 
     async def stream(self, job: StreamJob) -> AsyncIterator[bytes]:
         """Yield the lines, each computed when it is requested.
@@ -259,7 +266,8 @@ class Engine:
                 self._passes.start(head.work.key, runner)
             now = time.monotonic()
             self._on_batch(head.kind, [now - one.since for one in batch])
-            turn = runner.start(_work(batch), urgent)
+            turn = runner.start(_work(batch), urgent, partial(_advance, batch))
+            _advance(batch, Progress("pass"))
             for one in batch:
                 one.stop = lambda batch=batch, turn=turn: _stop(batch, turn)
             task = asyncio.ensure_future(self._finish(batch, runner, running, turn))
@@ -295,7 +303,7 @@ class Engine:
     def _crashed(self, batch: list[Waiting]) -> None:
         """Retry each job alone, so that a job that crashes its process affects no other."""
         for one in batch:
-            one.tries, one.stop = one.tries + 1, None
+            one.tries, one.stop, one.progress = one.tries + 1, None, None
             if isinstance(one.work, Line):
                 self._homes.pop(one.work.stream, None)
             if one.tries >= self._tries:
@@ -311,6 +319,11 @@ def _work(batch: list[Waiting]) -> Work:
     if isinstance(first, Line):
         return first
     return Batch(tuple(one.work for one in batch if not isinstance(one.work, Line)))
+
+
+def _advance(batch: list[Waiting], progress: Progress) -> None:
+    for one in batch:
+        one.progress = progress
 
 
 def _stop(batch: list[Waiting], turn: Turn) -> None:

@@ -1,12 +1,11 @@
 """An engine process: it opens the models, describes them, and runs the work it is sent.
 
-Messages are plain bytes, one pickle each. The process receives `Run`, `Stop`, `Forget`, and None to
-exit. It sends `Opened` or `Failed` first, then one `Ended` for each `Run`.
+The process receives `Run`, `Stop`, `Forget`, and None to exit. It sends `Opened` or `Failed` first,
+then for each `Run` any number of `Advanced` and one `Ended`.
 """
 
 import logging
 import os
-import pickle
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +14,14 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from app.engine.catalog import Catalog
+from app.engine.memory import keep_freed
+from app.engine.messages import encode, receive, send
 from app.engine.model_listing import Listing
 from app.engine.opening import Opening
 from app.engine.worker import Outcome, Work, Worker
 from model.cancellation import StoppedError
 from model.errors import InputError
+from model.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +70,14 @@ class Forget:
 
 
 @dataclass(frozen=True)
+class Advanced:
+    """The progress of the work with this number."""
+
+    number: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
 class Ended:
     """The outcomes of the work with this number."""
 
@@ -75,20 +85,16 @@ class Ended:
     outcomes: list[Outcome]
 
 
-def encode(message: Any) -> bytes:
-    """Encode a message as bytes."""
-    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-
-
 def main(connection: Connection, opening: Opening) -> None:
     """Serve until asked to exit, or until the parent process is gone."""
     for told in (signal.SIGINT, signal.SIGTERM):  # the server gets them too and ends this process
         signal.signal(told, signal.SIG_IGN)
+    keep_freed(opening.free_bytes)
     opening.prepare()
     try:
         catalog = opened(opening)
     except Exception as error:  # a broken bundle or device: its message is enough
-        connection.send_bytes(encode(Failed(str(error) or type(error).__name__)))
+        send(connection, Failed(str(error) or type(error).__name__))
         return
     _Server(connection, catalog).serve()
     os._exit(0)  # without waiting for running work: no one reads it
@@ -119,7 +125,7 @@ class _Server:
         """Run until asked to exit, or until the connection closes."""
         while True:
             try:
-                message = pickle.loads(self.connection.recv_bytes())
+                message = receive(self.connection)
             except (EOFError, OSError):
                 return
             match message:
@@ -136,14 +142,22 @@ class _Server:
 
     def _run(self, turn: Run) -> None:
         stopped = self.running[turn.number].is_set
-        outcomes = [plain(one) for one in self.worker.run(turn.work, stopped, turn.urgent)]
+
+        def tell(progress: Progress) -> None:
+            self._send(Advanced(turn.number, progress))
+
+        found = self.worker.run(turn.work, stopped, turn.urgent, tell)
+        outcomes = [plain(one) for one in found]
         del self.running[turn.number]
-        self._send(Ended(turn.number, outcomes))
+        try:
+            self._send(Ended(turn.number, outcomes))
+        except Exception:  # an outcome cannot be pickled; nothing was sent
+            self._send(Ended(turn.number, [sendable(one) for one in outcomes]))
 
     def _send(self, message: Any) -> None:
         with self.writing:
             try:
-                self.connection.send_bytes(encode(message))
+                send(self.connection, message)
             except OSError:
                 os._exit(0)  # no one reads any more
 
@@ -154,3 +168,12 @@ def plain(outcome: Outcome) -> Outcome:
         return outcome
     log.error("work failed", exc_info=outcome.error)
     return Outcome(error=EngineError(type(outcome.error).__name__))
+
+
+def sendable(outcome: Outcome) -> Outcome:
+    """Return an outcome, or the error why it cannot be pickled."""
+    try:
+        encode(outcome)
+    except Exception as error:
+        return plain(Outcome(error=error))
+    return outcome

@@ -16,6 +16,7 @@ from typing import Any
 from app.engine.clients import Client
 from app.engine.jobs import AnswerJob, TraceJob
 from app.engine.worker import Line
+from model.progress import Progress
 
 Flow = tuple[str, Client]  # a client's requests to a model
 WASTE = 2.0  # a row may join a batch if, with padding, it adds at most this many times its tokens
@@ -35,6 +36,7 @@ class Waiting:
     askers: int = 0
     tries: int = 0
     stop: Callable[[], None] | None = None  # set while it runs
+    progress: Progress | None = None  # of long work; None until it runs
     since: float = field(default_factory=time.monotonic)
 
     @property

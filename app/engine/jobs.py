@@ -3,25 +3,44 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pickle import PickleBuffer
+from typing import Any, SupportsIndex
 
+from app.engine.safetensors_file import Pieces
 from app.engine.tensor_selection import Dtype, Selection
 from app.engine.wire import JSON, JSON_COST, Reply, trace_reply
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Request, Trace
 
 PLAIN = 100.0  # the cost of a reply without a run
+BUFFERS = 5  # the first protocol of pickle with buffers
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A reply as bytes, and the number of numbers in it."""
+    """A reply in pieces, and the number of numbers in it."""
 
-    content: bytes
+    pieces: Pieces
     values: int
     passes: frozenset[str] | None = None  # keys of passes that its runner keeps, if it tells
 
+    @property
+    def content(self) -> bytes:
+        """The reply as bytes. Those of one piece are not copied."""
+        return b"".join(self.pieces)
+
     def __len__(self) -> int:
-        return len(self.content)
+        return sum(map(len, self.pieces))
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """Pickle each piece as a buffer, if the protocol can; restore all of them as one piece."""
+        buffers = protocol.__index__() >= BUFFERS
+        pieces = tuple(map(PickleBuffer, self.pieces)) if buffers else (self.content,)
+        return _joined, (pieces, self.values, self.passes)
+
+
+def _joined(pieces: Pieces, values: int, passes: frozenset[str] | None) -> Encoded:
+    return Encoded((b"".join(pieces),), values, passes)
 
 
 @dataclass(frozen=True)

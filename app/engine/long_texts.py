@@ -17,10 +17,11 @@ from app.engine.wire import Array, Reply, told
 from model.adapters.long_pass import LongPass
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Request
-from model.adapters.validate import check_range
+from model.adapters.validate_parts import check_range
 from model.errors import Excess, InputError
 from model.long.attention import LongAttention
 from model.long.pooling import grouped, largest, overview, span
+from model.progress import report
 from model.trace.name_patterns import select
 
 STEEP = 8_192  # number of tokens at which attention costs as much as the rest of a layer
@@ -75,16 +76,13 @@ class Overview(View):
         if numbers > most:
             detail = f"select has {numbers} numbers; this format allows at most {most}"
             raise InputError("reply-too-large", "select", detail, Excess(most, "numbers", numbers))
-        return {
-            f"{place}.weights.max": _described(
-                seen.attentions[place],
-                ["head"],
-                overview(seen.attentions[place], self.cells),
-                self.cells,
-                self.cells,
-            )
-            for place in places
-        }
+        found = {}
+        for done, place in enumerate(places):
+            report("pictures", done, len(places))
+            attention = seen.attentions[place]
+            picture = overview(attention, self.cells)
+            found[f"{place}.weights.max"] = _described(attention, picture, self.cells)
+        return found
 
     def share(self, info: ModelInfo) -> float:
         chosen = select(self.select, info.places, "select")
@@ -93,15 +91,15 @@ class Overview(View):
 
 
 def _described(
-    attention: LongAttention, dims: list[str], values: Tensor, rows: int, columns: int
+    attention: LongAttention, picture: Tensor, cells: int
 ) -> tuple[dict[str, Any], Tensor]:
     _, n, m = attention.shape
     about = {
-        "dims": [*dims, "query_cell", "key_cell"],
+        "dims": ["head", "query_cell", "key_cell"],
         "over": dict(attention.over),
-        "span": {"query": span(n, rows), "key": span(m, columns)},
+        "span": {"query": span(n, cells), "key": span(m, cells)},
     }
-    return about, values
+    return about, picture
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ class Opening:
     prepare: Callable[[], object]  # called first; sets up logging
     threads: int  # of PyTorch
     device: int | None = None  # index of the GPU; None: as in the catalog
+    free_bytes: int = 0  # that the process keeps (see `app.engine.memory`)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class LoadCatalog:
     zoo: Mapping[str, str] = field(default_factory=dict)
     kept: Path | None = None  # a folder in which models appear later
     max_pass_bytes: int = 1_000_000_000
-    pass_precision: Literal["float16", "float32"] = "float16"
+    pass_precision: Literal["int16", "float32"] = "int16"
 
     def __call__(self) -> Catalog:
         """Load the catalog. Raises what `Catalog.load` raises."""

@@ -2,6 +2,8 @@
 
 from app.engine.runners import Runner
 
+MOST = 1_000  # passes remembered of a runner that stands for several processes
+
 
 class PassHomes:
     """The runner of each pass, as far as known; if it is wrong, the pass is run again."""
@@ -25,10 +27,18 @@ class PassHomes:
             self._running[key] = runner
 
     def end(self, key: str, runner: Runner, kept: frozenset[str] | None) -> None:
-        """Record the passes that a runner has cached after its work; None if unknown."""
+        """Record the passes that a runner has cached after its work; None if unknown.
+
+        One that stands for several processes tells only about the process that did this work.
+        """
         self._running.pop(key, None)
-        if kept is not None:
-            self._kept[runner] = kept
+        if kept is None:
+            return
+        if runner.many:
+            known = self._kept.get(runner, frozenset())
+            others = known - {key} if len(known) < MOST else frozenset()
+            kept = others | (kept & {key})
+        self._kept[runner] = kept
 
     def lose(self, runner: Runner) -> None:
         """Record that a runner has crashed and lost its passes."""

@@ -9,8 +9,8 @@ import torch
 
 from model.adapters.long_pass import LongPass
 
-Precision = Literal["float16", "float32"]
-PRECISIONS: dict[Precision, torch.dtype] = {"float16": torch.float16, "float32": torch.float32}
+Precision = Literal["int16", "float32"]
+PRECISIONS: dict[Precision, torch.dtype] = {"int16": torch.int16, "float32": torch.float32}
 MAX_BYTES = 1_000_000_000
 
 
@@ -20,7 +20,7 @@ class Passes:
     Thread-safe. `precision` is that of q and k.
     """
 
-    def __init__(self, max_bytes: int = MAX_BYTES, precision: Precision = "float16") -> None:
+    def __init__(self, max_bytes: int = MAX_BYTES, precision: Precision = "int16") -> None:
         self.max_bytes = max_bytes
         self.dtype = PRECISIONS[precision]
         self._kept: OrderedDict[str, LongPass] = OrderedDict()

@@ -5,20 +5,25 @@ translation that has yet to be written counts with its maximum length. Fairness 
 request that takes a hundred times as long costs about a hundred times as much.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
 from model.adapters.decode_requests import BEYOND_SOURCE
 from model.adapters.model_info import ModelInfo
+from model.adapters.other_runs import path_of, runs_of
 from model.adapters.request import Request
-from model.adapters.sweep import TOKENS
+from model.adapters.sweep import at_once
+from model.explain.attribution import STEPS
+from model.explain.contrast import contrasts
+from model.explain.score_terms import cells
+from model.trace.name_patterns import GRADIENT_INPUT, INTEGRATED, OCCLUSION
 
 NARROW = 0.4  # tokens per character of an alphabet
 WIDE = "\u2e80"  # from this character on, a character is about one token
 CONTROL = 2  # tokens around a text
 CHANGE = 0.05  # cost of an intervention, as a share of a pass
+LIKELY = 1.5  # tokens of a translation, relative to its source
 RELEVANCE = "inside.relevance."
+ROW = 3  # passes that take as long as the gradient of one row's contrast: a run, and back
+CELL = 20  # tokens that take as long as the terms of one score
 
 
 def length(text: str, most: int) -> float:
@@ -32,7 +37,8 @@ def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
     most = info.max_tokens
     read = length(request.source, most)
     if len(info.texts) == 1:
-        return max(read, request.pad_to or 0), 0.0
+        continued = request.decode.max_tokens or len(request.decode.prefix)
+        return max(min(most, read + continued), request.pad_to or 0), 0.0
     if request.target is not None:
         written = length(request.target, most)
     else:
@@ -49,13 +55,27 @@ def passing(request: Request, info: ModelInfo) -> float:
     more = 1 + CHANGE * len(request.interventions)
     if any(pattern.startswith(RELEVANCE) for pattern in request.select):
         more += written or read  # a backward pass for each row
-    return once * more
+    more += ROW * sum(one.row is not None for one in contrasts(request.select))
+    return (
+        once * more + attributing(request, info) + CELL * sum(layers) * len(cells(request.select))
+    )
+
+
+def attributing(request: Request, info: ModelInfo) -> float:
+    """Return the cost of attributions to source tokens; an unknown target has a likely length."""
+    layers = tuple(info.layers.values())
+    read, written = lengths(request, info)
+    if request.target is None:
+        written = min(written, LIKELY * read)
+    passes = {OCCLUSION: read, GRADIENT_INPUT: written, INTEGRATED: STEPS * written}
+    wanted = sum(passes.get(pattern, 0.0) for pattern in set(request.select))
+    return wanted * (layers[0] * read + layers[-1] * written)
 
 
 def writing(request: Request, info: ModelInfo) -> float:
     """Return the cost of writing the target, if none is given."""
     if request.target is not None or len(info.texts) == 1:
-        return 0.0
+        return 0.0  # with a cache, a continuation costs about as much as the pass that follows
     layers = tuple(info.layers.values())
     read, written = lengths(request, info)
     rows = request.decode.beam if request.decode.method == "beam" else 1
@@ -63,24 +83,32 @@ def writing(request: Request, info: ModelInfo) -> float:
     return (layers[0] * read + layers[-1] * written * rows) * changes
 
 
-def frozen(request: Request) -> Iterator[Request]:
-    """Yield the distinct frozen sentences, which have to be run first."""
-    values = (one.value for one in request.interventions if one.do == "freeze")
-    return iter({value for value in values if isinstance(value, Request)})
+def others(request: Request) -> set[Request]:
+    """Return the distinct sentences that interventions take values from; they are run first."""
+    return {sentence for one in request.interventions for _, sentence in runs_of(one)}
 
 
 def running(request: Request, info: ModelInfo) -> float:
-    """Return the cost of a trace, including decoding and frozen sentences."""
-    before = sum(running(replace(one, interventions=()), info) for one in frozen(request))
-    return before + writing(request, info) + passing(request, info)
+    """Return the cost of a trace, including decoding and other sentences."""
+    before = sum(running(one, info) for one in others(request))
+    along = paths(request)
+    once = passing(request, info)  # along paths, the run without them, and one for each sender
+    return before + writing(request, info) + once + (along + bool(along)) * once
 
 
-def sweeping(request: Request, info: ModelInfo) -> float:
-    """Return the cost of ablating every head once; frozen sentences are run for each batch."""
-    heads = sum(one.heads for one in info.attentions)
-    batches = heads / max(1.0, TOKENS // max(1.0, sum(lengths(request, info))))
-    again = sum(passing(replace(one, interventions=()), info) for one in frozen(request))
-    return running(request, info) + heads * passing(request, info) + batches * again
+def paths(request: Request) -> int:
+    """Return the number of patches that act along one path only."""
+    return sum(path_of(one) is not None for one in request.interventions)
+
+
+def sweeping(request: Request, info: ModelInfo, changes: int) -> float:
+    """Return the cost of making each change once; other sentences are run for each batch."""
+    batches = changes / at_once(info, sum(lengths(request, info)))
+    again = sum(passing(one, info) for one in others(request))
+    along = paths(request)  # the same for each change: with its sender's run, and for each batch
+    once = passing(request, info)
+    each = changes * (1 + along) * once + batches * bool(along) * once
+    return running(request, info) + each + batches * again
 
 
 def price(job: TraceJob | AnswerJob | StreamJob, info: ModelInfo) -> float:

@@ -1,33 +1,27 @@
 """Models in separate processes, so that sockets and models do not share an interpreter lock.
 
 A process that exits unexpectedly is restarted. The work that it was running raises CrashedError,
-and the engine gives it to another process, or to the new one.
+and the engine gives it to another process, or to the new one. So does work that cannot be sent, and
+a process whose messages cannot be read is ended, so that no one waits for a reply in vain.
 """
 
 import asyncio
 import contextlib
 import itertools
 import logging
-import pickle
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
 
-from app.engine.engine_process import (
-    Ended,
-    Failed,
-    Forget,
-    Opened,
-    Run,
-    Stop,
-    encode,
-)
+from app.engine.engine_process import Advanced, Ended, Failed, Forget, Opened, Run, Stop
 from app.engine.launch import Launched, launch
+from app.engine.messages import receive, send
 from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Outcome, Work
+from model.progress import Listener, ignore
 
 END_SECONDS = 5  # for a process to exit
 AGAIN_SECONDS = (0.0, 0.5, 2.0, 10.0)  # before restarting one that has not been ready since
@@ -46,6 +40,7 @@ class Process(Runner):
         self._failures = 0
         self._numbers = itertools.count()
         self._running: dict[int, asyncio.Future[list[Outcome]]] = {}
+        self._listeners: dict[int, Listener] = {}
         self._changed: Callable[[], None] = lambda: None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sending = ThreadPoolExecutor(1, thread_name_prefix="to-engine")
@@ -53,7 +48,7 @@ class Process(Runner):
     def wait(self) -> Listing:
         """Block until the models are open; raises RuntimeError with the reason if they are not."""
         try:
-            message = pickle.loads(self._connection.recv_bytes())
+            message = receive(self._connection)
         except (EOFError, OSError):
             message = Failed("its process ended")
         if isinstance(message, Failed):
@@ -72,9 +67,10 @@ class Process(Runner):
         self._changed, self._loop = changed, asyncio.get_running_loop()
         self._read()
 
-    def start(self, work: Work, urgent: bool = False) -> Turn:
+    def start(self, work: Work, urgent: bool = False, listener: Listener = ignore) -> Turn:
         """Send the work to the process."""
         number = next(self._numbers)
+        self._listeners[number] = listener
         done = self._running[number] = asyncio.get_running_loop().create_future()
         self._send(Run(number, work, urgent))
         return Turn(done, lambda: self._send(Stop(number)) if not done.done() else None)
@@ -105,12 +101,18 @@ class Process(Runner):
     def _send(self, message: Any) -> None:
         """Send off the event loop, since sending blocks while the process does not read."""
 
-        def send(connection: Connection, content: bytes) -> None:
-            with contextlib.suppress(OSError):  # its exit is noticed by the reader
-                connection.send_bytes(content)
+        def sending(connection: Connection) -> None:
+            try:
+                send(connection, message)
+            except OSError:
+                return  # its exit is noticed by the reader
+            except Exception:  # it cannot be pickled; nothing was sent
+                log.exception("a message to an engine process cannot be sent")
+                if isinstance(message, Run):
+                    self._tell(self._crashed, message.number)
 
         with contextlib.suppress(RuntimeError):  # it was already asked to exit
-            self._sending.submit(send, self._connection, encode(message))
+            self._sending.submit(sending, self._connection)
 
     def _read(self) -> None:
         reading = threading.Thread(
@@ -119,9 +121,14 @@ class Process(Runner):
         reading.start()
 
     def _reading(self, connection: Connection) -> None:
-        with contextlib.suppress(EOFError, OSError):
+        try:
             while True:
-                self._tell(self._received, pickle.loads(connection.recv_bytes()))
+                self._tell(self._received, receive(connection))
+        except (EOFError, OSError):
+            pass  # it has exited
+        except Exception:
+            log.exception("a message of an engine process cannot be read")
+            self._process.kill()
         connection.close()
         self._tell(self._lost)
 
@@ -135,20 +142,28 @@ class Process(Runner):
             case Opened():
                 self.ready, self._failures = True, 0
                 self._changed()
+            case Advanced(number, progress):
+                self._listeners[number](progress)
             case Ended(number, outcomes):
+                del self._listeners[number]
                 done = self._running.pop(number)
                 if not done.done():
                     done.set_result(outcomes)
             case Failed(why):
                 log.error("an engine cannot open its models: %s", why)
 
+    def _crashed(self, number: int) -> None:
+        """Tell whoever waits for this work that it was not done."""
+        self._listeners.pop(number, None)
+        done = self._running.pop(number, None)
+        if done and not done.done():
+            done.set_exception(CrashedError())
+
     def _lost(self) -> None:
         """Handle the exit of the process."""
         self.ready = False
-        running, self._running = self._running, {}
-        for done in running.values():
-            if not done.done():
-                done.set_exception(CrashedError())
+        for number in list(self._running):
+            self._crashed(number)
         if not self._closing:
             log.error("an engine process exited; it is restarted")
             self._again = asyncio.ensure_future(self._restart())

@@ -14,6 +14,7 @@ from typing import Protocol
 from app.engine.catalog import Catalog
 from app.engine.model_listing import Listing
 from app.engine.worker import Outcome, Work, Worker
+from model.progress import Listener, Progress, ignore
 
 
 class CrashedError(Exception):
@@ -32,12 +33,16 @@ class Runner(Protocol):
     """Runs work off the event loop that it was opened on."""
 
     ready: bool  # whether it accepts work now
+    many: bool = False  # whether it stands for several processes, each with passes of its own
 
     def open(self, changed: Callable[[], None]) -> None:
         """Start the runner; call `changed` whenever it becomes ready."""
 
-    def start(self, work: Work, urgent: bool = False) -> Turn:
-        """Run work; called only while the runner is ready. Urgent work makes other work pause."""
+    def start(self, work: Work, urgent: bool = False, listener: Listener = ignore) -> Turn:
+        """Run work; called only while the runner is ready. Urgent work makes other work pause.
+
+        `listener` is called on the event loop with the progress of long work, if it is known.
+        """
 
     def forget(self, stream: int) -> None:
         """Drop a stream of which no further line is needed."""
@@ -71,11 +76,17 @@ class Threads(Runner):
     def open(self, changed: Callable[[], None]) -> None:
         """Do nothing: it is always ready."""
 
-    def start(self, work: Work, urgent: bool = False) -> Turn:
+    def start(self, work: Work, urgent: bool = False, listener: Listener = ignore) -> Turn:
         """Run the work on a thread."""
         stopped = threading.Event()
         loop = asyncio.get_running_loop()
-        done = loop.run_in_executor(self._threads, self._worker.run, work, stopped.is_set, urgent)
+
+        def tell(progress: Progress) -> None:
+            loop.call_soon_threadsafe(listener, progress)
+
+        done = loop.run_in_executor(
+            self._threads, self._worker.run, work, stopped.is_set, urgent, tell
+        )
         return Turn(done, stopped.set)
 
     def forget(self, stream: int) -> None:

@@ -30,7 +30,7 @@ class OverviewJob(AnswerJob):
 
     def alone(self, adapter: Adapter) -> Encoded:
         """Return JSON. Raises InputError if the model has no history."""
-        return Encoded(orjson.dumps(_overview(self.model, adapter)), 0)
+        return Encoded((orjson.dumps(_overview(self.model, adapter)),), 0)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ without ``data``, as JSON text in its metadata.
 """
 
 import io
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -16,11 +16,15 @@ import safetensors.numpy
 import zstandard
 from numpy.typing import NDArray
 
+from app.engine import safetensors_file
+from app.engine.safetensors_file import Pieces
 from app.engine.tensor_selection import Dtype, Selection
 from model.adapters.long_pass import LongPass
+from model.adapters.output import Output
 from model.adapters.request import Decoding, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
+from model.text.tokens import Token
 from model.trace.tensor_tap import NamedTensor
 
 Array = NDArray[Any]
@@ -32,11 +36,6 @@ ZSTD = "application/zstd"  # as stored: a compressed safetensors file
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
 NUMBERS = 16_384  # numbers written at a time, which takes about 2 ms
-DTYPES = {
-    **{"float64": "F64", "float32": "F32", "float16": "F16"},
-    **{"int64": "I64", "int32": "I32", "uint16": "U16", "uint8": "U8", "bool": "BOOL"},
-}
-HEADER_LENGTH = 8  # bytes at the start of a safetensors file, with the length of its header
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,8 @@ class Reply:
         """Number of numbers in all arrays."""
         return sum(array.size for array in self.arrays.values())
 
-    def encode(self, form: str, max_values: int) -> bytes:
-        """Encode the reply in one of `WRITERS`.
+    def encode(self, form: str, max_values: int) -> Pieces:
+        """Encode the reply in one of `WRITERS`, as pieces.
 
         Raises InputError for more than `max_values` numbers, in JSON more than a quarter of that.
         """
@@ -88,11 +87,18 @@ class Reply:
         }
         return orjson.dumps({**self.document, "tensors": tensors})
 
-    def safetensors(self, **metadata: Mapping[str, Any]) -> bytes:
-        """Return one safetensors file; its metadata has the document under "trace", and others."""
+    def pieces(self, **metadata: Mapping[str, Any]) -> Pieces:
+        """Return one safetensors file; its metadata has the document under "trace", and others.
+
+        The numbers are not copied.
+        """
         documents = {"trace": self.document, **metadata}
         texts = {name: orjson.dumps(document).decode() for name, document in documents.items()}
-        return _safetensors(self.arrays, texts)
+        return safetensors_file.pieces(self.arrays, texts)
+
+    def safetensors(self, **metadata: Mapping[str, Any]) -> bytes:
+        """Return the file of `pieces` as bytes."""
+        return b"".join(self.pieces(**metadata))
 
     def npz(self, **metadata: Mapping[str, Any]) -> bytes:
         """Return one NPZ file: one array per tensor, and each document as a text "trace.json"."""
@@ -113,36 +119,15 @@ class Reply:
     @staticmethod
     def metadata(file: bytes) -> dict[str, Any]:
         """Return the documents in a file written by `safetensors`, by name."""
-        length = int.from_bytes(file[:HEADER_LENGTH], "little")
-        header = orjson.loads(file[HEADER_LENGTH : HEADER_LENGTH + length])
-        return {name: orjson.loads(text) for name, text in header["__metadata__"].items()}
+        texts = safetensors_file.metadata(file)
+        return {name: orjson.loads(text) for name, text in texts.items()}
 
 
-def _safetensors(arrays: Mapping[str, Array], texts: Mapping[str, str]) -> bytes:
-    """Return the file of `safetensors.numpy.save`, with one copy of the numbers rather than three.
-
-    Larger types come first, then names in order.
-    """
-    header: dict[str, Any] = {"__metadata__": texts}
-    data, end = list[memoryview](), 0
-    for name, array in sorted(arrays.items(), key=lambda pair: (-pair[1].itemsize, pair[0])):
-        begin, end = end, end + array.nbytes
-        header[name] = {
-            "dtype": DTYPES[array.dtype.name],
-            "shape": array.shape,
-            "data_offsets": [begin, end],
-        }
-        data.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    text = orjson.dumps(header)
-    text += b" " * (-len(text) % HEADER_LENGTH)
-    return b"".join([len(text).to_bytes(HEADER_LENGTH, "little"), text, *data])
-
-
-WRITERS: dict[str, Callable[[Reply], bytes]] = {
-    JSON: Reply.json,
-    SAFETENSORS: Reply.safetensors,
-    NPZ: Reply.npz,
-    ZSTD: lambda reply: zstandard.compress(reply.safetensors()),
+WRITERS: dict[str, Callable[[Reply], Pieces]] = {
+    JSON: lambda reply: (reply.json(),),
+    SAFETENSORS: Reply.pieces,
+    NPZ: lambda reply: (reply.npz(),),
+    ZSTD: lambda reply: (zstandard.compress(reply.safetensors()),),
 }
 
 
@@ -189,7 +174,7 @@ def trace_reply(
         "id": identity,
         "model": model,
         **told(trace),
-        **({"output": asdict(trace.written)} if trace.written else {}),
+        **({"output": _written(trace.written)} if trace.written else {}),
         "tensors": _about(tensors, arrays),
     }
     if trace.pieces:
@@ -197,6 +182,8 @@ def trace_reply(
             str(id_): {"text": token.text, "special": token.special}
             for id_, token in trace.pieces.items()
         }
+    if trace.scores:
+        document["scores"] = {cell: asdict(split) for cell, split in trace.scores.items()}
     if trace.summaries:
         document["summaries"] = {place: _measured(said) for place, said in trace.summaries.items()}
     return Reply(document, arrays)
@@ -209,9 +196,18 @@ def line(document: Any) -> bytes:
 
 def told(run: Trace | Decoding | LongPass) -> dict[str, Any]:
     """Return the `tokens` that were read, by text, and the `direction` of a translation model."""
-    tokens = {name: [asdict(token) for token in read] for name, read in run.texts.items()}
+    tokens = {name: as_documents(read) for name, read in run.texts.items()}
     direction = {"direction": run.direction} if run.direction else {}
     return {**direction, "tokens": tokens}
+
+
+def as_documents(tokens: Iterable[Token]) -> list[dict[str, Any]]:
+    """Return tokens as in a document; `asdict` would copy every value and take a hundred times."""
+    return [vars(token).copy() for token in tokens]
+
+
+def _written(output: Output) -> dict[str, Any]:
+    return vars(output) | {"tokens": as_documents(output.tokens)}
 
 
 def parameters_reply(model: str, tensors: Mapping[str, NamedTensor]) -> Reply:

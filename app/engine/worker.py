@@ -14,6 +14,7 @@ from app.engine.long_texts import LongJob
 from app.engine.passes import Passes
 from model.adapters.request import Adapter
 from model.cancellation import StoppedError, stoppable
+from model.progress import Listener, ignore, reporting
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,12 @@ class Batch:
     """Jobs for one model to run together: traces, or a single job of another kind."""
 
     jobs: tuple[TraceJob | AnswerJob, ...]
+
+    @property
+    def long_pass(self) -> str | None:
+        """Return the key of the pass over a long text that the job views; None for other jobs."""
+        first = self.jobs[0]
+        return first.key if isinstance(first, LongJob) else None
 
 
 @dataclass(frozen=True)
@@ -56,15 +63,23 @@ class Worker:
         self._urgent = 0  # number of urgent jobs running
         self._changed = threading.Condition()
 
-    def run(self, work: Work, stopped: Callable[[], bool], urgent: bool = False) -> list[Outcome]:
+    def run(
+        self,
+        work: Work,
+        stopped: Callable[[], bool],
+        urgent: bool = False,
+        listener: Listener = ignore,
+    ) -> list[Outcome]:
         """Return the outcome of each job; never raises. Stops early once `stopped` returns true.
 
-        While urgent work runs, other work waits between two layers.
+        While urgent work runs, other work waits between two layers. `listener` hears the progress
+        of long work.
         """
-        if not urgent:
-            return self._run(work, partial(self._gone, stopped))
-        with self._first():
-            return self._run(work, stopped)
+        with reporting(listener):
+            if not urgent:
+                return self._run(work, partial(self._gone, stopped))
+            with self._first():
+                return self._run(work, stopped)
 
     def _run(self, work: Work, stopped: Callable[[], bool]) -> list[Outcome]:
         with stoppable(stopped):

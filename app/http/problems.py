@@ -68,15 +68,27 @@ TITLES = {
     "ragged": "The rows of a matrix differ in length",
     "does-not-fit": "Sizes do not match",
     "unsupported": "The model does not support this",
+    "chat-template": "The model's chat template cannot be used",
+    "no-mask": "The text has no mask token",
     "no-means": "The model has no means of its heads",
     "no-learning": "The model has no snapshots of its training",
+    "no-survey": "The heads of this model have not been measured",
+    "no-index": "No sentences have been indexed for this model",
+    "unknown-head": "The model has no such head",
     "reply-too-large": "The reply would be too large",
     "bad-selection": "An entry of select is not a window of a tensor",
     "not-weights": "Only weights can be sent as uint8",
     "unknown-share": "There is no such share",
     "newer-share": "The share was written by a newer version",
     "damaged-share": "The share is damaged",
-    "wrong-edit-key": "The edit key does not match the share",
+    "unknown-collection": "There is no such collection",
+    "collection-changed": "The collection has changed",
+    "not-a-link": "The link cannot be in a collection",
+    "not-a-state": "The figure has no such state",
+    "unknown-assignment": "There is no such assignment",
+    "wrong-assignment-key": "The key does not match the assignment",
+    "assignment-full": "The assignment has been answered too often",
+    "wrong-edit-key": "The edit key does not match",
     "too-many-shares": "Too many shares in a short time",
     "busy": "The model is busy",
     "too-much-work": "The request takes too much work",
@@ -91,6 +103,14 @@ TITLES = {
     "runs-busy": "Too many runs are waiting",
     "training-off": "Training is off on this server",
     "models-full": "There is no room for kept models",
+    "unknown-room": "There is no such room",
+    "wrong-room-key": "The key does not match the room",
+    "room-full": "The room is full",
+    "rooms-full": "There are too many rooms",
+    "not-asking": "The room is not asked this at present",
+    "room-changes": "The room is changed too often",
+    "too-many-rooms": "Too many rooms in a short time",
+    "too-many-room-tries": "Too many wrong codes in a short time",
     BUSY: "The database is busy",
     FULL: "There is no room for shares",
     UNAVAILABLE: "The database cannot be used",
@@ -271,8 +291,9 @@ def _is_json(request: Request) -> bool:
 def _field(path: Sequence[str | int]) -> str:
     """Return a path such as ("interventions", 0, "head") as ``interventions[0].head``.
 
-    After "do", pydantic names the effect that it matched; this is not part of the path.
+    After "do" and "effect", pydantic names what it matched; this is not part of the path.
     """
-    own = (step for before, step in zip(["", *path], path, strict=False) if before != "do")
+    pairs = zip(["", *path], path, strict=False)
+    own = (step for before, step in pairs if before not in ("do", "effect"))
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in own)
     return "".join(steps).lstrip(".")

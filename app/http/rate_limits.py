@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from types import MappingProxyType
 
@@ -20,6 +20,8 @@ from app.http.problems import ProblemError
 from model.errors import Excess
 
 REDIS_SECONDS = 1.0  # timeout of a reply
+
+Allows = Callable[[FixedWindowRateLimiter, RateLimitItemPerMinute, str], bool]
 
 log = logging.getLogger(__name__)
 
@@ -40,13 +42,22 @@ def client_network(request: Request) -> str:
 
 
 class PerMinute:
-    """Limits the shares of an address per minute, counted from its first share.
+    """Limits how often an address does something per minute, counted from its first time.
 
     Servers that use the same Redis count together; while it is unavailable, each counts alone.
+    `kind` is that of the problem, `counted` names what is counted.
     """
 
-    def __init__(self, limit: int, url: str | None = None) -> None:
-        self.limit = RateLimitItemPerMinute(limit)
+    def __init__(
+        self,
+        limit: int,
+        url: str | None = None,
+        *,
+        kind: str = "too-many-shares",
+        counted: str = "shares",
+    ) -> None:
+        self.limit = RateLimitItemPerMinute(limit, namespace=kind)
+        self.kind, self.counted = kind, counted
         self._own = FixedWindowRateLimiter(MemoryStorage())
         self._shared: FixedWindowRateLimiter | None = None
         if url:
@@ -55,21 +66,28 @@ class PerMinute:
             self._shared = FixedWindowRateLimiter(storage)
 
     async def count(self, address: str) -> None:
-        """Count one more share. Raises a 429 `ProblemError` beyond the limit."""
+        """Count one more time. Raises a 429 `ProblemError` beyond the limit."""
+        await self._ask(FixedWindowRateLimiter.hit, address)
+
+    async def check(self, address: str) -> None:
+        """Raise what `count` would raise, without counting."""
+        await self._ask(FixedWindowRateLimiter.test, address)
+
+    async def _ask(self, allows: Allows, address: str) -> None:
         if self._shared:
             try:
-                await to_thread.run_sync(self._count, self._shared, address)
+                await to_thread.run_sync(self._hold, self._shared, allows, address)
                 return
             except StorageError as error:
                 log.error("rate limits are not shared: %s", type(error.storage_error).__name__)
-        self._count(self._own, address)
+        self._hold(self._own, allows, address)
 
-    def _count(self, counts: FixedWindowRateLimiter, address: str) -> None:
-        if not counts.hit(self.limit, address):
+    def _hold(self, counts: FixedWindowRateLimiter, allows: Allows, address: str) -> None:
+        if not allows(counts, self.limit, address):
             ends = counts.get_window_stats(self.limit, address).reset_time
-            detail = f"at most {self.limit.amount} shares per minute from one address"
+            detail = f"at most {self.limit.amount} {self.counted} per minute from one address"
             headers = {"Retry-After": str(max(1, math.ceil(ends - time.time())))}
-            raise ProblemError(429, "too-many-shares", detail, headers=headers)
+            raise ProblemError(429, self.kind, detail, headers=headers)
 
 
 class BodyLimit:

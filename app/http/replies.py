@@ -12,11 +12,15 @@ from app.http.problems import MEDIA_TYPE, ProblemError
 from app.schemas.replies import ProblemReply
 
 
-def media_type(request: Request) -> str:
-    """Return the format that the client accepts. Raises a 406 `ProblemError` if there is none."""
-    chosen = choose(request.headers.get("accept"), FORMS)
+def media_type(request: Request, *more: str) -> str:
+    """Return the format that the client accepts, one of `FORMS` or of `more`.
+
+    Raises a 406 `ProblemError` if there is none.
+    """
+    forms = *FORMS, *more
+    chosen = choose(request.headers.get("accept"), forms)
     if chosen is None:
-        raise ProblemError(406, "not-acceptable", f"available formats: {', '.join(FORMS)}")
+        raise ProblemError(406, "not-acceptable", f"available formats: {', '.join(forms)}")
     return chosen
 
 

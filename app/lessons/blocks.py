@@ -1,18 +1,30 @@
-"""Two blocks that extend Markdown: a figure, and a question about one.
+"""Blocks that extend Markdown: a figure, a question about one, and notes for the speaker.
 
     ```figure
     /?source=The+cat+sleeps.&view=attention&block=encoder&layer=0&head=2
     A caption, in one line.
+    live: What to try, which can be done only where the figure is live.
+    | a table | for readers |
+    |---|---|
+    | without | scripts |
     ```
 
     ```predict looks
     /?source=The+cat+sleeps.&block=cross&layer=2&head=3&query=1
     While it writes “cat”, which word does the head look at most?
+    expects: cat
     why: What a reader may learn from the answer.
     ```
 
-The first line is a link to the workspace or the lab, as in the address bar. Lines such as
-``why: …`` are fields; the others are text.
+    ```notes
+    Ask for a show of hands before you reveal.
+    ```
+
+Notes belong to the figure or the question before them, or to the beginning; each line is one note.
+The first line of the others is a link to the workspace, the lab, the zoo or a training run's
+options, as in the address bar.
+Lines such as ``why: …`` are fields; a table is a figure's still; the others are text. ``expects``
+is the answer that the text around the question relies on; tests compare it with the model's.
 """
 
 import re
@@ -20,15 +32,15 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 FIELD = re.compile(r"(?P<name>[a-z]+): (?P<value>.+)")
-PAGES = {"/": "workspace", "/lab": "lab"}
-KINDS = ("looks", "head", "next", "off", "row")
+PAGES = {"/": "workspace", "/lab": "lab", "/zoo": "zoo", "/train": "train"}
+KINDS = ("looks", "head", "next", "off", "change", "row", "number")
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link to the workspace or the lab."""
+    """A link to a page that has figures."""
 
-    page: str  # "workspace" or "lab"
+    page: str  # "workspace", "lab", "zoo" or "train"
     query: str
 
     @property
@@ -46,7 +58,7 @@ class Link:
         """Parse a link. Raises ValueError if it is to another page."""
         parts = urlsplit(text)
         if parts.scheme or parts.netloc or parts.path not in PAGES:
-            raise ValueError(f"not a link to the workspace or the lab: {text}")
+            raise ValueError(f"not a link to a page with figures ({', '.join(PAGES)}): {text}")
         return cls(PAGES[parts.path], parts.query)
 
 
@@ -57,7 +69,23 @@ class FigureBlock:
     number: int
     link: Link
     caption: str  # Markdown
+    live: str  # what to try where it is live, in Markdown
+    still: str  # a table in Markdown; empty: its picture is a heatmap
     fields: dict[str, str]
+
+    @property
+    def pictured(self) -> Link:
+        """The link that its picture is drawn from: `instead`, if a server cannot show its own."""
+        return Link.parse(self.fields["instead"]) if "instead" in self.fields else self.link
+
+    def shown(self, trains: bool) -> Link:
+        """Return the link of the figure on a server that trains models, or not."""
+        return self.link if trains else self.pictured
+
+    @property
+    def options(self) -> dict[str, str]:
+        """How the figure of the link is shown: the fields but `instead`."""
+        return {name: value for name, value in self.fields.items() if name != "instead"}
 
 
 @dataclass(frozen=True)
@@ -69,11 +97,20 @@ class PredictBlock:
     link: Link
     question: str  # Markdown
     why: str  # Markdown
+    expects: str  # not on the page, where the model answers; empty: the question states its value
     fields: dict[str, str]
 
 
 Block = FigureBlock | PredictBlock
-FIELDS = {"figure": {"choices", "options"}, "predict": {"why", "row", "step"}}
+FIELDS = {
+    "figure": {"about", "changes", "choices", "instead", "live", "options", "rows"},
+    "predict": {"why", "expects", "step", "row", "column", "value", "within"},
+}
+
+
+def is_notes(info: str) -> bool:
+    """Return whether a fence with this info string has notes for the speaker."""
+    return info.strip() == "notes"
 
 
 def is_block(info: str) -> bool:
@@ -85,10 +122,12 @@ def parse_block(info: str, content: str, number: int) -> Block:
     """Parse a fenced block. Raises ValueError, which says what is wrong."""
     name, _, kind = info.strip().partition(" ")
     link, *lines = [line.strip() for line in content.strip().splitlines()] or [""]
-    fields, text = {}, []
+    fields, text, table = {}, [], []
     for line in lines:
         field = FIELD.fullmatch(line)
-        if field and field["name"] in FIELDS[name]:
+        if line.startswith("|"):
+            table.append(line)
+        elif field and field["name"] in FIELDS[name]:
             fields[field["name"]] = field["value"]
         else:
             text.append(line)
@@ -96,7 +135,9 @@ def parse_block(info: str, content: str, number: int) -> Block:
     if not words:
         raise ValueError(f"a {name} block needs text: {link}")
     if name == "figure":
-        return FigureBlock(number, Link.parse(link), words, fields)
+        live = fields.pop("live", "")
+        return FigureBlock(number, Link.parse(link), words, live, "\n".join(table), fields)
     if kind not in KINDS:
         raise ValueError(f"unknown kind of question: {kind} (one of {', '.join(KINDS)})")
-    return PredictBlock(number, kind, Link.parse(link), words, fields.pop("why", ""), fields)
+    why, expects = fields.pop("why", ""), fields.pop("expects", "")
+    return PredictBlock(number, kind, Link.parse(link), words, why, expects, fields)

@@ -1,10 +1,11 @@
 """Converts formulas from TeX to MathML, and links known symbols to the glossary and to figures.
 
-``data-term`` names an entry of the glossary. ``data-part`` is the quantity's name in a figure: a
-matrix or a step of the lab, or a tensor of a trace.
+``data-term`` names an entry of the glossary. ``data-part`` has the quantity's names in figures: a
+matrix or a step of the lab (``mix:1``: of its second head), a tensor of a trace, or a symbol of a
+formula to try.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -17,8 +18,8 @@ BASED = ("msub", "msup", "msubsup")
 class Symbol(NamedTuple):
     """The meaning of a symbol in a formula."""
 
-    term: str  # entry of the glossary
-    part: str  # part of a figure; empty if none
+    term: str  # entry of the glossary; empty if none
+    part: str  # parts of figures, separated by spaces; empty if none
 
 
 SYMBOLS = {
@@ -45,9 +46,10 @@ SYMBOLS = {
     "W_V": Symbol("projection", "w_v"),
     "W_O": Symbol("projection", "w_o"),
     "d_k": Symbol("d_k", ""),
-    "MultiHead": Symbol("attention", ""),
-    "PE": Symbol("position", "positions"),
-    "FFN": Symbol("feed-forward", "ffn"),
+    "Attention": Symbol("attention", "mix"),
+    "MultiHead": Symbol("attention", "output"),
+    "PE": Symbol("position", "encoding PE"),
+    "FFN": Symbol("feed-forward", "ffn.output"),
     "LayerNorm": Symbol("norm", "norm"),
 }
 
@@ -59,32 +61,33 @@ class Formula(NamedTuple):
     symbols: dict[str, Symbol]  # by name in TeX: d_k
 
 
-def formula(tex: str, *, display: bool) -> Formula:
-    """Convert TeX to MathML."""
+def formula(tex: str, *, display: bool, symbols: Mapping[str, Symbol] = SYMBOLS) -> Formula:
+    """Convert TeX to MathML, with the meanings of its symbols."""
     ET.register_namespace("", MATHML)
     math = ET.fromstring(convert(tex, display="block" if display else "inline"))
     math.set("lang", "en")
     for element in list(math.iter()):
         _join(element)
-    found = dict(_marked(math))
+    found = dict(_marked(math, symbols))
     return Formula(ET.tostring(math, encoding="unicode"), found)
 
 
-def _marked(element: ET.Element) -> Iterator[tuple[str, Symbol]]:
+def _marked(element: ET.Element, symbols: Mapping[str, Symbol]) -> Iterator[tuple[str, Symbol]]:
     """Mark the symbols below an element; yield each with its name."""
     for child in element:
         tag = child.tag.removeprefix(f"{{{MATHML}}}")
-        name = _name(child, tag)
+        name = _name(child, tag, symbols)
         if name is None:
-            yield from _marked(child)
+            yield from _marked(child, symbols)
             continue
-        symbol = SYMBOLS[name]
-        child.set("data-term", symbol.term)
+        symbol = symbols[name]
+        if symbol.term:
+            child.set("data-term", symbol.term)
         if symbol.part:
             child.set("data-part", symbol.part)
         yield name, symbol
         if tag == "msup":  # a power may contain symbols; the base is marked with the whole
-            yield from _marked(child[1])
+            yield from _marked(child[1], symbols)
 
 
 def _join(element: ET.Element) -> None:
@@ -100,16 +103,16 @@ def _join(element: ET.Element) -> None:
         element.tag, element.text = f"{{{MATHML}}}mi", word
 
 
-def _name(element: ET.Element, tag: str) -> str | None:
+def _name(element: ET.Element, tag: str, symbols: Mapping[str, Symbol]) -> str | None:
     """Return the symbol that an element shows: d_k with its index, q_i without."""
     if tag in BASED:
         base, index = _text(element[0]), _text(element[1])
         whole = f"{base}_{index}"
-        if tag != "msup" and whole in SYMBOLS:
+        if tag != "msup" and whole in symbols:
             return whole
-        return base if base in SYMBOLS else None
+        return base if base in symbols else None
     text = _text(element)
-    return text if element.tag.endswith("}mi") and text in SYMBOLS else None
+    return text if element.tag.endswith("}mi") and text in symbols else None
 
 
 def _text(element: ET.Element) -> str:

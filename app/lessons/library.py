@@ -4,7 +4,9 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 
+from app.lessons.formulas import Symbol
 from app.lessons.markdown import Document, read
+from app.lessons.numbers import fill, numbers
 from app.settings import ROOT
 
 LESSONS = ROOT / "lessons"
@@ -17,26 +19,40 @@ class Lesson:
     slug: str
     number: int
     minutes: int  # duration in class
+    symbols: tuple[tuple[str, Symbol], ...] = ()  # of its formulas, beside the common ones
 
     def document(self, lang: str) -> Document:
         """Return the lesson in a language, or in English if there is no such file."""
-        return _read(f"{self.slug}/{{}}.md", lang)
+        lang, text = self.written(lang)
+        return read(fill(text, numbers().get(self.slug, {})), lang, self.symbols)
+
+    def written(self, lang: str) -> tuple[str, str]:
+        """Return the language and the Markdown of its file, with the places of numbers."""
+        return _found(f"{self.slug}/{{}}.md", lang)
 
 
 def plan(lang: str) -> Document:
     """Return the plans for classes of several lengths in a language, or in English."""
-    return _read("plan.{}.md", lang)
+    lang, text = _found("plan.{}.md", lang)
+    return read(text, lang)
 
 
-def _read(name: str, lang: str) -> Document:
+def _found(name: str, lang: str) -> tuple[str, str]:
     file = LESSONS / name.format(lang)
     if not file.is_file():
         lang, file = "en", LESSONS / name.format("en")
-    return read(file.read_text(encoding="utf-8"), lang)
+    return lang, file.read_text(encoding="utf-8")
 
 
 @cache
 def lessons() -> tuple[Lesson, ...]:
     """Return all lessons in order."""
     found = tomllib.loads((LESSONS / "contents.toml").read_text(encoding="utf-8"))
-    return tuple(Lesson(one["slug"], one["number"], one["minutes"]) for one in found["lesson"])
+    return tuple(
+        Lesson(one["slug"], one["number"], one["minutes"], _symbols(one.get("symbols", {})))
+        for one in found["lesson"]
+    )
+
+
+def _symbols(found: dict[str, list[str]]) -> tuple[tuple[str, Symbol], ...]:
+    return tuple((name, Symbol(term, " ".join(parts))) for name, (term, *parts) in found.items())

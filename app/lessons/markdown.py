@@ -1,8 +1,9 @@
 """Parses a lesson's Markdown into a title, a claim and parts: text, figures and questions."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import unquote
@@ -15,9 +16,10 @@ from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from app.assets.files import STATIC
-from app.lessons.blocks import FigureBlock, PredictBlock, is_block, parse_block
-from app.lessons.formulas import Symbol, formula
+from app.lessons.blocks import FigureBlock, PredictBlock, is_block, is_notes, parse_block
+from app.lessons.formulas import SYMBOLS, Symbol, formula
 
+SPACE_BETWEEN = r"\qquad"  # two formulas in one block
 TERM = "#"  # a link to "#query" refers to the glossary
 
 
@@ -27,6 +29,9 @@ class Figure:
 
     block: FigureBlock
     caption: Markup
+    live: Markup  # what to try where it is live; empty: nothing
+    still: Markup  # a table; empty: its picture is a heatmap
+    notes: Sequence[str] = ()  # for the speaker, as text
     kind: str = "figure"
 
 
@@ -37,6 +42,7 @@ class Predict:
     block: PredictBlock
     question: Markup
     why: Markup
+    notes: Sequence[str] = ()  # for the speaker, as text
     kind: str = "predict"
 
 
@@ -59,8 +65,10 @@ class Document:
     claim: Markup
     parts: Sequence[Part]
     terms: Sequence[str]  # of the glossary, in the order of their first use
+    notes: Sequence[str] = ()  # for the speaker, at the beginning
 
 
+PERCENT = re.compile(r"(?<=\d) (?=%)")  # a number is not separated from its sign
 OPENING = [
     *("heading_open", "inline", "heading_close"),
     *("paragraph_open", "inline", "paragraph_close"),
@@ -68,20 +76,57 @@ OPENING = [
 
 
 @lru_cache(maxsize=64)
-def read(text: str, lang: str) -> Document:
-    """Parse a lesson. Raises ValueError if the title, the claim or a block is invalid."""
+def read(text: str, lang: str, symbols: tuple[tuple[str, Symbol], ...] = ()) -> Document:
+    """Parse a lesson; `symbols` are those that mean something else in it, or only in it.
+
+    Raises ValueError if the title, the claim or a block is invalid.
+    """
     md = _markdown(lang)
-    env: dict[str, Any] = {"terms": {}, "lang": lang}
-    tokens = md.parse(text, env)
+    env: dict[str, Any] = {"terms": {}, "lang": lang, "symbols": SYMBOLS | dict(symbols)}
+    tokens = md.parse(PERCENT.sub("\N{NO-BREAK SPACE}", text), env)
     if [token.type for token in tokens[:6]] != OPENING:
         raise ValueError("a lesson must begin with its title and a paragraph with its claim")
     title, claim = (Markup(md.renderInline(tokens[at].content, env)) for at in (1, 4))
-    parts = tuple(_parts(md, tokens[6:], env))
-    return Document(title.striptags(), claim, parts, tuple(env["terms"]))
+    rest = tokens[6:]
+    opening: Sequence[str] = ()
+    if rest and _has_notes(rest[0]):
+        opening = _notes(md, rest.pop(0), env)
+    parts = tuple(_with_notes(_parts(md, rest, env)))
+    return Document(title.striptags(), claim, parts, tuple(env["terms"]), opening)
 
 
-def _parts(md: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> Iterator[Part]:
-    """Split the tokens at the blocks; the text between two blocks is one part."""
+def _has_notes(token: Token) -> bool:
+    return token.type == "fence" and is_notes(token.info)
+
+
+def _notes(md: MarkdownIt, token: Token, env: EnvType) -> tuple[str, ...]:
+    lines = [line.strip() for line in token.content.splitlines()]
+    return tuple(Markup(md.renderInline(line, env)).striptags() for line in lines if line)
+
+
+def _with_notes(parts: Iterable[Part | tuple[str, ...]]) -> Iterator[Part]:
+    """Put notes into the figure or the question before them. Raises ValueError if there is none."""
+    last: Part | None = None
+    for part in parts:
+        if not isinstance(part, tuple):
+            if last is not None:
+                yield last
+            last = part
+        elif isinstance(last, Figure | Predict) and not last.notes:
+            last = replace(last, notes=part)
+        else:
+            raise ValueError("notes must follow a figure, a question or the claim")
+    if last is not None:
+        yield last
+
+
+def _parts(
+    md: MarkdownIt, tokens: Sequence[Token], env: EnvType
+) -> Iterator[Part | tuple[str, ...]]:
+    """Split the tokens at the blocks; the text between two blocks is one part.
+
+    Notes are tuples of lines.
+    """
     text: list[Token] = []
     counts = {"figure": 0, "predict": 0}
 
@@ -94,6 +139,10 @@ def _parts(md: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> Iterator[Pa
             text.clear()
 
     for token in tokens:
+        if _has_notes(token):
+            yield from written()
+            yield _notes(md, token, env)
+            continue
         if token.type != "fence" or not is_block(token.info):
             text.append(token)
             continue
@@ -102,7 +151,8 @@ def _parts(md: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> Iterator[Pa
         counts[name] += 1
         block = parse_block(token.info, token.content, counts[name])
         if isinstance(block, FigureBlock):
-            yield Figure(block, inline(block.caption))
+            words = (inline(block.caption), inline(block.live))
+            yield Figure(block, *words, Markup(md.render(block.still, env)))
         else:
             yield Predict(block, inline(block.question), inline(block.why))
     yield from written()
@@ -125,7 +175,7 @@ def _markdown(lang: str) -> MarkdownIt:
 def _math(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    made = formula(tokens[at].content, display=False)
+    made = formula(tokens[at].content, display=False, symbols=env["symbols"])
     _note(env, made.symbols)
     return made.mathml
 
@@ -137,12 +187,17 @@ def _math_block(
     options: OptionsDict,
     env: EnvType,
 ) -> str:
-    """Render a formula on its own line, with links from its symbols to their meanings."""
-    made = formula(tokens[at].content.strip(), display=True)
-    _note(env, made.symbols)
-    links = [_meant(name, symbol, env["lang"]) for name, symbol in _distinct(made.symbols)]
+    """Render formulas on their own line, with links from their symbols to the meanings.
+
+    Those with a wide space between them are on two lines where one is too short.
+    """
+    parts = tokens[at].content.split(SPACE_BETWEEN)
+    made = [formula(part.strip(), display=True, symbols=env["symbols"]) for part in parts]
+    symbols = {name: it for one in made for name, it in one.symbols.items()}
+    _note(env, symbols)
+    links = [_meant(name, symbol, env["lang"]) for name, symbol in _distinct(symbols)]
     return Markup('<div class="formula" tabindex="0">{}</div><p class="symbols">{}</p>').format(
-        Markup(made.mathml), Markup(" ").join(links)
+        Markup("").join(Markup(one.mathml) for one in made), Markup(" ").join(links)
     )
 
 
@@ -161,13 +216,15 @@ def _distinct(symbols: Mapping[str, Symbol]) -> list[tuple[str, Symbol]]:
     """Return the first symbol of each term."""
     found: dict[str, tuple[str, Symbol]] = {}
     for name, symbol in symbols.items():
-        found.setdefault(symbol.term, (name, symbol))
+        if symbol.term:
+            found.setdefault(symbol.term, (name, symbol))
     return list(found.values())
 
 
 def _note(env: EnvType, symbols: Mapping[str, Symbol]) -> None:
     for symbol in symbols.values():
-        env["terms"][symbol.term] = True
+        if symbol.term:
+            env["terms"][symbol.term] = True
 
 
 def _link(

@@ -20,7 +20,7 @@ from app.engine.wire import Reply
 from app.preview.colours import PAPER, VIOLET
 from app.preview.fonts import Typeface, chinese_file
 from app.preview.heatmap import Heatmap, draw_heatmap
-from model.trace.attentions import SELF, AttentionInfo, read_whole
+from model.trace.attentions import SELF, AttentionInfo, read_whole, texts
 
 WIDTH, HEIGHT = 1200, 630  # the usual size of link previews
 MARGIN = 48
@@ -28,6 +28,9 @@ TEXT = 772  # left edge of the text
 INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
 CLOSING = "。，、；：？！）》」』”’…"  # characters that must not start a line
 BY_HAND = "Attention by hand"
+PICTURE = ".weights.max"  # after an attention: the pictures of its heads over a long text
+HIDDEN = 255  # in these: the mask hides the whole cell; other numbers are weight · 254
+TYPED = 400  # characters of a text that are shown, or are a title
 SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
 
 
@@ -39,8 +42,9 @@ class Seen:
     written: bool  # whether its rows predict tokens
     head: int
     pool: str  # "one", or how the heads of the layer are pooled
-    weights: NDArray[np.float64]  # (query, key)
+    weights: NDArray[np.float64]  # (query, key); of a long text, the largest of each cell
     mask: NDArray[np.bool_]  # true: may attend
+    span: tuple[int, int] = (1, 1)  # tokens of a cell
 
     @property
     def place(self) -> str:
@@ -58,20 +62,41 @@ class Seen:
 def look(state: Mapping[str, Any], model: Mapping[str, Any], reply: Reply) -> Seen:
     """Return the weights that the state shows, at the nearest existing layer and head."""
     table = [AttentionInfo(**one) for one in model["attentions"]]
-    there = [one for one in table if f"{one.place}.weights" in reply.arrays]
+    there = [one for one in table if _heads(reply, one) is not None]
     wanted = str(state.get("block"))
     block = [one for one in there if one.block == wanted] or [
         one for one in there if one.block == there[-1].block
     ]
     layer = int(state.get("layer") or 0)
     chosen = max((one for one in block if one.layer <= layer), key=_layer, default=block[0])
-    heads = reply.arrays[f"{chosen.place}.weights"].astype(float)
+    found = _heads(reply, chosen)
+    assert found is not None  # it is there
+    heads, mask, span = found
     head = min(int(state.get("head") or 0), len(heads) - 1)
     pool = str(state.get("pool"))
     pooled = {"mean": heads.mean(axis=0), "max": heads.max(axis=0)}
-    mask = reply.arrays[f"{chosen.place}.mask"]
-    written = chosen.query not in read_whole(table) and "output" in reply.document
-    return Seen(chosen, written, head, pool, pooled.get(pool, heads[head]), mask)
+    grown = chosen.query not in read_whole(table) and chosen.query != texts(table)[0]
+    written = grown and "output" in reply.document
+    return Seen(chosen, written, head, pool, pooled.get(pool, heads[head]), mask, span)
+
+
+def is_overview(reply: Reply) -> bool:
+    """Return whether the trace is of a long text: pictures of all heads instead of all weights."""
+    return any(name.endswith(PICTURE) for name in reply.arrays)
+
+
+def _heads(
+    reply: Reply, one: AttentionInfo
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], tuple[int, int]] | None:
+    """Return the weights of all heads of an attention, their mask, and the tokens of a cell."""
+    name = one.place + PICTURE
+    if name not in reply.arrays:
+        weights = reply.arrays.get(f"{one.place}.weights")
+        mask = reply.arrays.get(f"{one.place}.mask")
+        return None if weights is None or mask is None else (weights.astype(float), mask, (1, 1))
+    steps, span = reply.arrays[name], reply.document["tensors"][name]["span"]
+    mask = steps[0] != HIDDEN
+    return np.where(mask, steps / (HIDDEN - 1), 0.0), mask, (span["query"], span["key"])
 
 
 def _layer(attention: AttentionInfo) -> int:
@@ -85,15 +110,24 @@ def sentence(state: Mapping[str, Any]) -> str:
     return str(state["source"] if "source" in state else state["text"])
 
 
+def in_short(text: str) -> str:
+    """Return the beginning of a text in one line, for a title."""
+    line = " ".join(text[: 2 * TYPED].split())
+    return line if len(line) <= TYPED else f"{line[: TYPED - 1]}…"
+
+
 def preview(
     state: Mapping[str, Any],
     model: Mapping[str, Any],
     reply: Reply,
     face: Typeface | None = None,
+    *,
+    hidden: bool = False,
 ) -> bytes:
     """Return the PNG, 1200 × 630, for a share's state, model and trace.
 
-    `face` replaces the system's font.
+    `face` replaces the system's font; `hidden` leaves out weights and translation, which the reader
+    is to predict.
     """
     face = face or Typeface(chinese_file())
     picture = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
@@ -103,8 +137,11 @@ def preview(
         _words_by_hand(picture, reply, face)
     else:
         seen = look(state, model, reply)
-        draw_heatmap(picture, room, heatmap(seen, reply.document), face)
-        _words(picture, state, str(model["name"]), reply.document, seen, face)
+        shown, document = heatmap(seen, reply.document), reply.document
+        if hidden:
+            shown, document = shown.hidden(), {**document, "output": {"text": ""}}
+        draw_heatmap(picture, room, shown, face)
+        _words(picture, state, str(model["name"]), document, seen, face)
     file = io.BytesIO()
     picture.save(file, "PNG", optimize=True)
     return file.getvalue()
@@ -112,6 +149,12 @@ def preview(
 
 def heatmap(seen: Seen, document: Mapping[str, Any]) -> Heatmap:
     """Return the weights with the tokens of their rows and columns."""
+    if seen.span != (1, 1):
+        firsts, others = (
+            [str(n * side + 1) for n in range(cells)]
+            for cells, side in zip(seen.weights.shape, seen.span, strict=True)
+        )
+        return Heatmap(seen.weights, seen.mask, firsts, others, positions=True)
     read = document["tokens"]
     rows = document["output"]["tokens"] if seen.written else read[seen.attention.query]
     columns = read[seen.attention.key]
@@ -135,7 +178,7 @@ def by_hand(state: Mapping[str, Any], reply: Reply) -> Heatmap:
 def _words_by_hand(picture: Image.Image, reply: Reply, face: Typeface) -> None:
     draw = ImageDraw.Draw(picture)
     width = WIDTH - MARGIN - TEXT
-    _mark(draw, TEXT, MARGIN)
+    draw_mark(draw, TEXT, MARGIN)
     draw.text((TEXT + 48, MARGIN + 18), "Headlight", INK, face.at(28), anchor="lm")
     y = MARGIN + 84
     for text, size, colour in (
@@ -167,7 +210,7 @@ def _words(
 ) -> None:
     draw = ImageDraw.Draw(picture)
     width = WIDTH - MARGIN - TEXT
-    _mark(draw, TEXT, MARGIN)
+    draw_mark(draw, TEXT, MARGIN)
     draw.text((TEXT + 48, MARGIN + 18), "Headlight", INK, face.at(28), anchor="lm")
     y = MARGIN + 84
     changes = len(state.get("interventions") or [])
@@ -175,7 +218,7 @@ def _words(
     written = str(document["output"]["text"]) if "output" in document else ""
     said = (sentence(state), 38, INK, most), (written, 28, MUTED, 3)
     for text, size, colour, most in said:
-        for line in wrap(face.covered(" ".join(text.split())), width, size, most, face):
+        for line in wrap(face.covered(in_short(text)), width, size, most, face):
             draw.text((TEXT, y), line, colour, face.at(size))
             y += int(size * 1.35)
         y += 14
@@ -228,7 +271,7 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
-def _mark(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
+def draw_mark(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
     """Draw static/img/mark.svg at 1.5 times its size."""
     draw.rounded_rectangle((x, y, x + 36, y + 36), 7, VIOLET)
     cells = [(5, 6, "#c4b5fd"), (10, 6, "#7c5cc4"), (5, 11, "#7c5cc4"), (10, 11, PAPER)]

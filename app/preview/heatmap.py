@@ -1,7 +1,7 @@
 """A heatmap drawn with Pillow like the page's: rows are queries, columns are keys."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from PIL import Image, ImageDraw
 from app.preview.colours import PAPER, colours, luminance, rgb
 from app.preview.fonts import Font, Typeface
 
-INK, MUTED, HATCH, RULE = "#14171f", "#5b606d", "#b9b7b0", "#e2dfd6"
-CELL = 64  # maximum size of a cell in pixels
+INK, HATCH, RULE = "#14171f", "#b9b7b0", "#e2dfd6"
+CELL = 112  # maximum size of a cell in pixels
 LABELLED = 15  # pixels that a row or a column needs for a label
 POSITION = 36  # pixels that a column needs for its position, if there is no room for labels
 NUMBERED = (44, 24)  # width and height that a cell needs for its number
@@ -22,12 +22,22 @@ Box = tuple[int, int, int, int]  # left, top, right, bottom
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Weights (query, key) from 0 to 1, the mask (true: may attend), and labels of both axes."""
+    """Weights (query, key) from 0 to 1, the mask (true: may attend), and labels of both axes.
+
+    Where there is no room for labels, some rows and columns have their position, counted from 1,
+    unless the labels are `positions` themselves.
+    """
 
     weights: NDArray[np.float64]
     mask: NDArray[np.bool_]
     rows: Sequence[str]
     columns: Sequence[str]
+    numbered: bool = True
+    positions: bool = False
+
+    def hidden(self) -> "Heatmap":
+        """Return the empty table, for a reader who is to predict what is in it."""
+        return replace(self, weights=np.zeros_like(self.weights), numbered=False)
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,7 @@ def draw_heatmap(picture: Image.Image, room: Box, heatmap: Heatmap, face: Typefa
     """Draw a heatmap in the middle of a box on the picture; return the grid of its cells."""
     rows, columns = heatmap.weights.shape
     names = [_readable(list(texts), face) for texts in (heatmap.rows, heatmap.columns)]
+    places = names if heatmap.positions else [_positions(texts) for texts in names]
     grid = _layout(room, rows, columns, names, face)
     picture.paste(_cells(heatmap, grid), (grid.left, grid.top))
     draw = ImageDraw.Draw(picture)
@@ -61,14 +72,19 @@ def draw_heatmap(picture: Image.Image, room: Box, heatmap: Heatmap, face: Typefa
         outline=RULE,
     )
     _numbers(draw, heatmap, grid, face)
-    _row_labels(draw, names[0], grid, face)
-    _column_labels(picture, names[1], grid, face)
+    _row_labels(draw, names[0], places[0], grid, face)
+    _column_labels(picture, names[1], places[1], grid, face)
     return grid
 
 
 def _readable(texts: list[str], face: Typeface) -> list[str]:
     """Return labels that the face can draw; others become their position, from 1."""
-    return [text if face.covers(text) else str(n + 1) for n, text in enumerate(texts)]
+    places = _positions(texts)
+    return [text if face.covers(text) else place for text, place in zip(texts, places, strict=True)]
+
+
+def _positions(texts: list[str]) -> list[str]:
+    return [str(n + 1) for n in range(len(texts))]
 
 
 def _size(pixels: int) -> int:
@@ -106,33 +122,38 @@ def _cells(heatmap: Heatmap, grid: Grid) -> Image.Image:
 
 
 def _numbers(draw: ImageDraw.ImageDraw, heatmap: Heatmap, grid: Grid, face: Typeface) -> None:
-    if grid.across < NUMBERED[0] or grid.down < NUMBERED[1]:
+    if not heatmap.numbered or grid.across < NUMBERED[0] or grid.down < NUMBERED[1]:
         return
     shades = colours(heatmap.weights)
+    font = face.at(max(16, min(grid.across, 2 * grid.down) // 4))
     for row, column in np.argwhere(heatmap.mask):
         red, green, blue = (int(channel) for channel in shades[row, column])
         # Black or white, whichever has the better contrast (WCAG 2): they are equal at 0.179.
         ink = INK if luminance((red, green, blue)) > 0.179 else "#ffffff"
         text = f"{heatmap.weights[row, column]:.2f}"
-        ink = MUTED if text == "0.00" else ink
-        draw.text(grid.middle(row, column), text, ink, face.at(16), anchor="mm")
+        if text != "0.00":  # the empty cell says it
+            draw.text(grid.middle(row, column), text, ink, font, anchor="mm")
 
 
-def _row_labels(draw: ImageDraw.ImageDraw, names: list[str], grid: Grid, face: Typeface) -> None:
+def _row_labels(
+    draw: ImageDraw.ImageDraw, names: list[str], places: list[str], grid: Grid, face: Typeface
+) -> None:
     step = -(-LABELLED // grid.down)
     font = face.at(_size(grid.down * step))
     for row in range(0, len(names), step):
-        name = names[row] if step == 1 else str(row + 1)
+        name = (names if step == 1 else places)[row]
         x, y = grid.left - 8, grid.middle(row, 0)[1]
         draw.text((x, y), _cut(name, GUTTER - 10, font), INK, font, anchor="rm")
 
 
-def _column_labels(picture: Image.Image, names: list[str], grid: Grid, face: Typeface) -> None:
+def _column_labels(
+    picture: Image.Image, names: list[str], places: list[str], grid: Grid, face: Typeface
+) -> None:
     step = 1 if grid.across >= LABELLED else -(-POSITION // grid.across)
     font = face.at(_size(grid.across * step))
     draw = ImageDraw.Draw(picture)
     shown = range(0, len(names), step)
-    texts = [_cut(names[n], GUTTER, font) if step == 1 else str(n + 1) for n in shown]
+    texts = [_cut(names[n], GUTTER, font) if step == 1 else places[n] for n in shown]
     lengths = [font.getlength(text) for text in texts]
     fits = all(length <= grid.across * step - 6 for length in lengths)
     for column, text, length in zip(shown, texts, lengths, strict=True):

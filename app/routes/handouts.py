@@ -1,6 +1,5 @@
 """POST /api/handout and GET /s/{id}/handout.html: a page as one file to keep."""
 
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
@@ -14,7 +13,6 @@ from app.assets.languages import languages, negotiate
 from app.assets.packing import CHARSET
 from app.dependencies import Opened
 from app.http.replies import run_problems
-from app.off_loop import off_loop
 from app.schemas.shares import ShareRequest
 
 router = APIRouter(tags=["shares"])
@@ -38,11 +36,12 @@ async def make_handout(
 ) -> Response:
     """Return the page with every head's attention in one file that opens without a network.
 
-    The body is the same as for a share; `select` and `asks` are ignored.
+    The body is the same as for a share. Of the replies to `asks`, the handout contains what its
+    views draw, and of a long text the windows in `tiles`; `select` is ignored.
     """
     home = base_url(request, services)
-    file = await while_present(request, handouts.create(services, body.state, home, theme))
-    return _download(file, handouts.name(body.state.model_dump()))
+    file = await while_present(request, handouts.create(services, body, home, theme))
+    return download(file, handouts.name(body.state.model_dump()))
 
 
 @router.get("/s/{id}/handout.html", include_in_schema=False)
@@ -55,11 +54,12 @@ async def share_handout(
     """Return the handout of a share, made of its frozen data."""
     share = await sharing.find(services, share_id)
     home, lang = base_url(request, services), negotiate(request, languages())
-    make = partial(handouts.of_share, share, home, lang, theme)
-    return _download(await off_loop(make), handouts.name(share.state))
+    file = await handouts.of_share(services, share, home, lang, theme)
+    return download(file, handouts.name(share.state))
 
 
-def _download(file: bytes, name: str) -> Response:
+def download(file: bytes, name: str) -> Response:
+    """Return a handout as a file to save."""
     # Always downloaded, never displayed: its Content-Security-Policy is for a page on a disk.
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',

@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.long_texts import see_overview, see_tile
+from app.answers.long_texts import see_overview, see_tile, watch_overview
+from app.answers.streaming import MEDIA_TYPE, in_stream, or_lines
 from app.answers.traces import while_present
 from app.dependencies import Opened
 from app.engine.jobs import Encoding
@@ -10,6 +11,7 @@ from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, r
 from app.schemas.long_texts import (
     AnyOverviewRequest,
     AnyTileRequest,
+    OverviewLine,
     OverviewReply,
     TileReply,
 )
@@ -21,15 +23,21 @@ router = APIRouter(tags=["long texts"])
     "/overview",
     summary="Run a long text and return an overview of every head",
     response_class=Response,
-    responses=in_both_forms(OverviewReply) | run_problems(**NOT_ACCEPTABLE),
+    responses=or_lines(in_both_forms(OverviewReply), OverviewLine) | run_problems(**NOT_ACCEPTABLE),
 )
 async def overview(request: Request, services: Opened, body: AnyOverviewRequest) -> Response:
     """Return pictures of all heads. A cell is the largest weight of `span` × `span` tokens.
 
     Nothing of size tokens × tokens is ever computed at once, so the text can be as long as the
     model can read. The pass is cached, so that more overviews and tiles of the same text are cheap.
+
+    With `Accept: application/x-ndjson` the reply is a stream: lines with the progress, then a line
+    with the safetensors file in base64, or with an error. The work stops when the client
+    disconnects.
     """
-    form = media_type(request)
+    form = media_type(request, MEDIA_TYPE)
+    if form == MEDIA_TYPE:
+        return await in_stream(request, watch_overview(services, body))
     encoding = Encoding(form, services.settings.max_values)
     encoded = await while_present(request, see_overview(services, body, encoding))
     return reply(encoded.content, form, "no-store")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
+from app.answers.heads import in_general
 from app.answers.traces import example, parameters
 from app.dependencies import Opened
 from app.engine.jobs import Encoding
@@ -12,7 +13,7 @@ from app.engine.training_history import OverviewJob
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
-from app.schemas.replies import ModelReply, ParametersReply
+from app.schemas.replies import ListedModelReply, ParametersReply
 from model.errors import InputError
 
 router = APIRouter(prefix="/models", tags=["models"])
@@ -29,9 +30,13 @@ Select = Annotated[
 
 
 @router.get("", summary="List the models")
-async def models(services: Opened) -> list[ModelReply]:
+async def models(services: Opened) -> list[ListedModelReply]:
     """Return all served models, the default first. Models are loaded when they are first used."""
-    return [ModelReply.model_validate(services.catalog.describe(name)) for name in services.catalog]
+    listed = []
+    for name in services.catalog:
+        told = ListedModelReply.model_validate(services.catalog.describe(name))
+        listed.append(told.model_copy(update={"in_general": in_general(services, name)}))
+    return listed
 
 
 @router.get(

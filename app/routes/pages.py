@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
+from app.answers import rooms
 from app.answers import shares as sharing
 from app.answers.pages import render
 from app.dependencies import Opened
@@ -40,6 +41,20 @@ async def train_page(request: Request, services: Opened) -> HTMLResponse:
     """Show training: watch a model learn."""
     services.runs.check_on()
     return render(request, services, "train.html")
+
+
+@router.get("/room")
+async def rooms_page(request: Request, services: Opened, code: str = "") -> Response:
+    """Show where to type the code of a room; with a code, go there."""
+    return await rooms.door(request, services, code)
+
+
+@router.get("/room/{code}")
+async def room_page(
+    request: Request, services: Opened, code: str, screen: bool = False
+) -> HTMLResponse:
+    """Show what a room presents; a screen has no controls."""
+    return await rooms.page(request, services, code, screen=screen)
 
 
 @router.get("/s/{id}")

@@ -16,17 +16,20 @@ router = APIRouter(tags=["sweep"])
 
 @router.post(
     "/sweep",
-    summary="Stream how much each head matters",
+    summary="Stream how much each part matters",
     response_class=Lines,
     responses=in_lines(SweepLine) | run_problems(),
 )
 async def sweep(request: Request, services: Opened, body: AnySweepRequest) -> Response:
     """Ablate every head of every attention once, on top of `interventions`.
 
-    The target is scored each time, row by row; without a target, the model writes one first. The
-    work stops when the client disconnects. An error after the first line is sent as the last line,
-    `{"error": problem}`.
+    Or every sublayer, or every pair of heads. Or patch each head, sublayer or position from the run
+    of another sentence. The target is scored each time, row by row; without a target, the model
+    writes one first. The work stops when the client disconnects. An error after the first line is
+    the last line, `{"error": problem}`.
     """
     name = chosen(services, body)
     asked = replace(body.asked(), target=body.texts.get("target"))
-    return await stream(request, services, SweepJob(name, asked, body.effect, body.row))
+    among = None if body.among is None else tuple(body.among)
+    job = SweepJob(name, asked, body.change(), body.row, body.over, body.against, among)
+    return await stream(request, services, job)

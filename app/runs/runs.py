@@ -135,9 +135,14 @@ class Runs:
         self._enqueue(run)
         return run, key
 
+    @property
+    def on(self) -> bool:
+        """Whether this server trains."""
+        return self.limits.at_once > 0
+
     def check_on(self) -> None:
         """Raise a 404 ProblemError if training is off."""
-        if not self.limits.at_once:
+        if not self.on:
             raise ProblemError(404, "training-off", "training is off on this server")
 
     def _admit(self, client: Client) -> None:

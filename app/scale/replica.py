@@ -11,7 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from app.engine.engine_process import Ended, Run, encode, opened, plain
+from app.engine.engine_process import Ended, Run, opened, plain
+from app.engine.messages import encode
 from app.engine.opening import Opening
 from app.engine.worker import Line, Outcome, Worker
 

@@ -7,10 +7,11 @@ from ray.serve.experimental.consistent_hash_router import ConsistentHashRouter
 
 
 class StreamsStay(ConsistentHashRouter):  # type: ignore[misc]  # its package is not checked
-    """Sends a stream's lines to the replica of its first line, other work to the less busy of two.
+    """Sends a stream's lines, or the views of a long text, to one replica.
 
-    A handle identifies a stream by its `session_id`. Two random replicas are enough to balance load
-    well (Mitzenmacher 2001), and need only two queue lengths.
+    A handle identifies a stream, or the pass over a text, by its `session_id`. Other work goes to
+    the less busy of two random replicas, which is enough to balance load well (Mitzenmacher 2001)
+    and needs only two queue lengths.
     """
 
     async def choose_replicas(

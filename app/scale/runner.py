@@ -28,11 +28,13 @@ from ray.serve.exceptions import (
     RequestCancelledError,
 )
 
-from app.engine.engine_process import Ended, Run, encode
+from app.engine.engine_process import Ended, Run
+from app.engine.messages import encode
 from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Batch, Line, Outcome, Work
 from model.cancellation import StoppedError
+from model.progress import Listener, ignore
 
 TRIES = 3  # attempts to run work whose replica exits
 SLOTS = 4  # turns per model that a server may have in the cluster at once
@@ -48,6 +50,7 @@ Handles = Mapping[str, Any]  # handles of Ray Serve, by the model's id
 class Slot(Runner):
     """Runs one turn per model at a time, and an urgent one, on any replica that has room."""
 
+    many = True
     ready = True  # turns wait in the cluster if there is no replica
 
     def __init__(self, handles: Handles) -> None:
@@ -59,14 +62,16 @@ class Slot(Runner):
     def open(self, changed: Callable[[], None]) -> None:
         """Do nothing: it is always ready."""
 
-    def start(self, work: Work, urgent: bool = False) -> Turn:
-        """Send the work to a replica."""
+    def start(self, work: Work, urgent: bool = False, listener: Listener = ignore) -> Turn:
+        """Send the work to a replica, which does not report progress."""
         if isinstance(work, Line):
             self._streams[work.stream] = work.job.model
             handle = self._of_stream("run", work.job.model, work.stream)
             work = replace(work, stream=self._origin + work.stream)
         else:
-            handle = self._handles[work.jobs[0].model].options(method_name="run")
+            # Views of a long text go where its pass is kept, from all servers.
+            kept = {"session_id": work.long_pass} if work.long_pass else {}
+            handle = self._handles[work.jobs[0].model].options(method_name="run", **kept)
         response = handle.remote(encode(Run(0, work, urgent)))
         return Turn(asyncio.ensure_future(_ended(response, work)), response.cancel)
 

@@ -29,6 +29,20 @@ Text = Annotated[str, AfterValidator(_unicode)]
 Name = Annotated[str, Field(max_length=64), AfterValidator(_unicode)]
 NamePattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
 
+# Controls, the ends of lines and paragraphs, and what changes the direction of other text.
+NOT_IN_A_LINE = {*map(chr, (*range(32), *range(127, 160), 0x2028, 0x2029, *range(0x202A, 0x202F)))}
+NOT_IN_A_LINE |= {chr(code) for code in range(0x2066, 0x206A)}
+
+
+def shown_on_one_line(text: str) -> str:
+    """Return a text without spaces around it. Raises an error of pydantic if it is not one line."""
+    if NOT_IN_A_LINE & {*text}:
+        raise PydanticCustomError("one_line", "not on one line")
+    if not text.strip():
+        raise PydanticCustomError("blank", "blank")
+    return " ".join(text.split())
+
+
 # A pattern of tensor names, with an optional window and dtype.
 Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(_unicode)]
 
@@ -40,9 +54,11 @@ class Strict(BaseModel):
 
 
 # There are two kinds of requests, by the texts that the model reads; a share can also be one of the
-# lab. Field paths in errors do not include these tags.
+# lab. A cut is of one edge or several, an added vector its numbers or a difference of rows. Field
+# paths in errors do not include these tags.
 TWO_TEXTS, ONE_TEXT, BY_HAND = "two texts", "one text", "by hand"
-TAGS = (TWO_TEXTS, ONE_TEXT, BY_HAND)
+ONE_EDGE, EDGES, NUMBERS, ROWS = "one edge", "several edges", "a vector", "two rows"
+TAGS = (TWO_TEXTS, ONE_TEXT, BY_HAND, ONE_EDGE, EDGES, NUMBERS, ROWS)
 
 
 def _texts(request: Any) -> str:

@@ -46,7 +46,7 @@ def fields_of(kind: type) -> Callable[[type[Schema]], type[Schema]]:
             field.name: (
                 requested(hints[field.name]) if asked else hints[field.name],
                 Field(
-                    default=... if field.default is MISSING else field.default,
+                    **_default(field),
                     description=told[field.name].get("description"),
                 ),
             )
@@ -62,6 +62,12 @@ def fields_of(kind: type) -> Callable[[type[Schema]], type[Schema]]:
         )
 
     return extend
+
+
+def _default(field: Any) -> dict[str, Any]:
+    if field.default_factory is not MISSING:
+        return {"default_factory": field.default_factory}
+    return {"default": ... if field.default is MISSING else field.default}
 
 
 def requested(hint: Any) -> Any:

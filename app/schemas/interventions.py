@@ -5,14 +5,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
 
-from app.schemas.fields import Count, Name, Strict, Text, Whole
+from app.schemas.decoding import DecodeOptions, decode_of
+from app.schemas.fields import EDGES, NUMBERS, ONE_EDGE, ROWS, Count, Name, Strict, Text, Whole
 from app.schemas.from_dataclass import Within
+from model.adapters.other_runs import Patch, Receiver, Step, TokenOf
 from model.adapters.request import Request
-from model.number_ranges import Probability, Seed, Temperature
+from model.number_ranges import Factor, Probability, Seed, Temperature, Value
 from model.trace.interventions import Cell, Intervention
 
 Edge = Annotated[tuple[Count, Count], Strictly(False)]
 Weight = Annotated[float, Within(Probability)]
+Indices = list[Count]
 
 
 class SetWeight(Strict):
@@ -25,11 +28,27 @@ class SetWeight(Strict):
         default=False, description="Scale the other weights of the row so that it sums to 1."
     )
 
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return Cell(*self.set, self.renormalise)
+
+
+def _how_many(value: Any) -> str:
+    first = value[0] if isinstance(value, list | tuple) and value else None
+    return EDGES if isinstance(first, list | tuple) else ONE_EDGE
+
 
 class Cut(Strict):
-    """An edge to remove: the query does not see the key."""
+    """Edges to remove: the query does not see the key."""
 
-    cut: Edge = Field(description="Query, key.")
+    cut: Annotated[
+        Annotated[Edge, Tag(ONE_EDGE)] | Annotated[list[Edge], Tag(EDGES)],
+        Discriminator(_how_many),
+    ] = Field(description="Query, key; or several such pairs.")
+
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return tuple(self.cut)
 
 
 class Cool(Strict):
@@ -37,25 +56,139 @@ class Cool(Strict):
 
     temperature: Annotated[float, Within(Temperature)]
 
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return self.temperature
 
-class FrozenSentence(Strict):
-    """The sentence whose weights replace this one's."""
+
+class OtherSentence(Strict):
+    """A sentence whose values replace this one's."""
 
     source: Text
     direction: Name | None = None
     target: Text | None = None
+    decode: DecodeOptions = DecodeOptions()
+
+    def request(self) -> Request:
+        """Convert the sentence to a `Request`."""
+        return Request(self.source, self.direction, self.target, decode_of(self.decode))
 
 
 class Freeze(Strict):
     """The weights of another sentence at the same place."""
 
-    freeze: FrozenSentence
+    freeze: OtherSentence
+
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return self.freeze.request()
+
+
+class ReceiverRequest(Strict):
+    """Where the path of a patch ends."""
+
+    at: Name = Field(
+        description="The full name of a tensor, such as `decoder.2.cross.q`.",
+        examples=["decoder.2.cross.q"],
+    )
+    head: Whole | None = Field(default=None, description="A head of it; all of it if absent.")
+
+
+class PatchSentence(OtherSentence):
+    """The sentence, and which of its rows replace which."""
+
+    rows: list[Edge] | None = Field(
+        default=None,
+        description="Pairs of a row of that run and the row here that it replaces; absent: each "
+        "row by the one with its number, which needs texts of equal lengths.",
+    )
+    to: ReceiverRequest | None = Field(
+        default=None,
+        description="Only what reaches this tensor directly has an effect: all sublayers between "
+        "are frozen. Absent: everything after the patch is computed from it.",
+    )
+
+
+class PatchFrom(Strict):
+    """The rows of a tensor in the run of another sentence."""
+
+    patch: PatchSentence
+
+    def value(self) -> Patch:
+        """Convert it to the value of an `Intervention`."""
+        rows = None if self.patch.rows is None else tuple(self.patch.rows)
+        to = self.patch.to
+        receiver = None if to is None else Receiver(to.at, to.head)
+        return Patch(self.patch.request(), rows, receiver)
+
+
+def _what_is_added(value: Any) -> str:
+    return NUMBERS if isinstance(value, list) else ROWS
+
+
+class Scale(Strict):
+    """A factor of every number: 0.5 halves what a part adds."""
+
+    scale: Annotated[float, Within(Factor)]
+
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return self.scale
+
+
+class Fill(Strict):
+    """One value for every number, such as of a hidden unit."""
+
+    fill: Annotated[float, Within(Value)]
+
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return self.fill
+
+
+class TokenOfSentence(OtherSentence):
+    """A row of the tensor in the run of another sentence."""
+
+    row: Count = Field(description="A token of the text that the tensor's rows are.")
+
+    def value(self) -> TokenOf:
+        """Convert it to an end of a `Step`."""
+        return TokenOf(self.request(), self.row)
+
+
+class Difference(Strict):
+    """A vector: the row of one run minus the row of another."""
+
+    to: TokenOfSentence
+    minus: TokenOfSentence | None = Field(default=None, description="Absent: nothing.")
+    times: Annotated[float, Within(Factor)] = 1.0
+
+
+class Add(Strict):
+    """A vector to add to every row: its numbers, or the difference of two rows of other runs."""
+
+    add: Annotated[
+        Annotated[list[Annotated[float, Within(Value)]], Tag(NUMBERS)]
+        | Annotated[Difference, Tag(ROWS)],
+        Discriminator(_what_is_added),
+    ]
+
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        if isinstance(self.add, list):
+            return tuple(self.add)
+        minus = self.add.minus
+        return Step(self.add.to.value(), minus.value() if minus else None, self.add.times)
 
 
 class MaskToken(Strict):
     """A token of the source to hide from all heads; `at` is `source`."""
 
     mask: Count
+
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return self.mask
 
 
 class Shuffle(Strict):
@@ -65,15 +198,23 @@ class Shuffle(Strict):
         description="A seed; the same seed gives the same order."
     )
 
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return self.shuffle
 
-Deed = SetWeight | Cut | Cool | Freeze | MaskToken | Shuffle
+
+Deed = SetWeight | Cut | Cool | Freeze | PatchFrom | MaskToken | Shuffle | Scale | Fill | Add
 DEEDS: dict[str, type[Deed]] = {
     "set": SetWeight,
     "cut": Cut,
     "temperature": Cool,
     "freeze": Freeze,
+    "patch": PatchFrom,
     "mask": MaskToken,
     "shuffle": Shuffle,
+    "scale": Scale,
+    "fill": Fill,
+    "add": Add,
 }
 
 
@@ -89,45 +230,44 @@ class InterventionRequest(Strict):
     """A change of a value that the model computes, in both decoding and trace."""
 
     at: Name = Field(
-        description="The attention, such as `encoder.1.self`; for `drop` and `shuffle` the full "
-        "name of a tensor, such as `source.position` or `encoder.1.ffn.residual`; for `mask`, "
-        "`source`."
+        description="The attention, such as `encoder.1.self`; for `patch`, `scale`, `fill`, `add`, "
+        "`drop`, `shuffle` and the `zero` of a tensor its full name, such as "
+        "`decoder.2.cross.mix`, `source.position` or `encoder.1.ffn.output`; for `mask`, `source`."
     )
     head: Whole | None = Field(default=None, description="The head, from 0; all heads if absent.")
+    heads: Indices | None = Field(default=None, description="Several heads, instead of `head`.")
+    rows: Indices | None = Field(
+        default=None, description="The rows that are changed; all of them if absent."
+    )
+    units: Indices | None = Field(
+        default=None,
+        description="The hidden units or features of the last axis that are changed; all if "
+        "absent.",
+    )
     do: Annotated[
         Annotated[Literal["zero", "uniform", "mean", "drop"], Tag("word")]
         | Annotated[SetWeight, Tag("set")]
         | Annotated[Cut, Tag("cut")]
         | Annotated[Cool, Tag("temperature")]
         | Annotated[Freeze, Tag("freeze")]
+        | Annotated[PatchFrom, Tag("patch")]
         | Annotated[MaskToken, Tag("mask")]
-        | Annotated[Shuffle, Tag("shuffle")],
+        | Annotated[Shuffle, Tag("shuffle")]
+        | Annotated[Scale, Tag("scale")]
+        | Annotated[Fill, Tag("fill")]
+        | Annotated[Add, Tag("add")],
         Discriminator(_kind_of_deed),
     ] = Field(
-        description="`zero`: the head adds nothing. `uniform`: equal weights for all visible keys. "
-        "`mean`: the head adds its mean output over training data. `drop`: no positions are "
-        "added, or a residual is only the sublayer's output. Otherwise an effect with its "
-        "arguments."
+        description="`zero`: the head adds nothing, or the tensor is zero. `uniform`: equal "
+        "weights for all visible keys. `mean`: the head adds its mean output over training data. "
+        "`drop`: no positions are added, or a residual is only the sublayer's output. Otherwise an "
+        "effect with its arguments."
     )
 
     def intervention(self) -> Intervention:
         """Convert the request to an `Intervention`."""
-        return Intervention(self.at, *_deed(self.do, self.head))
-
-
-def _deed(do: str | Deed, head: int | None) -> tuple[str, int | None, Any]:
-    """Return the effect's name, the head, and the effect's value."""
-    match do:
-        case SetWeight(set=(query, key, weight), renormalise=renormalise):
-            return "set", head, Cell(query, key, weight, renormalise)
-        case Cut(cut=edge):
-            return "cut", head, edge
-        case Cool(temperature=temperature):
-            return "temperature", head, temperature
-        case Freeze(freeze=other):
-            return "freeze", head, Request(**other.model_dump())
-        case MaskToken(mask=token):
-            return "mask", head, token
-        case Shuffle(shuffle=seed):
-            return "shuffle", head, seed
-    return do, head, None
+        parts = (None if one is None else tuple(one) for one in (self.heads, self.rows, self.units))
+        if isinstance(self.do, str):
+            return Intervention(self.at, self.do, self.head, None, *parts)
+        name = next(name for name, kind in DEEDS.items() if isinstance(self.do, kind))
+        return Intervention(self.at, name, self.head, self.do.value(), *parts)

@@ -5,7 +5,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, Tag
 
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS, ByTexts, Count, Name, NamePattern, Strict, Text
-from app.schemas.replies import OneTextReply, OutputReply, TensorReply, TokenReply
+from app.schemas.replies import (
+    OneTextReply,
+    OutputReply,
+    ProblemReply,
+    TensorReply,
+    TokenReply,
+)
 from app.schemas.traces import OneText, Sentence
 
 Range = Annotated[
@@ -132,6 +138,7 @@ class CellsReply(TensorReply):
 class OneHeadReply(CellsReply):
     """A picture of one head."""
 
+    at: str | None = Field(default=None, description="Its attention; only in a share.")
     head: int
     query: list[int] | None = Field(default=None, description="The window, as requested.")
     key: list[int] | None = None
@@ -155,9 +162,32 @@ class OverviewReply(BaseModel):
     direction: str | None = Field(default=None, description="Only for models that translate.")
     tokens: ReadReply | OneTextReply
     output: OutputReply | None = Field(default=None, description="Absent if nothing is written.")
-    tensors: dict[str, CellsReply] = Field(
+    tensors: dict[str, OneHeadReply | CellsReply] = Field(
         description="`….weights.max` (head, query_cell, key_cell): the largest weight of a cell."
     )
+
+
+class ProgressReply(BaseModel):
+    """How far a request is."""
+
+    phase: Literal["queue", "pass", "pictures"]
+    done: int = Field(description="Layers of the pass, or attentions whose pictures are made.")
+    of: int = Field(description="Their number; 0 if it is not known.")
+    seconds: float = Field(description="Since the request.")
+
+
+class FileReply(BaseModel):
+    """The reply."""
+
+    file: str = Field(description="The safetensors file of the reply, in base64.")
+
+
+class OverviewLine(BaseModel):
+    """A line of the stream: any number of `progress`, then `end`; or `error`, which is last."""
+
+    progress: ProgressReply | None = None
+    end: FileReply | None = None
+    error: ProblemReply | None = None
 
 
 class TileReply(BaseModel):

@@ -8,6 +8,7 @@ from app.engine.tensor_selection import Dtype
 from app.schemas.from_dataclass import DOCUMENTED, fields_of
 from model.adapters.model_info import ModelInfo
 from model.adapters.output import Output
+from model.explain.stream_terms import Origin
 from model.text.tokens import Token
 
 
@@ -49,6 +50,17 @@ class ModelReply(InfoReply):
     )
     capabilities: Annotated[list[str], BeforeValidator(sorted)] = Field(
         description="The capabilities that it has.", examples=[["decode", "lens", "score"]]
+    )
+
+
+class ListedModelReply(ModelReply):
+    """A model in the list of those being served."""
+
+    in_general: dict[str, list[list[tuple[str, float]]]] = Field(
+        default={},
+        description="What its heads do over many sentences, by attention and head: patterns, each "
+        "with the share of rows in which it holds and none before it does. Empty: not measured.",
+        examples=[{"encoder.0.self": [[["nearby", 0.72], ["special", 0.15]]]}],
     )
 
 
@@ -126,6 +138,23 @@ class SummaryReply(BaseModel):
     pattern: list[str] = Field(description="Pattern of each head, as defined in docs/patterns.md.")
 
 
+@fields_of(Origin)
+class OriginReply(BaseModel):
+    """Where a term of a score comes from."""
+
+
+class ScoreReply(BaseModel):
+    """The terms of one score, which name the axes of its tensors `inside.score.…`.
+
+    Its numbers are null if the text does not reach the cell.
+    """
+
+    score: float | None = Field(description="scale · q · k + offset, before the mask.")
+    offset: float | None = Field(description="What relative positions add to the product.")
+    queries: list[OriginReply] = Field(description="The terms of the query: `query_term`.")
+    keys: list[OriginReply] = Field(description="The terms of the key: `key_term`.")
+
+
 class TraceReply(BaseModel):
     """The tokens, the output and the selected tensors of a run."""
 
@@ -138,8 +167,15 @@ class TraceReply(BaseModel):
     pieces: dict[str, PieceReply] = Field(
         default={}, description="The tokens for ids in `…candidates` tensors, by id."
     )
+    scores: dict[str, ScoreReply] = Field(
+        default={},
+        description="The terms of scores by cell, such as `decoder.1.cross.3.4.1`; if selected.",
+    )
     summaries: dict[str, SummaryReply] = Field(
         default={}, description="By attention, such as `encoder.0.self`; if requested."
+    )
+    described: ModelReply | None = Field(
+        default=None, description="In a share: the model of this reply, if it is not the share's."
     )
 
 

@@ -1,7 +1,7 @@
 """Requests and replies about shares."""
 
 import re
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,10 +20,12 @@ from app.schemas.fields import (
 )
 from app.schemas.history import ExampleRequest
 from app.schemas.lab import LabBody
+from app.schemas.long_texts import OverviewReply, Window
 from app.schemas.replies import LabTraceReply, ModelReply, TraceReply
 from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
-MAX_ASKS = 4
+MAX_ASKS = 20  # of eight runs side by side, two each
+MAX_TILES = 64
 MAX_OPTIONS = 32
 MAX_TITLE, MAX_NOTE = 200, 2_000  # characters of the author's title and texts
 MAX_LINK = 8_000  # characters of the lab's link: its largest matrices, 12 per number
@@ -129,6 +131,11 @@ class About(Strict):
     answer: Annotated[Text, Field(min_length=1, max_length=MAX_NOTE)] | None = Field(
         default=None, description="Answer to the question; the page shows it on request."
     )
+    predict: Literal["looks", "head", "next", "off", "row"] | None = Field(
+        default=None,
+        description="A kind of prediction that the page asks for, about the state's place, before "
+        "it shows the figure.",
+    )
 
     @model_validator(mode="after")
     def _answers_something(self) -> Self:
@@ -160,6 +167,11 @@ class ShareRequest(Strict):
     asks: list[Question] = Field(
         default=[], max_length=MAX_ASKS, description="More requests, frozen with their replies."
     )
+    tiles: list[Window] = Field(
+        default=[],
+        max_length=MAX_TILES,
+        description="Windows of a long text to freeze, as in `POST /api/tile`.",
+    )
     about: About | None = None
 
 
@@ -189,4 +201,6 @@ class ShareReply(BaseModel):
         description="The requests as sent; `GET /api/shares/{id}/asks/{n}` has the replies."
     )
     about: About | None = Field(description="The author's texts; null: none.")
-    trace: TraceReply | LabTraceReply
+    trace: TraceReply | LabTraceReply | OverviewReply = Field(
+        description="Of a long text an overview, with the frozen windows as `tile.0` and so on."
+    )

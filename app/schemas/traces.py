@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, Tag
 
 from app.engine.tensor_selection import Dtype
+from app.schemas.decoding import DecodeOptions, decode_of
 from app.schemas.fields import (
     ONE_TEXT,
     TWO_TEXTS,
@@ -20,14 +21,9 @@ from app.schemas.fields import (
     Text,
     Whole,
 )
-from app.schemas.from_dataclass import fields_of
 from app.schemas.interventions import InterventionRequest
-from model.adapters.request import Decode, Request
-
-
-@fields_of(Decode)
-class DecodeOptions(Strict):
-    """How to write a target if none is given."""
+from model.adapters.other_runs import in_chat
+from model.adapters.request import Request
 
 
 class Asking(Strict):
@@ -47,7 +43,7 @@ class Asking(Strict):
         read, *_ = self.texts.values()
         return Request(
             source=read or "",
-            decode=Decode(**self.decode.model_dump()),
+            decode=decode_of(self.decode),
             interventions=tuple(one.intervention() for one in self.interventions),
             select=(),
         )
@@ -73,10 +69,22 @@ class OneText(Asking):
     """A text for a model that reads one."""
 
     text: Text = Field(description="The text, as typed.")
+    chat: bool = Field(
+        default=False,
+        description="Read the text as a user's turn of a chat, with the model's chat template.",
+    )
 
     @property
     def texts(self) -> dict[str, str | None]:
         return {"text": self.text}
+
+    def asked(self) -> Request:
+        asked = super().asked()
+        if not self.chat:
+            return asked
+        # Another sentence is another turn.
+        made = tuple(replace(one, value=in_chat(one.value)) for one in asked.interventions)
+        return replace(asked, chat=True, interventions=made)
 
 
 class Running(Asking):

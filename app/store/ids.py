@@ -1,7 +1,9 @@
-"""Ids of shares, and the keys that delete them: random, and easy to read aloud."""
+"""Ids of what is stored, and the keys of its owners: random, and easy to read aloud."""
 
+import hmac
 import secrets
 
+from app.store.content_by_digest import digest_of
 from app.store.tables import ID_LENGTH
 
 # Lower case, without letters or digits that look alike. 31 ** 13 > 2 ** 64
@@ -22,6 +24,26 @@ def new_id() -> str:
 def new_edit_key() -> str:
     """Return an unguessable key: slightly more than 128 random bits."""
     return _random(KEY_LENGTH)
+
+
+def key_from(digest: bytes) -> str:
+    """Return an edit key made from a secret digest of at least 32 bytes."""
+    number = int.from_bytes(digest)
+    letters = []
+    for _ in range(KEY_LENGTH):
+        number, letter = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[letter])
+    return "".join(letters)
+
+
+def key_digest(key: str) -> bytes:
+    """Return the digest under which a key is stored. The key is random, so no salt is needed."""
+    return digest_of(key.strip().lower().encode())
+
+
+def opens(key: str, stored: bytes | None) -> bool:
+    """Return whether a typed key has this digest, in constant time."""
+    return stored is not None and hmac.compare_digest(stored, key_digest(key))
 
 
 def _random(length: int) -> str:

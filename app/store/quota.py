@@ -1,4 +1,4 @@
-"""The limits on stored shares, and whether there is room for another share."""
+"""The limits on what is stored, and whether there is room for more."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -8,16 +8,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.settings import Settings
 from app.store.storage_errors import FULL, QUOTA, StorageError
-from app.store.tables import contents, shares
+from app.store.tables import assignments, collections, contents, shares
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on shares: bytes in total and per address, and days; None means no limit."""
+    """Bytes in total and per address; days for which is kept what changes no more.
+
+    None means no limit.
+    """
 
     total: int | None = None
     by_address: int | None = None
     days: float | None = None
+    assignment_days: float | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -26,20 +30,23 @@ class Limits:
             total=settings.max_shares_bytes,
             by_address=settings.max_shares_bytes_per_address,
             days=settings.keep_shares_days,
+            assignment_days=settings.keep_assignments_days,
         )
 
 
 def used() -> ColumnElement[int]:
-    """Return the bytes that all shares take in the database, as a query."""
+    """Return the bytes that everything stored takes in the database, as a query."""
     documents = select(func.coalesce(func.sum(shares.c.documents), 0)).scalar_subquery()
     files = select(func.coalesce(func.sum(contents.c.size), 0)).scalar_subquery()
-    return documents + files
+    lists = select(func.coalesce(func.sum(collections.c.size), 0)).scalar_subquery()
+    tasks = select(func.coalesce(func.sum(assignments.c.size), 0)).scalar_subquery()
+    return documents + files + lists + tasks
 
 
 async def check_room(
     connection: AsyncConnection, limits: Limits, owner: bytes | None, grows: int, size: int
 ) -> None:
-    """Raise StorageError if there is no room for a share.
+    """Raise StorageError if there is no room for a share, a collection or an assignment.
 
     `grows` is the number of bytes it adds to the database, `size` the number counted for its owner,
     including contents that are already stored.
@@ -49,7 +56,10 @@ async def check_room(
         if before + grows > limits.total:
             raise StorageError(FULL, f"all shares together may take at most {limits.total} bytes")
     if limits.by_address is not None and owner is not None:
-        mine = select(func.sum(shares.c.size)).where(shares.c.address == owner)
-        if int(await connection.scalar(mine) or 0) + size > limits.by_address:
+        mine = 0
+        for table in (shares, collections, assignments):
+            theirs = select(func.sum(table.c.size)).where(table.c.address == owner)
+            mine += int(await connection.scalar(theirs) or 0)
+        if mine + size > limits.by_address:
             detail = f"the shares of one address may take at most {limits.by_address} bytes"
             raise StorageError(QUOTA, detail)

@@ -1,10 +1,13 @@
-"""Exports shares to a file and imports them, as a backup or for another database.
+"""Exports all that is stored to a file and imports it: a backup, or for another database.
 
     shares.zip
     ├── contents/{sha256}    a compressed file, stored once for all shares that use it
-    └── shares/{id}.json     the rest of a share; `trace` and `asks` name contents
+    ├── shares/{id}.json     the rest of a share; `trace` and `asks` name contents
+    ├── collections/{id}.json
+    └── assignments/{id}.json    with the answers to it
 
-Addresses are left out, since their digests have another key in another database.
+Addresses are left out, since their digests have another key in another database. So have those of
+the members who answered: in another database, a student who answers again is another member.
 """
 
 import json
@@ -17,16 +20,18 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
+import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
-from sqlalchemy import Row, select
+from sqlalchemy import Row, insert, select
 
 from app.store.content_by_digest import checked
 from app.store.ids import is_id
 from app.store.storage_errors import DamagedError
-from app.store.store import Answer, Share, Store
-from app.store.tables import answers, contents, shares
+from app.store.store import Answer, Share, Store, in_utc
+from app.store.tables import answers, assignments, collections, contents, shares, submissions
 
-SHARES, CONTENTS, JSON = "shares/", "contents/", ".json"
+SHARES, COLLECTIONS, CONTENTS, JSON = "shares/", "collections/", "contents/", ".json"
+ASSIGNMENTS = "assignments/"
 
 
 class ArchiveError(Exception):
@@ -58,12 +63,50 @@ class ArchivedShare(BaseModel):
     about: dict[str, str] | None = None  # missing in older archives
 
 
+class ArchivedCollection(BaseModel):
+    """A collection."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    created: datetime
+    changed: datetime
+    version: int
+    document: dict[str, Any]
+    edit_key: str
+
+
+class ArchivedSubmission(BaseModel):
+    """What one member answered."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    member: str
+    sent: datetime
+    document: dict[str, Any]
+
+
+class ArchivedAssignment(BaseModel):
+    """An assignment with the answers to it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    created: datetime
+    changed: datetime
+    document: dict[str, Any]
+    owner_key: str
+    submissions: list[ArchivedSubmission]
+
+
 @dataclass(frozen=True)
 class Counted:
-    """Numbers of shares that were transferred and skipped."""
+    """Numbers of shares that were transferred and skipped, and of what else was transferred."""
 
     taken: int
     left: int
+    collections: int = 0
+    assignments: int = 0
 
 
 async def write_archive(store: Store, path: Path) -> Counted:
@@ -82,10 +125,12 @@ async def write_archive(store: Store, path: Path) -> Counted:
                     taken += 1
                 except DamagedError:
                     left += 1
+            lists = await _write_collections(store, archive)
+            tasks = await _write_assignments(store, archive)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
-    return Counted(taken, left)
+    return Counted(taken, left, lists, tasks)
 
 
 async def read_archive(store: Store, path: Path) -> Counted:
@@ -98,7 +143,11 @@ async def read_archive(store: Store, path: Path) -> Counted:
             names = sorted(set(archive.namelist()))
             found = [name for name in names if name.startswith(SHARES) and name.endswith(JSON)]
             taken = sum([await _take(store, archive, name) for name in found])
-            return Counted(taken, len(found) - taken)
+            lists = [name for name in names if name.startswith(COLLECTIONS)]
+            listed = sum([await _take_collection(store, archive, name) for name in lists])
+            tasks = [name for name in names if name.startswith(ASSIGNMENTS)]
+            assigned = sum([await _take_assignment(store, archive, name) for name in tasks])
+            return Counted(taken, len(found) - taken, listed, assigned)
     except BadZipFile as error:
         raise ArchiveError(f"{path} is damaged, or not an archive of shares") from error
 
@@ -163,3 +212,93 @@ async def _take(store: Store, archive: ZipFile, name: str) -> bool:
     )
     more = [Answer(ask, answer) for ask, answer in zip(asks, found, strict=True)]
     return await store.put(share, more, None, key, limited=False)
+
+
+async def _write_collections(store: Store, archive: ZipFile) -> int:
+    async with store.database.reading() as connection:
+        found = list(await connection.execute(select(collections)))
+    for row in found:
+        document = ArchivedCollection(
+            id=row.id,
+            created=in_utc(row.created),
+            changed=in_utc(row.changed),
+            version=row.version,
+            document=row.document,
+            edit_key=row.edit_key.hex(),
+        )
+        told = json.dumps(document.model_dump(mode="json"), ensure_ascii=False)
+        archive.writestr(f"{COLLECTIONS}{row.id}{JSON}", told, ZIP_DEFLATED)
+    return len(found)
+
+
+async def _take_collection(store: Store, archive: ZipFile, name: str) -> bool:
+    """Store one collection; return False if its id is already used."""
+    try:
+        read = ArchivedCollection.model_validate_json(archive.read(name))
+        key = bytes.fromhex(read.edit_key)
+    except (ValidationError, ValueError, zlib.error) as error:
+        raise ArchiveError(f"{name} of the archive is damaged") from error
+    if name != f"{COLLECTIONS}{read.id}{JSON}" or not is_id(read.id):
+        raise ArchiveError(f"{name} of the archive contains another collection")
+    row = read.model_dump() | {"edit_key": key, "size": len(orjson.dumps(read.document))}
+    async with store.database.writing() as connection:
+        known = select(collections.c.id).where(collections.c.id == read.id)
+        if await connection.scalar(known) is not None:
+            return False
+        await connection.execute(insert(collections).values(row))
+    return True
+
+
+async def _write_assignments(store: Store, archive: ZipFile) -> int:
+    async with store.database.reading() as connection:
+        found = list(await connection.execute(select(assignments)))
+        sent = list(await connection.execute(select(submissions)))
+    for row in found:
+        document = ArchivedAssignment(
+            id=row.id,
+            created=in_utc(row.created),
+            changed=in_utc(row.changed),
+            document=row.document,
+            owner_key=row.owner_key.hex(),
+            submissions=[
+                ArchivedSubmission(
+                    member=one.member.hex(), sent=in_utc(one.sent), document=one.document
+                )
+                for one in sent
+                if one.assignment == row.id
+            ],
+        )
+        told = json.dumps(document.model_dump(mode="json"), ensure_ascii=False)
+        archive.writestr(f"{ASSIGNMENTS}{row.id}{JSON}", told, ZIP_DEFLATED)
+    return len(found)
+
+
+async def _take_assignment(store: Store, archive: ZipFile, name: str) -> bool:
+    """Store one assignment with its answers; return False if its id is already used."""
+    try:
+        read = ArchivedAssignment.model_validate_json(archive.read(name))
+        key = bytes.fromhex(read.owner_key)
+        sent = [
+            {
+                "assignment": read.id,
+                "member": bytes.fromhex(one.member),
+                "sent": one.sent,
+                "document": one.document,
+                "size": len(orjson.dumps(one.document)),
+            }
+            for one in read.submissions
+        ]
+    except (ValidationError, ValueError, zlib.error) as error:
+        raise ArchiveError(f"{name} of the archive is damaged") from error
+    if name != f"{ASSIGNMENTS}{read.id}{JSON}" or not is_id(read.id):
+        raise ArchiveError(f"{name} of the archive contains another assignment")
+    size = len(orjson.dumps(read.document)) + sum(int(str(one["size"])) for one in sent)
+    row = read.model_dump(exclude={"submissions"}) | {"owner_key": key, "size": size}
+    async with store.database.writing() as connection:
+        known = select(assignments.c.id).where(assignments.c.id == read.id)
+        if await connection.scalar(known) is not None:
+            return False
+        await connection.execute(insert(assignments).values(row))
+        if sent:
+            await connection.execute(insert(submissions), sent)
+    return True

@@ -1,8 +1,9 @@
 """Converts shares written by earlier versions."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from model.adapters.encoder_decoder_info import attentions
 from model.adapters.model_info import CAPABILITIES
@@ -21,8 +22,8 @@ def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
     if "attentions" not in known:
         layers, heads = known["layers"], known["heads"]
         table = attentions(layers["encoder"], layers["decoder"], heads["encoder"])
-        known["attentions"] = [asdict(one) for one in table]
+        known["attentions"] = to_jsonable_python(table)
         known["texts"] = ["source", "target"]
-        lacks = set() if known.get("examples") else {"learning"}
+        lacks = {"chat"} if known.get("examples") else {"chat", "learning"}
         known["capabilities"] = sorted(CAPABILITIES.keys() - lacks)
     return known

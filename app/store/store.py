@@ -4,11 +4,10 @@ When `add` returns, the share is on disk. All methods raise StorageError if the 
 used now.
 """
 
-import asyncio
 import hmac
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,17 +17,15 @@ from sqlalchemy import ColumnElement, delete, func, insert, null, select, true, 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.off_loop import off_loop
-from app.store.content_by_digest import checked, digest_of, digests_of, drop, lacking, put
+from app.store.content_by_digest import checked, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
-from app.store.ids import is_id, new_id
+from app.store.ids import is_id, key_digest, new_id, opens
 from app.store.quota import Limits, check_room, used
-from app.store.storage_errors import DamagedError, StorageError
+from app.store.storage_errors import DamagedError
 from app.store.tables import answers, contents, secrets, shares
 
 ADDRESS_KEY = "address"
 UNLIMITED = Limits()
-AT_ONCE = 100  # shares deleted in one transaction
-PRUNING_SECONDS = 3600
 OWN = ("id", "format", "created", "state", "model", "digest", "about")
 
 
@@ -86,9 +83,9 @@ class Store:
         """
         asks = tuple(answer.question for answer in more)
         share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks, about)
-        owner = None if address is None else self._keyed(address)
-        key = None if edit_key is None else digest_of(edit_key.encode())
-        asked = None if request is None else self._keyed(request)
+        owner = None if address is None else self.keyed(address)
+        key = None if edit_key is None else key_digest(edit_key)
+        asked = None if request is None else self.keyed(request)
         await self.put(share, more, owner, key, asked, limited=True)
         return share
 
@@ -132,7 +129,7 @@ class Store:
     async def check_room(self, address: str) -> None:
         """Raise StorageError if an address cannot store another share, however small."""
         async with self.database.reading() as connection:
-            await check_room(connection, self.limits, self._keyed(address), 1, 1)
+            await check_room(connection, self.limits, self.keyed(address), 1, 1)
 
     async def check_write(self) -> None:
         """Make a write that changes nothing. Raises StorageError if the database refuses it."""
@@ -171,16 +168,23 @@ class Store:
         except ValueError as error:  # not valid JSON
             raise DamagedError from error
         trace = await off_loop(checked, row.digest, row.content, size=len(row.content or b""))
-        created = _in_utc(row.created)
+        created = in_utc(row.created)
         return Share(row.id, row.format, created, row.state, row.model, trace, asks, row.about)
+
+    async def brief(self, share_id: str) -> tuple[dict[str, Any], dict[str, str]] | None:
+        """Return the state and the author's texts of a share, without its contents; or None."""
+        wanted = select(shares.c.state, shares.c.about).where(self._is(share_id))
+        async with self.database.reading() as connection:
+            row = (await connection.execute(wanted)).one_or_none()
+        return None if row is None else (row.state, row.about or {})
 
     async def find_request(self, request: str) -> tuple[str, datetime] | None:
         """Return the id and the time of the newest share that `add` was given `request` for."""
-        mine = (shares.c.request == self._keyed(request)) & self._lasts()
+        mine = (shares.c.request == self.keyed(request)) & self._lasts()
         wanted = select(shares.c.id, shares.c.created).where(mine)
         async with self.database.reading() as connection:
             row = (await connection.execute(wanted.order_by(shares.c.created.desc()))).first()
-        return None if row is None else (row.id, _in_utc(row.created))
+        return None if row is None else (row.id, in_utc(row.created))
 
     async def find_answer(self, share_id: str, n: int) -> tuple[int, bytes] | None:
         """Return the format of a share and the reply to its n-th request; None if there is none.
@@ -209,10 +213,9 @@ class Store:
             row = (await connection.execute(wanted)).one_or_none()
             if row is None:
                 return None
-            given = digest_of(edit_key.strip().lower().encode())
-            if row.edit_key is None or not hmac.compare_digest(row.edit_key, given):
+            if not opens(edit_key, row.edit_key):
                 return False
-            await _delete(connection, [row.id])
+            await delete_shares(connection, [row.id])
             return True
 
     async def remove(self, share_id: str) -> bool:
@@ -220,30 +223,8 @@ class Store:
         async with self.database.writing() as connection:
             found = await connection.scalar(select(shares.c.id).where(shares.c.id == share_id))
             if found is not None:
-                await _delete(connection, [found])
+                await delete_shares(connection, [found])
             return found is not None
-
-    async def prune(self, days: float | None = None) -> int:
-        """Delete shares older than `days` (None: than the limits allow); return their number."""
-        days = self.limits.days if days is None else days
-        if days is None:
-            return 0
-        old = select(shares.c.id).where(shares.c.created < _since(days)).limit(AT_ONCE)
-        deleted = 0
-        while True:
-            async with self.database.writing() as connection:
-                found = list(await connection.scalars(old))
-                await _delete(connection, found)
-            deleted += len(found)
-            if len(found) < AT_ONCE:
-                return deleted
-
-    async def keep_pruning(self, seconds: float = PRUNING_SECONDS) -> None:
-        """Delete shares as they expire, until cancelled."""
-        while self.limits.days is not None:
-            with suppress(StorageError):  # already logged; retried next time
-                await self.prune()
-            await asyncio.sleep(seconds)
 
     def _is(self, share_id: str) -> ColumnElement[bool]:
         """Match a share by its id in either case, unless it is older than the limits allow."""
@@ -252,13 +233,15 @@ class Store:
 
     def _lasts(self) -> ColumnElement[bool]:
         days = self.limits.days
-        return true() if days is None else shares.c.created >= _since(days)
+        return true() if days is None else shares.c.created >= since(days)
 
-    def _keyed(self, address: str) -> bytes:
-        return hmac.digest(self._address_key, address.encode(), "sha256")
+    def keyed(self, text: str) -> bytes:
+        """Return the keyed digest of an address, or of another text that is not to be stored."""
+        return hmac.digest(self._address_key, text.encode(), "sha256")
 
 
-async def _delete(connection: AsyncConnection, ids: Sequence[str]) -> None:
+async def delete_shares(connection: AsyncConnection, ids: Sequence[str]) -> None:
+    """Delete shares with their replies, and contents that no other share uses."""
     mine, theirs = shares.c.id.in_(ids), answers.c.share.in_(ids)
     held = list(await connection.scalars(select(shares.c.digest).where(mine)))
     held += list(await connection.scalars(select(answers.c.digest).where(theirs)))
@@ -267,11 +250,13 @@ async def _delete(connection: AsyncConnection, ids: Sequence[str]) -> None:
     await drop(connection, held)
 
 
-def _in_utc(moment: datetime) -> datetime:
+def in_utc(moment: datetime) -> datetime:
+    """Return a time as read from the database, with its time zone."""
     return moment.replace(tzinfo=moment.tzinfo or UTC)  # SQLite does not store the time zone
 
 
-def _since(days: float) -> datetime:
+def since(days: float) -> datetime:
+    """Return the time that was so many days ago."""
     return datetime.now(UTC) - timedelta(days=days)
 
 

@@ -55,6 +55,44 @@ contents = Table(
     Column("content", LargeBinary, nullable=False),
     Index("ix_contents_size", "size"),
 )
+collections = Table(
+    "collections",
+    metadata,
+    Column("id", String(ID_LENGTH), primary_key=True),
+    Column("created", DateTime(timezone=True), nullable=False),
+    Column("changed", DateTime(timezone=True), nullable=False),
+    Column("version", Integer, nullable=False),  # 1, then one more with each change
+    Column("document", JSON, nullable=False),  # title, note, items
+    Column("size", BigInteger, nullable=False),  # bytes of the document
+    Column("edit_key", LargeBinary, nullable=False),  # SHA-256
+    Column("address", LargeBinary),  # keyed digest of the author's address
+    Column("request", LargeBinary),  # keyed digest of the request and the client
+    Index("ix_collections_changed", "changed"),
+    Index("ix_collections_address", "address", "size"),
+    Index("ix_collections_request", "request"),
+)
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("id", String(ID_LENGTH), primary_key=True),
+    Column("created", DateTime(timezone=True), nullable=False),
+    Column("changed", DateTime(timezone=True), nullable=False),  # by the last submission
+    Column("document", JSON, nullable=False),  # title, note, questions
+    Column("size", BigInteger, nullable=False),  # bytes, with all submissions
+    Column("owner_key", LargeBinary, nullable=False),  # SHA-256
+    Column("address", LargeBinary),  # keyed digest of the author's address
+    Index("ix_assignments_changed", "changed"),
+    Index("ix_assignments_address", "address", "size"),
+)
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("assignment", String(ID_LENGTH), ForeignKey("assignments.id"), primary_key=True),
+    Column("member", LargeBinary, primary_key=True),  # keyed digest of the token
+    Column("sent", DateTime(timezone=True), nullable=False),
+    Column("document", JSON, nullable=False),  # nickname, answers
+    Column("size", BigInteger, nullable=False),  # bytes of the document
+)
 secrets = Table(
     "secrets",
     metadata,

@@ -11,32 +11,33 @@ import torch
 from torch import Tensor
 
 from model.adapters.batching import Rows
-from model.adapters.bind_interventions import bind, frozen
+from model.adapters.bind_interventions import bind
 from model.adapters.decode_requests import Row, Writer
 from model.adapters.drafter import Drafter, open_drafter
 from model.adapters.encoder_decoder_info import info_of, recorded_names
 from model.adapters.encoder_decoder_long import NEEDED, long_pass
 from model.adapters.long_pass import LongPass
 from model.adapters.recorded_pass import Read, decode, encode
-from model.adapters.request import (
-    Adapter,
-    Decoding,
-    Request,
-    Trace,
-    candidates,
-)
+from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.scored_output import scored
+from model.adapters.transformer_scores import scores_of
 from model.adapters.transformer_stream import stream_of
-from model.adapters.validate import check_decode, check_interventions, check_range
+from model.adapters.validate import check_decode, check_interventions
+from model.adapters.validate_attribution import check_attribution
+from model.adapters.validate_parts import check_range, widths_of
+from model.adapters.validate_patches import check_patches
 from model.adapters.verify_drafts import Targets
 from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.steps import Hypothesis
-from model.errors import InputError
+from model.explain import contrast, score_terms
+from model.explain.attribution import names as attribution_names
 from model.explain.logit_lens import names as inside_names
 from model.explain.logit_lens import needed as inside_needed
+from model.explain.logit_lens import parts
 from model.explain.patterns import needed, summary
 from model.explain.relevance import names as relevance_names
+from model.explain.stream import Stream
 from model.text.tokens import BOS, Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
@@ -88,6 +89,8 @@ class Passed:
 class EncoderDecoder(Adapter):
     """An encoder–decoder bundle behind the `Adapter` interface."""
 
+    stream: Stream
+
     def __init__(
         self,
         bundle: Bundle,
@@ -104,9 +107,18 @@ class EncoderDecoder(Adapter):
         self.device = bundle.device
         self.info = info_of(bundle, id_, measured)
         self.names = recorded_names(self.model)
+        config = self.model.config
+        layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+        hidden = {
+            f"{stack}.{n}.ffn": config.d_ff for stack, count in layers.items() for n in range(count)
+        }
+        self.widths = widths_of(self.names, config.d_model, hidden)
         self.stream = stream_of(self.model)
+        self.scores = scores_of(self.model) if "scores" in self.info.capabilities else {}
         inside = inside_names(self.stream, self.names)
-        self.selectable = [*self.names, *inside, *relevance_names(self.info.places)]
+        self._parts = parts(self.stream, self.names)
+        relevances = relevance_names(self.info.places)
+        self.selectable = [*self.names, *inside, *relevances, *attribution_names()]
         if self.learning:
             self.learning.check(self.info.attentions)
         self.rows = Rows(
@@ -122,14 +134,17 @@ class EncoderDecoder(Adapter):
     def validate(self, request: Request) -> None:
         """Raise `InputError` for the first field that is invalid for this model."""
         source, target = self.rows.source(request), self.rows.target(request)
+        check_attribution(request.select, len(source), len(target or ()))
         self._selected(request)
         select(request.summarise, self.info.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
         self._writer.check(request, source)
-        lengths = {SOURCE: len(source), TARGET: len(target) if target else self.info.max_tokens}
-        check_interventions(request.interventions, self.names, self.info.attentions, lengths)
-        for sentence, index in frozen(request.interventions).items():
-            self._check_frozen(sentence, f"interventions[{index}].do.freeze")
+        attentions, lengths = self.info.attentions, self._lengths(request)
+        check_interventions(request.interventions, self.names, attentions, lengths, self.widths)
+        check_patches(self, request, self.names, self._lengths)
+        reached = {text: max(length, request.pad_to or 0) for text, length in lengths.items()}
+        score_terms.check(attentions, request.select, reached)
+        contrast.check(request.select, self.info.vocabulary, reached[TARGET])
         if request.pad_to is not None:
             longest = max(len(source), len(target or ()))
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
@@ -216,11 +231,11 @@ class EncoderDecoder(Adapter):
         """Return the interventions with their values."""
         return bind(requests, self.run, self.means, self.device)
 
-    def _check_frozen(self, sentence: Request, field: str) -> None:
-        try:
-            self.check(sentence)
-        except InputError as error:
-            raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
+    def _lengths(self, request: Request) -> dict[str, int]:
+        """Return the maximum number of tokens of each text."""
+        target = self.rows.target(request)
+        written = len(target) if target else self.info.max_tokens
+        return {SOURCE: len(self.rows.source(request)), TARGET: written}
 
     def _recorder(self, row: Row) -> Recorder:
         """Return a recorder for a row, as far as the encoder needs it."""
@@ -259,10 +274,11 @@ class EncoderDecoder(Adapter):
 
     def _trace(self, run: Passed) -> Trace:
         request, recorded = run.row.request, run.recorder.tensors
+        scores = score_terms.look(self.scores, run.recorder, self.device)
         selected = self._selected(request)
         tensors = {name: recorded[name] for name in selected if name in recorded}
         output = scored(
-            *run.written, run.logprobs, self.tokenizer.eos, request.decode.length_penalty
+            *run.written, run.logprobs, self.tokenizer.ends, request.decode.length_penalty
         )
         return Trace(
             model=self.info,
@@ -276,19 +292,28 @@ class EncoderDecoder(Adapter):
                 for place in self._summarised(request)
             },
             pieces={id_: self.tokenizer.token(id_) for id_ in candidates(tensors)},
+            scores=scores,
         )
 
     def _source(self, row: Row) -> list[Token]:
         return self.rows.padded(row.source, row.request.pad_to)
 
     def _selected(self, request: Request) -> tuple[str, ...]:
-        return select(request.select, self.selectable)
+        known = [
+            *self.selectable,
+            *score_terms.names(self.scores, request.select),
+            *contrast.names(self._parts, self.info.places, request.select),
+        ]
+        return select(request.select, known)
 
     def _recorded(self, request: Request) -> set[str]:
         """Return the selected names, and those that summaries and `inside` tensors need."""
         selected = self._selected(request)
-        made_from = needed(self._summarised(request)), inside_needed(self.stream, selected)
-        return {*selected}.union(*made_from)
+        return {*selected}.union(
+            needed(self._summarised(request)),
+            inside_needed(self.stream, selected),
+            score_terms.needed(self.scores, selected),
+        )
 
     def _summarised(self, request: Request) -> tuple[str, ...]:
         return select(request.summarise, self.info.places, "summarise")

@@ -14,6 +14,7 @@ from model.trace.record import recording
 from model.trace.tensor_tap import SOURCE, TARGET, NameTap
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS, EachLayer
+from model.transformer.scoring import SCORINGS
 from model.transformer.stacks import Transformer
 
 # The paper's masks (section 3.2.3).
@@ -49,7 +50,8 @@ def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
         positions=config.positions,
         norm=config.norm,
         bias=config.bias,
-        capabilities=capabilities(config, measured),
+        capabilities=frozenset(CAPABILITIES.keys() - missing(config, measured).keys()),
+        missing=missing(config, measured),
         examples=len(measured.learning.examples) if measured.learning else 0,
         directions=bundle.directions,
         zoo=measured.zoo,
@@ -97,13 +99,20 @@ def attentions(
                 )
 
 
-def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
-    """Return the capabilities of an encoder–decoder, given its variant and measurements."""
+def missing(config: ModelConfig, measured: Measured) -> dict[str, str]:
+    """Return the capabilities that an encoder–decoder lacks, with the reason.
+
+    They depend on its variant and on what was measured.
+    """
+    each_layer = issubclass(POSITIONS[config.positions], EachLayer)
+    products = not SCORINGS[config.scoring].fusible or config.positions == "relative-product"
     lacks = {
         # Positions added after the embedding are not part of the sum.
-        "contributions": issubclass(POSITIONS[config.positions], EachLayer),
-        "long": not config.fusible,
-        "mean": not measured.means,
-        "learning": measured.learning is None,
+        "contributions": ("other-positions", each_layer),
+        "scores": ("other-scoring" if products else "other-positions", products or each_layer),
+        "long": ("other-scoring", not config.fusible),
+        "mean": ("no-means", not measured.means),
+        "learning": ("no-snapshots", measured.learning is None),
+        "chat": ("no-template", True),
     }
-    return frozenset(word for word in CAPABILITIES if not lacks.get(word))
+    return {capability: reason for capability, (reason, lacking) in lacks.items() if lacking}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from model.bundle.measurements import Aligner, Taught, ZooEntry
 from model.errors import InputError
 from model.trace.attentions import AttentionInfo, per_stack, texts
+from model.trace.networks import NetworkInfo
 
 # The capabilities: how an error says that the model lacks one, and the kind of problem.
 UNSUPPORTED = "unsupported"
@@ -23,10 +24,36 @@ CAPABILITIES = {
     "alignment": ("does not align two texts", UNSUPPORTED),
     "lens": ("does not support the logit lens", UNSUPPORTED),
     "contributions": ("does not support contributions to a logit", UNSUPPORTED),
+    "scores": ("does not support the terms of a score", UNSUPPORTED),
     "relevance": ("does not support gradient × attention", UNSUPPORTED),
+    "attribution": ("does not support attributions to source tokens", UNSUPPORTED),
     "mean": ("has no means of its heads", "no-means"),
     "long": ("cannot be read without all its weights", UNSUPPORTED),
     "learning": ("has no snapshots of its training", "no-learning"),
+    "chat": ("has no chat template", UNSUPPORTED),
+}
+
+# Why a model lacks a capability.
+REASONS = {
+    "weights-only": "only the weights of its attention are known, since it is not computed "
+    "through the attention interface of transformers",
+    "no-head": "it has no language-modelling head",
+    "reads-only": "it is an encoder, which reads a text and writes none",
+    "masks-only": "it predicts the words at its masks, not a text",
+    "no-mask-token": "its tokenizer has no mask token",
+    "one-text": "it reads a single text",
+    "unknown-layers": "what its layers add up to is not known",
+    "not-a-sum": "its logits are not a sum of contributions",
+    "no-table": "no table of positions is added to its input",
+    "other-positions": "positions are added in every layer",
+    "other-scoring": "its scores are not a multiple of q · k",
+    "unknown-scores": "its scores are not known to be a sum of products",
+    "own-code": "its attention is not computed by the interface alone",
+    "own-only": "they are computed only for models in Headlight's own format",
+    "no-means": "the means of its heads are not in its bundle",
+    "no-template": "its tokenizer has none",
+    "bad-template": "that of its tokenizer cannot be used",
+    "no-snapshots": "no snapshots were recorded during its training",
 }
 
 
@@ -61,8 +88,13 @@ class ModelInfo:
     """Position of the layer norm in a sublayer: "post" or "pre"."""
     bias: bool = True
     """Whether the projections of its attentions have biases."""
+    networks: tuple[NetworkInfo, ...] = ()
+    """The feed-forward networks of a model whose attentions list their parameters, as far as their
+    calculation is known; those of any other model are the paper's."""
     capabilities: frozenset[str] = frozenset()
     """Supported capabilities: keys of `CAPABILITIES`."""
+    missing: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Why each of the other capabilities is missing, such as "no-head": keys of `REASONS`."""
     directions: tuple[str, ...] = ()
     """Trained directions, such as "en-zh"; empty for a model of one text."""
     prompts: tuple[str, ...] = ()
@@ -76,7 +108,9 @@ class ModelInfo:
         """Raise `InputError` for a request's field if the model lacks a capability."""
         if capability not in self.capabilities:
             words, kind = CAPABILITIES[capability]
-            raise InputError(kind, field, f"{field}: this model {words}")
+            reason = REASONS.get(self.missing.get(capability, ""))
+            detail = f"{field}: this model {words}"
+            raise InputError(kind, field, f"{detail}, because {reason}" if reason else detail)
 
     @property
     def places(self) -> tuple[str, ...]:

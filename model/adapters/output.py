@@ -20,3 +20,12 @@ class Output:
     """Sum of `logprobs` divided by the length penalty."""
     finished: bool
     """Whether the output ends in `<eos>`."""
+    continues: int = 0
+    """Index of the first token that continues the text, for a model that reads one text; the
+    tokens before it are those of the text."""
+    rows: tuple[int, ...] = ()
+    """The row that predicts each token; if empty, row i predicts token i."""
+
+    def row(self, index: int) -> int:
+        """Return the row that predicts a token."""
+        return self.rows[index] if self.rows else index

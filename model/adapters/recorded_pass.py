@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from model.adapters.batching import Rows
+from model.explain.attribution import SourceRun, attribute
 from model.explain.logit_lens import look
-from model.explain.relevance import RELEVANCE, TokenBatch, relevance
+from model.explain.relevance import TokenBatch, relevance
 from model.explain.stream import Stream
 from model.text.tokens import Token
+from model.trace.name_patterns import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
@@ -78,8 +81,10 @@ def decode(
     predicted = [[token.id for token in tokens] for tokens in written]
     look(stream, recorders, predicted)
     for row, (recorder, ids_) in enumerate(zip(recorders, predicted, strict=True)):
-        if any(name.startswith(RELEVANCE) for name in recorder.select):
-            _relevance(model, batch.row(row, recorder.lengths), recorder, ids_)
+        _relevance(model, batch.row(row, recorder.lengths), recorder, ids_)
+        if not ATTRIBUTIONS.isdisjoint(recorder.select):
+            own = batch.row(row, recorder.lengths)
+            attribute(SourceRun(model, own, recorder, ids_, _words(rows, own.source[0])))
     return logits.log_softmax(dim=-1).cpu()
 
 
@@ -91,6 +96,12 @@ def _relevance(
         return model(own.source, own.target, own.source_real, own.target_real, tap)  # type: ignore[no-any-return]
 
     relevance(run, recorder, predicted)
+
+
+def _words(rows: Rows, ids: Tensor) -> Tensor:
+    """Return (S,), true where a token is not special."""
+    special = [rows.tokenizer.token(id_).special for id_ in ids.tolist()]
+    return ~torch.tensor(special, device=ids.device)
 
 
 def _encoding(recorder: Recorder, index: int) -> Hashable:

@@ -18,6 +18,7 @@ from typing import (
 import torch
 from annotated_types import Interval
 
+from model.adapters.head_slices import with_slices
 from model.adapters.long_pass import LongPass
 from model.adapters.model_info import ModelInfo
 from model.adapters.output import Output
@@ -25,9 +26,12 @@ from model.bundle.history import Learning
 from model.decode.steps import SearchStep
 from model.errors import InputError
 from model.explain.patterns import Summary
+from model.explain.score_terms import ScoreSplit
+from model.explain.stream import Stream
 from model.number_ranges import Probability, Seed, Temperature
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
+from model.trace.name_patterns import ATTRIBUTIONS
 from model.trace.tensor_tap import NamedTensor
 
 Method = Literal["greedy", "beam", "sample"]
@@ -72,13 +76,17 @@ class Request:
     select: tuple[str, ...] = ("*.weights",)  # patterns of tensor names
     summarise: tuple[str, ...] = ()  # patterns of attentions, such as "encoder.*.self"
     pad_to: int | None = None
+    chat: bool = False  # the sentence is a user's turn of a chat
 
 
 # Prefixes of patterns that select more than a run records, and what they need.
 INSIDE_NEEDS = {
     "inside.lens.": "lens",
     "inside.logit.": "contributions",
+    "inside.contrast.": "lens",
     "inside.relevance.": "relevance",
+    **dict.fromkeys(sorted(ATTRIBUTIONS), "attribution"),
+    "inside.score.": "scores",
 }
 
 
@@ -86,6 +94,8 @@ def needs(request: Request) -> Iterator[tuple[str, str]]:
     """Yield the capabilities that a request needs, with the field that needs them."""
     if request.target is not None:
         yield "score", "target"
+    if request.chat:
+        yield "chat", "chat"
     for index, pattern in enumerate(request.select):
         for beginning, capability in INSIDE_NEEDS.items():
             if pattern.startswith(beginning):
@@ -105,6 +115,7 @@ class RequestOptions(TypedDict, total=False):
     select: Iterable[str] | str  # one pattern or several
     summarise: Iterable[str] | str
     pad_to: int | None
+    chat: bool
 
 
 def ask(sentence: str | Request, **options: Unpack[RequestOptions]) -> Request:
@@ -148,6 +159,7 @@ class Trace:
     direction: str | None = None  # "en-zh", for a translation model
     summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
     pieces: Mapping[int, Token] = field(default_factory=dict)  # tokens for ids in `….candidates`
+    scores: Mapping[str, ScoreSplit] = field(default_factory=dict)  # by cell of `inside.score.…`
 
     @property
     def output(self) -> Output:
@@ -216,6 +228,7 @@ class Adapter(Protocol):
     info: ModelInfo
     names: Collection[str]  # names of the tensors that a run records
     learning: Learning | None = None  # its training history, if recorded
+    stream: Stream | None = None  # what its logits are a sum of; None: they are no sum
 
     def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
         """Run one sentence and return its trace; `options` are the other fields of a `Request`.
@@ -286,9 +299,12 @@ class Adapter(Protocol):
         """Return an id as a token without offsets; the `first` of a text has no leading space."""
 
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
-        """Return matrices and vectors by name; raises `InputError` if a pattern matches none."""
+        """Return matrices and vectors by name; raises `InputError` if a pattern matches none.
+
+        A number after a matrix names the columns of one head (`model.adapters.head_slices`).
+        """
         self.info.require("parameters", "select")
-        return self.matrices(select)
+        return with_slices(select, self.info.attentions, self.matrices)
 
     def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         """Return the parameters that match patterns, for a model with `parameters`."""

@@ -1,15 +1,23 @@
-"""Describes this repository's decoder as a `Stream`."""
+"""Describes the stacks of this repository's Transformer: what adds to their streams."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import TypedDict
+
 from torch import Tensor, nn
 
-from model.explain.stream import Norm, Stream, Sublayer
-from model.trace.tensor_tap import NULL, TARGET
+from model.explain.stream import Norm, Stack, Stream, Sublayer
+from model.trace.tensor_tap import NULL, SOURCE, TARGET
 from model.transformer.attention import MultiHeadAttention
-from model.transformer.layers import DecoderLayer
-from model.transformer.norms import Last
+from model.transformer.layers import DecoderLayer, EncoderLayer
+from model.transformer.norms import End, Last
 from model.transformer.stacks import Transformer
+
+
+def encoder_of(model: Transformer) -> Stack:
+    """Return the encoder's stack, which follows changes of the parameters."""
+    return Stack(stack="encoder", text=SOURCE, **_parts(model.encoder, model.encoder_norm))
 
 
 def stream_of(model: Transformer) -> Stream:
@@ -25,31 +33,37 @@ def stream_of(model: Transformer) -> Stream:
     return Stream(
         stack="decoder",
         text=TARGET,
-        layers=tuple(tuple(_sublayers(layer, last is None)) for layer in model.decoder),
         matrix=model.embedding.weight,
         logits=logits,
-        last=None if last is None else _norm(last),
+        **_parts(model.decoder, end),
     )
 
 
-def _sublayers(layer: nn.Module, post: bool) -> list[Sublayer]:
-    assert isinstance(layer, DecoderLayer)
-    attentions = [
-        ("self", layer.self_attention, layer.self_norm),
-        ("cross", layer.cross_attention, layer.cross_norm),
-    ]
-    return [
-        *(
-            _attention(name, one, _norm(after.norm) if post else None)
-            for name, one, after in attentions
-        ),
-        Sublayer("ffn", layer.ffn.W_2.bias, post=_norm(layer.ffn_norm.norm) if post else None),
-    ]
+class Parts(TypedDict):
+    """The layers of a stack, and the norm at its end."""
+
+    layers: tuple[tuple[Sublayer, ...], ...]
+    last: Norm | None
+
+
+def _parts(layers: Iterable[nn.Module], end: End) -> Parts:
+    last = norm(end) if isinstance(end, Last) else None
+    return {"layers": tuple(tuple(_sublayers(one, last is None)) for one in layers), "last": last}
+
+
+def _sublayers(layer: nn.Module, post: bool) -> Iterator[Sublayer]:
+    assert isinstance(layer, EncoderLayer | DecoderLayer)
+    yield _attention("self", layer.self_attention, norm(layer.self_norm.norm) if post else None)
+    if isinstance(layer, DecoderLayer):
+        after = norm(layer.cross_norm.norm) if post else None
+        yield _attention("cross", layer.cross_attention, after)
+    yield Sublayer("ffn", layer.ffn.W_2.bias, post=norm(layer.ffn_norm.norm) if post else None)
 
 
 def _attention(name: str, attention: MultiHeadAttention, post: Norm | None) -> Sublayer:
     return Sublayer(name, attention.W_o.bias, attention.W_o.weight.T, post=post)
 
 
-def _norm(norm: nn.LayerNorm) -> Norm:
-    return Norm(norm.weight, norm.bias, norm.eps)
+def norm(one: nn.LayerNorm) -> Norm:
+    """Return the description of a layer norm."""
+    return Norm(one.weight, one.bias, one.eps)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotated_types import Interval
-
 from model.adapters.request import METHODS, Decode
+from model.adapters.validate_parts import check_limits, check_parts, check_range, heads_at
 from model.errors import InputError
-from model.number_ranges import Seed, Temperature, interval, intervals
+from model.number_ranges import Factor, Seed, Temperature, Value, interval, intervals
 from model.trace.attentions import AttentionInfo, Attentions
-from model.trace.interventions import EFFECTS, Cell, Intervention
+from model.trace.interventions import EFFECTS, Cell, Edge, Intervention, edges_of
 
 
 def check_decode(decode: Decode, max_tokens: int) -> None:
@@ -21,21 +20,24 @@ def check_decode(decode: Decode, max_tokens: int) -> None:
             "unknown-method", "decode.method", f"decode.method must be one of {', '.join(METHODS)}"
         )
     for name, limits in intervals(Decode).items():
-        _check_limits(f"decode.{name}", getattr(decode, name), limits)
+        check_limits(f"decode.{name}", getattr(decode, name), limits)
     if decode.max_tokens is not None:
         check_range("decode.max_tokens", decode.max_tokens, 1, max_tokens)
 
 
 def check_interventions(
     interventions: Sequence[Intervention],
-    names: Collection[str],
+    names: Mapping[str, tuple[str, ...]],
     attentions: Attentions,
     lengths: Mapping[str, int],
+    widths: Mapping[str, int],
 ) -> None:
-    """Raise `InputError` for an invalid effect, place, head or value.
+    """Raise `InputError` for an invalid effect, place, head, row, unit or value.
 
-    `names` are the tensors that the model records, `lengths` the maximum number of tokens of each
-    text without padding, since decoding has no padding to change.
+    `names` are the tensors that the model records, with their dims, `lengths` the maximum number of
+    tokens of each text without padding, since decoding has no padding to change, `widths` the sizes
+    of their last axes, as far as these are known. Does not check the other runs that values are
+    taken from (`model.adapters.validate_patches`).
     """
     table = {one.place: one for one in attentions}
     for index, intervention in enumerate(interventions):
@@ -50,12 +52,13 @@ def check_interventions(
             known = f', such as "{min(places)}"' if places else "; this effect has none here"
             detail = f"{field}.at must be a place of the model{known}"
             raise InputError("unknown-place", f"{field}.at", detail)
-        if intervention.head is not None and not effect.heads:
-            detail = f"{field}.head must be left out: {intervention.do} does not apply to a head"
-            raise InputError("unknown-field", f"{field}.head", detail)
         if intervention.head is not None:
-            heads = table[intervention.at].heads
+            heads = heads_at(intervention.at, effect, names, attentions)
+            if not heads:
+                detail = f"{field}.head must be left out: {intervention.do} has no heads there"
+                raise InputError("unknown-field", f"{field}.head", detail)
             check_range(f"{field}.head", intervention.head, 0, heads - 1)
+        check_parts(intervention, field, names, attentions, lengths, widths)
         _check_value(intervention, f"{field}.do", table.get(intervention.at), lengths)
 
 
@@ -74,27 +77,27 @@ def _check_value(
             check_range(f"{field}.set[0]", value.query, 0, queries - 1)
             # While a row of the decoder is being written, there is no later token.
             check_range(f"{field}.set[1]", value.key, 0, value.query if causal else keys - 1)
-            _check_limits(f"{field}.set[2]", value.value, intervals(Cell)["value"])
+            check_limits(f"{field}.set[2]", value.value, intervals(Cell)["value"])
         case "cut":
-            check_range(f"{field}.cut[0]", value[0], 0, queries - 1)
-            check_range(f"{field}.cut[1]", value[1], 0, keys - 1)
+            _check_cut(f"{field}.cut", value, queries, keys)
+        case "scale":
+            check_limits(f"{field}.scale", value, interval(Factor))
+        case "fill":
+            check_limits(f"{field}.fill", value, interval(Value))
         case "temperature":
-            _check_limits(f"{field}.temperature", value, interval(Temperature))
+            check_limits(f"{field}.temperature", value, interval(Temperature))
         case "mask":
             check_range(f"{field}.mask", value, 0, lengths[intervention.at] - 1)
         case "shuffle":
-            _check_limits(f"{field}.shuffle", value, interval(Seed))
+            check_limits(f"{field}.shuffle", value, interval(Seed))
 
 
-def _check_limits(field: str, value: float | None, limits: Interval | None) -> None:
-    """Raise `InputError` for a number outside its type's range, naming both ends."""
-    if limits is not None and value is not None:
-        low: Any = limits.ge
-        high: Any = limits.le
-        check_range(field, value, low, high)
-
-
-def check_range(field: str, value: float, low: float, high: float) -> None:
-    """Raise `InputError` unless `low` ≤ `value` ≤ `high`; NaN is always out of range."""
-    if not low <= value <= high:
-        raise InputError("out-of-range", field, f"{field} must be from {low} to {high}")
+def _check_cut(field: str, cut: Edge | tuple[Edge, ...], queries: int, keys: int) -> None:
+    """Check the edges of a cut: at least one, and all of them exist."""
+    edges = edges_of(cut)
+    if not edges:
+        raise InputError("too-short", field, f"{field} has no edges")
+    for index, (query, key) in enumerate(edges):
+        one = field if edges is not cut else f"{field}[{index}]"
+        check_range(f"{one}[0]", query, 0, queries - 1)
+        check_range(f"{one}[1]", key, 0, keys - 1)

@@ -3,6 +3,8 @@
 means.safetensors     each head's mean output over training data
                       (`python -m model measure mean-outputs`)
 report.json           what each head does, over many sentences (`python -m model measure heads`)
+heads.json            how often each pattern holds (`python -m model measure corpus`), read by the
+                      server without the weights
 training.json         how it was trained (`python -m model train`)
 learning.safetensors  attention at steps of the training run (`python -m model measure history`)
 zoo.json              what a model of the zoo learned, and how well (`python -m model zoo measure`)

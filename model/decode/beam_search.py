@@ -42,14 +42,19 @@ class BeamSearch:
     lp(limit). While the prefix is read, it is the only beam.
     """
 
-    def __init__(self, asked: Beam, eos: int) -> None:
+    def __init__(self, asked: Beam, ends: frozenset[int]) -> None:
         self.asked = asked
-        self.eos = eos
+        self.ends = ends
         self.length = 0
         self.opened: tuple[Hypothesis, ...] = (Hypothesis(),)
         self.finished: tuple[Hypothesis, ...] = ()
         self.parents: list[int] = []  # for each open beam, the row of the last step that it extends
         self.ended = False
+
+    @property
+    def most(self) -> int:
+        """Return how many extensions are considered in a step: (1 + end tokens) · width."""
+        return (1 + len(self.ends)) * self.asked.width
 
     @property
     def written(self) -> tuple[Hypothesis, ...]:
@@ -59,7 +64,7 @@ class BeamSearch:
     def step(self, logprobs: Tensor, top: Sequence[Sequence[tuple[float, int]]]) -> SearchStep:
         """Take a step, given log P of every next token for the open beams, (open, V).
 
-        `top` has the 2 · width most probable tokens of each row: (log-probability, id).
+        `top` has the `most` most probable tokens of each row: (log-probability, id).
         """
         asked, before = self.asked, self.opened
         self.length += 1
@@ -81,7 +86,8 @@ class BeamSearch:
     def _best(self, top: Sequence[Sequence[tuple[float, int]]]) -> list[Branch]:
         """Return the most probable hypotheses extended by one token, best first.
 
-        Each beam can end in only one way, so 2 · width of them include `width` that continue.
+        A beam can end in as many ways as there are end tokens, so `most` of them include `width`
+        that continue.
         """
         totals = [
             (beam.logprob + logprob, row, id_, logprob)
@@ -90,11 +96,11 @@ class BeamSearch:
             if logprob > -torch.inf
         ]
         totals.sort(key=lambda one: one[0], reverse=True)
-        kept = totals[: 2 * self.asked.width]
+        kept = totals[: self.most]
         return [self._extended(row, id_, logprob) for _, row, id_, logprob in kept]
 
     def _extended(self, row: int, id_: int, logprob: float, forced: bool = False) -> Branch:
-        return Branch(row, self.opened[row].then(id_, logprob, id_ == self.eos), forced=forced)
+        return Branch(row, self.opened[row].then(id_, logprob, id_ in self.ends), forced=forced)
 
     def _score(self, hypothesis: Hypothesis) -> float:
         return hypothesis.score(self.asked.length_penalty)
@@ -115,7 +121,7 @@ def beam(
     prefix: Sequence[int] = (),
 ) -> Iterator[SearchStep]:
     """Yield the steps of a `BeamSearch` over one source (a batch of one)."""
-    search = BeamSearch(Beam(limit, width, length_penalty, prefix), tokenizer.eos)
+    search = BeamSearch(Beam(limit, width, length_penalty, prefix), tokenizer.ends)
     while not search.ended:
         yield from _advance(reader, [search])
 
@@ -128,7 +134,7 @@ def write_beams(
     The reader starts with one row per source and later has one per open beam. Sources whose search
     has ended leave the batch.
     """
-    searches = [BeamSearch(one, tokenizer.eos) for one in asked]
+    searches = [BeamSearch(one, tokenizer.ends) for one in asked]
     while going := [search for search in searches if not search.ended]:
         _advance(reader, going)
     return [search.written for search in searches]
@@ -137,7 +143,7 @@ def write_beams(
 def _advance(reader: Predictor, searches: Sequence[BeamSearch]) -> list[SearchStep]:
     """Take a step of each search; the reader's rows are their open beams, in order."""
     logprobs = reader.logprobs()
-    count = min(2 * max(search.asked.width for search in searches), logprobs.shape[1])
+    count = min(max(search.most for search in searches), logprobs.shape[1])
     top = logprobs.topk(count)
     likely = [
         list(zip(values, ids, strict=True))

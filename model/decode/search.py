@@ -41,7 +41,7 @@ class Predictor(Protocol):
 class Ends(Protocol):
     """The part of a vocabulary that a search needs."""
 
-    eos: int  # the token that ends a text
+    ends: frozenset[int]  # tokens that end a text
 
 
 class Reader(Predictor):
@@ -103,7 +103,7 @@ def sample(
 ) -> Iterator[SearchStep]:
     """Yield steps that sample a token (None: take the most probable one) for all rows of a batch.
 
-    Row i begins with `prefixes[i]` and stops at ``<eos>`` or after `limits[i]` tokens. A row's
+    Row i begins with `prefixes[i]` and stops at an end token or after `limits[i]` tokens. A row's
     samples depend only on its own seed, whatever else is in the batch. The log-probabilities of a
     hypothesis are the model's own, not those that the token was sampled from. Random numbers are
     also drawn for the prefix: a prefix that would have been sampled anyway changes nothing.
@@ -126,7 +126,7 @@ def sample(
         for index, (id_, logprob) in enumerate(zip(ids.tolist(), chosen.tolist(), strict=True)):
             if rows[index].finished or length > limits[index]:
                 continue
-            new = rows[index].then(id_, logprob, id_ == tokenizer.eos)
+            new = rows[index].then(id_, logprob, id_ in tokenizer.ends)
             forced = length <= len(prefixes[index])
             state = FINISHED if new.finished else LIVE
             branches.append(Branch(index, new, state, forced, None if forced else drawn.get(index)))

@@ -33,7 +33,7 @@ def write(
         going = [
             place
             for place, row in enumerate(rows)
-            if chosen[place] != tokenizer.eos and length + 1 < limits[row]
+            if chosen[place] not in tokenizer.ends and length + 1 < limits[row]
         ]
         if not going:
             break

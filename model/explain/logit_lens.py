@@ -11,13 +11,16 @@ their rank is 0.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from model.explain.stream import Stream, Sublayer
+from model.explain import contrast, stream_terms
+from model.explain.contrast import PARTS, Contrast
+from model.explain.stream import Stream
+from model.explain.stream_terms import B_2, B_O, BETA, MIX, OUTPUT, OWN_BETA, Recorded
 from model.trace.name_patterns import INSIDE
 from model.trace.tensor_tap import HEAD, LAYER, QUERY, RANK, Recorder
 
@@ -40,6 +43,7 @@ LOGIT = {
     "position": (QUERY,),
     "total": (QUERY,),  # the logit itself, from the last layer's output: the sum of the others
 }
+GROUPS = {OUTPUT: "ffn", B_O: "bias", B_2: "bias", BETA: "norm", OWN_BETA: "norm"}
 CANDIDATES = 10
 ROWS = 160  # of all layers, read through the output matrix at once
 WEIGHTS = ".weights"
@@ -48,30 +52,29 @@ WEIGHTS = ".weights"
 def names(stream: Stream, recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the tensors of the lens and of contributions for this stream, with their dims."""
     found = {f"{INSIDE}lens.{name}": dims for name, dims in LENS.items()}
+    logit = {f"{INSIDE}logit.{name}": dims for name, dims in parts(stream, recorded).items()}
+    return {**found, **logit}
+
+
+def parts(stream: Stream, recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return what a logit of this stream is a sum of, and "total", with their dims; {}: no sum."""
     if not stream.exact:
-        return found
+        return {}
     has = {"embedding", "total", "ffn", "bias", "norm"}
     has |= {sublayer.name for sublayer in stream.layers[0]}
     if f"{stream.text}.position" in recorded:
         has.add("position")
-    logit = {f"{INSIDE}logit.{name}": dims for name, dims in LOGIT.items() if name in has}
-    return {**found, **logit}
+    return {name: dims for name, dims in LOGIT.items() if name in has}
 
 
 def needed(stream: Stream, selected: Iterable[str]) -> set[str]:
     """Return the tensors to record for the selected ones."""
     groups = {name.split(".")[1] for name in selected if name.startswith(INSIDE)}
     found: set[str] = set()
-    if groups & {"lens", "logit"}:
+    if groups & {"lens", "logit", "contrast"}:
         found |= {stream.output(layer) for layer in range(len(stream.layers))}
-    if "logit" in groups:
-        found |= {f"{stream.text}.embedding", f"{stream.text}.position"}
-        for index, layer in enumerate(stream.layers):
-            for sublayer in layer:
-                parts = {sublayer.read} if sublayer.W_o is None or sublayer.own else set[str]()
-                parts |= {"mix"} if sublayer.W_o is not None else set()
-                parts |= {"residual"} if sublayer.post else set()
-                found |= {f"{stream.stack}.{index}.{sublayer.name}.{part}" for part in parts}
+    if groups & {"logit", "contrast"} and stream.exact:
+        found |= stream_terms.needed(stream)
     return found
 
 
@@ -83,34 +86,30 @@ def look(
     """Add to each recorder what it selects of `names`; it must have recorded what is `needed`."""
     for recorder, ids in zip(recorders, written, strict=True):
         groups = {name.split(".")[1] for name in recorder.select if name.startswith(INSIDE)}
-        run = RecordedRun(stream, recorder, ids)
+        run = RecordedRun(
+            recorder=recorder, device=stream.matrix.device, stream=stream, written=ids
+        )
         for group, read, dims in (("lens", lens, LENS), ("logit", contributions, LOGIT)):
             if group in groups:
                 for name, value in read(run).items():
                     over = {QUERY: stream.text}
                     recorder.record(f"{INSIDE}{group}.{name}", value, dims[name], over)
+        for one, wanted in contrast.selected(recorder.select, rows=False):
+            for part, value in contrasted(run, one, wanted).items():
+                dims_ = {**LOGIT, **PARTS}[part]
+                recorder.record(one.name(part), value, dims_, {QUERY: stream.text})
 
 
-@dataclass(frozen=True)
-class RecordedRun:
+@dataclass(frozen=True, kw_only=True)
+class RecordedRun(Recorded):
     """One request's recorded tensors, and the ids that its rows predict."""
 
     stream: Stream
-    recorder: Recorder
     written: Sequence[int]
-
-    def __getitem__(self, name: str) -> Tensor:
-        """Return a recorded tensor on the model's device."""
-        return self.recorder.tensors[name].value.to(self.stream.matrix.device)
 
     def output(self, layer: int) -> Tensor:
         """Return the output of a layer (T, D), before the norm at the end of the stack."""
         return self[self.stream.output(layer)]
-
-    def skips(self, name: str) -> bool:
-        """Return whether a residual includes its input; `drop` removes it."""
-        made = self.recorder.interventions
-        return not any(one.do == "drop" and one.at == name for one in made)
 
     def rows(self, values: Tensor, nothing: float) -> Tensor:
         """Return `values` (…, written) padded with `nothing` for rows of padding: (…, T)."""
@@ -150,100 +149,66 @@ def _logits(run: RecordedRun) -> Iterator[Tensor]:
         yield from torch.split(run.stream.logits(some), rows)
 
 
-def contributions(run: RecordedRun) -> dict[str, Tensor]:
+def contrasted(run: RecordedRun, one: Contrast, wanted: Collection[str]) -> dict[str, Tensor]:
+    """Return the contrast after each layer, the tokens contrasted with, and what adds to it."""
+    rows, ids = range(len(run.written)), run.written
+    last = run.stream.logits(run.output(len(run.stream.layers) - 1))[rows]
+    against = others(last, ids, one.id)
+    found = {"candidates": run.rows(against, 0)}
+    if "lens" in wanted:  # the logits of all layers together would not fit into memory
+        lensed = [each[rows, ids] - each[rows, against] for each in _logits(run)]
+        found["lens"] = run.rows(torch.stack(lensed), torch.nan)
+    if wanted - PARTS.keys():
+        found |= contributions(run, against)
+    return {part: value for part, value in found.items() if part in wanted}
+
+
+def others(logits: Tensor, written: Sequence[int], id_: int | None) -> Tensor:
+    """Return the token to contrast with in each row (T,); None: the most probable other one."""
+    ids = torch.tensor(written, device=logits.device)
+    if id_ is not None:
+        return torch.full_like(ids, id_)
+    return logits.scatter(1, ids[:, None], -torch.inf).argmax(dim=-1)
+
+
+def contributions(run: RecordedRun, against: Tensor | None = None) -> dict[str, Tensor]:
     """Return what each part of the stack adds to the logit of the token that a row predicts.
 
-    logit = e · x_L for the token's output vector e, and every norm is affine if its σ is fixed:
-
-        LayerNorm(r) = γ ⊙ (r − mean(r)) / σ(r) + β
-
-    so the logit is a sum with one term for each contribution to the stream. Go back from the end
-    with the direction d in which the stream is read: d = e at the end, and through a norm
-    d ← centred(γ ⊙ d) / σ (RMSNorm: d ← γ ⊙ d / rms). Computed in float64.
+    logit = e · x_L for the token's output vector e, a sum of `terms` with every norm held fixed.
+    With `against` (T,), ids: to its difference from the logit of these tokens.
 
     Source: direct logit attribution, Elhage et al. 2021, "A Mathematical Framework for Transformer
     Circuits"; here including every norm on the path.
     """
     stream, count = run.stream, len(run.written)
     ids = torch.tensor(run.written, device=stream.matrix.device)
-    d = stream.matrix[ids].double() * stream.scale  # (T, D)
+
+    def of(read: Callable[[Tensor], Tensor]) -> Tensor:
+        return read(ids) if against is None else read(ids) - read(against)
+
+    d = of(lambda ids: stream.matrix[ids].double()) * stream.scale  # (T, D)
     layers = len(stream.layers)
     parts = {n: torch.zeros(layers, count, dtype=torch.double) for n in ("ffn", "bias", "norm")}
     heads: dict[str, list[Tensor]] = {}
+    at_input: dict[str, Tensor] = {}
     if stream.bias is not None:
-        parts["bias"][-1] += stream.bias[ids].double().cpu()
-    if stream.last is not None:
-        if stream.last.shift is not None:
-            parts["norm"][-1] += (d @ stream.last.shift.double()).cpu()
-        d = stream.last.before(d, run.output(layers - 1)[:count])
-    for index in reversed(range(layers)):
-        for sublayer in reversed(stream.layers[index]):
-            d = _through(run, index, sublayer, d, parts, heads)
+        bias = stream.bias.double()
+        parts["bias"][-1] += of(lambda ids: bias[ids]).cpu()
+    for origin, value in stream_terms.terms(stream, run, d, slice(count)):
+        _, *layer, kind = origin.at.split(".") if "." in origin.at else ("", origin.at)
+        if origin.part == MIX:
+            heads.setdefault(kind, []).insert(0, value.cpu())
+        elif origin.at == stream.text:
+            at_input[origin.part] = value.cpu()
+        else:  # the norm after the last layer is listed with it
+            parts[GROUPS[origin.part]][int(layer[0]) if layer else -1] += value.cpu()
+    last = stream.logits(run.output(layers - 1))
     return {
         name: run.rows(value.float(), torch.nan)
         for name, value in {
-            **{name: torch.stack(of) for name, of in heads.items()},
+            **{name: torch.stack(each) for name, each in heads.items()},
             **parts,
-            **_at_input(run, d),
-            "total": stream.logits(run.output(layers - 1))[range(count), ids],
+            **at_input,
+            "total": of(lambda ids: last[range(count), ids]),
         }.items()
-    }
-
-
-def _through(
-    run: RecordedRun,
-    index: int,
-    sublayer: Sublayer,
-    d: Tensor,
-    parts: dict[str, Tensor],
-    heads: dict[str, list[Tensor]],
-) -> Tensor:
-    """Add what a sublayer contributes; return the direction before it (T, D)."""
-    name = f"{run.stream.stack}.{index}.{sublayer.name}"
-    if sublayer.post is not None:
-        if sublayer.post.shift is not None:
-            parts["norm"][index] += (d @ sublayer.post.shift.double()).cpu()
-        d = sublayer.post.before(d, run[f"{name}.residual"][: len(d)])
-    added = _added(run, name, sublayer, d)
-    if "heads" in added:
-        heads.setdefault(sublayer.name, []).insert(0, added.pop("heads"))
-    for part, value in added.items():
-        parts[part][index] += value
-    return d if run.skips(f"{name}.residual") else torch.zeros_like(d)
-
-
-def _added(run: RecordedRun, name: str, sublayer: Sublayer, d: Tensor) -> dict[str, Tensor]:
-    """Return what a sublayer adds along the direction `d` (T, D): by head or in one sum."""
-    found: dict[str, Tensor] = {}
-    count = len(d)
-    if sublayer.own is not None:
-        if sublayer.own.shift is not None:
-            found["norm"] = (d @ sublayer.own.shift.double()).cpu()
-        d = sublayer.own.before(d, run[f"{name}.{sublayer.read}"][:count])
-    if sublayer.bias is not None:
-        found["bias"] = (d @ sublayer.bias.double()).cpu()
-    if sublayer.W_o is not None:
-        found["heads"] = _heads(sublayer.W_o, run[f"{name}.mix"][:, :count], d)
-        return found
-    output = run[f"{name}.{sublayer.read}"][:count].double()
-    if sublayer.bias is not None:
-        output = output - sublayer.bias.double()
-    found["ffn"] = (output * d).sum(dim=-1).cpu()
-    return found
-
-
-def _heads(matrix: Tensor, mix: Tensor, d: Tensor) -> Tensor:
-    """Return mix_h W_O_h · d of each head (H, T), from its `mix` (H, T, d_v)."""
-    read = d @ matrix.double().T  # (T, H · d_v)
-    read = read.reshape(len(d), len(mix), -1).transpose(0, 1)  # (H, T, d_v)
-    added: Tensor = (mix.double() * read).sum(dim=-1).cpu()
-    return added
-
-
-def _at_input(run: RecordedRun, d: Tensor) -> dict[str, Tensor]:
-    text, recorded = run.stream.text, run.recorder.tensors
-    return {
-        name: (run[f"{text}.{name}"][: len(d)].double() * d).sum(dim=-1).cpu()
-        for name in ("embedding", "position")
-        if f"{text}.{name}" in recorded
     }

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from model.explain import contrast
+from model.explain.logit_lens import others
 from model.trace.name_patterns import INSIDE
 from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
 
@@ -94,15 +96,46 @@ def relevance(
 
     `run` runs this request alone, to limit the memory of intermediate results, and returns its
     logits (1, T, V); its attentions pass through the tap, which makes the recorder's interventions.
-    Row i predicts `written[i]`.
+    Row i predicts `written[i]`. Without a selected tensor that needs it, nothing is run.
     """
     changing = Recorder((), recorder.lengths, recorder.own, recorder.interventions)
     held: dict[str, Held] = {}
+    whole = any(name.startswith(RELEVANCE) for name in recorder.select)
+    rows = [one for one, _ in contrast.selected(recorder.select, rows=True)]
+    if not (whole or rows):
+        return
     with torch.inference_mode(False), torch.enable_grad():
-        logits = run(Probes(BatchTap([changing]), held))
-        logprobs = logits[0, : len(written)].log_softmax(dim=-1)
-        total = logprobs[range(len(written)), list(written)].sum()
-        gradients = torch.autograd.grad(total, [one.probe for one in held.values()])
+        logits = run(Probes(BatchTap([changing]), held))[0, : len(written)]
+        ends = {RELEVANCE.removesuffix("."): _logprob(logits, written)} if whole else {}
+        for one in rows:
+            if one.row is not None and one.row < len(written):
+                ends[one.name("").removesuffix(".")] = _log_odds(logits, written, one.row, one.id)
+        for name, end in ends.items():
+            _record(f"{name}.", end, held, recorder, retain=name != next(reversed(ends)))
+    for one, parts in contrast.selected(recorder.select, rows=True):
+        for place in parts:  # a row that was not written has no numbers
+            if one.name(place) not in recorder.tensors:
+                nothing = torch.full_like(held[place].weights[0].detach(), torch.nan)
+                recorder.record(one.name(place), nothing, (HEAD, QUERY, KEY), held[place].over)
+
+
+def _logprob(logits: Tensor, written: Sequence[int]) -> Tensor:
+    """Return log P of all written tokens, given logits (T, V)."""
+    return logits.log_softmax(dim=-1)[range(len(written)), list(written)].sum()
+
+
+def _log_odds(logits: Tensor, written: Sequence[int], row: int, id_: int | None) -> Tensor:
+    """Return log p(w) / p(z) in a row, for the token z of an id or the most probable other one."""
+    against = others(logits.detach(), written, id_)
+    return logits[row, written[row]] - logits[row, against[row]]
+
+
+def _record(
+    prefix: str, end: Tensor, held: Mapping[str, Held], recorder: Recorder, *, retain: bool
+) -> None:
+    """Record gradient × attention of a number, of every attention."""
+    probes = [one.probe for one in held.values()]
+    gradients = torch.autograd.grad(end, probes, retain_graph=retain)
     for (place, one), gradient in zip(held.items(), gradients, strict=True):
         value = (gradient * one.weights.detach())[0]
-        recorder.record(f"{RELEVANCE}{place}", value, (HEAD, QUERY, KEY), one.over)
+        recorder.record(f"{prefix}{place}", value, (HEAD, QUERY, KEY), one.over)

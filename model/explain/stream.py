@@ -1,7 +1,7 @@
 """Describes what a stack adds to its residual stream, and how logits are computed from it.
 
-The logit lens and the contributions are computed from this description, for any
-model. A sublayer's output o reaches the stream in one of these ways:
+The logit lens, the contributions and the terms of scores are computed from this description, for
+any model. A sublayer's output o reaches the stream in one of these ways:
 
     pre-norm    x + o               nothing between
     sandwich    x + norm(o)         a norm of its own (Gemma 2 and 3)
@@ -39,13 +39,26 @@ class Norm:
     def before(self, d: Tensor, read: Tensor) -> Tensor:
         """Return the direction (T, D) before the norm that corresponds to `d` after it.
 
-        The mean and σ are those of what it `read` (T, D) in this run.
+        σ is that of what it `read` (T, D) in this run.
         """
-        x, scaled = read.double(), d * self.gain.double()
+        scaled = d * self.gain.double()
+        if self.centred:
+            scaled = scaled - scaled.mean(dim=-1, keepdim=True)
+        return scaled / self._deviation(read)
+
+    def after(self, term: Tensor, read: Tensor) -> Tensor:
+        """Return what a term (…, T, D) of what it `read` (T, D) in this run is after the norm."""
+        term = term.double()
+        if self.centred:
+            term = term - term.mean(dim=-1, keepdim=True)
+        return term / self._deviation(read) * self.gain.double()
+
+    def _deviation(self, read: Tensor) -> Tensor:
+        """Return σ, or the root mean square, of each row (T, 1)."""
+        x = read.double()
         if self.centred:
             x = x - x.mean(dim=-1, keepdim=True)
-            scaled = scaled - scaled.mean(dim=-1, keepdim=True)
-        return scaled / (x.square().mean(dim=-1, keepdim=True) + self.eps).sqrt()
+        return (x.square().mean(dim=-1, keepdim=True) + self.eps).sqrt()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,29 +77,39 @@ class Sublayer:
         return "output" if self.own is None else PROJECTED
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stack:
+    """The layers that add to one residual stream, which begins with the input of a text."""
+
+    stack: str  # "decoder"
+    text: str  # the text that its rows read
+    layers: tuple[tuple[Sublayer, ...], ...]  # each in the order in which it runs
+    last: Norm | None = None  # at the end of a pre-norm stack
+
+    def output(self, layer: int) -> str:
+        """Return the name of a layer's output, such as "decoder.0.ffn.residual"."""
+        return self._after(layer, len(self.layers[layer]) - 1)
+
+    def state(self, layer: int, sublayer: int) -> str:
+        """Return the name of the stream that a sublayer reads, before a norm of its own."""
+        if sublayer:
+            return self._after(layer, sublayer - 1)
+        return self.output(layer - 1) if layer else f"{self.text}.input"
+
+    def _after(self, layer: int, sublayer: int) -> str:
+        one = self.layers[layer][sublayer]
+        return f"{self.stack}.{layer}.{one.name}.{'norm' if one.post else 'residual'}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stream(Stack):
     """A stack whose last states give logits.
 
     logits(x) = (norm(x) Wᵀ) · scale + bias, if they are linear; `logits` computes them in any case.
     """
 
-    stack: str  # "decoder"
-    text: str  # the text that its rows read
-    layers: tuple[tuple[Sublayer, ...], ...]  # each in the order in which it runs
     matrix: Tensor  # (V, D)
     logits: Callable[[Tensor], Tensor]  # of a layer's output (T, D): (T, V)
-    last: Norm | None = None  # at the end of a pre-norm stack
     bias: Tensor | None = None  # (V,)
     scale: float = 1.0
     exact: bool = True  # whether logits are a sum of contributions
-
-    @property
-    def final(self) -> str:
-        """The last part of the name of a layer's output."""
-        *_, sublayer = self.layers[0]
-        return f"{sublayer.name}.{'norm' if sublayer.post else 'residual'}"
-
-    def output(self, layer: int) -> str:
-        """Return the name of a layer's output, such as "decoder.0.ffn.residual"."""
-        return f"{self.stack}.{layer}.{self.final}"

@@ -116,6 +116,7 @@ def _tokenizer(told: dict[str, Any]) -> Any:
         tokenizer_object=made,
         additional_special_tokens=special,
         model_max_length=told["llama.context_length"],
+        chat_template=told.get("tokenizer.chat_template"),
         **{
             f"{ours}_token": pieces[told[f"tokenizer.ggml.{theirs}_token_id"]]
             for ours, theirs in names.items()

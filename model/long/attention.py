@@ -16,14 +16,15 @@ from torch import Tensor
 
 from model.long.flash import Scored, capped
 from model.long.rule import Rule
+from model.long.stored import Stored
 
 
 @dataclass(frozen=True, eq=False)
 class LongAttention:
     """One attention of a pass. Slices must have both ends; tensors are on the model's device."""
 
-    q: Tensor  # (H, N, d), in the storage precision
-    k: Tensor  # (G, M, d)
+    q: Stored  # (H, N, d)
+    k: Stored  # (G, M, d)
     logsumexp: Tensor  # (H, N), including the sink
     scored: Scored
     over: Mapping[str, str]  # the texts of the query and the key axis
@@ -38,19 +39,19 @@ class LongAttention:
         over: Mapping[str, str],
         dtype: torch.dtype,
     ) -> LongAttention:
-        """Keep copies of q and k in a precision, or in their own if numbers are too large for it.
+        """Keep copies of q and k as `torch.int16` or `torch.float32` (see `Stored`).
 
         A vector that all keys share adds the same to every score of a row and to its log-sum-exp,
         so it is left out where numbers are rounded: smaller ones are rounded less.
         """
-        if scored.cap is None and dtype != k.dtype:
+        if scored.cap is None and dtype == torch.int16:
             shared = k.mean(dim=1, keepdim=True)  # (G, 1, d)
             heads = q.shape[0] // k.shape[0]
             k = k - shared
             logsumexp = logsumexp - scored.scale * (q * shared.repeat_interleave(heads, dim=0)).sum(
                 -1
             )
-        return cls(_copied(q, dtype), _copied(k, dtype), logsumexp.contiguous(), scored, over)
+        return cls(Stored.of(q, dtype), Stored.of(k, dtype), logsumexp.contiguous(), scored, over)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -61,7 +62,7 @@ class LongAttention:
     def bytes(self) -> int:
         """The memory that it takes."""
         bias = self.scored.bias.bytes if self.scored.bias else 0
-        return self.q.nbytes + self.k.nbytes + self.logsumexp.nbytes + bias
+        return self.q.bytes + self.k.bytes + self.logsumexp.nbytes + bias
 
     @property
     def rule(self) -> Rule:
@@ -71,13 +72,7 @@ class LongAttention:
     def head(self, head: int) -> LongHead:
         """Return one head, with q and k in float32."""
         group = head * self.k.shape[0] // self.q.shape[0]
-        return LongHead(self, head, self.q[head].float(), self.k[group].float())
-
-
-def _copied(x: Tensor, dtype: torch.dtype) -> Tensor:
-    low, high = x.aminmax()
-    fits = max(-low, high) <= torch.finfo(dtype).max
-    return x.to(dtype if fits else x.dtype, copy=True, memory_format=torch.contiguous_format)
+        return LongHead(self, head, self.q[head], self.k[group])
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from model.cancellation import go_on
 from model.long.attention import LongAttention, LongHead
+from model.long.head_threads import each_head
 
 ROWS = 128  # rows whose scores are computed at once
 
@@ -31,7 +32,11 @@ def overview(attention: LongAttention, cells: int) -> Tensor:
     heads, n, m = attention.shape
     rows, keys = slice(0, n), slice(0, m)
     spans = span(n, cells), span(m, cells)
-    return torch.stack([largest(attention.head(i), rows, keys, spans) for i in range(heads)])
+
+    def one(head: int) -> Tensor:
+        return largest(attention.head(head), rows, keys, spans)
+
+    return torch.stack(each_head(one, heads, attention.logsumexp.device))
 
 
 def largest(head: LongHead, rows: slice, keys: slice, spans: tuple[int, int]) -> Tensor:

@@ -141,9 +141,9 @@ def divergences(weights: Tensor) -> Tensor:
     The mean over rows, in nats. Source: Clark et al. 2019, What Does BERT Look At?, section 6.
     """
     entropy = torch.special.entr(weights).sum(-1)  # (H, N)
-    middle = (weights[:, None] + weights[None]) / 2
-    mixed = torch.special.entr(middle).sum(-1)  # (H, H, N)
-    apart: Tensor = mixed - (entropy[:, None] + entropy[None]) / 2
+    # One head at a time: all pairs of a large model's heads need too much memory.
+    mixed = torch.stack([torch.special.entr((one + weights) / 2).sum(-1) for one in weights])
+    apart: Tensor = mixed - (entropy[:, None] + entropy[None]) / 2  # (H, H, N)
     return apart.clamp(min=0).mean(-1)
 
 

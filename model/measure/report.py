@@ -37,6 +37,8 @@ def page(report: dict[str, Any]) -> str:
         parts += [f"## {title}", _table(report, block)]
     if report["alignment"]:
         parts += _alignment(report["alignment"])
+    if "sources" in report:
+        parts += _sources(report["sources"])
     return "\n\n".join(parts) + "\n"
 
 
@@ -145,6 +147,27 @@ def _alignment(found: dict[str, Any]) -> list[str]:
         ),
         "The [alignment](../../../docs/views/alignment.md) view opens on the first of these heads, "
         "all other views on the one for the *writes* rows.",
+    ]
+
+
+def _sources(found: dict[str, Any]) -> list[str]:
+    ways = list(next(iter(found["methods"].values())))
+    heads = list(next(iter(found["agreement"].values())))
+    rates = [[name, *(f"{by[way]:.1%}" for way in ways)] for name, by in found["methods"].items()]
+    taus = [
+        [name, *(f"{by[head]:+.2f}" for head in heads)] for name, by in found["agreement"].items()
+    ]
+    return [
+        "## Which source words made a word",
+        "The same error rate when each written word is aligned to the source word that raises its "
+        "log-probability most, by three "
+        "[attributions](../../../docs/inside.md#which-source-words-made-this-word), beside the "
+        f"heads above, on {found['used']} of the {found['half']} pairs of the second half: those "
+        "whose texts are short enough for integrated gradients.",
+        table(["aligned by", *ways], rates),
+        "Agreement of each attribution with the heads: Kendall's τ_b of a written word's values "
+        "over the source words, mean over the words of both directions.",
+        table(["", *heads], taus),
     ]
 
 

@@ -42,8 +42,8 @@ class Token:
     """A subword and its offsets.
 
     `text` starts with a real space where a word does. `start` and `end` are half-open, in Unicode
-    code points of the text as sent; the byte pieces of one character share its span, and a special
-    token's span is empty.
+    code points of the text as sent; the byte pieces of one character share its span, and the span
+    of a special token, or of one that a chat's template adds, is empty.
     """
 
     text: str
@@ -51,6 +51,8 @@ class Token:
     start: int
     end: int
     special: bool
+    template: bool = False
+    """Whether a chat's template adds it to the text."""
 
 
 def normalise(text: str) -> str:
@@ -75,6 +77,7 @@ class Tokenizer:
         self.languages = tuple(sorted(tags, key=lambda code: vocabulary[tags[code]]))
         self.specials = frozenset(self._ids.values())
         self.pad, self.bos, self.eos = (self._ids[text] for text in (PAD, BOS, EOS))
+        self.ends = frozenset((self.eos,))
 
     @classmethod
     def train(

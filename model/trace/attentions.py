@@ -15,6 +15,7 @@ SELF: Final = "self"
 CROSS: Final = "cross"
 PADDING, CAUSAL = "padding", "causal"  # masks: padding is hidden; later tokens are hidden too
 SCALED_DOT = "scaled-dot"  # scoring: q · k / √d_k
+LINEAR, LATENT, UNKNOWN = "linear", "latent", "unknown"  # projections: how q, k and v are computed
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class AttentionInfo:
     """Such as "scaled-dot" or "dot"; with positions in the scores, "scaled-dot & relative"."""
     qk: bool = True
     """Whether q, k and v are recorded; if not, only the weights are."""
+    projection: str = LINEAR
+    """How q, k and v are computed: "linear" (x W + b), "latent" (DeepSeek: through a compressed
+    vector), or "unknown"."""
+    parameters: tuple[str, ...] = ()
+    """Short names of its parameters, such as "W_q", in a model whose layers may differ in them."""
 
     @property
     def over(self) -> dict[str, str]:
@@ -71,6 +77,15 @@ def read_whole(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
     known = tuple(attentions)
     grown = {one.query for one in known if one.causal}
     return tuple(text for text in texts(known) if text not in grown)
+
+
+def text_of_rows(name: str, dims: Sequence[str], attentions: Attentions) -> str:
+    """Return the text whose tokens are the rows (the second last axis) of a tensor."""
+    place, stack = name.rpartition(".")[0], name.partition(".")[0]
+    here = next((one for one in attentions if one.place == place), None)
+    if here is not None:
+        return here.over[dims[-2]]
+    return next((one.query for one in attentions if one.stack == stack), place)
 
 
 def alike(attentions: Iterable[AttentionInfo]) -> dict[str, list[AttentionInfo]]:

@@ -17,9 +17,17 @@ import torch
 from torch import Tensor
 
 from model.number_ranges import Probability
+from model.trace import feature_changes
 from model.trace.attentions import Attentions, read_whole
 
-HEADS, TENSOR, ORDER, TEXT = "heads", "tensor", "order", "text"  # kinds of an effect's `at`
+# Kinds of an effect's `at`.
+HEADS, TENSOR, ROWS, ORDER, TEXT = "heads", "tensor", "rows", "order", "text"
+# Tensors whose second last axis is the tokens of a text, and that later values are computed from.
+WITH_ROWS = (
+    *("embedding", "position", "input"),
+    *("q", "k", "v", "scores", "mask", "weights", "mix"),
+    *("hidden", "projected", "output", "residual", "norm"),
+)
 
 
 @dataclass(frozen=True)
@@ -27,12 +35,14 @@ class Scene:
     """The context of an effect, besides the tensor that it changes.
 
     `queries` and `keys` are the numbers of the request's own tokens on the two axes, without
-    padding (None: no padding), so that the result does not depend on the padding of the batch.
+    padding (None: no padding), so that the result does not depend on the padding of the batch;
+    `rows` is that of the second last axis, which is the keys in `k` and `v`.
     """
 
-    start: int = 0  # the position of the first query: with a cache, only new rows are computed
+    start: int = 0  # the position of the first row: with a cache, only new rows are computed
     queries: int | None = None
     keys: int | None = None
+    rows: int | None = None
     text: str | None = None  # the text that the key axis follows
     seen: Mapping[str, Tensor] = field(default_factory=dict)  # tensors computed before it, by name
 
@@ -48,18 +58,29 @@ class Effect:
 
     HEADS   an attention; `change` gets one head of its tensor, or all of them
     TENSOR  the full name of a tensor
+    ROWS    the same; if its dims begin with the head, `change` can get one head of it
     ORDER   the same, only for a text that is complete at the start: only its order can change
     TEXT    a text: all of these tensors whose keys are its tokens
+
+    A tensor that matches `named` can also be named in full, whatever `at` is. `part` says that the
+    effect keeps every row to itself, so that it can be restricted to some of them.
     """
 
     tensors: tuple[str, ...]
     change: Change
     at: str = HEADS
+    named: tuple[str, ...] = ()
+    part: bool = False
 
     @property
     def heads(self) -> bool:
         """Whether the effect can be applied to one head."""
         return self.at == HEADS
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it can be applied to one head of a tensor that is named in full."""
+        return self.at == ROWS or bool(self.named)
 
     def places(self, names: Iterable[str], attentions: Attentions) -> set[str]:
         """Return the valid values of an intervention's `at` in a model that records `names`."""
@@ -68,10 +89,14 @@ class Effect:
         found = {name for name in names if self._acts_on(name)}
         if self.at == ORDER:
             return found & {f"{text}.position" for text in read_whole(attentions)}
-        return {name.rpartition(".")[0] for name in found} if self.heads else found
+        if self.heads:
+            found = {name.rpartition(".")[0] for name in found}
+        return found | {name for name in names if _matches(name, self.named)}
 
     def means(self, name: str, at: str, keys: str | None) -> bool:
         """Return whether `at` refers to the tensor `name` with a key axis over the text `keys`."""
+        if at == name and _matches(name, self.named):
+            return True
         if not self._acts_on(name):
             return False
         if self.at == TEXT:
@@ -79,7 +104,11 @@ class Effect:
         return at == (name.rpartition(".")[0] if self.heads else name)
 
     def _acts_on(self, name: str) -> bool:
-        return any(fnmatchcase(name, pattern) for pattern in self.tensors)
+        return _matches(name, self.tensors)
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _nothing(value: Tensor, _: Any, __: Scene) -> Tensor:
@@ -90,13 +119,23 @@ def _cooled(scores: Tensor, temperature: float, _: Scene) -> Tensor:
     return scores / temperature
 
 
-def _cut(scores: Tensor, edge: tuple[int, int], scene: Scene) -> Tensor:
-    """Remove an edge: the softmax gives −∞ no weight and spreads it over the other keys."""
-    row, key = edge[0] - scene.start, edge[1]
-    if not 0 <= row < scores.shape[-2] or key >= scores.shape[-1]:
+Edge = tuple[int, int]  # query, key
+
+
+def edges_of(cut: Edge | tuple[Edge, ...]) -> tuple[Edge, ...]:
+    """Return the edges of a cut: of one, or of several."""
+    return (cut,) if cut and isinstance(cut[0], int) else cut
+
+
+def _cut(scores: Tensor, cut: Edge | tuple[Edge, ...], scene: Scene) -> Tensor:
+    """Remove edges: the softmax gives −∞ no weight and spreads it over the other keys."""
+    rows, keys = scores.shape[-2:]
+    there = [(query - scene.start, key) for query, key in edges_of(cut)]
+    there = [(row, key) for row, key in there if 0 <= row < rows and key < keys]
+    if not there:
         return scores
     scores = scores.clone()
-    scores[..., row, key] = -torch.inf
+    scores[..., [row for row, _ in there], [key for _, key in there]] = -torch.inf
     return scores
 
 
@@ -124,26 +163,38 @@ def _set(weights: Tensor, cell: Cell, scene: Scene) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Pattern:
-    """The values to replace a tensor with: weights (…, N', M'), or a mean (…, d_k)."""
+class OtherRun:
+    """A tensor of another run, or one head of it, whose rows replace those of this one."""
 
-    value: Tensor
+    value: Tensor  # (…, N', M')
+    rows: tuple[tuple[int, int], ...] | None = None  # (its row, ours); None: row i is row i
+    keyed: bool = False  # whether its last axis is keys
+    unseen: float = 0.0  # the value at keys that it lacks
 
 
-def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
-    """Replace weights by the pattern's: zero where it has no key, unchanged beyond its rows.
+def _patched(value: Tensor, other: OtherRun, scene: Scene) -> Tensor:
+    """Replace rows by those of another run; the others, and those of padding, keep their values.
 
-    Only the request's own tokens matter: the pattern's weights for keys beyond them are dropped.
+    Over keys, key j of the other run is key j: those that only it has are dropped, and nothing is
+    renormalised.
     """
-    pattern = frozen.value[..., scene.start : scene.queries, : scene.keys]
-    rows = min(pattern.shape[-2], weights.shape[-2])
-    keys = min(pattern.shape[-1], weights.shape[-1])
-    if not rows:
-        return weights
-    weights = weights.clone()
-    weights[..., :rows, :] = 0
-    weights[..., :rows, :keys] = pattern[..., :rows, :keys]
-    return weights
+    theirs, first = other.value, scene.start
+    end = first + value.shape[-2]
+    end = end if scene.rows is None else min(end, scene.rows)
+    pairs = other.rows or [(row, row) for row in range(min(theirs.shape[-2], end))]
+    there = [row for row, ours in pairs if first <= ours < end and row < theirs.shape[-2]]
+    here = [ours - first for row, ours in pairs if first <= ours < end and row < theirs.shape[-2]]
+    if not here:
+        return value
+    found = theirs[..., there, :]
+    value = value.clone()
+    if other.keyed:
+        found = found[..., : scene.keys][..., : value.shape[-1]]
+        value[..., here, :] = other.unseen
+        value[..., here, : found.shape[-1]] = found.to(value.dtype)
+    else:
+        value[..., here, :] = found.to(value.dtype)
+    return value
 
 
 def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
@@ -167,22 +218,34 @@ def _without(value: Tensor, _: Any, scene: Scene) -> Tensor:
     return scene.seen.get("output", torch.zeros_like(value))
 
 
-def _mean(mix: Tensor, mean: Pattern, _: Scene) -> Tensor:
-    """Replace `mix` (…, N, d_k) by `mean` (…, d_k) at every position."""
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """The mean output of a head, or of all heads of an attention: (…, d_k)."""
+
+    value: Tensor
+
+
+def _mean(mix: Tensor, mean: Mean, _: Scene) -> Tensor:
+    """Replace `mix` (…, N, d_k) by its mean at every position."""
     return mean.value[..., None, :].expand_as(mix)
 
 
+FEATURES = feature_changes.PATTERNS
 EFFECTS: dict[str, Effect] = {
-    # No weight, so the head's mix is zero and W_O adds nothing for it.
-    "zero": Effect(("*.weights",), _nothing),
+    # No weight, so the head's mix is zero and W_O adds nothing for it. Or a tensor is zero.
+    "zero": Effect(("*.weights",), _nothing, named=FEATURES, part=True),
     # Equal scores: the mask and the softmax then spread the weight over the keys allowed.
-    "uniform": Effect(("*.scores",), _nothing),
+    "uniform": Effect(("*.scores",), _nothing, part=True),
     # The head's mean output over training data.
-    "mean": Effect(("*.mix",), _mean),
+    "mean": Effect(("*.mix",), _mean, part=True),
     "set": Effect(("*.weights",), _set),
     "cut": Effect(("*.scores",), _cut),
-    "freeze": Effect(("*.weights",), _frozen),
-    "temperature": Effect(("*.scores",), _cooled),
+    "patch": Effect(tuple(f"*.{name}" for name in WITH_ROWS), _patched, at=ROWS),
+    "freeze": Effect(("*.weights",), _patched),  # the patch of an attention's weights
+    "temperature": Effect(("*.scores",), _cooled, part=True),
+    "scale": Effect(FEATURES, feature_changes.scaled, at=ROWS, part=True),
+    "fill": Effect(FEATURES, feature_changes.filled, at=ROWS, part=True),
+    "add": Effect(FEATURES, feature_changes.moved, at=ROWS, part=True),
     "drop": Effect(("*.position", "*.residual"), _without, at=TENSOR),
     "shuffle": Effect(("*.position",), _shuffled, at=ORDER),
     "mask": Effect(("*.mask",), _hidden, at=TEXT),
@@ -193,14 +256,21 @@ EFFECTS: dict[str, Effect] = {
 class Intervention:
     """Applies `do` (a key of `EFFECTS`) at the place `at`: to one of its heads, or to all of it.
 
-    `value` is the argument of the effect: a `Cell` for "set", (query, key) for "cut", a number for
-    "temperature", a token for "mask", a seed for "shuffle", another `Request` for "freeze".
+    `value` is the argument of the effect: a `Cell` for "set", (query, key) or several of them for
+    "cut", a number for "temperature", "scale" and "fill", a token for "mask", a seed for "shuffle",
+    numbers or a `Step` for "add", another `Request` for "freeze", a `Patch` for "patch".
+
+    `heads` are several heads instead of `head`; `rows` and `units` restrict the change to some rows
+    and to some of the features of the last axis.
     """
 
-    at: str  # "encoder.1.self"; "source.position"
+    at: str  # "encoder.1.self"; "source.position"; "decoder.0.cross.mix"
     do: str
     head: int | None = None
     value: Hashable = None
+    heads: tuple[int, ...] | None = None
+    rows: tuple[int, ...] | None = None
+    units: tuple[int, ...] | None = None
 
     def concerns(self, name: str, keys: str | None) -> bool:
         """Return whether the intervention changes the tensor `name`, or needs its value."""
@@ -215,10 +285,14 @@ class Intervention:
         if not effect.means(name, self.at, scene.text):
             return value
         if self.head is None:
-            return effect.change(value, self.value, scene)
-        changed = value.clone()
-        changed[self.head] = effect.change(value[self.head], self.value, scene)
-        return changed
+            changed = effect.change(value, self.value, scene)
+        else:
+            changed = value.clone()
+            changed[self.head] = effect.change(value[self.head], self.value, scene)
+        chosen = self.heads, self.rows, self.units
+        if changed is value or chosen == (None, None, None):
+            return changed
+        return feature_changes.within(value, changed, scene.start, *chosen)
 
 
 @lru_cache(maxsize=1 << 14)

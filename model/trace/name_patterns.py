@@ -11,10 +11,17 @@ from model.errors import Excess, InputError
 LOGITS = ".logits"
 EMBEDDING = "embedding"  # the parameter; the embeddings of a text are "source.embedding"
 INSIDE = "inside."  # tensors computed from others; matched only by patterns with this prefix
+# How much each source token changes a written one. Expensive: only when named in full.
+OCCLUSION = f"{INSIDE}occlusion"
+GRADIENT_INPUT = f"{INSIDE}gradient-input"
+INTEGRATED = f"{INSIDE}integrated-gradients"
+CHANGE = f"{INTEGRATED}.change"
+ATTRIBUTIONS = frozenset((OCCLUSION, GRADIENT_INPUT, INTEGRATED, CHANGE))
 MAX_PATTERNS = 256
 NOUNS = {
     "select": ("unknown-tensor", "tensor"),
     "summarise": ("unknown-place", "attention"),
+    "among": ("unknown-place", "attention"),
 }
 
 
@@ -53,7 +60,8 @@ def present(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
 
 def matches(pattern: str, name: str) -> bool:
     """Return whether a pattern matches; large or computed tensors must be named explicitly."""
-    large = name == EMBEDDING or name.endswith(LOGITS)  # only when named in full
+    # Only when named in full.
+    large = name == EMBEDDING or name.endswith(LOGITS) or name in ATTRIBUTIONS
     if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
         return name == pattern
     return fnmatchcase(name, pattern)

@@ -8,7 +8,7 @@ Nothing is stored on the model, and passes on other threads are not affected.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -21,6 +21,8 @@ from model.trace.name_patterns import select
 from model.trace.tensor_tap import BATCH, NULL, WEIGHTS, NamedTensor, Tap
 
 Keep = Literal["last", "all"]
+Hook = Callable[[str, Tensor], Tensor | None]
+"""Called with a tensor's name and value (batch, …); returns the value to go on with, or None."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Record(Mapping[str, NamedTensor]):
         names: Collection[str],
         patterns: Sequence[str],
         keep: Keep = "last",
+        hook: Hook | None = None,
     ) -> None:
         if keep not in get_args(Keep):
             raise ValueError(f"keep is {keep!r}; known are {', '.join(map(repr, get_args(Keep)))}")
@@ -52,6 +55,7 @@ class Record(Mapping[str, NamedTensor]):
         self._modules = [*places]  # keeps the modules alive, so that their ids stay unique
         self._calls: defaultdict[int, int] = defaultdict(int)
         self._keep = keep
+        self.hook = hook
         self._tensors: dict[str, list[NamedTensor]] = {}
 
     def __getitem__(self, name: str) -> NamedTensor:
@@ -93,6 +97,21 @@ class Record(Mapping[str, NamedTensor]):
         self._calls[id(module)] += 1
         return RecordTap(self, outer, place.name, MappingProxyType(place.over))
 
+    def changed(self, name: str, value: Tensor) -> Tensor:
+        """Return what the hook makes of a value, or the value itself.
+
+        Raises `ValueError` if that has another shape, and `TypeError` if it is no tensor.
+        """
+        found = None if self.hook is None else self.hook(name, value)
+        if found is None:
+            return value
+        if not isinstance(found, Tensor):
+            raise TypeError(f"{name}: the hook returned {type(found).__name__}, not a tensor")
+        if found.shape != value.shape:
+            shapes = f"{tuple(found.shape)}, not {tuple(value.shape)}"
+            raise ValueError(f"{name}: the hook returned a tensor of shape {shapes}")
+        return found.to(value)
+
     def put(self, name: str, tensor: NamedTensor) -> None:
         """Add a tensor."""
         kept = self._tensors.setdefault(name, [])
@@ -123,10 +142,14 @@ class RecordTap(Tap):
     def wants(self, name: str) -> bool:
         return self._name(name) in self.record.names or self.inner.wants(name)
 
+    def needs(self, name: str) -> bool:
+        return self._name(name) in self.record.names or self.inner.needs(name)
+
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
         value = self.inner(name, value, dims)
         full = self._name(name)
         if full in self.record.names:
+            value = self.record.changed(full, value)
             over = {dim: self.over[dim] for dim in dims if dim in self.over}
             # A copy, since a key-value cache may be changed in place; weights are not.
             copied = value.detach().to("cpu", copy=not full.endswith(WEIGHTS))
@@ -153,6 +176,11 @@ def recording(*records: Record) -> Iterator[None]:
 def open_records() -> tuple[Record, ...]:
     """Return the records of this thread."""
     return _active.get()
+
+
+def hooked() -> bool:
+    """Return whether a hook may change passes on this thread, so that no result is reused."""
+    return any(one.hook is not None for one in _active.get())
 
 
 def recorded(record: Record) -> bool:

@@ -109,6 +109,10 @@ class Tap:
         """Return whether `name` is recorded here, for values computed only for recording."""
         return False
 
+    def needs(self, name: str) -> bool:
+        """Return whether `name` is recorded or replaced here; if not, it need not exist."""
+        return False
+
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
         """Return `value` (batch, *dims) or its replacement, after recording it if requested."""
         return value
@@ -136,13 +140,21 @@ class Recorder:
         """Return whether an intervention needs the tensor with this name and these axes."""
         return any(one.concerns(name, over.get(KEY)) for one in self.interventions)
 
-    def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
-        """Return `value` (*dims) after all interventions; its first query is at `start`."""
+    def replace(
+        self,
+        name: str,
+        value: Tensor,
+        dims: tuple[str, ...],
+        over: Mapping[str, str],
+        start: int = 0,
+    ) -> Tensor:
+        """Return `value` (*dims) after all interventions; its first row is at `start`."""
         place, _, last = name.rpartition(".")
         scene = Scene(
             start=start,
             queries=self.own.get(over.get(QUERY, "")),
             keys=self.own.get(over.get(KEY, "")),
+            rows=self.own.get(over.get(dims[-2], "")),
             text=over.get(KEY),
             seen={"output": self._outputs[place]} if place in self._outputs else {},
         )
@@ -164,7 +176,8 @@ class Recorder:
         # A copy, since a view would keep the memory of the whole batch alive, and what follows may
         # write to it. Weights of their own memory are large, and nothing writes to them.
         alone = value.untyped_storage().nbytes() == value.nbytes and name.endswith(WEIGHTS)
-        self.tensors[name] = NamedTensor(dims, followed, (value if alone else value.clone()).cpu())
+        kept = value if alone else value.clone(memory_format=torch.contiguous_format)
+        self.tensors[name] = NamedTensor(dims, followed, kept.cpu())
 
 
 @dataclass
@@ -213,22 +226,28 @@ class BatchTap(Tap):
     def wants(self, name: str) -> bool:
         return bool(self._minders(self._name(name)).record)
 
+    def needs(self, name: str) -> bool:
+        minders = self._minders(self._name(name))
+        return bool(minders.record or minders.change)
+
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
         name = self._name(name)
         minders = self.minders.get(name) or self._minders(name)
         if minders.change:
-            value = self._changed(name, value, minders.change)
+            value = self._changed(name, value, dims, minders.change)
         if minders.record:
             seen = value.detach().cpu()  # from a GPU, all rows at once
             for index in minders.record:
                 self.rows[index].record(name, seen[index], dims, self.over)
         return value
 
-    def _changed(self, name: str, given: Tensor, rows: Sequence[int]) -> Tensor:
+    def _changed(
+        self, name: str, given: Tensor, dims: tuple[str, ...], rows: Sequence[int]
+    ) -> Tensor:
         value = given
         for index in rows:
             own = value[index]
-            replaced = self.rows[index].replace(name, own, self.over, self.start)
+            replaced = self.rows[index].replace(name, own, dims, self.over, self.start)
             if replaced is not own:
                 if value is given:  # may be shared, so it must not be changed in place
                     value = value.clone()
@@ -259,6 +278,9 @@ class NameTap(Tap):
         return NameTap(self.names, f"{self.place}.{place}" if self.place else place)
 
     def wants(self, name: str) -> bool:
+        return True
+
+    def needs(self, name: str) -> bool:
         return True
 
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:

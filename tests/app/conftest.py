@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from copy import copy
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from redis import Redis
 
 from app.assets.files import Vendor, vendored
 from app.engine.catalog import Catalog
@@ -17,6 +18,8 @@ from app.main import create_app
 from app.settings import Settings
 from app.store.store import open_store
 from tests.app.live import Live, running
+from tests.app.training import EAGER
+from tests.scale.stores import running_redis
 
 Serving = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 
@@ -87,8 +90,33 @@ async def client(
 
 
 @pytest.fixture
+async def runs(serving: Serving) -> AsyncIterator[httpx.AsyncClient]:
+    """A server that trains one run at a time and runs no model."""
+    async with serving(**EAGER) as client:
+        yield client
+
+
+@pytest.fixture
 async def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Live]:
     """A server with a slow model on a socket."""
     monkeypatch.setattr(Vendor, "compress", lambda _: None)
     async with running(tmp_path) as live:
         yield live
+
+
+@pytest.fixture(scope="session")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Redis."""
+    with running_redis(tmp_path_factory.mktemp("redis")) as (url, _):
+        yield url
+
+
+@pytest.fixture(params=["memory", "redis"])
+def rooms_url(request: pytest.FixtureRequest) -> str | None:
+    """Where rooms are stored: None for the server's memory, or the URL of an empty Redis."""
+    if request.param == "memory":
+        return None
+    url: str = request.getfixturevalue("redis")
+    with Redis.from_url(url) as client:
+        client.flushall()
+    return url

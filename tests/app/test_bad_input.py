@@ -103,7 +103,7 @@ INTERVENTIONS: list[tuple[Any, str, str]] = [
     ({"at": "encoder.99.self", "do": "zero"}, "unknown-place", ".at"),
     ({"at": "encoder.0.cross", "do": "zero"}, "unknown-place", ".at"),
     ({"at": "", "do": "zero"}, "unknown-place", ".at"),
-    ({"at": "source.position", "do": "zero"}, "unknown-place", ".at"),
+    ({"at": "source.position", "do": "uniform"}, "unknown-place", ".at"),
     ({"at": "encoder.0.self", "do": "drop"}, "unknown-place", ".at"),
     ({"at": "source.position", "head": 0, "do": "drop"}, "unknown-field", ".head"),
     ({"at": "encoder.0.self", "do": "average"}, "unknown-value", ".do"),
@@ -145,8 +145,8 @@ async def test_body(
         ("/api/shares", {"state": {"source": "hi"} | OPTIONS_33}, (32, "entries", None)),
         (
             "/api/shares",
-            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": []}}] * 5},
-            (4, "entries", None),
+            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": []}}] * 21},
+            (20, "entries", None),
         ),
     ],
 )

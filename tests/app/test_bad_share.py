@@ -44,7 +44,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"state": {"source": "hi"}, "asks": [{}]}, "missing", "asks[0]"),
     ({"state": {"source": "hi"}, "asks": [{"secret": 1}]}, "unknown-field", "asks[0]"),
     (
-        {"state": {"source": "hi"}, "asks": [{"parameters": {"select": []}}] * 5},
+        {"state": {"source": "hi"}, "asks": [{"parameters": {"select": []}}] * 21},
         "too-long",
         "asks",
     ),

@@ -24,6 +24,7 @@ from app.settings import Settings
 from app.store.database import Database
 from app.store.storage_errors import StorageError
 from model.errors import InputError
+from tests.app.assigning import BODY as ASSIGNMENT
 from tests.app.storage import STATE, share
 from tests.fuzz.contract import Asked, Contract, contract_of
 
@@ -37,6 +38,10 @@ OPERATIONS = {  # requests of each
     "GET /api/zoo/{task}/answer": 10,
     "GET /api/models/{id}/learning": 5,
     "GET /api/models/{id}/learning/{example}": 20,
+    "GET /api/models/{id}/heads": 3,
+    "GET /api/models/{id}/heads/{place}/{head}/examples": 10,
+    "GET /api/models/{id}/heads/{place}/{head}/rows": 20,
+    "GET /api/models/{id}/heads/{place}/{head}/elsewhere": 10,
     "DELETE /api/models/{id}": 5,
     "POST /api/trace": 70,
     "POST /api/decode": 40,
@@ -48,10 +53,38 @@ OPERATIONS = {  # requests of each
     "GET /api/shares/{id}": 20,
     "DELETE /api/shares/{id}": 20,
     "GET /api/shares/{id}/asks/{n}": 30,
+    "POST /api/collections": 40,
+    "GET /api/collections/{id}": 10,
+    "PUT /api/collections/{id}": 40,
+    "DELETE /api/collections/{id}": 10,
+    "POST /api/assignments": 30,
+    "GET /api/assignments/{id}": 10,
+    "DELETE /api/assignments/{id}": 10,
+    "POST /api/assignments/{id}/answers": 30,
+    "GET /api/assignments/{id}/answers": 10,
+    "GET /api/assignments/{id}/answers.csv": 10,
+    "GET /api/links": 20,
+    "GET /api/links/picture": 20,
     "GET /api/qr": 20,
     "POST /api/handout": 25,
     "POST /api/lab": 40,
     "GET /api/lab/scaling": 10,
+    "POST /api/rooms": 20,
+    "PUT /api/rooms/{code}/state": 20,
+    "GET /api/rooms/{code}/state": 10,
+    "GET /api/rooms/{code}/events": 10,
+    "GET /api/rooms/{code}/class": 10,
+    "GET /api/rooms/{code}/record": 10,
+    "POST /api/rooms/{code}/driver": 10,
+    "DELETE /api/rooms/{code}/driver": 10,
+    "DELETE /api/rooms/{code}": 10,
+    "PUT /api/rooms/{code}/question": 10,
+    "PATCH /api/rooms/{code}/question": 10,
+    "DELETE /api/rooms/{code}/question": 5,
+    "POST /api/rooms/{code}/answers": 10,
+    "GET /api/rooms/{code}/answers": 5,
+    "GET /api/rooms/{code}/answers.csv": 5,
+    "DELETE /api/rooms/{code}/answers/{answer}": 5,
 }
 TOO_MUCH = InputError("too-much-work", "", "this is too much")
 WORKS = [  # (method, path, body) of all that needs a model
@@ -74,7 +107,14 @@ def contract(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iter
     folder = tmp_path_factory.mktemp("contract")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Vendor, "compress", lambda _: None)
-        app = create_app(Settings(data_dir=folder, max_shares_per_minute=10_000), catalog)
+        many = 10_000
+        settings = Settings(
+            data_dir=folder,
+            max_shares_per_minute=many,
+            max_rooms_per_minute=many,
+            max_room_tries_per_minute=many,
+        )
+        app = create_app(settings, catalog)
         with contract_of(app) as contract:
             yield contract
 
@@ -129,6 +169,7 @@ async def test_a_refusal_of_work_is_in_the_reference(
     monkeypatch.setattr(Engine, "_charged", refuse)
     for method, path, body in WORKS:
         await told(client, method, path, status, json=body)
+    await told(client, "GET", "/api/links/picture", status, params={"link": "/?source=Hi"})
 
 
 @pytest.mark.parametrize("kind", STORAGE)
@@ -148,6 +189,22 @@ async def test_a_failure_of_the_store_is_in_the_reference(
     await told(client, "GET", "/api/shares/{id}/asks/{n}", status, known=known)
     key = {"Edit-Key": made["edit_key"]}
     await told(client, "DELETE", "/api/shares/{id}", status, known=known, headers=key)
+    body, mine = {"title": "A title"}, {"id": made["id"]}
+    await told(client, "POST", "/api/collections", status, json=body)
+    await told(client, "GET", "/api/collections/{id}", status, known=mine)
+    key |= {"If-Match": "*"}
+    await told(client, "PUT", "/api/collections/{id}", status, known=mine, json=body, headers=key)
+    await told(client, "DELETE", "/api/collections/{id}", status, known=mine, headers=key)
+    held = {"Authorization": "Bearer a key"}
+    await told(client, "POST", "/api/assignments", status, json=ASSIGNMENT)
+    await told(client, "GET", "/api/assignments/{id}", status, known=mine)
+    await told(client, "DELETE", "/api/assignments/{id}", status, known=mine, headers=held)
+    answers, own = "/api/assignments/{id}/answers", {"member": "k2m4n6p8", "answers": []}
+    await told(client, "POST", answers, status, known=mine, json=own)
+    await told(client, "GET", answers, status, known=mine, headers=held)
+    await told(client, "GET", f"{answers}.csv", status, known=mine, headers=held)
+    for path in ("/api/links", "/api/links/picture"):
+        await told(client, "GET", path, status, params={"link": f"/s/{made['id']}"})
     await told(client, "GET", "/api/ready", 503)
 
 

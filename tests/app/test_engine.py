@@ -8,6 +8,7 @@ import pytest
 from app.engine.decoding import DecodeJob
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoding, TraceJob
+from app.engine.messages import encode
 from app.engine.sweeping import SweepJob
 from app.engine.wire import FORMS, JSON, Reply
 from model.adapters.request import Decode, Request
@@ -114,6 +115,25 @@ async def test_bad_input_does_not_affect_the_batch() -> None:
     assert model.batches == [["first"], ["a", "b"]]
 
 
+async def test_equal_requests_are_computed_once_for_all_who_wait() -> None:
+    model = Slow()
+    async with running(model, max_queue=2) as engine:
+        first = await held(engine, model)
+        rest = [send(engine, "same") for _ in range(200)]
+        await asyncio.sleep(0)
+        assert engine.waiting == 1
+        for one in rest[::2]:
+            one.cancel()
+        running_too = [send(engine, "first") for _ in range(200)]
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.sleep(0)
+        model.go.set()
+        assert await asyncio.gather(*rest[1::2]) == ["same"] * 100
+        assert await asyncio.gather(*running_too) == ["first"] * 200
+    assert model.batches == [["first"], ["same"]]
+
+
 async def test_a_cancelled_request_leaves_the_queue() -> None:
     model = Slow()
     async with running(model, max_queue=1) as engine:
@@ -191,4 +211,5 @@ def test_jobs_can_be_pickled() -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_replies_can_be_pickled(form: str) -> None:
     encoded = Encoding(form, 10)(Reply({"tensors": {}}, {}))
-    assert pickle.loads(pickle.dumps(encoded)) == encoded
+    restored = pickle.loads(encode(encoded))
+    assert (restored.content, restored.values) == (encoded.content, encoded.values)

@@ -149,11 +149,15 @@ def test_golden_links_cover_all_parameters() -> None:
     assert {one["block"] for one in said if "block" in one} == {
         one.block for one in attentions(1, 1, 1)
     }
-    # The introduction and the tour are not part of the state of a sentence.
-    around = {"opening", "tour", "glosses"}
-    # Long texts need a model that reads more tokens than the shipped one: test_long_text.py.
+    # The introduction, the tour and a second screen are not part of the state of a sentence.
+    around = {"opening", "tour", "glosses", "screen"}
+    # Long texts need a model that reads more tokens than the shipped one: browser/long_text.
     long = {"queries", "keys", "shade", "level"}
-    known = {*options, *ShareState.model_fields} - around - long
+    # The steps of a continuation need a decoder: browser/huggingface.
+    continued = {"nth", "chat"}
+    # A second model needs two that are served: browser/test_compare_models.
+    second = {"model_b", "block_b"}
+    known = {*options, *ShareState.model_fields} - around - long - continued - second
     assert {key for one in said for key in one} == known
     for one, golden in zip(said, links, strict=True):
         assert one.items() <= golden["address"].items()

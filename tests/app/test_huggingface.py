@@ -81,6 +81,7 @@ async def test_a_mask_is_filled_in(client: httpx.AsyncClient) -> None:
         "start": 8,
         "end": 14,
         "special": True,
+        "template": False,
     }
     ids = found["tensors"]["encoder.candidates"]["data"][mask]
     assert {str(id_) for id_ in ids} <= found["pieces"].keys()
@@ -97,6 +98,11 @@ async def test_a_text_is_continued(client: httpx.AsyncClient) -> None:
     [
         ({"text": "The cat " * 40, "model": "gpt2"}, "text-too-long", "reads at most 64"),
         ({"text": " ", "model": "bert"}, "empty-text", "text is empty"),
+        (
+            {"text": "The cat", "model": "gpt2", "chat": True},
+            "unsupported",
+            "chat: this model has no chat template, because its tokenizer has none",
+        ),
         (
             {
                 "text": "The cat",
@@ -124,6 +130,31 @@ async def test_a_share_of_it_is_kept(client: httpx.AsyncClient, name: str) -> No
     kept = (await client.get(f"/api/shares/{made.json()['id']}")).json()
     has_q = any(tensor.endswith(".q") for tensor in kept["trace"]["tensors"])
     assert has_q == (name != "bloom")
+
+
+async def test_a_share_keeps_a_continuation(client: httpx.AsyncClient) -> None:
+    state = {"text": "The cat sat", "model": "gpt2", "decode": {"max_tokens": 4}}
+    made = await client.post("/api/shares", json={"state": state})
+    assert made.status_code == 201, made.text
+    kept = (await client.get(f"/api/shares/{made.json()['id']}")).json()["trace"]
+    asked = {**state, "select": []}
+    found = (await client.post("/api/trace", json=asked)).json()
+    assert kept["output"]["tokens"] == found["output"]["tokens"]
+    assert kept["tokens"] == found["tokens"]
+    read = len(found["tokens"]["text"])
+    assert found["output"]["continues"] == read - 4 + found["output"]["finished"]
+
+
+async def test_every_head_of_a_decoder_is_ablated(client: httpx.AsyncClient) -> None:
+    asked = {"text": "The cat sat", "model": "gpt2"}
+    lines = [
+        json.loads(line) for line in (await client.post("/api/sweep", json=asked)).text.splitlines()
+    ]
+    start, heads = lines[0]["start"], [one for line in lines for one in line.get("heads", [])]
+    assert len(heads) == start["heads"] == 8
+    assert all(len(one["delta"]) == len(start["logprobs"]) for one in heads)
+    assert len({tuple(one["delta"]) for one in heads}) == 8
+    assert len(start["logprobs"]) == len(start["tokens"]["text"])
 
 
 def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:

@@ -58,3 +58,53 @@ async def test_a_share_keeps_it(client: httpx.AsyncClient) -> None:
     for name, tensor in fresh["tensors"].items():
         found = np.array(kept["tensors"][name]["data"], dtype=float)
         np.testing.assert_allclose(found, np.array(tensor["data"], dtype=float), atol=1e-5)
+
+
+async def test_attributions_are_a_matrix_of_written_and_source(client: httpx.AsyncClient) -> None:
+    names = ["inside.occlusion", "inside.integrated-gradients", "inside.gradient-input"]
+    names.append("inside.integrated-gradients.change")
+    asked = {**SENTENCE, "select": names, "pad_to": 12}
+    said = (await client.post("/api/trace", json=asked)).raise_for_status().json()
+    assert set(said["tensors"]) == set(names)
+    count = len(said["output"]["tokens"])
+    for name in names[:3]:
+        told = said["tensors"][name]
+        assert told["over"] == {"query": "target", "key": "source"}
+        assert told["shape"] == [12, 12]
+        assert {None} == {value for row in told["data"][count:] for value in row}
+
+
+async def test_too_long_a_source_is_named_with_the_limit(client: httpx.AsyncClient) -> None:
+    asked = {"source": "猫" * 60, "target": "cats", "select": ["inside.integrated-gradients"]}
+    reply = await client.post("/api/trace", json=asked)
+    assert reply.status_code == 422
+    assert reply.json()["type"].endswith("text-too-long")
+    assert "62 tokens" in reply.json()["detail"]
+    assert "at most 48" in reply.json()["detail"]
+
+
+async def test_the_terms_of_a_score_have_names_in_both_forms(client: httpx.AsyncClient) -> None:
+    cell = "decoder.1.cross.2.3.1"
+    asked: dict[str, Any] = {
+        **SENTENCE,
+        "select": [f"inside.score.{cell}.*", "decoder.1.cross.scores@2,3,1:2"],
+    }
+    said = (await client.post("/api/trace", json=asked)).raise_for_status().json()
+    binary = {"Accept": "application/octet-stream"}
+    file = (await client.post("/api/trace", json=asked, headers=binary)).raise_for_status()
+    reply = Reply.parse(file.content)
+    [score] = said["tensors"]["decoder.1.cross.scores@2,3,1:2"]["data"]
+    parts = reply.arrays[f"inside.score.{cell}.parts"]
+    split = said["scores"][cell]
+    assert parts.shape == (len(split["queries"]), len(split["keys"]))
+    assert split["queries"][0] == {"at": "target", "part": "embedding", "head": None}
+    np.testing.assert_allclose([parts.sum(), split["score"]], score, atol=1e-4)
+    assert reply.document["scores"][cell]["keys"] == split["keys"]
+
+
+async def test_a_cell_that_does_not_exist_is_a_422(client: httpx.AsyncClient) -> None:
+    asked = {**SENTENCE, "select": ["inside.score.decoder.1.cross.99.3.1.*"]}
+    reply = await client.post("/api/trace", json=asked)
+    assert reply.status_code == 422
+    assert reply.json()["field"] == "select[0]"
+    assert "head of decoder.1.cross must be from 0 to" in reply.json()["detail"]

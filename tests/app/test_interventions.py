@@ -21,11 +21,23 @@ async def traced(client: httpx.AsyncClient, *made: dict[str, Any]) -> httpx.Resp
         {"at": "decoder.0.self", "do": {"cut": [2, 1]}},
         {"at": "decoder.0.cross", "head": 0, "do": {"temperature": 2}},
         {"at": "encoder.0.self", "do": {"freeze": {"source": "A dog ran."}}},
+        {"at": "encoder.0.self.mix", "head": 1, "do": {"patch": {"source": "The dog ran."}}},
+        {
+            "at": "decoder.1.ffn.norm",
+            "do": {"patch": {"source": "A dog.", "target": "狗。", "rows": [[1, 0]]}},
+        },
         {"at": "source", "do": {"mask": 2}},
         {"at": "source.position", "do": {"shuffle": 3}},
         {"at": "encoder.0.ffn.residual", "do": "drop"},
+        {"at": "encoder.0.ffn.output", "do": "zero"},
+        {"at": "encoder.0.self", "heads": [0, 2], "rows": [1], "do": "zero"},
+        {"at": "encoder.0.self.mix", "head": 1, "do": {"scale": 2}},
+        {"at": "decoder.1.ffn.hidden", "units": [3], "do": {"fill": 5}},
+        {"at": "source.input", "rows": [1], "do": {"add": [0.5] * 256}},
+        {"at": "source.input", "do": {"add": {"to": {"source": "A dog.", "row": 1}}}},
+        {"at": "decoder.0.cross", "do": {"cut": [[0, 1], [1, 1]]}},
     ],
-    ids=lambda made: str(made["do"]),
+    ids=lambda made: str(made["do"])[:60],
 )
 async def test_every_effect_changes_what_is_seen(
     client: httpx.AsyncClient, made: dict[str, Any]
@@ -57,6 +69,23 @@ async def test_every_effect_changes_what_is_seen(
         ({"freeze": {"source": " "}}, "do.freeze.source"),
         ({"freeze": {"source": "a", "target": 3}}, "do.freeze.target"),
         ({"freeze": {}}, "do.freeze.source"),
+        ({"patch": {"source": "a"}}, "at"),
+        ({"patch": {"source": "a", "rows": [[0]]}}, "do.patch.rows[0][1]"),
+        ({"patch": {"source": "a", "rows": [[0, -1]]}}, "do.patch.rows[0][1]"),
+        ({"patch": {"source": "a", "rows": 3}}, "do.patch.rows"),
+        ({"patch": {}}, "do.patch.source"),
+        ({"cut": []}, "do.cut[0]"),
+        ({"cut": [[0, 1], [0]]}, "do.cut[1][1]"),
+        ({"cut": [[0, 1], [0, 99]]}, "do.cut[1][1]"),
+        ({"scale": 2}, "at"),
+        ({"scale": "2"}, "do.scale"),
+        ({"fill": None}, "do.fill"),
+        ({"fill": 1e5}, "do.fill"),
+        ({"add": 3}, "do.add"),
+        ({"add": []}, "at"),
+        ({"add": [1, "2"]}, "do.add[1]"),
+        ({"add": {"to": {"source": "a"}}}, "do.add.to.row"),
+        ({"add": {"to": {"source": "a", "row": 0}, "times": 1000}}, "do.add.times"),
     ],
     ids=str,
 )
@@ -67,3 +96,26 @@ async def test_invalid_interventions_are_named(
     assert reply.status_code == 422, reply.text
     assert reply.json()["field"] == f"interventions[0].{field}"
     assert "pydantic" not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "field"),
+    [
+        ({"rows": None}, "does-not-fit", "rows"),
+        ({"rows": []}, "too-short", "rows"),
+        ({"rows": [[99, 0]]}, "out-of-range", "rows[0][0]"),
+        ({"rows": [[0, 0], [1, 99]]}, "out-of-range", "rows[1][1]"),
+        ({"rows": [[0, 0], [1, 0]]}, "out-of-range", "rows[1][1]"),
+        ({"direction": "xx-yy"}, "unknown-direction", "direction"),
+    ],
+    ids=str,
+)
+async def test_rows_that_do_not_fit_are_named(
+    client: httpx.AsyncClient, made: dict[str, Any], kind: str, field: str
+) -> None:
+    patch = {"source": "A dog ran after the cat.", **made}
+    reply = await traced(client, {"at": "encoder.0.self.mix", "do": {"patch": patch}})
+    problem = reply.json()
+    assert reply.status_code == 422, reply.text
+    assert problem["type"] == f"urn:headlight:{kind}"
+    assert problem["field"] == f"interventions[0].do.patch.{field}"

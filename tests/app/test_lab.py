@@ -69,6 +69,8 @@ BODIES = [
     (json.dumps(SIMPLE | {"colour": 1}), 422, "unknown-field", None),
     (json.dumps(SIMPLE | {"x": "abc"}), 422, "wrong-type", "x"),
     (json.dumps(SIMPLE | {"x": {"0": [1]}}), 422, "wrong-type", "x"),
+    (json.dumps(SIMPLE | {"x": [[1, 0, 1], None]}), 422, "wrong-type", "x[1]"),
+    (json.dumps(SIMPLE | {"x": [[1, 0, 1], 7]}), 422, "wrong-type", "x[1]"),
     (json.dumps(SIMPLE | {"x": [[1, 0, "secret"]]}), 422, "wrong-type", "x[0][2]"),
     (json.dumps(SIMPLE | {"x": [[1, 0, [0]]]}), 422, "wrong-type", "x[0][2]"),
     (json.dumps(SIMPLE | {"x": [[1, 0, math.nan]]}), 422, "not-finite", "x[0][2]"),

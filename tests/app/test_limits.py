@@ -32,6 +32,8 @@ DEEDS = [
     ({"set": [0, 0, 1.5]}, "set[2]", "from 0 to 1"),
     ({"temperature": 0.001}, "temperature", "from 0.01 to 100.0"),
     ({"shuffle": -1}, "shuffle", "from 0 to 2147483647"),
+    ({"scale": -101}, "scale", "from -100.0 to 100.0"),
+    ({"fill": 10001}, "fill", "from -10000.0 to 10000.0"),
 ]
 
 

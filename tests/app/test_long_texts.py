@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -245,13 +246,19 @@ async def test_a_longer_text_than_the_settings_allow(serving: Serving, small: Ca
         assert (problem["unit"], problem["fits"]) == ("characters", 20)
 
 
-async def test_a_long_text_is_not_shared(
+async def test_a_chat_is_another_text(
     serving: Serving, small: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.answers.share_creation.MAX_TOKENS", 20)
+    read = []
+    adapter = small["gpt2"]
+    run = adapter.long
+
+    def told(request: Any, dtype: Any) -> Any:
+        read.append(request.chat)
+        return run(replace(request, chat=False), dtype)
+
+    monkeypatch.setattr(adapter, "long", told)
     async with serving(catalog=small) as client:
-        state = {"text": TEXT, "model": "gpt2"}
-        reply = await client.post("/api/shares", json={"state": state})
-        hold(reply, 422, "unsupported", "state.text")
-        short = {"state": {**state, "text": "The cat sat on the mat"}}
-        assert (await client.post("/api/shares", json=short)).status_code == 201
+        for chat in (False, True):
+            await send(client, "tile", text=TEXT + " Both.", at="decoder.0.self", head=0, chat=chat)
+    assert read == [False, True], "the pass of one must not answer the other"

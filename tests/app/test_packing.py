@@ -1,22 +1,24 @@
 """Bytes as characters of windows-1252, as handouts hold them."""
 
 import html
+import io
 import json
 from base64 import b64decode
 from typing import Any
 
 import numpy as np
+import pytest
 import safetensors.numpy
-from babel.messages.extract import extract_from_file
+from babel.messages.extract import extract
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.assets.bundles import PAGES, Linker, script
-from app.assets.files import STATIC
+from app import handout_file
+from app.assets.bundles import PAGES, script
 from app.assets.languages import messages
 from app.assets.packing import CHARSET, coded, decoded, in_base64, planes
 from app.engine.wire import Reply
-from app.handout_file import said
+from app.handout_file import translated
 
 
 @given(st.binary(max_size=200))
@@ -51,16 +53,38 @@ def test_planes_are_the_same_bytes_by_their_place_in_a_number(numbers: bytes) ->
     assert planes(numbers) == expected
 
 
-def test_a_handout_has_the_messages_of_its_modules_and_few_others() -> None:
-    modules = Linker(STATIC / "js", PAGES["handout"].instead).needed("pages/handout.js")
-    wanted = {
-        message
-        for path in modules
-        for _, message, *_ in extract_from_file("javascript", path, keywords={"t": None})
-    }
-    has, known = said(script("handout"), "zh"), messages("zh")
-    assert {message for message in wanted if message in known} <= has.keys()
-    assert len(has) < len(known) / 2
+def messages_of(code: str) -> list[str | tuple[str, ...]]:
+    """Return the messages of a script, read without the code that translates them."""
+    found = extract("javascript", io.BytesIO(code.encode()), keywords={"t": None})
+    return [message for _, message, *_ in found]
+
+
+@pytest.mark.parametrize("page", [name for name in PAGES if name.endswith("handout")])
+def test_a_handout_has_its_messages_in_its_language(page: str) -> None:
+    code, known = script(page), messages("zh")
+    english, chinese = messages_of(code), messages_of(translated(code, "zh"))
+    assert len(english) > 200
+    assert chinese == [known.get(str(message), message) for message in english]
+    assert translated(code, "en") == code
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('t("{n} heads", { n })', 't("{n} 个头", { n })'),
+        ('page.t(\n"{n} " +\n  "heads")', 'page.t("{n} 个头")'),
+        ('[t("a\\u2013\\"b\\"")]', '[t("甲\\n\\"乙\\"")]'),
+        ('say(t("one"))', 'say(t("一"))'),
+        ('t("unknown")', 't("unknown")'),
+        ('not("one") + $t("one") + "one"', 'not("one") + $t("one") + "one"'),
+    ],
+)
+def test_only_messages_are_translated(
+    code: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"{n} heads": "{n} 个头", 'a–"b"': '甲\n"乙"', "one": ["一", "几"]}
+    monkeypatch.setattr(handout_file, "messages", lambda _: known)
+    assert translated(code, "zh") == expected
 
 
 def test_a_file_of_tensors_is_what_safetensors_reads() -> None:

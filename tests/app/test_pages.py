@@ -237,3 +237,26 @@ async def test_every_page_opens(client: httpx.AsyncClient, path: str) -> None:
     assert len(files) == 2
     for file in files:
         assert (await client.get(file)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/lab", "/zoo", "/learn", "/room"])
+async def test_training_is_linked_where_the_server_trains(serving: Serving, path: str) -> None:
+    for runs, linked in ((1, True), (0, False)):
+        async with serving(max_runs=runs) as client:
+            page = await client.get(path, headers={"Accept": "text/html"})
+            header, _, _ = page.text.partition("<main>")
+            assert ('href="/train?' in header) == linked
+            assert f'href="{"/lab" if path == "/zoo" else "/zoo"}?' in header
+
+
+async def test_a_lesson_shows_a_recorded_run_where_the_server_does_not_train(
+    serving: Serving,
+) -> None:
+    for runs, page, opens in ((1, "train", "/train?"), (0, "workspace", "/?")):
+        async with serving(max_runs=runs) as client:
+            text = (await client.get("/learn/training")).text
+            figure = text[text.index('id="figure-1"') :].partition("</figure>")[0]
+            assert f'data-page="{page}"' in figure
+            assert f'class="open" href="{opens}' in figure
+            assert ("trains no models" in figure) == (not runs)
+            assert (await client.get("/learn/training/figures/1.png")).status_code == 200

@@ -15,8 +15,8 @@ from app.engine.wire import Reply, trace_reply
 from app.http.content_negotiation import choose, preferences
 from app.http.problems import TITLES, ProblemError
 from app.http.rate_limits import PerMinute
+from app.schemas.decoding import DecodeOptions
 from app.schemas.interventions import DEEDS, InterventionRequest
-from app.schemas.traces import DecodeOptions
 from app.settings import ROOT, Settings
 from model.adapters.output import Output
 from model.adapters.request import METHODS, Request, Trace

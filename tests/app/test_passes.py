@@ -25,6 +25,7 @@ from model.cancellation import go_on
 from model.long.attention import LongAttention
 from model.long.flash import Scored
 from model.long.rule import Rule
+from model.long.stored import Stored
 from tests.model.tiny_huggingface import make
 
 pytest.importorskip("transformers")
@@ -33,8 +34,8 @@ ENCODING = Encoding(JSON, 1_000_000)
 
 
 def some_pass(tokens: int) -> LongPass:
-    q, sums = torch.zeros(1, tokens, 2), torch.zeros(1, tokens)
-    rule = Rule.all(tokens, tokens, q.device)
+    q, sums = Stored(torch.zeros(1, tokens, 2), None), torch.zeros(1, tokens)
+    rule = Rule.all(tokens, tokens, sums.device)
     return LongPass({}, {"a": LongAttention(q, q, sums, Scored(rule, 1.0), {})})  # 20 bytes each
 
 
@@ -84,6 +85,17 @@ def test_a_runner_is_known_by_what_it_tells() -> None:
     homes.start("e", other)
     homes.end("e", other, None)  # it failed
     assert homes.home("e") is None
+
+
+def test_a_cluster_tells_of_one_replica_at_a_time() -> None:
+    slot = Threads.__new__(Threads)
+    slot.many = True
+    homes = PassHomes()
+    homes.end("a", slot, frozenset({"a", "x"}))
+    homes.end("b", slot, frozenset({"b"}))  # on another replica, which does not have the first one
+    assert [homes.is_kept(key) for key in ("a", "b", "x")] == [True, True, False]
+    homes.end("a", slot, frozenset())  # it was too large to be kept
+    assert [homes.is_kept(key) for key in ("a", "b")] == [False, True]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,9 @@ from app.engine.decoding import DecodeJob
 from app.engine.price import lengths, price, size
 from app.engine.sweeping import SweepJob
 from model.adapters.encoder_decoder_info import attentions
+from model.adapters.other_runs import Patch, Receiver
 from model.adapters.request import Decode, Request
+from model.explain.attribution import STEPS
 from model.trace.interventions import Intervention
 from tests.app.slow import Slow
 from tests.app.small_engine import job
@@ -42,6 +44,11 @@ def test_a_pass_is_layers_times_tokens() -> None:
         ({"source": "word " * 1_000}, 2 * 100 + 3 * WRITTEN),
         ({"interventions": (ZERO, ZERO)}, PASS * 1.1),
         ({"select": ("inside.relevance.*",)}, PASS * (1 + WRITTEN)),
+        ({"select": ("inside.contrast.7.self", "inside.contrast.7.lens")}, PASS),
+        ({"select": ("inside.contrast.7.2.*", "inside.contrast.8.0.*")}, PASS * (1 + 2 * 3)),
+        ({"select": ("inside.occlusion",)}, PASS * (1 + READ)),
+        ({"select": ("inside.gradient-input",)}, PASS * (1 + WRITTEN)),
+        ({"select": ("inside.integrated-gradients",)}, PASS * (1 + STEPS * WRITTEN)),
         ({"decode": Decode("beam", 8)}, PASS),
     ],
 )
@@ -86,6 +93,29 @@ def test_a_frozen_sentence_costs_one_run() -> None:
     expected = of(one) + 16 * PASS * 1.1 + 16 / 60 * PASS
     assert swept == pytest.approx(expected, rel=1e-3)
     assert price(SweepJob("0", SHORT, "zero", None), INFO) == pytest.approx(17 * PASS)
+    # 16 heads alone and 120 pairs of them.
+    pairs = price(SweepJob("0", SHORT, "zero", None, "pairs"), INFO)
+    assert pairs == pytest.approx(137 * PASS)
+
+
+def test_a_path_costs_a_run_of_its_own_and_one_without_it() -> None:
+    def path(to: str) -> Intervention:
+        patch = Patch(replace(SHORT, source="The dog sat."), None, Receiver(to))
+        return Intervention("encoder.0.self.mix", "patch", 0, patch)
+
+    one = replace(SHORT, interventions=(path("decoder.1.cross.k"),))
+    once = PASS * 1.05
+    assert of(one) == pytest.approx(once + PASS + 2 * once)
+    two = replace(SHORT, interventions=(path("decoder.1.cross.k"), path("decoder.1.cross.v")))
+    assert of(two) == pytest.approx(PASS * 1.1 + PASS + 3 * PASS * 1.1)
+    effect = Patch(
+        Request("The dog sat.", target=SHORT.target), None, Receiver("decoder.1.cross.k")
+    )
+    plain = replace(effect, to=None)
+    swept, alone = (
+        price(SweepJob("0", SHORT, each, None, "sublayers"), INFO) for each in (effect, plain)
+    )
+    assert 1.8 < swept / alone < 2.2
 
 
 def test_an_addresss_budget_fills_as_fast_as_its_pages() -> None:

@@ -3,26 +3,32 @@
 import asyncio
 import os
 import signal
+import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
-from app.engine.engine_process import EngineError
+from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
 from app.engine.jobs import AnswerJob, Encoded, Encoding, StreamJob, TraceJob
 from app.engine.launch import launch
+from app.engine.messages import receive, send
 from app.engine.model_parameters import ParametersJob
 from app.engine.opening import Opening
 from app.engine.processes import Process, in_processes
 from app.engine.runners import Runners
 from app.engine.wire import JSON
+from app.engine.worker import Batch
 from model.adapters.request import Adapter, Request
 from model.errors import InputError
+from model.progress import Progress, report
 
 ENCODING = Encoding(JSON, 1_000_000)
 
@@ -38,6 +44,19 @@ def opening(load: partial[Catalog] = LOAD) -> Opening:
 
 
 @dataclass(frozen=True)
+class Reporting(AnswerJob):
+    """Reports progress, then waits for a file."""
+
+    folder: str
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        report("pass", 3, 7)
+        while not Path(self.folder, "go").exists():
+            time.sleep(0.01)
+        return Encoded((b"done",), 1)
+
+
+@dataclass(frozen=True)
 class Dying(AnswerJob):
     """Ends its process the first times that it runs; each time leaves a file."""
 
@@ -49,7 +68,7 @@ class Dying(AnswerJob):
         if died < self.times:
             Path(self.folder, str(died)).touch()
             os._exit(1)
-        return Encoded(str(died).encode(), 0)
+        return Encoded((str(died).encode(),), 0)
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,42 @@ class Failing(AnswerJob):
         if self.how is InputError:
             raise InputError("kind", "field", "detail")
         raise self.how("a text of a user")
+
+
+@dataclass(frozen=True)
+class Unsendable(AnswerJob):
+    """Fails with an error that cannot be pickled, since its class has no name in a module."""
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        class LocalError(InputError):
+            pass
+
+        raise LocalError("kind", "field", "a text of a user")
+
+
+class Odd:
+    """Can be pickled, but not read again."""
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return int, ("odd",)
+
+
+@dataclass(frozen=True)
+class Unreadable(AnswerJob):
+    """Has a reply that the server cannot read."""
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        return Encoded((b"",), Odd())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Unpicklable(AnswerJob):
+    """Cannot be sent to a process."""
+
+    what: object = field(default_factory=lambda: lambda: None, hash=False, compare=False)
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        return Encoded((b"",), 0)
 
 
 @dataclass(frozen=True)
@@ -95,7 +150,9 @@ async def test_processes_run_crash_and_restart(tmp_path: Path) -> None:
         await _the_same_bytes(engine, own)
         await _errors(engine)
         await _streams(engine, tmp_path / "stream")
+        await _progress(engine, tmp_path / "progress")
         await _crashes(engine, tmp_path / "crash")
+        await _messages_that_do_not_arrive(engine)
         pids = [one.pid for one in runners.runners if isinstance(one, Process)]
     for pid in pids:
         assert pid is not None
@@ -113,6 +170,19 @@ async def _the_same_bytes(engine: Engine, own: Catalog) -> None:
     matrices = ParametersJob("0", "", ("encoder.0.self.W_q",), Encoding(JSON, 1000))
     with pytest.raises(InputError, match="numbers"):
         await engine.run(matrices)
+
+
+async def _progress(engine: Engine, folder: Path) -> None:
+    folder.mkdir()
+    one = Reporting("0", str(folder))
+    assert engine.progress(one) is None
+    running = asyncio.ensure_future(engine.run(one))
+    async with asyncio.timeout(10):
+        while engine.progress(one) != Progress("pass", 3, 7):
+            await asyncio.sleep(0.01)
+    Path(folder, "go").touch()
+    assert (await running).content == b"done"
+    assert engine.progress(one) is None
 
 
 async def _errors(engine: Engine) -> None:
@@ -157,6 +227,15 @@ async def _crashes(engine: Engine, folder: Path) -> None:
     assert await engine.run(job("after all of them ended"))
 
 
+async def _messages_that_do_not_arrive(engine: Engine) -> None:
+    for lost in (Unpicklable("0"), Unreadable("0")):
+        beside = asyncio.ensure_future(engine.run(job(f"beside {lost}"[:20])))
+        with pytest.raises(BusyError, match="process ended"):
+            await asyncio.wait_for(engine.run(lost), 30)
+        assert await beside
+        await until_ready(engine)
+
+
 async def until_ready(engine: Engine) -> None:
     async with asyncio.timeout(60):
         while not all(one.ready for one in engine.runners):
@@ -167,3 +246,21 @@ def test_a_model_that_cannot_be_opened_is_reported_at_startup(tmp_path: Path) ->
     broken = partial(Catalog.load, {"0": str(tmp_path)}, "cpu", 1)
     with pytest.raises(RuntimeError, match="not a model bundle"):
         in_processes([launch(opening(broken))])
+
+
+def test_a_reply_that_cannot_be_pickled_is_an_error() -> None:
+    here, there = Pipe()
+    serving = threading.Thread(target=_Server(there, LOAD()).serve, daemon=True)
+    serving.start()
+    assert isinstance(receive(here), Opened)
+    send(here, Run(7, Batch((Failing("0", InputError), Unsendable("0"))), urgent=False))
+    assert here.poll(20)
+    ended = receive(here)
+    assert isinstance(ended, Ended)
+    assert ended.number == 7
+    told, failed = [one.error for one in ended.outcomes]
+    assert isinstance(told, InputError)  # the other job of the batch is not affected
+    assert isinstance(failed, EngineError)
+    assert "user" not in str(failed)
+    send(here, None)
+    serving.join(20)

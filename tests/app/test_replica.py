@@ -5,19 +5,24 @@ import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.engine_process import Ended, EngineError, Run, encode
-from app.engine.jobs import StreamJob
+from app.engine.engine_process import Ended, EngineError, Run
+from app.engine.jobs import Encoding, StreamJob
+from app.engine.long_texts import LongJob, Tile
+from app.engine.messages import encode
 from app.engine.opening import Opening
+from app.engine.wire import SAFETENSORS
 from app.engine.worker import Batch, Line, Outcome, Work
 from app.scale.replica import STREAM_SECONDS, Replica
-from model.adapters.request import Adapter
+from model.adapters.request import Adapter, Request
 from tests.app.slow import Slow
 from tests.app.small_engine import job
+from tests.model.tiny_huggingface import make
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,44 @@ async def test_a_batch_comes_back_as_bytes() -> None:
     assert b"a" in good.result.content
     assert isinstance(bad.error, EngineError)
     assert model.batches == [["a", "b"]]
+
+
+async def test_another_replica_runs_a_long_text_once_and_answers_the_same(tmp_path: Path) -> None:
+    """The views of a pass are sent to one replica; without it, another one starts anew."""
+    pytest.importorskip("transformers")
+    folder = make("gpt2", tmp_path / "gpt2")
+    request, encoding = Request("The cat sat on the mat. A dog ran."), Encoding(SAFETENSORS, 10_000)
+    windows = [Tile("decoder.1.self", head, (2, 9), (0, 7), None, None, 100) for head in range(4)]
+    jobs = [
+        LongJob("gpt2", request, "one text", view, f"view {n}", encoding)
+        for n, view in enumerate(windows)
+    ]
+    assert {Batch((one,)).long_pass for one in jobs} == {"one text"}
+    assert Batch((job("a"),)).long_pass is None
+    seen = []
+    for _ in range(2):
+        load = partial(Catalog.load, {"gpt2": f"hf:{folder}"}, "cpu")
+        replica = Replica(Opening(load, int, threads=1))
+        ran = counted(replica.catalog["gpt2"])
+        outcomes = [(await run(replica, Batch((one,))))[0] for one in jobs]
+        assert len(ran) == 1
+        assert {outcome.result.passes for outcome in outcomes} == {frozenset({"one text"})}
+        seen.append([outcome.result.content for outcome in outcomes])
+    assert seen[0] == seen[1]
+    assert len(set(seen[0])) == len(jobs)
+
+
+def counted(adapter: Any) -> list[Request]:
+    """Return a list to which each pass adds its request."""
+    ran: list[Request] = []
+    run = adapter.long
+
+    def long(request: Request, dtype: Any) -> Any:
+        ran.append(request)
+        return run(request, dtype)
+
+    adapter.long = long
+    return ran
 
 
 async def test_a_stream_continues_on_any_replica() -> None:

@@ -1,7 +1,10 @@
 """The author's texts of a share; and an equal share is created only once."""
 
+import io
+
 import httpx
 import pytest
+from PIL import Image
 
 from tests.app.conftest import Serving
 
@@ -109,3 +112,30 @@ async def test_links_use_an_address_that_others_can_reach(
         transport.client = (client, 50_000)
         response = await served.post(f"http://{asked}/api/shares", json={"state": STATE})
         assert response.json()["url"].startswith(f"http://{told}/s/")
+
+
+def colours(picture: bytes) -> int:
+    """Count the colours of a picture."""
+    return len(Image.open(io.BytesIO(picture)).convert("RGB").getcolors(1 << 20) or ())
+
+
+async def test_a_share_that_asks_gives_nothing_away(client: httpx.AsyncClient) -> None:
+    told = (await make(client, about={"title": "Guess"})).json()["id"]
+    asks = (await make(client, about={"title": "Guess", "predict": "looks"})).json()["id"]
+    assert (await client.get(f"/api/shares/{asks}")).json()["about"]["predict"] == "looks"
+    pages = {one: (await client.get(f"/s/{one}")).text for one in (told, asks)}
+    written = (await client.get(f"/api/shares/{told}")).json()["trace"]["output"]["text"]
+    assert written in pages[told]
+    assert written not in pages[asks]
+    assert 'data-kind="looks"' in pages[asks]
+    assert "data-asking" in pages[asks]
+    assert "data-asking" not in pages[told]
+    for path in ("/s/{}/preview.png", "/api/links/picture?link=/s/{}"):
+        shown, hidden = [(await client.get(path.format(one))).content for one in (told, asks)]
+        assert colours(shown) > 2 * colours(hidden), path
+
+
+async def test_a_prediction_must_be_a_known_kind(client: httpx.AsyncClient) -> None:
+    refused = await make(client, about={"predict": "number"})
+    assert refused.json()["type"] == "urn:headlight:unknown-value"
+    assert refused.json()["field"] == "about.predict"

@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from app.http.rate_limits import client_network
 from app.settings import Settings
+from app.store.expiry import keep_pruning
 from app.store.quota import Limits
 from app.store.store import open_store
 from tests.app.conftest import Serving
@@ -182,7 +183,10 @@ async def test_addresses_are_not_stored(tmp_path: Path) -> None:
         assert one != hashlib.sha256(b"192.0.2.7").digest()
 
 
-async def test_shares_expire_after_the_configured_days(serving: Serving, tmp_path: Path) -> None:
+async def test_shares_expire_after_the_configured_days(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.store.expiry.FIRST_SECONDS", 0)
     async with serving() as client:
         old, new = await share(client), await share(client)
         assert old["expires"] is None
@@ -219,14 +223,15 @@ async def test_shares_expire_after_the_configured_days(serving: Serving, tmp_pat
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_expired_shares_are_deleted_periodically(
-    tmp_path: Path, postgres: Any, kind: str
+    tmp_path: Path, postgres: Any, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("app.store.expiry.FIRST_SECONDS", 0)
     url = f"sqlite:///{tmp_path}/headlight.db" if kind == "sqlite" else postgres("expiry")
     url = Settings(database_url=url).database
     async with open_store(url, Limits(days=1 / 86_400)) as store:
         old = await store.add(2, {}, {}, b"old")
         assert await store.has(old.id)
-        pruning = asyncio.create_task(store.keep_pruning(0.05))
+        pruning = asyncio.create_task(keep_pruning(store, 0.05))
         async with asyncio.timeout(10):
             while await counts(store) != [0, 0, 0]:
                 await asyncio.sleep(0.05)

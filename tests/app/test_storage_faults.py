@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from app.store import database
+from app.store.expiry import prune
 from app.store.storage_errors import BUSY, FULL, UNAVAILABLE, StorageError
 from app.store.store import Store, open_store
 from tests.app.storage import MORE, add, counts, failing, failure, pragma
@@ -43,7 +44,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 async def test_a_failure_at_any_statement_stores_nothing(
     store: Store, error: Exception, kind: str
 ) -> None:
-    await store.prune(0)
+    await prune(store, 0)
     nth = 0
     while True:
         with failing(store, nth, error) as done:
@@ -163,7 +164,7 @@ async def test_a_locked_database_is_busy_and_can_be_read(
     kept = await add(store)
     with closing(sqlite3.connect(tmp_path / "headlight.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        for work in (add(store), store.delete(kept, ""), store.prune(0)):
+        for work in (add(store), store.delete(kept, ""), prune(store, 0)):
             assert await failure(work) == BUSY
         assert await store.find(kept)
     await add(store)
@@ -182,6 +183,6 @@ async def test_a_full_database_says_so_and_can_be_emptied(store: Store) -> None:
 async def test_a_database_that_cannot_be_written_can_be_read(store: Store) -> None:
     kept = await add(store)
     with pragma(store, "query_only = ON"):
-        for work in (add(store), store.delete(kept, ""), store.prune(0)):
+        for work in (add(store), store.delete(kept, ""), prune(store, 0)):
             assert await failure(work) == UNAVAILABLE
         assert await store.find(kept)

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from app.http.problems import STORAGE
-from app.store import store as store_module
+from app.store.expiry import prune
 from app.store.share_archive import Counted, read_archive, write_archive
 from app.store.store import Store, open_store
 from tests.app.problem import hold
@@ -35,7 +35,7 @@ async def test_prune_deletes_all_or_nothing(tmp_path: Path, command: str) -> Non
         ids = [await add(store) for _ in range(3)]
         before = await counts(store)
         work: Callable[[], Awaitable[object]] = (
-            (lambda: store.prune(0)) if command == "prune" else (lambda: store.remove(ids[0]))
+            (lambda: prune(store, 0)) if command == "prune" else (lambda: store.remove(ids[0]))
         )
         nth = 0
         while True:
@@ -54,14 +54,14 @@ async def test_pruning_continues_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Shares deleted before the failure stay deleted, each completely."""
-    monkeypatch.setattr(store_module, "AT_ONCE", 2)
+    monkeypatch.setattr("app.store.expiry.AT_ONCE", 2)
     async with open_store(url_in(tmp_path)) as store:
         for _ in range(5):
             await add(store)
         left, nth = 5, 0
         while left:
             with failing(store, nth, FULL_DISK):
-                failed = await failure(store.prune(0))
+                failed = await failure(prune(store, 0))
             now, asked, _ = await counts(store)
             assert asked == 2 * now
             assert now <= left

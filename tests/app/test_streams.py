@@ -51,7 +51,6 @@ async def test_a_stream_works_off_the_event_loop() -> None:
     async with running() as engine:
         stream = engine.stream(Threads())
         seen = {await anext(stream) for _ in range(5)}
-    assert len(seen) == 1
     assert str(threading.get_ident()).encode() not in seen
 
 

@@ -60,6 +60,89 @@ async def test_each_effect_equals_that_of_a_trace(
         assert min(one["divergence"]) >= 0
 
 
+@pytest.mark.parametrize(("over", "count"), [("heads", 81), ("sublayers", 15), ("positions", None)])
+async def test_a_patch_is_swept_over_parts_of_the_model(
+    client: httpx.AsyncClient, over: str, count: int | None
+) -> None:
+    patch = {"source": "The dog didn't sit on the mat."}
+    request = {"target": "猫没有坐在垫子上。", "row": 0}
+    start, *lines, end = await swept(client, effect={"patch": patch}, over=over, **request)
+    first, made = start["start"], [one for line in lines for one in line["heads"]]
+    assert end == {"end": {}}
+    assert len(made) == first["heads"] == (count or first["heads"])
+    [rows], [other] = first["contrast"], first["other"]["contrast"]
+    for one in made:
+        assert over == "heads" or one["head"] is None
+        assert ("token" in one and one["token"] is not None) == (over == "positions")
+        assert one["recovered"][0] == pytest.approx(one["contrast"][0] / (other - rows), abs=1e-4)
+    assert max(one["recovered"][0] for one in made) > 0.1
+
+
+async def test_an_intervention_repeats_a_patch_of_a_sweep(client: httpx.AsyncClient) -> None:
+    """With the ids that the other run read, not its text, which may be cut into other tokens."""
+    other = {"source": "The dog didn't sit on the mat."}
+    start, *lines, _ = await swept(client, effect={"patch": other})
+    ids = [token["id"] for token in start["start"]["output"]["tokens"]]
+    forced = {"prefix": ids, "max_tokens": len(ids)}
+    for one in [one for line in lines for one in line["heads"]][-20::6]:
+        text = "source" if one["at"].startswith("encoder") else "target"
+        rows = start["start"]["other"]["rows"][text]
+        patch = {**other, "decode": forced, "rows": rows}
+        made = [{"at": one["at"], "head": one["head"], "do": {"patch": patch}}]
+        after = await traced(client, decode=forced, interventions=made)
+        delta = np.subtract(after["output"]["logprobs"], start["start"]["logprobs"])
+        assert one["delta"] == pytest.approx(delta.tolist(), abs=1e-5)
+
+
+async def test_a_sweep_over_the_senders_of_a_path_repeats_as_interventions(
+    client: httpx.AsyncClient,
+) -> None:
+    """Only what is on the way to the values of the last cross-attention has an effect."""
+    target = "猫没有坐在垫子上。"
+    to = {"at": "decoder.2.cross.v", "head": 4}
+    patch = {"source": "The dog didn't sit on the mat.", "target": target, "to": to}
+    start, *lines, _ = await swept(client, target=target, effect={"patch": patch})
+    heads = [one for line in lines for one in line["heads"]]
+    assert len(heads) == 81
+    rows = start["start"]["other"]["rows"]
+    for one in heads[::16]:
+        text = "source" if one["at"].startswith("encoder") else "target"
+        path = {**patch, "rows": rows[text]}
+        made = [{"at": one["at"], "head": one["head"], "do": {"patch": path}}]
+        after = await traced(client, target=target, interventions=made)
+        delta = np.subtract(after["output"]["logprobs"], start["start"]["logprobs"])
+        assert one["delta"] == pytest.approx(delta.tolist(), abs=1e-5)
+    most = {one["at"]: 0.0 for one in heads}
+    for one in heads:
+        most[one["at"]] = max(most[one["at"]], *map(abs, one["contrast"]))
+    assert max(value for at, value in most.items() if at.startswith("decoder")) < 1e-5
+    assert min(value for at, value in most.items() if at.startswith("encoder")) > 1e-3
+
+
+async def test_sublayers_and_pairs_are_swept(client: httpx.AsyncClient) -> None:
+    start, *lines, end = await swept(client, over="sublayers")
+    made = [one for line in lines for one in line["heads"]]
+    assert len(made) == start["start"]["heads"] == 15
+    change = {"at": "decoder.1.ffn.output", "do": "zero"}
+    [one] = (one for one in made if one["at"] == change["at"])
+    text = start["start"]["output"]["text"]
+    alone = await traced(client, target=text, interventions=[change])
+    base = await traced(client, target=text)
+    delta = np.subtract(alone["output"]["logprobs"], base["output"]["logprobs"])
+    assert one["delta"] == pytest.approx(delta.tolist(), abs=1e-5)
+
+    asked = {"over": "pairs", "among": ["decoder.2.cross"], "effect": "mean"}
+    start, *lines, end = await swept(client, **asked)
+    made = [one for line in lines for one in line["heads"]]
+    assert len(made) == start["start"]["heads"] == 8 + 28
+    assert end == {"end": {}}
+    single = {one["head"]: one["delta"] for one in made[:8]}
+    for pair in made[8:]:
+        assert pair["also"]["at"] == pair["at"] == "decoder.2.cross"
+        both = np.add(single[pair["head"]], single[pair["also"]["head"]])
+        assert pair["interaction"] == pytest.approx(np.subtract(pair["delta"], both), abs=1e-6)
+
+
 async def test_without_a_target_the_model_writes_one(client: httpx.AsyncClient) -> None:
     decode = {"method": "beam", "beam": 2, "max_tokens": 5}
     start, *lines, _ = await swept(client, decode=decode, row=2)
@@ -109,6 +192,27 @@ async def test_concurrent_sweeps_equal_single_ones(client: httpx.AsyncClient) ->
         ({"row": -1}, "out-of-range", "row"),
         ({"row": "1"}, "wrong-type", "row"),
         ({"effect": "drop"}, "unknown-value", "effect"),
+        ({"effect": {"patch": {"source": ""}}}, "empty-text", "effect.patch.source"),
+        (
+            {"effect": {"patch": {"source": "a", "rows": [[0]]}}},
+            "missing",
+            "effect.patch.rows[0][1]",
+        ),
+        ({"effect": {"patch": {"source": "a"}}, "over": "layers"}, "unknown-value", "over"),
+        (
+            {"effect": {"patch": {"source": "a", "to": {"at": "decoder.9.cross.q"}}}},
+            "unknown-place",
+            "effect.patch.to.at",
+        ),
+        ({"effect": {"patch": {"source": "a", "to": {}}}}, "missing", "effect.patch.to.at"),
+        ({"effect": "zero", "over": "positions"}, "unknown-value", "over"),
+        ({"effect": "mean", "over": "sublayers"}, "unknown-value", "over"),
+        ({"effect": {"patch": {"source": "a"}}, "over": "pairs"}, "unknown-value", "over"),
+        ({"over": "pairs", "among": ["encoder.9.*"]}, "unknown-place", "among[0]"),
+        ({"over": "pairs", "among": ["*"] * 1000}, "too-many-patterns", "among"),
+        ({"over": "pairs", "among": [3]}, "wrong-type", "among[0]"),
+        ({"among": ["*"]}, "unknown-field", "among"),
+        ({"against": 10**6}, "out-of-range", "against"),
         ({"target": ""}, "empty-text", "target"),
         ({"target": "猫" * 2001}, "text-too-long", "target"),
         ({"interventions": [{"at": "x", "do": "zero"}]}, "unknown-place", "interventions[0].at"),

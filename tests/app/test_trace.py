@@ -37,6 +37,8 @@ async def test_the_document_has_the_documented_form(
         "ranks",
         "score",
         "finished",
+        "continues",
+        "rows",
     }
     blocks = info.layers["encoder"] + 2 * info.layers["decoder"]
     assert len(document["tensors"]) == blocks

@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext, BrowserType, Page, expect
 
 from tests.browser.chromium import ARGS, SHELL
 from tests.browser.keeping import VIEWPORT, Keeper
+from tests.browser.lesson_reader import Reader
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer
@@ -83,3 +84,10 @@ def workspace(page: Page, watch: Watch, live_server: AppServer) -> Iterator[Work
     workspace = Workspace(page, live_server.url)
     yield workspace
     workspace.leave()
+
+
+@pytest.fixture
+def reader(context: BrowserContext, watch: Watch, live_server: AppServer) -> Iterator[Reader]:
+    page = context.new_page()
+    yield Reader(page, live_server.url)
+    page.close()

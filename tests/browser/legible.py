@@ -1,5 +1,8 @@
 """Defects of a page that a program can detect."""
 
+from playwright.sync_api import Page
+from playwright.sync_api import TimeoutError as NotInTime
+
 # Elements with text smaller than 13 px, except indices and exponents.
 SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element) => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
@@ -24,3 +27,18 @@ CUT_OFF = """() => [...document.querySelectorAll("body *")].filter((element) => 
         if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return false;
     return left < -1 || right > innerWidth + 1;
 }).map((element) => element.outerHTML.slice(0, 120))"""
+
+
+FITS = "width => document.documentElement.scrollWidth <= width"
+
+
+def overflow(page: Page, width: int) -> int:
+    """Return by how many pixels the page is wider than its window of that width.
+
+    A figure is drawn again only some time after the window has changed, so it is waited for.
+    """
+    try:
+        page.wait_for_function(FITS, arg=width, timeout=5000)
+    except NotInTime:
+        return int(page.evaluate("document.documentElement.scrollWidth")) - width
+    return 0

@@ -5,11 +5,10 @@ from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
-from playwright.sync_api import TimeoutError as NotInTime
 
 from tests.browser.axe import violations
 from tests.browser.conftest import PATIENCE_MS
-from tests.browser.legible import SMALL_LABELS
+from tests.browser.legible import SMALL_LABELS, overflow
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer
@@ -25,7 +24,6 @@ Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
 # 720 px is a laptop's window at 200 % zoom, 320 px at 400 % (WCAG 1.4.4, 1.4.10).
 WIDTHS = (1440, 1024, 720, 390, 320)
-FITS = "width => document.documentElement.scrollWidth <= width"
 
 VIEWS = "() => [...document.querySelectorAll('#views input')].map((input) => input.value)"
 CHINESE_WITHOUT_LANG = r"""() => {
@@ -129,11 +127,8 @@ def test_every_view_fits_and_can_be_read_at_every_width(workspace: Workspace, la
             if width == WIDTHS[0]:
                 unsaid = workspace.page.evaluate(CHINESE_WITHOUT_LANG)
                 wrong += [f"{view}: not said to be Chinese: {it}" for it in unsaid]
-            try:  # the figure may not have been redrawn for the new width yet
-                workspace.page.wait_for_function(FITS, arg=width, timeout=5000)
-            except NotInTime:
-                wide = workspace.page.evaluate("document.documentElement.scrollWidth")
-                wrong.append(f"{view}: {wide} px wide in {width} px")
+            if wide := overflow(workspace.page, width):
+                wrong.append(f"{view}: {wide} px too wide in {width} px")
             wrong += [
                 f"{view} at {width}: small {it}" for it in workspace.page.evaluate(SMALL_LABELS)
             ]
@@ -250,7 +245,7 @@ def test_a_walk_with_a_finger_at_320_px(profile: BrowserContext, live_server: Ap
         workspace.view(view)
         expect(workspace.find("html")).to_have_attribute("data-view", view)
         workspace.settled()
-        assert page.evaluate("document.documentElement.scrollWidth") == 320, view
+        assert not overflow(page, 320), view
     context.close()
     watch.check()
 

@@ -34,7 +34,9 @@ SHOWN: dict[str, dict[str, Any]] = {
     "alignment": {"view": "alignment"},
     "compare": {"view": "compare", "other": "sentence"},
     "inside": {"view": "inside"},
+    "contrast": {"view": "inside", "query": 3, "contrast": "runner-up"},
     "qkv": {"view": "qkv"},
+    "terms": {"view": "qkv", "terms": 1, "query": 3, "key": 2},
     "space": {"view": "space"},
     "waves": {"view": "positions", "part": "waves", "length": 40, "width": 64},
     "likeness": {"view": "positions", "part": "likeness", "length": 40, "width": 64},
@@ -45,8 +47,12 @@ SHOWN: dict[str, dict[str, Any]] = {
     "sweep": {"view": "whatif", "effect": "heads", **CHANGED},
     "tokens": {"view": "whatif", "effect": "tokens", **CHANGED},
     "changed attention": {"view": "whatif", "effect": "attention", **CHANGED},
+    "runs": {"view": "whatif", "effect": "runs", "kept": [{"source": "Hi."}], **CHANGED},
 }
-AXES = ["layer", "head", "station", "query", "key", "channel", "feature", "hidden", "rank", "vocab"]
+AXES = [
+    "layer", "head", "station", "query", "key", "query_term", "key_term", "channel", "feature",
+    "hidden", "rank", "vocab",
+]  # fmt: skip
 KINDS = """() => Object.fromEntries([...document.querySelectorAll(".export-kind")].map(
     (choice) => [choice.querySelector("b").textContent, !choice.disabled]))"""
 DRAWN = {"sweep": ".head-map[data-drawn='72']"}
@@ -93,8 +99,8 @@ def check_picture(file: Path) -> None:
 
 
 HEATMAPS = {
-    "attention", "compare", "heads", "qkv", "waves", "likeness", "shuffle", "training",
-    "inside", "changed attention",
+    "attention", "compare", "heads", "qkv", "terms", "waves", "likeness", "shuffle", "training",
+    "inside", "contrast", "changed attention",
 }  # fmt: skip
 
 
@@ -166,6 +172,25 @@ def check_tokens(workspace: Workspace, found: Numbers) -> None:
         assert all(two(number) in line for number in numbers)
 
 
+def check_terms(workspace: Workspace, found: Numbers) -> None:
+    (name,) = (name for name in found if name.startswith("inside.score."))
+    assert name == "inside.score.decoder.1.cross.2.3.2.parts"
+    total = workspace.find(".score-terms .all").inner_text()
+    assert found[name].sum() == pytest.approx(float(total.replace("−", "-")), abs=0.00501)
+
+
+def check_contrast(workspace: Workspace, found: Numbers) -> None:
+    """What is shown of the pinned row: the parts of its log-odds, and their sum."""
+    prefix = "inside.contrast.runner-up"
+    parts = ("self", "cross", "ffn", "bias", "norm", "embedding", "position")
+    together = sum(found[f"{prefix}.{part}"][..., 3].sum() for part in parts)
+    assert together == pytest.approx(found[f"{prefix}.total"][3], abs=1e-4)
+    shown = workspace.find(".ledger-sums .all").inner_text().replace("−", "-")
+    assert together == pytest.approx(float(shown), abs=0.00501)
+    gradient = found[f"{prefix}.3.decoder.1.cross"][2]
+    np.testing.assert_allclose(gradient, plotted(workspace)[1], atol=1e-6)
+
+
 def check_weights(workspace: Workspace, found: Numbers) -> None:
     name = "decoder.1.cross.weights"
     np.testing.assert_allclose(found[name], tensors(workspace.url, name)[name], atol=1e-5)
@@ -182,6 +207,8 @@ CHECKS = {
     "flow": check_flow,
     "sweep": check_sweep,
     "tokens": check_tokens,
+    "terms": check_terms,
+    "contrast": check_contrast,
     "attention": check_weights,
     "lines": check_weights,
     "heads": check_weights,

@@ -1,49 +1,19 @@
 """Lessons: live figures, predictions that the model answers, and what is left without a script."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Route, expect
 
 from app.lessons.library import lessons
+from app.lessons.markdown import Predict
 from tests.browser.axe import violations
-from tests.browser.watch import Watch
+from tests.browser.conftest import PATIENCE_MS
+from tests.browser.legible import overflow
+from tests.browser.lesson_reader import LESSON, Reader
 from tests.servers import AppServer
 
-LESSON = "/learn/query-key-value"
 GAP = 12  # above a stop
-
-
-class Reader:
-    """A lesson as a test sees it."""
-
-    def __init__(self, page: Page, url: str) -> None:
-        self.page = page
-        self.url = url
-
-    def open(self, path: str = LESSON, lang: str = "en") -> None:
-        self.page.goto(f"{self.url}{path}?lang={lang}")
-
-    def figure(self, number: int) -> Locator:
-        """Return a figure that has been scrolled to, once it is live."""
-        figure = self.page.locator(f"#figure-{number}")
-        figure.scroll_into_view_if_needed()
-        expect(figure.locator(".stand")).to_have_attribute("data-live", "yes")
-        return figure
-
-    def question(self, number: int) -> Locator:
-        question = self.page.locator(f"#question-{number}")
-        question.scroll_into_view_if_needed()
-        expect(question.get_by_role("button", name="Reveal", exact=True)).to_be_visible()
-        return question
-
-
-@pytest.fixture
-def reader(context: BrowserContext, watch: Watch, live_server: AppServer) -> Iterator[Reader]:
-    page = context.new_page()
-    yield Reader(page, live_server.url)
-    page.close()
 
 
 def test_a_figure_is_made_when_it_comes_into_sight(reader: Reader) -> None:
@@ -72,7 +42,7 @@ def test_a_figure_takes_a_sentence_of_ones_own_and_opens_where_it_is(reader: Rea
         "href", re.compile(r"source=He\+sleeps.*head=1")
     )
     figure.get_by_role("button", name="Reset").click()
-    expect(figure.get_by_label("Sentence")).to_have_value("She bought a red book yesterday.")
+    expect(figure.get_by_label("Sentence")).to_have_value("She bought a blue book yesterday.")
     expect(figure.locator(".caption")).to_contain_text("yesterday")
 
 
@@ -85,6 +55,28 @@ def test_what_is_changed_by_hand_is_in_the_link(reader: Reader) -> None:
     expect(figure.get_by_role("link")).to_have_attribute(
         "href", re.compile(r"w_q=0_3_0\*2_0_0\*0_0_0")
     )
+
+
+def test_a_figure_by_hand_shows_what_the_lesson_is_about(reader: Reader) -> None:
+    reader.open("/learn/words")
+    figure = reader.figure(1)
+    shown = figure.locator("[data-of]")
+    about = (figure.get_attribute("data-about") or "").split()
+    assert shown.evaluate_all("all => all.map(one => one.dataset.of)") == about
+    rest = figure.get_by_role("button", name="All matrices and steps")
+    rest.click()
+    expect(rest).to_have_attribute("aria-expanded", "true")
+    expect(figure.locator('[data-of="w_q"]')).to_be_visible()
+    expect(figure.locator('[data-of="scores"]')).to_be_visible()
+    rest.click()
+    expect(shown).to_have_count(len(about))
+
+
+def test_the_changes_of_a_figure_are_those_it_is_about(reader: Reader) -> None:
+    reader.open("/learn/explanation")
+    offered = ".change-panel section:visible h3"
+    expect(reader.figure(1).locator(offered)).to_have_count(1)
+    expect(reader.figure(3).locator(offered)).to_have_text([re.compile("head 3"), "One cell"])
 
 
 def test_a_guess_is_judged_by_what_the_model_does(reader: Reader) -> None:
@@ -138,6 +130,119 @@ def test_a_symbol_and_its_matrix_light_up_together(reader: Reader) -> None:
     )
 
 
+def test_a_symbol_lights_with_the_cells_of_an_attention_matrix(reader: Reader) -> None:
+    reader.open()
+    figure = reader.figure(2)
+    symbols = reader.page.locator(".formula").last
+    figure.locator(".matrix").hover()
+    for part, chosen in (("q", ".labels.rows"), ("k", ".labels.cols"), ("weights", ".chart")):
+        symbol = symbols.locator(f'[data-part="{part}"]').first
+        expect(symbol).to_have_attribute("data-lit-symbol", "")
+        symbol.hover()
+        expect(figure.locator(f".matrix > {chosen}")).to_have_attribute("data-lit-symbol", "")
+        expect(figure.locator(".matrix > [data-lit-symbol]")).to_have_count(1)
+        figure.locator(".matrix").hover()
+
+
+def test_a_formula_is_tried_in_a_lesson(reader: Reader) -> None:
+    reader.open("/learn/far-words")
+    figure = reader.figure(2)
+    figure.get_by_role("slider").fill("6")  # 512
+    expect(figure.locator(".finding")).to_contain_text("n ≥ d")
+    first = figure.locator("tbody tr").first
+    expect(first).to_contain_text(f"{512**3:,}")
+    expect(figure.get_by_role("link")).to_have_attribute(
+        "href", re.compile(r"show=layer-costs.*512")
+    )
+    reader.open("/learn/training")
+    figure = reader.figure(3)
+    symbol = figure.locator('.written [data-symbol="warmup"]')
+    figure.get_by_role("textbox", name="warmup").focus()
+    expect(symbol).to_have_attribute("data-lit", "")
+    figure.get_by_role("textbox", name="d_model").focus()
+    expect(symbol).not_to_have_attribute("data-lit", "")
+
+
+def test_models_of_the_zoo_answer_beyond_their_length(reader: Reader) -> None:
+    reader.open("/learn/order")
+    figure = reader.figure(5)
+    answers = figure.locator("tbody tr")
+    expect(answers).to_have_count(7)
+    target = answers.nth(1).locator("td").first.inner_text()
+    for row in answers.all()[2:]:
+        same = row.locator("td").first.inner_text() == target
+        assert row.get_attribute("data-right") == str(same).lower()
+        assert (row.locator("mark").count() == 0) == same
+    states = re.compile(r"(\d+)\s% of the answers are right with sinusoids and (\d+)\s%")
+    stated = states.search(reader.page.locator("#lesson").inner_text())
+    assert stated
+    told = [answers.nth(row).locator("td").last.inner_text() for row in (2, 6)]
+    assert told == [*stated.groups()]
+    slider = figure.get_by_role("slider", name="Letters")
+    slider.fill("0")
+    expect(figure.locator("tr[data-right=true]")).to_have_count(5)
+    expect(figure.get_by_role("link")).to_have_attribute("href", re.compile("/zoo.*source="))
+
+
+def test_glosses_are_below_the_translation_of_any_sentence(reader: Reader) -> None:
+    reader.open("/learn/what-a-head-does")
+    figure = reader.figure(2)
+    written = figure.locator(".words.to button")
+    expect(written.filter(has_text="书").locator(".gloss")).to_have_text("book")
+    written.filter(has_text="买").click()
+    expect(figure.locator(".caption")).to_contain_text("it looks at bought")
+    figure.get_by_role("textbox", name="Sentence").fill("I see a cat.")
+    figure.get_by_role("button", name="Run").click()
+    expect(written.filter(has_text="猫").locator(".gloss")).to_have_text("cat")
+    expect(figure.get_by_role("link")).to_have_attribute("href", re.compile(r"source=I\+see.*open"))
+
+
+def test_a_model_is_trained_in_a_lesson(reader: Reader) -> None:
+    tiny = "task=copy&amp;longest=3&amp;steps=20&amp;d_model=16&amp;batch=200"
+    page = reader.page
+
+    def smaller(route: Route) -> None:
+        reply = route.fetch()
+        route.fulfill(response=reply, body=reply.text().replace("task=reverse", tiny))
+
+    page.route("**/learn/training*", smaller)
+    reader.open("/learn/training")
+    figure = reader.figure(1)
+    expect(figure.locator("div.run")).to_be_hidden()
+    figure.get_by_role("button", name="Train", exact=True).click()
+    patience = 4 * PATIENCE_MS
+    expect(figure.locator(".run-status strong")).to_have_text("Finished", timeout=patience)
+    expect(figure.locator("canvas").first).to_be_visible()
+    expect(figure.locator(".curve svg")).to_have_count(2)
+    expect(figure.locator("div.run")).to_have_css("display", "grid")  # not that of other views
+    figure.get_by_role("slider", name="Step of the training").press("Home")
+    expect(figure.locator(".step-now")).to_contain_text("Step 0")
+    expect(figure.get_by_role("link")).to_have_attribute(
+        "href", re.compile(r"/train\?run=.*step=0")
+    )
+    expect(figure.get_by_role("button", name="Train", exact=True)).to_be_visible()
+    assert violations(page) == []
+
+
+def test_the_labels_of_a_matrix_have_no_lines(reader: Reader) -> None:
+    """The steps by hand have."""
+    reader.open("/learn/order")
+    label = reader.figure(4).locator(".labels.rows .step").first
+    expect(label).to_have_css("border-top-width", "0px")
+    expect(label).to_have_css("padding-top", "0px")
+    expect(reader.figure(1).locator(".lab-figure .step").first).to_have_css("padding-top", "14px")
+
+
+def test_the_map_follows_a_word(reader: Reader) -> None:
+    reader.open("/learn/encoder-decoder")
+    figure = reader.figure(5)
+    expect(figure.locator(".caption")).to_contain_text("book")
+    figure.get_by_role("radio", name=re.compile("Cross-attention, layer 3")).check(force=True)
+    expect(figure.locator(".caption")).to_contain_text("while writing 书")
+    figure.get_by_role("radio", name=re.compile("Encoder, layer 2")).check(force=True)
+    expect(figure.locator(".caption")).to_contain_text("book looks most")
+
+
 def test_the_opening_leads_to_the_lessons_and_they_to_the_tour(reader: Reader) -> None:
     reader.page.goto(f"{reader.url}/?lang=en")
     reader.page.get_by_role("link", name="Show me how").click()
@@ -152,13 +257,24 @@ def test_every_figure_and_question_of_a_lesson_works(reader: Reader, lesson: str
     reader.open(f"/learn/{lesson}", lang="zh")
     for number in range(1, 1 + reader.page.locator("figure.live").count()):
         figure = reader.figure(number)
-        expect(figure.locator("canvas, svg, td").first).to_be_visible()
+        expect(figure.locator("canvas, svg, td, .run-head").first).to_be_visible()
+        heads = figure.locator(".atlas-frame").evaluate_all(
+            "all => all.map(one => one.clientWidth)"
+        )
+        assert all(width > 200 for width in heads), heads
+    [document] = [one.document("zh") for one in lessons() if one.slug == lesson]
+    expected = [part.block.expects for part in document.parts if isinstance(part, Predict)]
     for number in range(1, 1 + reader.page.locator(".predict").count()):
         question = reader.page.locator(f"#question-{number}")
         question.scroll_into_view_if_needed()
         question.get_by_role("button", name="不猜，直接看答案").click()
         expect(question.locator(".why")).to_be_visible()
-        expect(question.locator("[data-right='true'], .truth").first).to_be_visible()
+        right = question.locator("[data-right='true'] .what")
+        expect(right.or_(question.locator(".truth")).first).to_be_visible()
+        if question.get_attribute("data-kind") in ("looks", "next", "head"):
+            expect(right).to_contain_text(expected[number - 1])
+        if question.get_attribute("data-kind") in ("off", "change"):
+            expect(right).to_contain_text({"same": "不变", "changes": "改变"}[expected[number - 1]])
 
 
 def test_without_a_script_there_are_text_and_stills(
@@ -196,11 +312,62 @@ def test_a_remote_goes_through_a_lesson_in_front_of_a_class(reader: Reader) -> N
     assert top("#figure-1") == GAP
     page.get_by_role("button", name="Previous").click()
     assert top("#question-1") == GAP
+    page.keyboard.press("PageDown")
+    expect(page.locator("#figure-1 .stand")).to_have_attribute("data-live", "yes")
+    assert page.locator("#figure-1").evaluate("it => it.offsetHeight") > 720
+    page.keyboard.press("PageDown")  # within the figure, which is taller than the window
+    assert top("#figure-1") == round(GAP - 0.85 * 720)
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-projector", "")
     page.keyboard.press("Escape")
     expect(page.locator(".top")).to_be_visible()
     assert "projector" not in page.url
+
+
+def test_a_remote_goes_from_one_lesson_to_the_next(reader: Reader, context: BrowserContext) -> None:
+    page = reader.page
+    reader.open("/learn/training?projector=1")
+    with context.expect_page() as opening:
+        page.get_by_role("button", name="Notes").click()
+    notes = opening.value
+    expect(notes.locator(".notes h1")).to_have_text("Training")
+    page.bring_to_front()
+    reader.end()
+    page.keyboard.press("PageDown")
+    expect(page.locator("h1")).to_have_text("What attention explains")
+    assert "projector=1" in page.url
+    expect(notes.locator(".notes h1")).to_have_text("What attention explains")
+    expect(notes.locator(".state")).to_have_count(0)
+    notes.reload()
+    expect(notes.locator(".notes h1")).to_have_text("What attention explains")
+    notes.keyboard.press("PageUp")
+    expect(page.locator("h1")).to_have_text("Training")
+    expect(page.get_by_role("link", name="Next lesson")).to_be_in_viewport()
+    notes.close()
+
+
+def test_the_buttons_of_a_lecture_rest(reader: Reader) -> None:
+    reader.open("/learn/training?projector=1")
+    bar = reader.page.locator(".presenting")
+    reader.page.mouse.move(200, 200)
+    expect(bar).to_have_css("opacity", "0")
+    reader.page.mouse.move(210, 210)
+    expect(bar).to_have_css("opacity", "1")
+    bar.get_by_role("button", name="Next").click()
+    expect(bar).to_have_css("opacity", "0")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_lesson_can_be_read_in_the_dark(reader: Reader, lang: str) -> None:
+    reader.page.emulate_media(color_scheme="dark")
+    for lesson in lessons():
+        reader.open(f"/learn/{lesson.slug}", lang=lang)
+        for number in range(1, 1 + reader.page.locator("figure.live").count()):
+            reader.figure(number)
+        for question in reader.page.locator(".predict").all():
+            question.scroll_into_view_if_needed()
+            expect(question.locator(".actions")).to_be_visible()
+        assert violations(reader.page, colours=True) == [], lesson.slug
 
 
 @pytest.mark.parametrize("path", [LESSON, "/learn", "/learn/plan"])
@@ -213,4 +380,7 @@ def test_anyone_can_read_it(reader: Reader, path: str, width: int) -> None:
             reader.figure(number)
         reader.question(2)
     assert violations(reader.page) == []
-    assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not overflow(reader.page, width)
+    if path == "/learn/plan":
+        wider = "all => all.filter(one => one.scrollWidth > one.clientWidth).length"
+        assert reader.page.locator(".plan .scrolled").evaluate_all(wider) == 0

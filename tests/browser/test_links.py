@@ -130,8 +130,11 @@ def test_a_share_whose_model_is_gone_says_so(workspace: Workspace) -> None:
     expect(note).to_be_hidden()
     expect(rows.first).to_be_visible()
     assert rows.all_inner_texts() == seen
-    workspace.place("encoder", 0)
-    expect(workspace.find(".whatif .bad:visible")).to_contain_text("no longer served here")
+    workspace.place("encoder", 0)  # the probabilities do not depend on the place
+    expect(rows.first).to_be_visible()
+    assert rows.all_inner_texts() == seen
+    workspace.page.get_by_text("which heads matter", exact=True).click()
+    expect(workspace.find(".sweep:visible")).to_contain_text("no longer served here")
     expect(rows.first).to_be_hidden()
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.legible import overflow
 from tests.browser.workspace import Workspace, cell_of
 
 PLACE: dict[str, Any] = {
@@ -180,7 +181,7 @@ def test_a_phone_shows_the_picture_of_every_view_first(
         workspace.drawn()
         (top,) = (box["y"] for box in workspace.boxes("#view"))
         assert top < bar * 0.75, (view, top)
-        assert workspace.page.evaluate("document.documentElement.scrollWidth") == width
+        assert not overflow(workspace.page, width)
     expect(workspace.find("#source-tokens")).to_be_hidden()
     workspace.find("#band-open").click()
     expect(workspace.find("#source")).to_be_focused()

@@ -134,3 +134,14 @@ def test_direction_is_by_script_and_can_be_chosen(workspace: Workspace) -> None:
     workspace.drawn()
     assert workspace.link["direction"] == "zh-en"
     expect(workspace.find("#source-tokens .token").first).to_have_text("<2en>")
+
+
+def test_line_breaks_are_seen(workspace: Workspace) -> None:
+    workspace.open(source="The cat sat.\nThe dog ran.", view="attention", layer=1, head=2)
+    box = workspace.find("#source")
+    height = "box => [box.clientHeight, box.scrollHeight]"
+    seen, whole = box.evaluate(height)
+    assert seen >= whole, "both lines"
+    workspace.open(source="The cat sat. " * 12, view="attention", layer=1, head=2)
+    seen, whole = box.evaluate(height)
+    assert seen < 40 < whole, "one long line is scrolled"

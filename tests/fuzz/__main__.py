@@ -35,7 +35,13 @@ def main() -> int:
     """Send requests until the time is up."""
     asked = _arguments()
     folder = tempfile.TemporaryDirectory(prefix="headlight-fuzz-")
-    chosen = Settings(data_dir=Path(folder.name), max_shares_per_minute=1_000_000)
+    many = 1_000_000
+    chosen = Settings(
+        data_dir=Path(folder.name),
+        max_shares_per_minute=many,
+        max_rooms_per_minute=many,
+        max_room_tries_per_minute=many,
+    )
     app = create_app(chosen, Catalog.load(chosen.bundles, chosen.device))
     with folder, contract_of(app) as contract:
         labels = [label for label in contract.operations if asked.only in label]

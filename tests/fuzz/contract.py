@@ -62,7 +62,7 @@ class Contract:
         for found in schema.get_all_operations():
             assert isinstance(found, Ok), found
             self.operations[found.ok().label] = found.ok()
-        self.known = Known(self._share)
+        self.known = Known(self._share, self._collection, self._assignment, self._room)
 
     def cases(self, label: str) -> st.SearchStrategy[Asked]:
         """Return requests of an operation: some valid by the reference, some with a mistake."""
@@ -110,6 +110,32 @@ class Contract:
         case = self.operations["POST /api/shares"].Case(body=KEPT, media_type=JSON)
         page = {"Headlight-Client": secrets.token_hex()}  # the same page would get the same share
         response = case.call(headers=page)
+        assert response.status_code == 201, response.text
+        made: dict[str, Any] = response.json()
+        return made
+
+    def _collection(self) -> dict[str, Any]:
+        body: Any = {"title": "A title", "items": [{"lesson": "masks"}]}
+        case = self.operations["POST /api/collections"].Case(body=body, media_type=JSON)
+        response = case.call()
+        assert response.status_code == 201, response.text
+        made: dict[str, Any] = response.json()
+        return made
+
+    def _assignment(self) -> dict[str, Any]:
+        asked = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
+        body: Any = {"title": "A title", "questions": [asked]}
+        case = self.operations["POST /api/assignments"].Case(body=body, media_type=JSON)
+        response = case.call()
+        assert response.status_code == 201, response.text
+        made: dict[str, Any] = response.json()
+        return made
+
+    def _room(self) -> dict[str, Any]:
+        case = self.operations["POST /api/rooms"].Case(
+            body={"state": {"link": "/"}}, media_type=JSON
+        )
+        response = case.call()
         assert response.status_code == 201, response.text
         made: dict[str, Any] = response.json()
         return made

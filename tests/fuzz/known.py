@@ -13,6 +13,7 @@ from schemathesis import Case
 from app.answers.share_state import VIEWS
 from app.schemas.shares import OPTION
 
+LINKS = ["/?source=Hi", "/?source=Hi&layer=9&view=none", "/learn/masks#figure-1", "/lab?x=1_0"]
 OFTEN = 0.8  # share of the requests that are changed
 RATES = [1.0, 0.95, 0.7]  # shares of the fields of a body
 MODEL = "en-zh"
@@ -27,6 +28,8 @@ TEXTS = [
 ]
 PLACES = ["encoder.0.self", "encoder.2.self", "decoder.1.self", "decoder.0.cross"]
 AT = [*PLACES, "source", "source.position", "target.position", "encoder.1.ffn.residual"]
+PATCHED = [*(f"{place}.mix" for place in PLACES), "source.input", "encoder.1.ffn.norm"]
+ADDED = ["source.input", "encoder.1.ffn.output", "decoder.0.cross.residual"]
 SELECT = [
     "*",
     "*.weights",
@@ -37,6 +40,8 @@ SELECT = [
     "inside.lens.*",
     "inside.logit.*",
     "inside.relevance.*",
+    "inside.occlusion",
+    "inside.integrated-gradients",
     "*.mask:uint8",
 ]
 MATRICES = ["encoder.0.self.W_q", "*.gain", "decoder.0.cross.*", "nothing"]
@@ -56,6 +61,13 @@ def _deed(draw: Random) -> Any:
     deeds += [{"cut": _edge(draw)}, {"temperature": draw.choice([0.01, 0.5, 2, 100])}]
     deeds += [{"mask": _index(draw)}, {"shuffle": _index(draw)}]
     deeds += [{"freeze": {"source": draw.choice(TEXTS)}}]
+    rows = draw.choice([None, [_edge(draw)], [_edge(draw), _edge(draw)]])
+    deeds += [{"patch": {"source": draw.choice(TEXTS), "rows": rows}}]
+    deeds += [{"cut": [_edge(draw), _edge(draw)]}]
+    deeds += [{"scale": draw.choice([-1, 0, 2])}, {"fill": draw.choice([-3, 0.5])}]
+    to = {"source": draw.choice(TEXTS), "row": _index(draw)}
+    deeds += [{"add": {"to": to, "minus": draw.choice([None, to])}}]
+    deeds += [{"add": [draw.random()] * 256}]
     return draw.choice(deeds)
 
 
@@ -67,8 +79,15 @@ def _changes(draw: Random) -> list[Any]:
         at = draw.choice(PLACES)
         if do == "drop" or "shuffle" in do:
             at = "source.position"
+        if {"patch", "scale", "fill"} & {*do}:
+            at = draw.choice(PATCHED)
+        if "add" in do:
+            at = draw.choice(ADDED)
         head = draw.choice([None, 0, 7, 8]) if at in PLACES and "mask" not in do else None
         made.append({"at": "source" if "mask" in do else at, "do": do, "head": head})
+        for part in ("heads", "rows", "units"):
+            if draw.random() < 0.2:
+                made[-1][part] = [_index(draw)]
     return made
 
 
@@ -110,6 +129,7 @@ FIELDS: Mapping[str, Callable[[Random], Any]] = {
     "d_model": lambda draw: draw.choice([1, 2, 7, 64]),
     "text": lambda draw: draw.choice(["https://example.org/s/1", "猫", "The cat sat."]),
     "theme": lambda draw: draw.choice(["light", "dark"]),
+    "link": lambda draw: draw.choice(["/", "/?source=Hi", "/lab", "//example.org", "/docs"]),
 }
 FORMS = ["*/*", "application/json", "application/octet-stream", "application/x-npz"]
 FORMS = [*FORMS, *FORMS, "text/html;q=nan, a, ;q=2"]
@@ -141,11 +161,27 @@ def fitting(body: Any) -> Any:
 
 
 class Known:
-    """Existing shares; `make` creates one if there is none left."""
+    """Existing shares, collections, assignments and rooms; functions create missing ones."""
 
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        make: Callable[[], dict[str, Any]],
+        collect: Callable[[], dict[str, Any]],
+        assign: Callable[[], dict[str, Any]],
+        make_room: Callable[[], dict[str, Any]],
+    ) -> None:
         self._make = make
+        self._collection = collect
+        self._assignment = assign
+        self._make_room = make_room
         self.shares: list[dict[str, Any]] = []
+        self.rooms: list[dict[str, Any]] = []
+
+    def room(self, draw: Random) -> dict[str, Any]:
+        """Return the `code` and the `key` of a room."""
+        while len(self.rooms) < 2:
+            self.rooms.append(self._make_room())
+        return draw.choice(self.rooms)
 
     def share(self, draw: Random) -> dict[str, Any]:
         """Return the `id` and the `edit_key` of a share."""
@@ -166,20 +202,49 @@ class Known:
     def _parameter(self, case: Case[Any], name: str, draw: Random) -> Any:
         if name == "select":
             return draw.choice(MATRICES)
+        if name == "link" and draw.random() < OFTEN:
+            return draw.choice([*LINKS, f"/s/{self.share(draw)['id']}"])
         return real(case.query[name], draw, OFTEN, name)
 
     def _fill_path(self, case: Case[Any], draw: Random) -> None:
         if draw.random() > OFTEN:
             return
         found = dict(case.path_parameters)
-        if "/shares/" in case.path:
+        if "/collections/" in case.path:
+            self._fill_collection(case, found, draw)
+        elif "/shares/" in case.path:
             share = self.share(draw)
             found["id"] = draw.choice([share["id"], share["id"].upper()])
             if case.method == "DELETE" and draw.random() < 0.5:
                 case.headers["Edit-Key"] = share["edit_key"]
                 self.shares.remove(share)
+        elif "/assignments/" in case.path:
+            one = self._assignment()
+            found["id"] = one["id"]
+            if draw.random() < OFTEN:
+                case.headers["Authorization"] = f"Bearer {one['key']}"
+        elif "/rooms/" in case.path:
+            self._fill_room(case, found, draw)
         else:
             found["id"] = MODEL
         for counted in found.keys() & {"n", "example"}:
             found[counted] = _index(draw)
         case.path_parameters = found
+
+    def _fill_collection(self, case: Case[Any], found: dict[str, Any], draw: Random) -> None:
+        one = self._collection()
+        found["id"] = one["id"]
+        if case.method != "GET" and draw.random() < OFTEN:
+            case.headers["Edit-Key"] = one["edit_key"]
+            if case.method == "PUT":
+                case.headers["If-Match"] = draw.choice(["*", '"1"', '"2"'])
+
+    def _fill_room(self, case: Case[Any], found: dict[str, Any], draw: Random) -> None:
+        if case.path.endswith(("/events", "/state")) and case.method == "GET":
+            return  # a room that exists would keep the request waiting
+        room = self.room(draw)
+        found["code"] = room["code"]
+        if draw.random() < OFTEN:
+            case.headers["Authorization"] = f"Bearer {room['key']}"
+            if case.method == "DELETE" and case.path.endswith("{code}"):
+                self.rooms.remove(room)

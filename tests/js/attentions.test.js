@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, pictures, place, placeOf, stands, summaries, taught, texts,
+  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, place, placeOf, stands, summaries, taught, texts,
 } from "../../static/js/data/attentions.js";
+import { pictures } from "../../static/js/data/glimpses.js";
 import { lit, opener, pair } from "../../static/js/state/highlight.js";
 import { working } from "../../static/js/compute/softmax-row.js";
 import { createStore } from "../../static/js/state/store.js";

@@ -55,6 +55,15 @@ test("what was sampled is held to its own tokens, a text that was given to the t
   assert.equal(given.trace.decode, undefined);
 });
 
+test("a text is held to its continuation, and only that is shown", () => {
+  const before = trace();
+  before.output.tokens = [3, 4, 8, 9].map((id) => ({ ...token(`w${id}`), id }));
+  before.output.continues = 2;
+  assert.deepEqual(writing(page().link, before), { target: null, decode: { method: "greedy", prefix: [8, 9], max_tokens: 2 } });
+  const other = { ...before, output: { ...before.output, tokens: [3, 4, 8, 7].map((id) => ({ ...token(`w${id}`), id })) } };
+  assert.deepEqual(pieces(before, other), [{ text: "w8", differs: false }, { text: "w9", differs: true }]);
+});
+
 test("an older share held the text: it counts where it was cut into the same tokens", () => {
   const of = { ...page(), share: /** @type {any} */ ({}), live: false };
   const other = trace();

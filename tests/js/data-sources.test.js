@@ -138,8 +138,8 @@ test("a view is offered where the model has the capabilities that it names", () 
   const plain = offered(able([])).map(({ id }) => id);
   assert.ok(plain.includes("attention") && plain.includes("lines"));
   for (const id of ["decoding", "worksheet", "inside", "training", "whatif"]) assert.ok(!plain.includes(id), id);
-  assert.ok(!offered(able(["worksheet"])).includes(view("worksheet")), "it needs another as well");
-  assert.ok(offered(able(["worksheet", "parameters"])).includes(view("worksheet")));
+  assert.ok(!offered(able(["parameters"])).includes(view("worksheet")), "one that it does not name");
+  assert.ok(offered(able(["worksheet"])).includes(view("worksheet")));
 });
 
 test("a view is offered where the model has an attention for it", () => {
@@ -156,4 +156,36 @@ test("a link to a view that is not offered opens the nearest one, and the page k
   assert.equal(store.get().unoffered, "worksheet");
   store.go({ view: "heads" });
   assert.deepEqual([store.get().link.view, store.get().unoffered], ["heads", null]);
+});
+
+test("a share with replies of another model describes it, and asks it only while it is served with the same weights", async () => {
+  const other = { ...MODEL, id: "gpt", digest: "7" };
+  const question = { trace: { source: "a", model: "gpt", select: ["x"] } };
+  /** @param {any[]} models  served now @param {any[][]} [calls] */
+  const opened = async (models, calls = []) => {
+    const api = {
+      ...telling(calls),
+      models: async () => models,
+      readShare: async (/** @type {string} */ id) => ({ id, state: { source: "a" }, model: MODEL, trace: trace(), asks: [question] }),
+      readAnswer: async () => ({ ...trace(), described: other }),
+    };
+    const source = frozen(api, { id: "s", initial: DEFAULTS, options: {} });
+    return { source, page: await source.open?.(DEFAULTS) };
+  };
+  const more = /** @type {any} */ ({ trace: { source: "a", model: "gpt", select: ["y"] } });
+
+  /** @type {any[][]} */
+  const calls = [];
+  const there = await opened([MODEL, other], calls);
+  assert.deepEqual(there.page?.models?.map(({ id }) => id), ["gpt", "en-zh"]);
+  await there.source.answer(more, signal);
+  assert.deepEqual(calls, [["answer", more, signal]], "not sent to the share's own model");
+
+  for (const models of [[MODEL], [MODEL, { ...other, digest: "8" }]]) {
+    const gone = await opened(models);
+    assert.deepEqual(gone.page?.models?.map(({ id, digest }) => [id, digest]), [["gpt", "7"], ["en-zh", "0"]], "as it was");
+    await assert.rejects(gone.source.answer(more, signal), { kind: "frozen" });
+  }
+  const alone = await opened([{ ...MODEL, digest: "9" }, other]);
+  assert.deepEqual(alone.page?.models?.map(({ id, digest }) => [id, digest]), [["gpt", "7"], ["en-zh", "0"]], "those of the share");
 });

@@ -54,6 +54,17 @@ test("where little room is, a cell keeps its least size and the matrix outgrows 
   assert.ok(counted.width <= 320, "columns that are only counted are not scrolled to");
 });
 
+test("the rows of a wide matrix are high enough for their labels; a square one stays square", () => {
+  const room = { width: 330, height: 400 };
+  const wide = fit({ rowWidths: widths(8, 60), colWidths: widths(29, 40), ...room });
+  assert.ok(wide.cellWidth < 10 && wide.cellHeight >= wide.line, `${wide.cellWidth} × ${wide.cellHeight}`);
+  assert.ok(8 * wide.cellHeight <= 29 * wide.cellWidth, "never higher than wide");
+  const few = fit({ rowWidths: widths(8, 60), colWidths: widths(29, 40), ...room, height: 180 });
+  assert.ok(few.height <= 180, "nor than its room");
+  const square = fit({ rowWidths: widths(29, 60), colWidths: widths(29, 40), ...room });
+  assert.equal(square.cellHeight, square.cellWidth);
+});
+
 test("everything grows with the labels, as for a projector", () => {
   const count = 6;
   const small = fit({

@@ -44,6 +44,16 @@ test("hidden special tokens leave rows that sum to less, and what they got is sa
   assert.deepEqual([tokenAt(found.rows, 0), tokenAt(found.cols, 1)], [1, 2]);
 });
 
+test("tokens of a chat's template are hidden with special ones", () => {
+  const chat = page({ special: "hide" });
+  chat.trace.tokens.source = chat.trace.tokens.source.map((one, i) => (i === 1 ? { ...one, template: true } : one));
+  const found = read(chat);
+  assert.deepEqual(texts(found.cols.steps), ["·the₂"]);
+  assert.deepEqual([found.specials, found.templated], [2, true]);
+  assert.deepEqual(four(found.sinks), [0.9], "what the row gives to <2zh> and the template");
+  assert.equal(read(page({ special: "hide" })).templated, false);
+});
+
 test("the mean and the maximum are over all heads of the layer", () => {
   const mean = read(page({ pool: "mean" }));
   assert.deepEqual(four(mean.matrix.values.slice(0, 3)), [0.6, 0.15, 0.25]);

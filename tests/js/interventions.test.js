@@ -24,12 +24,66 @@ test("a change is said in words of the reader", () => {
   assert.equal(says({ ...off, do: "mean" }), "Encoder, layer 2, head 4: its mean");
   assert.equal(says({ ...off, do: { temperature: 0.5 } }), "Encoder, layer 2, head 4: temperature 0.5");
   assert.match(says({ ...off, do: { freeze: { source: "A dog." } } }), /pattern of “A dog\.”$/);
+  const patch = { patch: { source: "A dog." } };
+  assert.equal(says({ at: `${off.at}.mix`, head: off.head, do: patch }), says(off).replace(/: .*$/, ": mix taken from “A dog.”"));
+  const stream = { at: "encoder.0.ffn.norm", do: { patch: { source: "A dog.", rows: [[1, 2]] } } };
+  assert.equal(says(stream), "Encoder, feed-forward, layer 1: norm at the₂ taken from “A dog.”");
+  assert.match(says({ at: "source.input", do: patch }), /^source: input taken from “A dog\.”$/);
+  const along = (/** @type {object} */ to, /** @type {object} */ more = {}) => says({ at: `${off.at}.mix`, head: off.head, do: { patch: { source: "A dog.", to, ...more } } });
+  const { at, head } = off;
+  assert.match(along({ at: `${at}.q`, head }), /: mix taken from “A dog\.”, only directly for q of .+ head \d$/);
+  assert.match(along({ at: "decoder.1.ffn.norm" }), /, only directly for the logits$/);
+  assert.match(along({ at: "encoder.0.ffn.norm" }), /, only directly for norm of Encoder, feed-forward, layer 1$/);
+  assert.match(along({ at: `${at}.q`, head }, { rows: [[1, 1]] }), /: mix at .+ taken from “A dog\.”, only directly for q of /);
   assert.equal(says({ at: "encoder.0.self", head: 0, do: { cut: [1, 0] } }), "Encoder, layer 1, head 1: the₁ ↛ <2zh> cut");
   assert.match(says({ at: "source", do: { mask: 2 } }), /^the₂ masked$/);
   assert.equal(says({ at: "source.position", do: { shuffle: 3 } }), "positions shuffled (3)");
   assert.equal(says({ at: "source.position", do: "drop" }), "positions of the sentence dropped");
-  assert.equal(says({ at: "target.position", do: "drop" }), "positions of the translation dropped");
+  assert.equal(says({ at: "target.position", do: "drop" }), "positions of the output dropped");
   assert.equal(says({ at: "encoder.0.ffn.residual", do: "drop" }), "Encoder, feed-forward, layer 1: residual dropped");
+});
+
+test("a change of numbers is said with its part", () => {
+  const zero = { do: "zero" };
+  assert.equal(says({ at: "encoder.1.ffn.output", ...zero }), "Encoder, feed-forward, layer 2: off");
+  assert.equal(says({ at: "encoder.1.self.output", ...zero }), "Encoder self-attention, layer 2: off");
+  assert.equal(says({ at: "decoder.0.self.output", do: { scale: 2 } }), "Decoder self-attention, layer 1: ×2");
+  assert.equal(says({ at: "decoder.1.cross.output", ...zero }), "Cross-attention, layer 2: off");
+  assert.equal(says({ at: "encoder.1.ffn.hidden", units: [16], do: { fill: -3 } }), "Encoder, feed-forward, layer 2, unit 17: set to -3");
+  assert.equal(says({ at: "encoder.1.ffn.hidden", units: [0, 2], ...zero }), "Encoder, feed-forward, layer 2, units 1, 3: off");
+  assert.equal(says({ at: "encoder.1.ffn.hidden", ...zero }), "Encoder, feed-forward, layer 2, hidden units: off");
+  assert.equal(says({ at: "encoder.1.self.mix", head: 3, do: { scale: 0.5 } }), "Encoder, layer 2, head 4: ×0.5");
+  assert.equal(says({ at: "encoder.1.self.mix", do: { scale: 0.5 } }), "Encoder, layer 2, all heads: ×0.5");
+  assert.equal(says({ at: "encoder.1.self.v", head: 3, do: { scale: 0.5 } }), "Encoder, layer 2, head 4, v: ×0.5");
+  assert.equal(says({ at: "source.input", do: { add: [1, 2] } }), "Encoder, input: a vector added");
+  const [to, minus] = [{ source: "A dog.", row: 1 }, { source: "A cat.", row: 2 }];
+  assert.equal(says({ at: "source.input", do: { add: { to, times: 2 } } }), "Encoder, input: plus 2 × token 2 of “A dog.”");
+  assert.equal(says({ at: "source.input", do: { add: { to, minus } } }), "Encoder, input: plus (token 2 of “A dog.” minus token 3 of “A cat.”)");
+});
+
+test("several heads, edges and rows are said", () => {
+  assert.equal(says({ at: "encoder.1.self", heads: [0, 3], do: "zero" }), "Encoder, layer 2, heads 1 and 4: off");
+  assert.equal(says({ at: "encoder.1.self", heads: [0, 1, 3], do: "uniform" }), "Encoder, layer 2, heads 1, 2, 4: uniform");
+  assert.equal(says({ at: "encoder.1.self", head: 0, do: { cut: [[0, 1], [2, 1]] } }), "Encoder, layer 2, head 1: 2 edges cut");
+  assert.equal(says({ at: "encoder.1.self", head: 0, rows: [1], do: "zero" }), "Encoder, layer 2, head 1: off, only at the₁");
+  assert.equal(says({ at: "encoder.1.ffn.output", rows: [2, 1], do: "zero" }), "Encoder, feed-forward, layer 2: off, only at 2 tokens");
+  for (const odd of [{ heads: 3 }, { rows: "x" }, { units: {} }, { heads: [null] }])
+    assert.equal(typeof says({ at: "encoder.1.ffn.hidden", do: "zero", ...odd }), "string");
+});
+
+test("a part's numbers are changed once, apart from its heads' pattern", () => {
+  const scale = { at: "encoder.1.ffn.output", do: { scale: 2 } };
+  assert.deepEqual(put([scale], { ...scale, do: "zero" }), [{ ...scale, do: "zero" }]);
+  const unit = { at: "encoder.1.ffn.hidden", units: [3], do: { fill: 1 } };
+  assert.deepEqual(put([unit], { ...unit, units: [4] }), [unit, { ...unit, units: [4] }], "another unit");
+  assert.deepEqual(put([off], { at: `${off.at}.mix`, head: 3, do: { scale: 2 } }).length, 2);
+  assert.deepEqual(put([off], { at: off.at, heads: [3], do: "zero" }).length, 2, "several heads are one target");
+  assert.equal(same({ ...off, head: undefined, heads: [1] }, { ...off, head: undefined, heads: [2] }), false);
+});
+
+test("a change of several heads touches each of them", () => {
+  const both = [{ at: "encoder.1.self", heads: [0, 3], do: "zero" }];
+  assert.deepEqual([0, 1, 3].map((head) => touches(both, "encoder.1.self", head)), [true, false, true]);
 });
 
 test("whether the rest of a row was rescaled is said", () => {
@@ -69,6 +123,18 @@ test("a head has one pattern: the later takes the place of the earlier, in its p
   assert.deepEqual(put([hot], colder), [colder]);
 });
 
+test("a tensor is patched once, a token of it apart from the others", () => {
+  const patch = (/** @type {string} */ source, /** @type {any} */ rows) => ({ at: "encoder.0.ffn.norm", do: { patch: { source, ...(rows ? { rows } : {}) } } });
+  assert.deepEqual(put([patch("a", null)], patch("b", null)), [patch("b", null)]);
+  assert.deepEqual(put([patch("a", [[1, 2]])], patch("b", [[0, 2]])), [patch("b", [[0, 2]])], "by our row");
+  assert.equal(put([patch("a", [[1, 2]])], patch("a", [[1, 1]])).length, 2);
+  assert.equal(put([patch("a", null)], { ...patch("a", null), at: "encoder.1.ffn.norm" }).length, 2);
+  const along = (/** @type {object} */ to) => ({ at: "encoder.0.ffn.norm", do: { patch: { source: "a", to } } });
+  const ends = [along({ at: "decoder.0.cross.v", head: 0 }), along({ at: "decoder.0.cross.v", head: 1 }), along({ at: "decoder.0.cross.k", head: 0 })];
+  assert.equal(ends.reduce((list, one) => put(list, one), [patch("a", null)]).length, 4, "and each path from it");
+  assert.equal(put(ends, ends[1]).length, 3);
+});
+
 test("a cell is set or cut, a token masked once, positions shuffled or dropped", () => {
   const cut = { ...cell, do: { cut: [1, 2] } };
   assert.deepEqual(put([cell], cut), [cut]);
@@ -101,5 +167,11 @@ test("which heads anything is done to", () => {
   assert.ok(touches([off], "encoder.1.self", 3));
   assert.ok(!touches([off], "encoder.1.self", 2));
   assert.ok(touches([{ at: "encoder.1.self", do: "zero" }], "encoder.1.self", 7));
+  const mix = { at: "encoder.1.self.mix", head: 3, do: { patch: { source: "a" } } };
+  assert.ok(touches([mix], "encoder.1.self", 3), "the tensor of a head");
+  assert.ok(!touches([mix], "encoder.1.self", 2));
+  assert.ok(!touches([mix], "encoder.1.sel", 3));
+  assert.ok(touches([{ ...mix, head: null }], "encoder.1.self", 2));
+  assert.ok(!touches([{ at: "encoder.1.self.residual", do: "drop" }], "encoder.1.self", 2), "not the residual around it");
   assert.ok(!touches(/** @type {any} */ ([null, 5]), "encoder.1.self", 3));
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { createLabels, ruler, stands } from "../../static/js/draw/labels.js";
+import { clipped, createLabels, ruler, stands } from "../../static/js/draw/labels.js";
 
 /** An element as far as a label is one. */
 function element() {
@@ -171,4 +171,13 @@ test("text is measured once in each font and size, and not for ever", () => {
   assert.equal(measured, before);
   small("cat");
   assert.equal(measured, before + 1, "what nobody asked for in 4096 others is forgotten");
+});
+
+test("a long label is cut so that the cells keep their room", () => {
+  const label = (/** @type {string} */ word) => ({ reads: null, writes: { space: "·", word, nth: null, lang: "en", special: false } });
+  const measure = (/** @type {string} */ text) => 10 * text.length;
+  const [short, long] = clipped([label("mat"), label("<0xF0><0x9F><0x98>")], measure, 100);
+  assert.equal(short.writes.word, "mat");
+  assert.equal(long.writes.word, "<0xF0>…", "84 pixels at least");
+  assert.equal(clipped([label("<0xF0><0x9F>")], measure, 1000)[0].writes.word, "<0xF0><0x9F>", "there is room");
 });

@@ -51,3 +51,18 @@ test("a stream that failed, or was cut short, is a problem", async () => {
   await assert.rejects(all(failed), (error) => error instanceof Problem && error.kind === "busy");
   await assert.rejects(all(served(['{"n": 1}\n{"n"'])), (error) => error instanceof Problem && error.kind === "offline");
 });
+
+test("an overview says how far it is, and comes in the last line", async () => {
+  const document = JSON.stringify({ __metadata__: { trace: JSON.stringify({ id: "7", tokens: {}, tensors: {} }) } });
+  const head = encoder.encode(document);
+  const file = new Uint8Array(8 + head.length);
+  new DataView(file.buffer).setBigUint64(0, BigInt(head.length), true);
+  file.set(head, 8);
+  const end = JSON.stringify({ end: { file: btoa(String.fromCharCode(...file)) } });
+  /** @type {unknown[]} */
+  const told = [];
+  const api = served(['{"progress": {"done": 1}}\n', `${end}\n`]);
+  const trace = await api.overview({}, undefined, (progress) => told.push(progress));
+  assert.deepEqual([trace.id, told], ["7", [{ done: 1 }]]);
+  await assert.rejects(served(['{"progress": {"done": 1}}\n']).overview({}, undefined, () => {}), (error) => error instanceof Problem && error.kind === "offline");
+});

@@ -32,6 +32,7 @@ test("every key round-trips", () => {
     decode: { method: "beam", beam: 4 },
     interventions: [{ at: "encoder.1.self", head: 3, do: "zero" }],
     pad_to: 12,
+    chat: /** @type {const} */ (true),
     view: "qkv",
     block: /** @type {const} */ ("cross"),
     layer: 2,
@@ -191,7 +192,7 @@ test("the address bar says what a view lets one choose, however it is written", 
 });
 
 test("what a change of each key asks for is another trace, and of the place is not", () => {
-  assert.deepEqual([...REQUEST_KEYS], ["source", "model", "direction", "target", "decode", "interventions", "pad_to"]);
+  assert.deepEqual([...REQUEST_KEYS], ["source", "model", "direction", "target", "decode", "interventions", "pad_to", "chat"]);
   for (const key of REQUEST_KEYS) {
     const store = createStore({ ...DEFAULTS, source: "Hi" });
     store.set({ status: "ready" });

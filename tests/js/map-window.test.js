@@ -10,25 +10,25 @@ const SIZE = { width: 500, height: 400 };
 
 test("all of it is in sight at first, whichever side is longer", () => {
   const camera = windows.whole(EXTENT, SIZE);
-  assert.equal(camera.scale, 0.4);
+  assert.deepEqual(camera, { top: 0, left: 0, wide: 0.4, high: 0.4 });
   assert.deepEqual(windows.windowOf(camera, EXTENT, SIZE), { rows: [0, 1000], cols: [0, 1000] });
   assert.equal(windows.isWhole(windows.windowOf(camera, EXTENT, SIZE), EXTENT), true);
-  assert.equal(windows.whole({ rows: 3, cols: 2 }, SIZE).scale, windows.CLOSEST);
+  assert.equal(windows.whole({ rows: 3, cols: 2 }, SIZE).wide, windows.CLOSEST);
 });
 
 test("what is under the pointer stays there while it is zoomed", () => {
   let camera = windows.whole(EXTENT, SIZE);
   const point = { x: 123, y: 211 };
-  const under = () => [camera.left + point.x / camera.scale, camera.top + point.y / camera.scale];
+  const under = () => [camera.left + point.x / camera.wide, camera.top + point.y / camera.high];
   const [col, row] = under();
   for (let i = 0; i < 12; i++) camera = windows.zoomed(camera, 1.4, point, EXTENT, SIZE);
   assert.ok(Math.abs(under()[0] - col) < 1e-9 && Math.abs(under()[1] - row) < 1e-9);
-  assert.equal(windows.zoomed(camera, 1e9, point, EXTENT, SIZE).scale, windows.CLOSEST);
+  assert.equal(windows.zoomed(camera, 1e9, point, EXTENT, SIZE).wide, windows.CLOSEST);
   assert.deepEqual(windows.zoomed(camera, 1e-9, point, EXTENT, SIZE), windows.whole(EXTENT, SIZE));
 });
 
 test("nothing beside the matrix is shown", () => {
-  const camera = { top: 10, left: 10, scale: 10 };
+  const camera = { top: 10, left: 10, wide: 10, high: 10 };
   const far = windows.moved(camera, { x: -1e6, y: -1e6 }, EXTENT, SIZE);
   assert.deepEqual([far.left, far.top], [1000 - 50, 1000 - 40]);
   const back = windows.moved(camera, { x: 1e6, y: 1e6 }, EXTENT, SIZE);
@@ -39,12 +39,12 @@ test("a window of the link is in sight, and comes back as it was", () => {
   /** @type {Window} */
   const window = { rows: [100, 140], cols: [300, 350] };
   const camera = windows.cameraOf(window, EXTENT, SIZE);
-  assert.equal(camera.scale, 10);
+  assert.equal(camera.high, 10);
   assert.deepEqual(windows.windowOf(camera, EXTENT, SIZE), window);
 });
 
 test("a cell is brought into sight by as little as it takes, or to the middle", () => {
-  const camera = { top: 100, left: 100, scale: 10 };
+  const camera = { top: 100, left: 100, wide: 10, high: 10 };
   assert.deepEqual(windows.revealing(camera, { row: 120, col: 130 }, EXTENT, SIZE), camera);
   assert.equal(windows.revealing(camera, { row: 50, col: null }, EXTENT, SIZE).top, 50);
   assert.equal(windows.revealing(camera, { row: 200, col: null }, EXTENT, SIZE).top, 201 - 40);
@@ -92,4 +92,33 @@ test("a causal mask hides the tiles whose keys all come later", () => {
   assert.equal(windows.hidden(units(1, 1), true), false);
   assert.equal(windows.hidden(units(2, 1), true), false);
   assert.equal(windows.hidden(units(0, 1), false), false);
+});
+
+test("a short text beside a long one fills the space until its units are as large as the other's", () => {
+  for (const turned of [false, true]) {
+    const [short, long] = /** @type {("rows" | "cols")[]} */ (turned ? ["cols", "rows"] : ["rows", "cols"]);
+    const [low, fine] = /** @type {("wide" | "high")[]} */ (turned ? ["wide", "high"] : ["high", "wide"]);
+    const size = turned ? { width: 400, height: 500 } : SIZE;
+    const extent = { rows: 0, cols: 0, [short]: 20, [long]: 1000 };
+    let camera = windows.whole(extent, size);
+    assert.deepEqual([camera[low], camera[fine]], [20, 0.5]);
+    assert.equal(windows.isWhole(windows.windowOf(camera, extent, size), extent), true);
+    assert.equal(windows.levelOf(windows.scaleOf(camera), extent), 1);
+    assert.deepEqual(windows.spanOf(1, extent), { [short]: 1, [long]: 2 });
+    const point = { x: 100, y: 100 };
+    const under = () => [camera.left + point.x / camera.wide, camera.top + point.y / camera.high];
+    const before = under();
+    camera = windows.zoomed(camera, 20, point, extent, size);
+    assert.deepEqual([camera[low], camera[fine]], [20, 10], "the long side alone");
+    assert.deepEqual(under(), before);
+    const window = windows.windowOf(camera, extent, size);
+    assert.deepEqual(window[short], [0, 20]);
+    assert.deepEqual(windows.windowOf(windows.cameraOf(window, extent, size), extent, size)[short], [0, 20]);
+    camera = windows.zoomed(camera, 3, point, extent, size);
+    assert.deepEqual([camera[low], camera[fine]], [30, 30], "then both");
+  }
+});
+
+test("a few rows are not higher than they need to be", () => {
+  assert.equal(windows.whole({ rows: 3, cols: 1000 }, SIZE).high, windows.ROOMY);
 });

@@ -15,6 +15,14 @@ test("a model of two texts is asked with both, one of one with that", () => {
   assert.deepEqual(request(null, { ...LINK, target: null, direction: null }, ["a"]), { source: "Hi", select: ["a"] });
 });
 
+test("only a model with a chat template is asked for a chat", () => {
+  const able = { ...ONE, capabilities: ["chat"] };
+  const link = { ...LINK, chat: /** @type {const} */ (true) };
+  assert.deepEqual(request(able, link, []), { words: "Hi", chat: true, select: [] });
+  assert.deepEqual(request(ONE, link, []), { words: "Hi", select: [] });
+  assert.equal(request(MODEL, link, []).chat, undefined);
+});
+
 test("a model of one direction is not asked for another", () => {
   const oneWay = { ...MODEL, directions: ["in-out"] };
   assert.deepEqual(request(oneWay, LINK, []), { source: "Hi", target: "嗨", select: [] });
@@ -33,4 +41,6 @@ test("a model from before the table is filled in; one that has it is left", () =
     ["decoder.0.cross", "padding"],
   ]);
   assert.equal(completed(ONE), ONE);
+  const older = completed({ ...MODEL, capabilities: ["decode"] });
+  assert.deepEqual(older.capabilities, ["decode", "candidates"]);
 });

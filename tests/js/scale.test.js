@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { legible } from "../../static/js/draw/paint.js";
-import { colorscale, colour, contrast, diverging, rgb, sequential } from "../../static/js/draw/scale.js";
+import { colorscale, colour, contrast, diverging, rgb, sequential, shares } from "../../static/js/draw/scale.js";
 
 const LIGHT = {
   paper: "#fbfaf7",
@@ -58,6 +58,14 @@ for (const [name, palette] of Object.entries({ light: LIGHT, dark: DARK })) {
     assert.ok(seen(0.05) >= 1.2, String(seen(0.05)));
     const change = contrast(colour(diverging(palette), 0.5 + 0.15 / 2), rgb(palette.paper));
     assert.ok(change >= 1.45, String(change));
+  });
+
+  test(`${name}: a small share of a sentence's attention is seen`, () => {
+    const seen = (/** @type {number} */ share) => contrast(colour(shares(palette), share), rgb(palette.paper));
+    assert.ok(seen(0.06) >= 1.7, String(seen(0.06)));
+    assert.ok(seen(0.02) >= 1.15, String(seen(0.02)));
+    assert.deepEqual(colour(shares(palette), 1), rgb(palette.attention));
+    assert.ok(seen(1) / seen(0.5) > 1.3, "strong ones still differ");
   });
 
   test(`${name}: equal steps shrink evenly towards the strong end`, () => {

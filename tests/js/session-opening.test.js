@@ -97,7 +97,7 @@ test("who may choose the head asks for what all of them look at, whatever the vi
   const { asked, session } = bound({}, { free: true });
   void session.run();
   await flush();
-  assert.deepEqual(asked[0].body.select, ["encoder.0.self.weights", "encoder.0.self.mask"]);
+  assert.deepEqual(asked[0].body.select, ["encoder.0.self.weights:uint8", "encoder.0.self.mask"]);
 });
 
 test("nothing typed leaves no problem behind", async () => {

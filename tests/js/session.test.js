@@ -155,3 +155,56 @@ test("a text that may be long is counted first; a long one comes as an overview"
   await flush();
   assert.deepEqual(asked.map(({ select }) => select), [["encoder.0.self.weights"]], "it is surely short: nothing to count");
 });
+
+/** A session whose overviews are answered by hand. */
+async function watching() {
+  const model = { ...MODEL, capabilities: [...MODEL.capabilities, "long"], max_tokens: 1000 };
+  const tokens = { source: Array.from({ length: 300 }, () => ({ text: "the", id: 1, start: 0, end: 3, special: false })), target: [] };
+  /** @type {{signal: AbortSignal, say: (progress: any) => void, reply: (answer: any) => Promise<void>}[]} */
+  const passes = [];
+  /** @type {any} */
+  const api = {
+    models: async () => [model],
+    overview: (/** @type {any} */ { select }, /** @type {AbortSignal} */ signal, /** @type {any} */ say) =>
+      select.length ? new Promise((resolve) => passes.push({ signal, say, reply: (answer) => (resolve(answer), flush()) })) : Promise.resolve({ ...SELF, tokens, tensors: {} }),
+    trace: async () => SELF,
+  };
+  const store = createStore({ ...DEFAULTS, block: "encoder", source: "the ".repeat(300) });
+  const session = bindSession(store, api, { needs: () => [], asks: () => [] });
+  void session.run();
+  await flush();
+  return { store, session, passes, answer: { ...SELF, id: "long", tokens, tensors: {} } };
+}
+
+test("the progress of a long text is on the page until its answer is there", async () => {
+  const { store, passes, answer } = await watching();
+  const progress = { phase: "pass", done: 1, of: 3, seconds: 2 };
+  passes[0].say(progress);
+  assert.deepEqual([store.get().progress, store.get().status], [progress, "waiting"]);
+  await passes[0].reply(answer);
+  assert.deepEqual([store.get().progress, store.get().status], [null, "ready"]);
+});
+
+test("a long run can be stopped, and tried again", async () => {
+  const { store, session, passes, answer } = await watching();
+  passes[0].say({ phase: "pass", done: 1, of: 3, seconds: 2 });
+  session.halt();
+  const { status, problem, progress } = store.get();
+  assert.deepEqual([status, problem?.kind, problem?.passing, progress], ["failed", "stopped", true, null]);
+  assert.equal(passes[0].signal.aborted, true);
+  passes[0].say({ phase: "pass", done: 2, of: 3, seconds: 3 });
+  await passes[0].reply(answer);
+  assert.deepEqual([store.get().progress, store.get().status], [null, "failed"], "what comes late is dropped");
+  void session.retry();
+  await flush();
+  assert.equal(passes.length, 2);
+  await passes[1].reply(answer);
+  assert.deepEqual([store.get().status, store.get().problem], ["ready", null]);
+});
+
+test("typing on stops a long run", async () => {
+  const { store, passes } = await watching();
+  passes[0].say({ phase: "pass", done: 1, of: 3, seconds: 2 });
+  store.go({ source: "the cat" }, "typed");
+  assert.deepEqual([passes[0].signal.aborted, store.get().progress], [true, null]);
+});

@@ -129,9 +129,9 @@ test("a share is changed once something else is asked of its model, and not when
   assert.deepEqual([isFixed({ share, live: false }), isFixed({ share, live: true }), isFixed({ share: null, live: false })], [true, false, false]);
 });
 
-test("a share holds four questions at most, and one of one text is of its own run", () => {
-  const many = Array.from({ length: 6 }, (_, n) => traced(page(), { source: `${n}`, select: ["*.weights"] }));
-  assert.equal(beside(page(), { needs: () => [], asks: () => many }).asks.length, 4);
+test("a share holds twenty questions at most, and one of one text is of its own run", () => {
+  const many = Array.from({ length: 22 }, (_, n) => traced(page(), { source: `${n}`, select: ["*.weights"] }));
+  assert.equal(beside(page(), { needs: () => [], asks: () => many }).asks.length, 20);
   const one = { ...MODEL, texts: ["text"] };
   const share = /** @type {any} */ ({ model: one, trace: trace(), state: { source: "the the" } });
   const opened = { ...page(), model: one, share, link: { ...LINK } };

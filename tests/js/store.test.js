@@ -35,7 +35,7 @@ test("a listener hears of each change once, with what was before and where it co
 test("a store begins with its link and nothing else", () => {
   const { link, ...rest } = createStore(LINK).get();
   assert.equal(link, LINK);
-  const nothing = { model: null, trace: null, answers: {}, runs: { trained: null, changed: null }, status: "waiting", problem: null, share: null, unoffered: null, live: true };
+  const nothing = { model: null, models: [], trace: null, answers: {}, runs: { trained: null, changed: null }, status: "waiting", problem: null, progress: null, share: null, unoffered: null, live: true };
   assert.deepEqual(rest, nothing);
 });
 

@@ -83,7 +83,11 @@ def test_linked_modules_say_what_they_say_one_by_one(folder: Path, tmp_path: Pat
     assert "nowhere" not in linked.read_text()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if (JS / f"pages/{page}.js").is_file()])
+def has_module(page: str) -> bool:
+    return (JS / f"pages/{PAGES[page].module or page}.js").is_file()
+
+
+@pytest.mark.parametrize("page", [*filter(has_module, PAGES)])
 def test_every_page_links(page: str, tmp_path: Path) -> None:
     linked = tmp_path / f"{page}.mjs"
     linked.write_text(script(page))
@@ -156,9 +160,24 @@ def test_a_module_can_stand_in_for_another(folder: Path) -> None:
 
 def test_a_handout_has_the_views_that_need_no_server() -> None:
     modules = Linker(JS, PAGES["handout"].instead).needed("pages/handout.js")
-    views = {path.parent.name for path in modules if path.name == "view.js"}
+    views = {path.parent.name for path in modules if path.match("views/*/view.js")}
     assert views == {
         *("decoding", "alignment", "lines", "attention", "qkv", "space", "heads", "compare")
     }
     styled = {name for name in views if (JS.parent / f"css/views/{name}.css").is_file()}
     assert styled <= {*(PAGES["handout"].views or ())}
+
+
+def test_only_handouts_that_need_it_compare_models_and_split_scores() -> None:
+    pages = ("handout", "full-handout", "long-handout", "collection-handout")
+    for made in ("function likest(", "function breakdown("):
+        has = {page for page in pages if made in script(page)}
+        assert has == {*pages} - {"handout"}
+    assert stylesheet("full-handout") == stylesheet("handout")
+
+
+def test_only_handouts_of_long_texts_have_their_map() -> None:
+    has = {page: "createMinimap" in script(page) for page in ("handout", "long-handout")}
+    assert has == {"handout": False, "long-handout": True}
+    assert ".minimap" in stylesheet("long-handout")
+    assert ".minimap" not in stylesheet("handout")

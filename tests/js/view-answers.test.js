@@ -5,7 +5,7 @@ import { DEFAULTS } from "../../static/js/state/link.js";
 import { createStore } from "../../static/js/state/store.js";
 import { bindAnswers, bounded } from "../../static/js/state/view-answers.js";
 import { keyOf } from "../../static/js/state/view-requests.js";
-import { trace } from "./trace.js";
+import { tensor, trace } from "./trace.js";
 
 const MIB = 2 ** 20;
 
@@ -87,4 +87,21 @@ test("when it stops, nobody waits for any answer", async () => {
   asked[0].reply(answer(1));
   await new Promise(setImmediate);
   assert.deepEqual(store.get().answers, {});
+});
+
+test("what an answer about the same run already has is not asked for again", async () => {
+  const { store, asked, ask } = asking(READY);
+  const of = (/** @type {string[]} */ select, more = {}) => ({ trace: { text: "a", model: "b", select, ...more } });
+  await ask(of(["x", "y"]));
+  const found = { ...trace(), tensors: { x: tensor(["query"], [1], [1]), y: tensor(["query"], [1], [2]) } };
+  asked[0].reply(found);
+  await new Promise(setImmediate);
+  await ask(of(["y"]));
+  assert.equal(asked.length, 1);
+  assert.equal(store.get().answers[keyOf(of(["y"]))], found);
+  await ask(of(["y", "z"]));
+  await ask(of(["y"], { text: "c" }));
+  await ask(of(["y"], { dtype: "uint8" }));
+  await ask(of(["y"], { summarise: ["p"] }));
+  assert.equal(asked.length, 5, "another tensor, another text, another precision, a summary");
 });

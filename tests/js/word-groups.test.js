@@ -30,6 +30,24 @@ test("pieces of a word are one word, marks and special tokens stay apart", () =>
   assert.deepEqual([word.start, word.end, word.special], [3, 10, false]);
 });
 
+test("a space that is a token of its own belongs to what follows", () => {
+  const tokens = cut([["was", 0, 3], [" ", 3, 4], ["re", 4, 6], ["named", 6, 11], [" ", 11, 12], ["你好", 12, 14], [" ", 14, 15], ["(", 15, 16]]);
+  assert.deepEqual(words(tokens), [[0], [1, 2, 3], [4, 5], [6, 7]]);
+  assert.deepEqual(spelled(tokens), ["was", " renamed", " 你好", " ("]);
+  assert.deepEqual(words(cut([["a", 0, 1], ["\n", 1, 2], ["b", 2, 3]])), [[0], [1], [2]]);
+});
+
+test("a chat's template is not of one word with the text", () => {
+  const template = cut([["user", 0, 0]]).map((one) => ({ ...one, special: false, template: true }));
+  const tokens = [...template, ...template, ...cut([["Hel", 0, 3], ["lo", 3, 5]]), ...template];
+  assert.deepEqual(words(tokens), [[0, 1], [2, 3], [4]]);
+});
+
+test("the bytes of a character keep the space before it", () => {
+  const tokens = cut([["a", 0, 1], [" <0xE7>", 2, 3], ["<0x8C><0xAB>", 2, 3]]);
+  assert.deepEqual(spelled(tokens), ["a", " 猫"]);
+});
+
 test("Chinese characters stand for themselves, Latin pieces beside them join", () => {
   const tokens = cut([
     ["很", 0, 1],
@@ -54,7 +72,7 @@ test("the bytes of one character become it, and a letter among them joins its wo
     ["<0xB1>", 7, 8],
     ["c", 8, 9],
   ]);
-  assert.deepEqual(spelled(tokens), [" naïve", " ", "🐱", "c"]);
+  assert.deepEqual(spelled(tokens), [" naïve", " 🐱", "c"]);
 });
 
 test("words cover every token once, in order", () => {

@@ -28,14 +28,15 @@ function workedOut({ model, tensors, parameters, lengths }) {
       const head = (layer + 1) % heads;
       const cell = { block: block.id, layer, head, query: lengths[block.query] - 1, key: layer };
       const named = names(model, cell);
-      const missing = [...named.tensors, ...named.parameters].filter((name) => !tensors[name] && !parameters[name]);
+      const missing = [...named.tensors, ...named.parameters, ...named.slices, ...named.fed].filter((name) => !tensors[name] && !parameters[name]);
       if (missing.length) return { block: block.id, layer, missing };
       const sheet = worksheet(find, cell, named);
       const keys = Array.from({ length: lengths[block.key] }, (_, j) => step(`k${j}`));
       const list = stages({ t, sheet, named, cell, joins: between(block), query: step("q"), key: keys[cell.key], keys });
       const { largest, count, agrees } = overall(list);
+      const checks = Object.fromEntries(list.flatMap(({ id, check }) => (check ? [[id, check.largest]] : [])));
       const text = transcript(t, [], list);
-      return { block: block.id, layer, missing, stages: list.map(({ id }) => id), largest, count, agrees, text };
+      return { block: block.id, layer, missing, stages: list.map(({ id }) => id), checks, largest, count, agrees, text };
     }),
   );
 }

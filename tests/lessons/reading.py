@@ -4,7 +4,8 @@ import re
 from html import unescape
 
 from app.lessons.library import Lesson, lessons
-from app.lessons.markdown import Document, Figure, Predict, Text
+from app.lessons.markdown import Document, Figure, Predict, Text, read
+from app.lessons.numbers import PLACE
 
 LANGS = ("en", "zh")
 PAGES = [(lesson, lang) for lesson in lessons() for lang in LANGS]
@@ -19,21 +20,22 @@ PLACES = re.compile(
 
 def html(document: Document) -> str:
     """Return the whole lesson as HTML."""
-    said = [document.title, document.claim]
+    said = [document.title, document.claim, *document.notes]
     for part in document.parts:
         match part:
             case Text():
                 said.append(part.html)
             case Figure():
-                said.append(part.caption)
+                said += [part.caption, part.live, part.still, *part.notes]
             case Predict():
-                said += [part.question, part.why]
+                said += [part.question, part.why, *part.notes]
     return "\n".join(str(one) for one in said)
 
 
 def prose(lesson: Lesson, lang: str) -> str:
-    """Return it as plain text, without formulas."""
-    return unescape(TAG.sub("", MATH.sub(" ", html(lesson.document(lang)))))
+    """Return it as plain text, without formulas and without what it quotes from models."""
+    document = read(PLACE.sub(" ", lesson.written(lang)[1]), lang)
+    return unescape(TAG.sub("", MATH.sub(" ", html(document))))
 
 
 def numbers(text: str) -> set[str]:

@@ -1,23 +1,28 @@
 """Lessons: both languages, every link, every question."""
 
 import re
+from collections import Counter
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from app.answers.share_state import VIEWS
-from app.lessons.blocks import FigureBlock, Link, PredictBlock, parse_block
-from app.lessons.formulas import SYMBOLS, formula
+from app.lessons.blocks import KINDS, FigureBlock, Link, PredictBlock, parse_block
 from app.lessons.library import LESSONS, Lesson, lessons
-from app.lessons.links import by_hand, looking, running
-from app.lessons.markdown import Figure, Predict, meaning, read
-from model import Trace
+from app.lessons.links import by_hand, looking
+from app.lessons.markdown import Figure, Predict, Text, read
 from model.lab.compute import compute
+from model.live.options import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD
+from model.zoo.recipes import read_recipes
+from tests.lessons.answers import seen, weights, written
 from tests.lessons.conftest import Models
-from tests.lessons.reading import LANGS, NAMES, PAGES, html
+from tests.lessons.reading import LANGS, NAMES, PAGES, html, prose
 
+FORMULAS = {"why", "encoding", "warm-up", "layer-costs"}  # parts/formulas/formula.js
+CHOICES = {"shuffle", "scoring", "mask", "relative", "norm"}  # parts/lab/choices.js
 FAIR = 0.1  # by which the right answer leads, so that a prediction has one
 
 
@@ -33,9 +38,10 @@ QUESTIONS = [
     if isinstance(block, PredictBlock)
 ]
 LINKS = [
-    pytest.param(block.link, id=f"{lesson.slug}-{lang}-{at}")
+    pytest.param(link, id=f"{lesson.slug}-{lang}-{at}")
     for lesson, lang in PAGES
     for at, block in enumerate(blocks(lesson, lang))
+    for link in {block.link, getattr(block, "pictured", block.link)}
 ]
 
 
@@ -61,7 +67,7 @@ def test_a_lesson_has_what_a_lesson_has(lesson: Lesson, lang: str) -> None:
     assert f"<h2>{paper}</h2>" in text
     assert f"<h2>{sources}</h2>" in text
     assert not re.search(r"\*\*|\$|```|merror", text)
-    assert bool(re.search("[\u4e00-\u9fff]{10}", text)) == (lang == "zh")
+    assert bool(re.search("[\u4e00-\u9fff]{12}", prose(lesson, lang))) == (lang == "zh")
 
 
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
@@ -75,6 +81,19 @@ def test_every_link_leads_to_what_is_there(link: Link, models: Models) -> None:
     if link.page == "lab":
         if "show" not in link.state:
             compute(by_hand(link))
+        else:
+            assert link.state["show"] in FORMULAS
+        return
+    if link.page == "train":
+        known = {field.name for field in fields(LiveOptions)} | {"view", "block", "layer", "head"}
+        assert set(link.state) <= known
+        assert link.state["task"] in tasks_offered()
+        return
+    if link.page == "zoo":
+        found = read_recipes()
+        assert {found[name].task_name for name in link.state["models"].split(",")} == {
+            link.state["task"]
+        }
         return
     state = looking(link)
     assert state.view in (None, *VIEWS)
@@ -87,45 +106,127 @@ def test_every_link_leads_to_what_is_there(link: Link, models: Models) -> None:
         assert (getattr(state, name) or 0) < count, name
 
 
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+def test_a_figure_by_hand_is_about_what_it_has(lesson: Lesson) -> None:
+    found = [
+        [one.fields["about"].split() for one in blocks(lesson, lang) if "about" in one.fields]
+        for lang in LANGS
+    ]
+    assert found[0] == found[1]
+    for block in blocks(lesson, "en"):
+        about = set(block.fields.get("about", "").split())
+        if not about:
+            continue
+        there = {*compute(by_hand(block.link)).steps, *block.link.state}
+        if "choices" in block.fields:  # another choice has other steps
+            assert set(block.fields["choices"].split()) <= CHOICES
+            there |= {"encoding", "input", "position", "scored", "pi", "mask"}
+        assert about <= there
+        assert about & {"x", "w_q", "w_k", "w_v", "w_vocab"}, "nothing to change"
+
+
 @pytest.mark.parametrize("block", QUESTIONS)
 def test_every_question_has_one_answer(block: PredictBlock, models: Models) -> None:
+    if "value" in block.fields:
+        assert np.isfinite(float(block.fields["value"]))
+        return
     if block.link.page == "lab":
         step = compute(by_hand(block.link)).steps[block.fields["step"]]
         rows = step.value[0] if step.dims[0] == HEAD else step.value
         assert np.isfinite(rows[int(block.fields["row"])]).all()
         return
-    state = looking(block.link)
-    trace = seen(block.link, models)
-    place = f"{place_of(block.link, models)}.weights"
-    if block.kind in ("looks", "row"):
-        chances = trace.tensors[place].value[state.head or 0, state.query or 0]
+    row = looking(block.link).query or 0
+    if block.kind in ("looks", "row", "number"):
+        chances = weights(block.link, models)[looking(block.link).head or 0, row]
     elif block.kind == "head":
-        chances = trace.tensors[place].value[:, state.query or 0, state.key or 0]
+        chances = weights(block.link, models)[:, row, looking(block.link).key or 0]
     elif block.kind == "next":
-        chances = trace.tensors["decoder.probabilities"].value[state.query or 0]
+        chances = seen(block.link, models).tensors["decoder.probabilities"].value[row]
     else:
         return
     second, first = np.sort(np.asarray(chances, dtype=float))[-2:]
-    assert first - second >= FAIR or block.kind == "row"
+    assert first - second >= FAIR or block.kind in ("row", "number")
 
 
-def seen(link: Link, models: Models) -> Trace:
-    state = looking(link)
-    select = ["*.weights", "*.mask", "decoder.probabilities"]
-    return models(state.model).run([running(state).request(select, [])])[0]
+@pytest.mark.parametrize("block", QUESTIONS)
+def test_a_question_names_the_token_that_it_is_about(block: PredictBlock, models: Models) -> None:
+    """So that a model that translates otherwise cannot make the question wrong."""
+    if block.kind in ("off", "change") or block.link.page != "workspace" or block.expects == "":
+        return
+    state = looking(block.link)
+    if state.model is None and state.query is not None:
+        named = {one for one in written(block.link, models) if one}
+        words = re.findall(r"[A-Za-z']+|[\u4e00-\u9fff]", block.question)
+        assert named & set(words), named
 
 
-def place_of(link: Link, models: Models) -> str:
-    state = looking(link)
-    table = models(state.model).info.attentions
-    return [one.place for one in table if one.block == state.block][state.layer or 0]
+@pytest.mark.parametrize("block", QUESTIONS)
+def test_a_question_expects_an_answer(block: PredictBlock) -> None:
+    assert bool(block.expects) != ("value" in block.fields)
+
+
+@pytest.mark.parametrize(("lesson", "lang"), PAGES, ids=NAMES)
+def test_every_figure_comes_after_a_question(lesson: Lesson, lang: str) -> None:
+    asked = False
+    for block in blocks(lesson, lang):
+        assert asked or isinstance(block, PredictBlock), block.link
+        asked = isinstance(block, PredictBlock)
+
+
+# What a reader does, or sees, only on a page; pointing and clicking also work in a file.
+LIVE = {
+    "en": r"\b(?:above|type|move|step through|choose|press|draw|replace|restore|make|slider)\b",
+    "zh": r"上方|上面公式|拖动|滑块|换成|换一|输入|再选|改成|把.*(?:大|短|都|关闭)",
+}
+
+
+@pytest.mark.parametrize(("lesson", "lang"), PAGES, ids=NAMES)
+def test_a_caption_is_true_where_the_figure_is_not_live(lesson: Lesson, lang: str) -> None:
+    for part in lesson.document(lang).parts:
+        if isinstance(part, Figure) and "opening" not in part.block.link.state:
+            assert not re.search(LIVE[lang], part.block.caption, re.IGNORECASE), part.block.caption
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+def test_both_languages_try_the_same_figures(lesson: Lesson) -> None:
+    tried = [
+        [bool(block.live) for block in blocks(lesson, lang) if isinstance(block, FigureBlock)]
+        for lang in LANGS
+    ]
+    assert tried[0] == tried[1]
+
+
+def test_every_kind_of_question_is_asked_more_than_once() -> None:
+    kinds = Counter(
+        block.kind
+        for lesson in lessons()
+        for block in blocks(lesson, "en")
+        if isinstance(block, PredictBlock)
+    )
+    assert set(kinds) == set(KINDS)
+    assert min(kinds.values()) >= 2, kinds
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+def test_both_languages_expect_the_same(lesson: Lesson) -> None:
+    english, chinese = (
+        [(one.link, getattr(one, "expects", ""), one.fields) for one in blocks(lesson, lang)]
+        for lang in LANGS
+    )
+    assert english == chinese
+
+
+def test_the_expected_answer_is_not_on_the_page() -> None:
+    block = parse_block("predict looks", "/?source=a\nWhere?\nexpects: cat\nwhy: So.", 1)
+    assert isinstance(block, PredictBlock)
+    assert (block.expects, block.fields) == ("cat", {})
 
 
 def test_a_link_to_another_page_is_refused() -> None:
     with pytest.raises(ValueError, match="not a link"):
         Link.parse("https://example.org/?source=a")
     with pytest.raises(ValueError, match="not a link"):
-        Link.parse("/zoo?task=copy")
+        Link.parse("/room/abc?task=copy")
 
 
 @pytest.mark.parametrize(
@@ -162,25 +263,35 @@ def test_markup_of_a_lesson_is_text() -> None:
     assert "<script>" not in html(document)
 
 
-def test_symbols_are_in_the_glossary() -> None:
-    for symbol in SYMBOLS.values():
-        assert meaning(symbol.term, "zh") != meaning(symbol.term, "en") or symbol.term == "softmax"
-
-
-def test_symbols_are_marked_once() -> None:
-    made = formula(r"\mathrm{softmax}(q_i K^\top / \sqrt{d_k}) W_O", display=False)
-    assert list(made.symbols) == ["softmax", "q", "K", "d_k", "W_O"]
-    assert made.mathml.count("data-term") == 5
-    assert 'data-part="q"' in made.mathml
-
-
-def test_words_in_formulas_are_words() -> None:
-    made = formula(r"\mathrm{Attention}(x)", display=False)
-    assert "<mi>Attention</mi>" in made.mathml
-    assert "A" not in made.symbols
-
-
 def test_lessons_are_packed() -> None:
     root = Path(__file__).parents[2]
     assert "COPY lessons lessons" in (root / "Dockerfile").read_text()
     assert "!lessons" in (root / ".dockerignore").read_text().split()
+
+
+@pytest.mark.parametrize(("lesson", "lang"), PAGES, ids=NAMES)
+def test_the_speaker_has_notes_for_every_scene(lesson: Lesson, lang: str) -> None:
+    document = lesson.document(lang)
+    assert document.notes
+    for part in document.parts:
+        assert isinstance(part, Text) or part.notes, part
+    english = lesson.document("en")
+    counts = [
+        [len(part.notes) for part in one.parts if not isinstance(part, Text)]
+        for one in (document, english)
+    ]
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    "text", ["# A\n\nB.\n\nText.\n\n```notes\nNo.\n```", "# A\n\n```notes\nNo.\n```\n\nB."]
+)
+def test_notes_without_a_scene_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"notes must follow|must begin"):
+        read(text, "en")
+
+
+def test_notes_are_for_the_speaker_only() -> None:
+    document = read("# A\n\nB.\n\n```notes\nAsk *why* `<b>`.\n\nThen wait.\n```\n\nText.", "en")
+    assert document.notes == ("Ask why <b>.", "Then wait.")
+    assert [str(part.kind) for part in document.parts] == ["text"]

@@ -45,6 +45,15 @@ def config(tokenizer: Tokenizer) -> ModelConfig:
     )
 
 
+@pytest.fixture(scope="module")
+def model(config: ModelConfig) -> Transformer:
+    """A random model with weights so large that its output varies from token to token."""
+    torch.manual_seed(3)
+    model = Transformer(config).eval()
+    torch.nn.init.normal_(model.embedding.weight, std=0.5)
+    return model
+
+
 @pytest.fixture(scope="session")
 def bundle(
     tokenizer: Tokenizer, config: ModelConfig, tmp_path_factory: pytest.TempPathFactory

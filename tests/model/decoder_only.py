@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
-from model.adapters.validate import check_decode, check_interventions, check_range
+from model.adapters.validate import check_decode, check_interventions
+from model.adapters.validate_parts import check_range
 from model.decode.beam_search import beam
 from model.decode.sampling import Draw
 from model.decode.search import Predictor, sample
@@ -157,7 +158,7 @@ class OneText(Adapter):
         select(request.summarise, self.info.places, "summarise")
         # The continued text has places too.
         lengths = {TEXT: self.info.max_tokens}
-        check_interventions(request.interventions, self.names, self.info.attentions, lengths)
+        check_interventions(request.interventions, self.names, self.info.attentions, lengths, {})
         if request.pad_to is not None:
             check_range("pad_to", request.pad_to, len(tokens), self.info.max_tokens)
 

@@ -71,7 +71,7 @@ LONG = "猫" * 63
             {"interventions": (Intervention("target.position", "drop", 0),)},
             "interventions[0].head",
             "unknown-field",
-            "does not apply to a head",
+            "must be left out: drop has no heads there",
         ),
         (
             {"interventions": (Intervention("encoder.0.self", "zero", 4),)},

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from model.adapters.bind_interventions import MAX_SENTENCES
 from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.other_runs import MAX_SENTENCES
 from model.adapters.request import Decode, Request, Trace
 from model.errors import InputError
 from model.trace.interventions import Intervention

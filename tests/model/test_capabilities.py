@@ -1,14 +1,16 @@
 """A model declares its capabilities; requests for others are rejected by name."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.model_info import CAPABILITIES
+from model.adapters.model_info import CAPABILITIES, REASONS
 from model.adapters.request import Request
 from model.adapters.sweep import check as check_sweep
 from model.bundle.weights import CHECKPOINTS, save_bundle
@@ -18,7 +20,8 @@ from model.trace.interventions import Intervention
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 
-MEASURED = {"mean", "learning"}
+MEASURED = {"mean", "learning", "chat"}
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,7 @@ def pre(
 
 
 def test_the_shipped_model_has_all_capabilities() -> None:
-    assert load(CHECKPOINTS / "en-zh", "cpu").info.capabilities == set(CAPABILITIES)
+    assert load(CHECKPOINTS / "en-zh", "cpu").info.capabilities == set(CAPABILITIES) - {"chat"}
 
 
 def test_a_pre_norm_model_has_the_same_capabilities(
@@ -58,6 +61,18 @@ def test_a_pre_norm_model_traces_and_decodes(pre: EncoderDecoder) -> None:
     assert trace.summaries.keys() == set(pre.info.places)
 
 
+def test_what_is_missing_has_a_reason(tiny: EncoderDecoder) -> None:
+    missing = {"mean": "no-means", "learning": "no-snapshots", "chat": "no-template"}
+    assert dict(tiny.info.missing) == missing
+    with pytest.raises(InputError, match=r"has no means of its heads, because the means"):
+        tiny.trace("A", interventions=[ZERO])
+
+
+def test_the_page_has_words_for_every_reason() -> None:
+    script = (ROOT / "static/js/state/missing-wording.js").read_text()
+    assert set(re.findall(r'^  "([a-z-]+)": ', script, re.M)) == set(REASONS)
+
+
 ZERO = Intervention("encoder.0.self", "mean", 0)
 ASKING: dict[str, tuple[Callable[[EncoderDecoder], Any], str]] = {
     "decode": (lambda model: model.decode("The cat"), "model"),
@@ -67,6 +82,11 @@ ASKING: dict[str, tuple[Callable[[EncoderDecoder], Any], str]] = {
     "lens": (lambda model: model.trace("The cat", select=["*.q", "inside.lens.*"]), "select[1]"),
     "contributions": (lambda model: model.trace("A", select="inside.logit.self"), "select[0]"),
     "relevance": (lambda model: model.trace("A", select="inside.relevance.*"), "select[0]"),
+    "attribution": (lambda model: model.trace("A", select="inside.occlusion"), "select[0]"),
+    "scores": (
+        lambda model: model.trace("A", select="inside.score.encoder.0.self.0.0.0.*"),
+        "select[0]",
+    ),
     "mean": (lambda model: model.trace("A", interventions=[ZERO]), "interventions[0].do"),
 }
 

@@ -137,8 +137,8 @@ def test_directions_are_those_that_were_trained(bundle: Path, tmp_path: Path) ->
 # Messages of the server to processes that it has started, over its own pipes,
 # or in a cluster with a shared token.
 BETWEEN_PROCESSES = {
-    "app/engine/engine_process.py",
-    "app/engine/processes.py",
+    "app/engine/jobs.py",
+    "app/engine/messages.py",
     "app/scale/replica.py",
     "app/scale/runner.py",
 }

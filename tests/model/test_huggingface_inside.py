@@ -105,9 +105,9 @@ def test_the_lens_reads_every_layer_as_the_library_would(
         assert (lens["rank"][layer] - ranks).abs().max() <= 1  # equal to rounding
 
 
-def terms(trace: Trace, rows: int) -> Tensor:
+def terms(trace: Trace, rows: int, prefix: str = "inside.logit") -> Tensor:
     """The sum of all contributions to each row's logit."""
-    names = [f"inside.logit.{term}" for term in TERMS]
+    names = [f"{prefix}.{term}" for term in TERMS]
     found = [trace[name].value.double().reshape(-1, rows).sum(0) for name in names if name in trace]
     return torch.stack(found).sum(0)
 
@@ -125,6 +125,30 @@ def test_contributions_add_up_to_the_librarys_logit(folders: Path, name: str, te
     torch.testing.assert_close(terms(trace, len(ids)), expected, atol=atol, rtol=1e-4)
     total = trace["inside.logit.total"].value.double()
     torch.testing.assert_close(total, expected, atol=atol, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_contrasts_add_up_to_the_librarys_log_odds(folders: Path, name: str) -> None:
+    adapter = opened(folders / name)
+    prefix = "inside.contrast.runner-up"
+    trace = adapter.trace(LONG, select=[f"{prefix}.*"])
+    _, _, logits = own(folders / name, trace)
+    ids = torch.tensor(predicted(trace, logits))[:, None]
+    chosen = logits.gather(1, ids)[:, 0]
+    best = logits.scatter(1, ids, -torch.inf).max(dim=-1).values
+    against = logits.gather(1, trace[f"{prefix}.candidates"].value[:, None].long())[:, 0]
+    torch.testing.assert_close(against, best, atol=1e-5, rtol=1e-5)
+    expected = (chosen - best).double()
+    atol = 1e-4 * float(logits.abs().max())
+    torch.testing.assert_close(terms(trace, len(ids), prefix), expected, atol=atol, rtol=1e-4)
+    for found in (trace[f"{prefix}.total"].value, trace[f"{prefix}.lens"].value[-1]):
+        torch.testing.assert_close(found.double(), expected, atol=atol, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", LENS)
+def test_without_a_sum_a_contrast_is_only_read(folders: Path, name: str) -> None:
+    trace = opened(folders / name).trace("The cat sat", select=["inside.contrast.5.*"])
+    assert {one.rpartition(".")[2] for one in trace} == {"lens", "candidates"}
 
 
 def test_a_heads_contribution_is_what_it_adds_through_the_fixed_norm(folders: Path) -> None:

@@ -9,6 +9,7 @@ import torch
 pytest.importorskip("transformers")
 
 import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.text import Text
@@ -56,6 +57,34 @@ def test_the_pieces_of_a_character_share_its_span(sentence: str) -> None:
         if "<0x" in spelled:
             codes = spelled.replace("<0x", "").replace(">", "").strip()
             assert bytes.fromhex(codes).decode() == character
+
+
+@pytest.mark.parametrize("sentence", ["a 😀 b", "😀 猫", "  猫 😀😀", "猫 a 😀"])
+def test_a_space_before_a_character_is_not_in_the_span_of_its_bytes(sentence: str) -> None:
+    """As in vocabularies that merge the space with the first byte of what often follows it."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("Ġ", "ð"), ("Ġ", "ç")]  # the bytes F0 and E7
+    pieces = [*alphabet, *map("".join, merges)]
+    made = Tokenizer(models.BPE({piece: i for i, piece in enumerate(pieces)}, merges))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    known = Text(transformers.PreTrainedTokenizerFast(tokenizer_object=made), 258, continues=True)
+    tokens = known.encode(sentence)
+    assert any(token.text.startswith(" <0x") for token in tokens)
+    spelled, written = known.written([token.id for token in tokens])
+    assert spelled == sentence
+    for both in (tokens, written):
+        for one in both:
+            assert (
+                one.text == " "
+                or sentence[one.start : one.end].strip() == sentence[one.start : one.end]
+            )
+            spaced = one.start > 0 and sentence[one.start - 1] == " " and "<0x" in one.text
+            first = not any(o.start == one.start for o in both[: both.index(one)])
+            assert one.text.startswith(" <0x") <= (spaced and first)
+        assert {i for one in both for i in range(one.start, one.end)} >= {
+            i for i, character in enumerate(sentence) if character != " "
+        }
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""The lab's steps against numbers computed by hand, and against torch's own modules."""
+"""The lab's attention against numbers computed by hand, and against torch's own modules."""
 
 import math
 from dataclasses import replace
@@ -7,36 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.errors import InputError
 from model.lab.compute import compute
 from model.lab.request import LabRequest, Matrix, Relative
-from model.transformer.cross_entropy import cross_entropy
+from tests.model.lab_numbers import IDENTITY, SIMPLE, Drawn, close, tensor
 
-IDENTITY = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-SIMPLE = LabRequest(IDENTITY, IDENTITY, IDENTITY, IDENTITY)
 SIZES = [(1, 1, 1, 1), (3, 3, 2, 2), (8, 8, 4, 2), (5, 7, 12, 3), (64, 64, 64, 8)]
-
-
-class Drawn:
-    """Random matrices of one seed."""
-
-    def __init__(self, seed: int) -> None:
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __call__(self, *shape: int) -> Any:
-        return torch.randn(*shape, generator=self.generator, dtype=torch.float64).tolist()
-
-
-def tensor(values: Any) -> Tensor:
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def close(found: NDArray[Any], expected: Any) -> None:
-    np.testing.assert_allclose(found, np.asarray(expected), atol=1e-11, rtol=1e-10)
 
 
 def test_the_identity_example_by_hand() -> None:
@@ -253,157 +231,7 @@ def test_a_note_s_example_by_hand() -> None:
     np.testing.assert_allclose(found["output"], outputs, atol=5e-5)
 
 
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_a_layer_as_torch_module(norm: Any) -> None:
-    drawn, width, hidden = Drawn(5), 6, 9
-    w = {name: drawn(width, width) for name in "qkvo"}
-    w_1, w_2, b_1, b_2 = drawn(width, hidden), drawn(hidden, width), drawn(hidden), drawn(width)
-    gains = [drawn(width) for _ in range(4)]
-    theirs = nn.TransformerEncoderLayer(
-        width, 2, hidden, 0.0, batch_first=True, norm_first=norm == "pre", dtype=torch.float64
-    )
-    with torch.no_grad():
-        theirs.self_attn.in_proj_weight.copy_(torch.cat([tensor(w[name]).T for name in "qkv"]))
-        theirs.self_attn.out_proj.weight.copy_(tensor(w["o"]).T)
-        for part, value in (
-            (theirs.linear1.weight, tensor(w_1).T),
-            (theirs.linear1.bias, tensor(b_1)),
-            (theirs.linear2.weight, tensor(w_2).T),
-            (theirs.linear2.bias, tensor(b_2)),
-            (theirs.norm1.weight, tensor(gains[0])),
-            (theirs.norm1.bias, tensor(gains[1])),
-            (theirs.norm2.weight, tensor(gains[2])),
-            (theirs.norm2.bias, tensor(gains[3])),
-        ):
-            part.copy_(value)
-        x = drawn(4, width)
-        expected = theirs(tensor(x)[None])[0]
-    found = compute(
-        LabRequest(
-            x, w["q"], w["k"], w["v"], w_o=w["o"], heads=2, norm=norm, gamma=gains[0],
-            beta=gains[1], w_1=w_1, b_1=b_1, w_2=w_2, b_2=b_2, ffn_gamma=gains[2],
-            ffn_beta=gains[3],
-        )
-    )  # fmt: skip
-    last = "ffn.norm" if norm == "post" else "ffn.residual"
-    close(found[last], expected)
-
-
-def test_a_residual_without_a_norm_is_a_sum() -> None:
-    found = compute(replace(SIMPLE, residual=True, w_1=IDENTITY, w_2=IDENTITY))
-    close(found["residual"], found["output"] + IDENTITY)
-    close(found["ffn.residual"], found["ffn.output"] + found["residual"])
-    assert not {"norm", "ffn.norm"} & set(found.steps)
-    bare = compute(replace(SIMPLE, w_1=IDENTITY, w_2=IDENTITY))
-    close(bare["ffn.output"], np.maximum(bare["output"], 0))
-    assert "residual" not in bare.steps
-
-
-@pytest.mark.parametrize("shift", [True, False])
-@pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
-def test_the_loss(shift: bool, smoothing: float) -> None:
-    drawn, targets = Drawn(9), [4, 0, 2, 2]
-    asked = LabRequest(
-        drawn(4, 3), IDENTITY, IDENTITY, IDENTITY, w_vocab=drawn(3, 5), targets=targets,
-        shift=shift, label_smoothing=smoothing,
-    )  # fmt: skip
-    found = compute(asked)
-    logits = tensor(found["output"]) @ tensor(asked.w_vocab)
-    close(found["logits"], logits)
-    close(found["probabilities"], logits.softmax(-1))
-    rows, ids = (logits[:-1], targets[1:]) if shift else (logits, targets)
-    losses = F.cross_entropy(rows, torch.tensor(ids), label_smoothing=smoothing, reduction="none")
-    close(found["losses"], losses)
-    close(found["loss"], losses.mean())
-    vocabulary = tensor(asked.w_vocab).T
-    outputs = tensor(found["output"])[: len(rows)]
-    close(found["loss"], cross_entropy(outputs, vocabulary, torch.tensor(ids), smoothing))
-    close(-(tensor(found["wanted"]) * rows.log_softmax(-1)).sum(-1).numpy(), losses)
-    assert found.steps["loss"].dims == ()
-
-
-def test_epsilon_is_added_to_the_variance() -> None:
-    found = compute(replace(SIMPLE, norm="post", epsilon=0.5, w_1=IDENTITY, w_2=IDENTITY))
-    for place in ("", "ffn."):
-        expected = F.layer_norm(tensor(found[f"{place}residual"]), (3,), eps=0.5)
-        close(found[f"{place}norm"], expected)
-
-
-def test_pre_norm_ends_in_a_norm() -> None:
-    found = compute(replace(SIMPLE, norm="pre", w_vocab=IDENTITY))
-    close(found["final.norm"], F.layer_norm(tensor(found["residual"]), (3,)))
-    close(found["logits"], found["final.norm"])
-
-
 def test_a_row_that_may_look_nowhere_is_zero() -> None:
     found = compute(replace(SIMPLE, padding=[True, True, True]))
     assert not found["weights"].any()
     assert not found["output"].any()
-
-
-MEMORY = [[1.0, 2.0], [3.0, 4.0]]
-WRONG: list[tuple[dict[str, Any], str, str, str]] = [
-    # request, kind, field, detail
-    ({"x": []}, "too-short", "x", "x has no rows; it must have at least 1"),
-    ({"x": [[]]}, "too-short", "x[0]", r"x\[0\] \(row 1\) has no numbers"),
-    ({"x": 3}, "wrong-type", "x", "x must be a list of rows"),
-    ({"x": ["abc"]}, "wrong-type", "x[0]", r"\(row 1\) must be a list of numbers"),
-    ({"x": [[1.0]] * 65}, "too-long", "x", "x may have at most 64 rows, not 65"),
-    ({"w_v": [[1.0] * 65] * 3}, "too-long", "w_v[0]", "may have at most 64 numbers, not 65"),
-    ({"w_q": [[1.0, 2.0], [3.0]]}, "ragged", "w_q[1]", r"\(row 2\) has 1 number, row 1 has 2"),
-    ({"w_q": [[1.0, "a"]]}, "wrong-type", "w_q[0][1]", r"\(row 1, column 2\) .* not text"),
-    ({"w_q": [[1.0, True]]}, "wrong-type", "w_q[0][1]", "not true or false"),
-    ({"w_q": [[None]]}, "wrong-type", "w_q[0][0]", "not nothing"),
-    ({"w_k": [[math.nan]]}, "not-finite", "w_k[0][0]", "row 1, column 1.* not nan"),
-    ({"w_k": [[1.0], [-math.inf]]}, "not-finite", "w_k[1][0]", "row 2, column 1.* not -inf"),
-    ({"w_k": [[2e6]]}, "out-of-range", "w_k[0][0]", "from -1000000 to 1000000, not 2e\\+06"),
-    ({"w_k": [[10**400]]}, "out-of-range", "w_k[0][0]", "not one of more than 300 digits"),
-    ({"b_q": [1.0, math.nan]}, "not-finite", "b_q[1]", r"\(column 2\) must be a finite number"),
-    ({"w_q": MEMORY}, "does-not-fit", "w_q", "w_q has 2 rows, but x has 3 columns"),
-    ({"memory": MEMORY}, "does-not-fit", "w_k", "w_k has 3 rows, but memory has 2 columns"),
-    ({"w_k": [[1.0]] * 3}, "does-not-fit", "w_k", "w_k has 1 column, but w_q has 3 columns"),
-    ({"heads": 2}, "does-not-fit", "heads", "3 columns, which 2 heads cannot share"),
-    ({"w_o": MEMORY}, "does-not-fit", "w_o", "w_o has 2 rows, but w_v has 3 columns"),
-    ({"b_o": [1.0]}, "missing", "w_o", "b_o needs w_o"),
-    ({"b_k": [1.0]}, "does-not-fit", "b_k", "b_k has 1 number; w_k needs 3"),
-    ({"scoring": "additive"}, "missing", "w", "additive scoring needs w"),
-    ({"scoring": "additive", "w": [1.0]}, "does-not-fit", "w", "w has 1 number, not 3"),
-    ({"w": [1.0]}, "does-not-fit", "w", "w belongs to additive scoring, not to scaled"),
-    ({"mask": "window"}, "missing", "window", "mask window needs window"),
-    ({"padding": [False]}, "does-not-fit", "padding", "padding has 1 number; .* needs 3"),
-    ({"padding": [0, 0, 0]}, "wrong-type", "padding[0]", "must be true or false"),
-    ({"relative": Relative()}, "missing", "relative", "one of add and multiply"),
-    ({"relative": Relative(add={"x": 1.0})}, "out-of-range", "relative.add", "whole number from"),
-    ({"relative": Relative(add={"1" * 5000: 1.0})}, "out-of-range", "relative.add", "63"),
-    ({"relative": Relative(multiply={"64": 1.0})}, "out-of-range", "relative.multiply", "63"),
-    ({"relative": Relative(add={"1": math.inf})}, "not-finite", "relative.add", "offset 1"),
-    ({"w_o": [[1.0]] * 3, "residual": True}, "does-not-fit", "residual", "1 features to the 3"),
-    ({"gamma": [1.0] * 3}, "missing", "norm", "gamma needs norm"),
-    ({"norm": "post", "beta": [1.0]}, "does-not-fit", "beta", "beta has 1 number"),
-    ({"w_1": IDENTITY}, "missing", "w_2", "w_1 needs w_2"),
-    ({"b_2": [1.0]}, "missing", "w_2", "b_2 needs w_2"),
-    ({"w_1": MEMORY, "w_2": MEMORY}, "does-not-fit", "w_1", "w_1 has 2 rows; it multiplies 3"),
-    ({"w_1": IDENTITY, "w_2": MEMORY}, "does-not-fit", "w_2", "w_2 has 2 rows, but w_1 has 3"),
-    ({"w_1": IDENTITY, "w_2": [[1.0]] * 3, "residual": True}, "does-not-fit", "w_2", "added to 3"),
-    ({"w_vocab": MEMORY}, "does-not-fit", "w_vocab", "w_vocab has 2 rows; .* 3 features"),
-    ({"targets": [0, 1, 2]}, "missing", "w_vocab", "targets needs w_vocab"),
-    ({"targets": [0], "w_vocab": IDENTITY}, "does-not-fit", "targets", "targets has 1 number"),
-    ({"targets": [0, 1.0, 0], "w_vocab": IDENTITY}, "wrong-type", "targets[1]", "whole number"),
-    ({"targets": [0, 3, 0], "w_vocab": IDENTITY}, "out-of-range", "targets[1]", "from 0 to 2"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("changes", "kind", "field", "detail"), WRONG)
-def test_errors_name_the_field(changes: dict[str, Any], kind: str, field: str, detail: str) -> None:
-    with pytest.raises(InputError, match=detail) as caught:
-        compute(replace(SIMPLE, **changes))
-    assert (caught.value.kind, caught.value.field) == (kind, field)
-    assert field in caught.value.detail
-
-
-def test_what_is_wrong_is_named_in_the_convention() -> None:
-    with pytest.raises(InputError, match="w_q has 2 columns, but x has 3 rows"):
-        compute(replace(SIMPLE, w_q=MEMORY, convention="column"))
-    one = replace(SIMPLE, x=[[1.0, 0.0, 0.0]], w_vocab=IDENTITY, targets=[0])
-    with pytest.raises(InputError, match="shifted targets need at least 2"):
-        compute(one)

@@ -14,6 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from model.adapters.encoder_decoder import EncoderDecoder, load
+from model.adapters.other_runs import Patch, Step, TokenOf
 from model.adapters.request import Decode, Request, Trace
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle, load_bundle
@@ -46,6 +47,20 @@ DROPPED = [
     "target.position",
     "encoder.1.ffn.residual",
     "decoder.0.self.residual",
+]
+PATCHED = [
+    *(f"{place}.{name}" for place in PLACES for name in ("q", "k", "v", "scores", "weights")),
+    *(f"{place}.{name}" for place in PLACES for name in ("mask", "mix", "output", "norm")),
+    "source.input",
+    "target.embedding",
+    "encoder.0.ffn.hidden",
+    "decoder.1.ffn.residual",
+]
+MOVED = [
+    *(f"{place}.{name}" for place in PLACES for name in ("output", "residual", "norm")),
+    "source.embedding",
+    "target.input",
+    "decoder.0.ffn.output",
 ]
 # Not shrunk: a failure is small, and each attempt takes a run of the model.
 OFTEN = settings(max_examples=10, deadline=None, derandomize=True, phases=(Phase.generate,))
@@ -80,20 +95,38 @@ def changes(draw: st.DrawFn, do: str) -> Intervention:
         return Intervention("source.position", do, value=draw(st.integers(0, 99)))
     if do == "drop":
         return Intervention(draw(st.sampled_from(DROPPED)), do)
+    other = st.builds(
+        Request,
+        st.sampled_from(SOURCES),
+        target=st.sampled_from(TARGETS),
+        decode=st.sampled_from(DECODES),
+        pad_to=st.sampled_from([None, 40]),
+    )
+    if do == "patch":
+        rows = st.lists(
+            st.tuples(index, index), min_size=1, max_size=4, unique_by=lambda row: row[1]
+        )
+        at, patch = draw(st.sampled_from(PATCHED)), draw(st.builds(Patch, other, rows.map(tuple)))
+        heads = at.startswith(tuple(PLACES)) and at.split(".")[-1] not in ("mask", "output", "norm")
+        return Intervention(at, do, draw(st.integers(0, HEADS - 1)) if heads else None, patch)
+    some = st.none() | st.lists(index, min_size=1, max_size=3, unique=True).map(tuple)
+    if do in ("scale", "fill", "add"):
+        number = st.floats(-3, 3)
+        row = st.builds(TokenOf, other, index)
+        added = st.builds(Step, row, st.none() | row, number)
+        at, value = draw(st.sampled_from(MOVED)), draw(added if do == "add" else number)
+        return Intervention(at, do, None, value, rows=draw(some), units=draw(some))
     values: dict[str, st.SearchStrategy[Any]] = {
         "set": st.builds(Cell, index, index, st.floats(0, 1), st.booleans()),
-        "cut": st.tuples(index, index),
+        "cut": st.tuples(index, index) | st.tuples(st.tuples(index, index), st.just((0, 1))),
         "temperature": st.floats(0.1, 10),
-        "freeze": st.builds(
-            Request,
-            st.sampled_from(SOURCES),
-            target=st.sampled_from(TARGETS),
-            decode=st.sampled_from(DECODES),
-            pad_to=st.sampled_from([None, 40]),
-        ),
+        "freeze": other,
     }
     head = draw(st.none() | st.integers(0, HEADS - 1))
-    return Intervention(draw(st.sampled_from(PLACES)), do, head, draw(values.get(do, st.none())))
+    several = draw(st.none() | st.just((0, 2))) if head is None else None
+    where = draw(some) if EFFECTS[do].part else None
+    made = draw(values.get(do, st.none()))
+    return Intervention(draw(st.sampled_from(PLACES)), do, head, made, several, where)
 
 
 ANY = st.sampled_from([*EFFECTS]).flatmap(changes)

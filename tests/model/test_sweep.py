@@ -1,13 +1,18 @@
 """A sweep gives the same result for every head as a separate run without it."""
 
-from dataclasses import replace
+import re
+from dataclasses import astuple, replace
+from itertools import combinations
 
 import pytest
 import torch
 
+from model.adapters import sweep_changes
 from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.other_runs import Patch
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import TOKENS, Ablation, sweep
+from model.adapters.sweep_changes import count
 from model.decode.steps import Hypothesis
 from model.errors import InputError
 from model.trace.interventions import Intervention
@@ -70,6 +75,83 @@ def test_a_sweep_of_one_row_equals_that_row(tiny: EncoderDecoder) -> None:
     for one, all_ in zip(alone, every, strict=True):
         assert one.delta == pytest.approx(all_.delta[3:4], abs=1e-6)
         assert one.divergence == pytest.approx(all_.divergence[3:4], abs=1e-6)
+
+
+@pytest.mark.parametrize("request_", REQUESTS[:3], ids=range(3))
+def test_each_sublayer_equals_a_separate_run(tiny: EncoderDecoder, request_: Request) -> None:
+    base = tiny.trace(request_, select=LOGITS)
+    swept = sweep(tiny, request_, "zero", over="sublayers")
+    found = [one for batch in swept.batches for one in batch]
+    networks = [f"{stack}.{n}.ffn" for stack in ("encoder", "decoder") for n in (0, 1)]
+    assert {one.at for one in found} == {f"{at}.output" for at in (*tiny.info.places, *networks)}
+    assert len(found) == swept.heads == 10
+    for one in found:
+        assert (one.head, one.also, one.interaction) == (None, None, None)
+        made = (*request_.interventions, Intervention(one.at, "zero"))
+        alone = forced(tiny, request_, base, made)
+        delta = [b - a for a, b in zip(base.output.logprobs, alone.output.logprobs, strict=True)]
+        assert one.delta == pytest.approx(delta, abs=1e-5)
+
+
+@pytest.mark.parametrize(("effect", "request_"), [("zero", 1), ("uniform", 2)])
+def test_a_pair_is_both_heads_at_once(tiny: EncoderDecoder, effect: str, request_: int) -> None:
+    request = REQUESTS[request_]
+    base = tiny.trace(request, select=LOGITS)
+    among = ["decoder.1.cross", "encoder.0.*"]
+    swept = sweep(tiny, request, effect, over="pairs", among=among)
+    found = [one for batch in swept.batches for one in batch]
+    places = ["encoder.0.self", "decoder.1.cross"]
+    heads = [(at, head) for at in places for head in range(4)]
+    pairs = [(*one, *other) for one, other in combinations(heads, 2)]
+    assert [(one.at, one.head) for one in found[:8]] == heads
+    assert [(one.at, one.head, *astuple(one.also)) for one in found[8:] if one.also] == pairs
+    assert swept.heads == len(found) == count(tiny.info, effect, "pairs", 9, among) == 36
+
+    def delta(*made: Intervention) -> list[float]:
+        alone = forced(tiny, request, base, (*request.interventions, *made))
+        return [b - a for a, b in zip(base.output.logprobs, alone.output.logprobs, strict=True)]
+
+    for one in found[8:]:
+        assert one.also
+        assert one.interaction
+        made = [Intervention(head.at, effect, head.head) for head in (one, one.also)]
+        both, first, second = delta(*made), delta(made[0]), delta(made[1])
+        assert one.delta == pytest.approx(both, abs=1e-5)
+        more = [b - a - c for b, a, c in zip(both, first, second, strict=True)]
+        assert one.interaction == pytest.approx(more, abs=1e-5)
+    assert max(max(map(abs, one.interaction or ())) for one in found[8:]) > 1e-3
+
+
+def test_too_many_pairs_are_refused_before_anything_runs(
+    tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_changes, "MAX_PAIRS", 100)
+    monkeypatch.setattr(tiny, "run", None)
+    with pytest.raises(InputError, match="24 heads make 276 pairs; at most 100") as caught:
+        sweep(tiny, REQUESTS[0], over="pairs")
+    assert (caught.value.kind, caught.value.field) == ("too-long", "among")
+    assert caught.value.excess
+    assert caught.value.excess.limit == 100
+
+
+@pytest.mark.parametrize(
+    ("effect", "over", "among", "field"),
+    [
+        ("uniform", "sublayers", None, "over"),
+        ("zero", "positions", None, "over"),
+        ("zero", "heads", ["encoder.*"], "among"),
+        ("zero", "pairs", ["encoder.9.self"], "among[0]"),
+        (Patch(REQUESTS[0]), "pairs", None, "over"),
+        ("zero", "layers", None, "over"),
+    ],
+    ids=range(6),
+)
+def test_parts_that_cannot_be_swept_are_named(
+    tiny: EncoderDecoder, effect: str | Patch, over: str, among: list[str] | None, field: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(field)) as caught:
+        sweep(tiny, REQUESTS[0], effect, over=over, among=among)
+    assert caught.value.field == field
 
 
 def test_a_batch_grows_with_what_a_run_can_read(tiny: EncoderDecoder) -> None:

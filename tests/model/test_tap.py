@@ -53,7 +53,7 @@ def test_each_row_is_changed_as_alone(made: list[tuple[Intervention, ...]]) -> N
     alone = recorders(made)
     over = {QUERY: SOURCE, KEY: SOURCE}
     expected = [
-        row.replace(f"{PLACE}.weights", value, over)
+        row.replace(f"{PLACE}.weights", value, (HEAD, QUERY, KEY), over)
         for row, value in zip(alone, before, strict=True)
     ]
     assert torch.equal(changed, torch.stack(expected))

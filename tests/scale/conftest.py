@@ -8,14 +8,11 @@ import pytest
 
 from tests.scale.cluster import deploy, of_cluster, running_cluster
 
-NEEDS = ("ray", "redis")
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests that need packages which only `make scale` installs."""
-    missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
-    if missing:
-        reason = f"{', '.join(missing)} is not installed; `make scale` does it"
+    """Skip tests that need Ray, which only `make scale` installs."""
+    if importlib.util.find_spec("ray") is None:
+        reason = "ray is not installed; `make scale` does it"
         for item in items:
             if item.path.is_relative_to(Path(__file__).parent) and "cluster" in getattr(
                 item, "fixturenames", ()

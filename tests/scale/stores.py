@@ -17,7 +17,7 @@ def running_redis(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]
     """Start one; yield its URL and its process."""
     command = shutil.which("redis-server")
     if command is None:
-        raise RuntimeError("Redis is not installed; `make scale` installs it on Debian")
+        raise RuntimeError("Redis is not installed; `make test` installs it on Debian")
     port, log = free_port(), folder / "redis.log"
     options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"]
     with log.open("wb") as output:

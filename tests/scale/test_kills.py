@@ -9,13 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.scale.proxy import running_nginx
+from tests.scale.stores import running_redis
 from tests.servers import AppServer
-
-pytest.importorskip("redis", reason="`make scale` installs it")
-from tests.scale.stores import running_redis  # after what it needs was looked for
 
 CLIENTS = 8
 KILL = 30  # answers after which something is killed

@@ -1,19 +1,20 @@
 """Servers share their shares and count them together, and go on where Redis does not."""
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import httpx
-import pytest
 
+from tests.scale.stores import running_redis
 from tests.servers import AppServer
 
-pytest.importorskip("redis", reason="`make scale` installs it")
-from tests.scale.stores import running_redis  # after what it needs was looked for
+NUMBERS = count()
 
 
 def share(server: AppServer) -> httpx.Response:
-    body = {"state": {"source": "The cat sat."}}
+    """Create a share of its own: a repeated request would return the share that exists."""
+    body = {"state": {"source": f"The cat sat {next(NUMBERS)}."}}
     return httpx.post(f"{server.url}/api/shares", json=body, timeout=60, trust_env=False)
 
 

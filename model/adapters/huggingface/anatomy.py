@@ -34,10 +34,23 @@ class Anatomy:
     text: str
     layers: tuple[nn.Module, ...]
     terms: tuple[tuple[Term, ...], ...]
+    entries: tuple[Tensor, ...]  # each layer's input (N, D)
+    inner: tuple[tuple[Seen, ...], ...]  # calls inside each layer, in order
+    calls: dict[str, Call]  # of `attend`, by place
     position: nn.Module | None  # whose output is added to the embedding
     seen: tuple[Seen, ...]  # calls outside the layers, in order
     output: Tensor  # the last layer's, of the probe
     logits: Tensor  # or whatever the pass returned
+
+    @property
+    def last(self) -> nn.Module | None:
+        """The norm after the last layer, if its output is what the pass returned (an encoder)."""
+        for one in self.seen:
+            if not one.read.shape == one.output.shape == self.output.shape == self.logits.shape:
+                continue
+            if close(one.read, self.output) and close(one.output, self.logits):
+                return None if close(one.read, one.output) else one.module
+        return None
 
 
 def anatomies(model: Any, layout: Layout) -> Iterator[Anatomy]:
@@ -80,8 +93,10 @@ def _anatomy(model: Any, layout: Layout, part: Part, calls: Sequence[Seen]) -> A
     attentions = dict(zip(places, zip(part.calls, mixed, strict=True), strict=True))
     layers: list[nn.Module] = []
     terms: list[tuple[Term, ...]] = []
+    inner: list[tuple[Seen, ...]] = []
+    entries: list[Tensor] = []
     inside: set[str] = set()
-    entry = output = None
+    output = None
     for index in range(max((one.layer for one in kinds), default=-1) + 1):
         own = [one for one in kinds if one.layer == index]
         mixes = {one.kind: attentions[one.place] for one in own if one.place in attentions}
@@ -92,22 +107,34 @@ def _anatomy(model: Any, layout: Layout, part: Part, calls: Sequence[Seen]) -> A
         if layer is None or layer in layers or len(seen) != 1:
             return None
         name = names[layer]
-        inner = [one for one in calls if one.name.startswith(f"{name}.")]
-        inside.update(one.name for one in inner)
+        own_calls = tuple(one for one in calls if one.name.startswith(f"{name}."))
+        inside.update(one.name for one in own_calls)
         wanted: dict[str, Tensor] = {kind: mix for kind, (_, mix) in mixes.items()}
-        found = terms_of([*mixes, FFN], seen[0].read, seen[0].output, inner)
+        found = terms_of([*mixes, FFN], seen[0].read, seen[0].output, own_calls)
         if found is None:
             return None
         layers.append(layer)
-        terms.append(tuple(checked(term, wanted.get(term.name), inner) for term in found))
-        entry, output = (seen[0].read if entry is None else entry), seen[0].output
-    if entry is None or output is None:
+        terms.append(tuple(checked(term, wanted.get(term.name), own_calls) for term in found))
+        inner.append(own_calls)
+        entries.append(seen[0].read)
+        output = seen[0].output
+    if output is None:
         return None
     outside = tuple(one for one in calls if one.name not in inside and one.module not in layers)
     text = kinds[0].query
-    position = _position(entry, outside)
-    layers_, terms_ = tuple(layers), tuple(terms)
-    return Anatomy(part.stack, text, layers_, terms_, position, outside, output, part.output[0])
+    return Anatomy(
+        stack=part.stack,
+        text=text,
+        layers=tuple(layers),
+        terms=tuple(terms),
+        entries=tuple(entries),
+        inner=tuple(inner),
+        calls={place: call for place, (call, _) in attentions.items()},
+        position=_position(entries[0], outside),
+        seen=outside,
+        output=output,
+        logits=part.output[0],
+    )
 
 
 def _mix(call: Call, weights: Tensor) -> Tensor:

@@ -2,50 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from model.adapters.bind_interventions import frozen
 from model.adapters.huggingface.rows import Rows
 from model.adapters.request import Adapter, Request
-from model.adapters.validate import check_decode, check_interventions, check_range
+from model.adapters.validate import check_decode, check_interventions
+from model.adapters.validate_parts import check_range, widths_of
+from model.adapters.validate_patches import check_patches
 from model.errors import Excess, InputError
+from model.explain import contrast, score_terms
 from model.text.tokens import Token
 from model.trace.name_patterns import select
+from model.trace.tensor_tap import TARGET
 
 
 def validate(
-    adapter: Adapter, rows: Rows, request: Request, selectable: Collection[str], changeable: bool
+    adapter: Adapter,
+    rows: Rows,
+    request: Request,
+    dims: Mapping[str, tuple[str, ...]],
+    changeable: bool,
 ) -> None:
-    """Raise `InputError` for the first field that is invalid for this model."""
+    """Raise `InputError` for the first field that is invalid for this model.
+
+    `dims` are those of the tensors that a run records.
+    """
     tokens = rows.tokens(request)
     target = rows.target(request)
-    select(request.select, selectable)
     select(request.summarise, adapter.info.places, "summarise")
     check_decode(request.decode, adapter.info.max_tokens)
     _check_prefix(rows, request, tokens)
-    _check_interventions(adapter, request, {rows.read: len(tokens)}, changeable)
+    lengths = _lengths(adapter, rows, request)
+    _check_interventions(adapter, rows, request, dims, changeable)
+    if target is not None:
+        lengths[TARGET] = len(target)
+    reached = {text: max(length, request.pad_to or 0) for text, length in lengths.items()}
+    score_terms.check(adapter.info.attentions, request.select, reached)
+    predicting = reached[adapter.info.attentions[-1].query]
+    contrast.check(request.select, adapter.info.vocabulary, predicting)
     if request.pad_to is not None:
         longest = max(len(tokens), len(target or ()))
         check_range("pad_to", request.pad_to, longest, adapter.info.max_tokens)
 
 
 def _check_interventions(
-    adapter: Adapter, request: Request, lengths: dict[str, int], changeable: bool
+    adapter: Adapter,
+    rows: Rows,
+    request: Request,
+    dims: Mapping[str, tuple[str, ...]],
+    changeable: bool,
 ) -> None:
     info = adapter.info
-    # The text being written has places too.
-    most = dict.fromkeys(info.texts, info.max_tokens)
-    lengths = most if info.kind == "decoder" else {**most, **lengths}
     if request.interventions and not changeable:
         detail = "interventions: the attention of this model cannot be changed"
         raise InputError("unsupported", "interventions", detail)
-    check_interventions(request.interventions, adapter.names, info.attentions, lengths)
-    for sentence, index in frozen(request.interventions).items():
-        try:
-            adapter.check(sentence)
-        except InputError as error:
-            field = f"interventions[{index}].do.freeze.{error.field}"
-            raise InputError(error.kind, field, error.detail) from error
+    lengths = partial(_lengths, adapter, rows)
+    hidden = {network.place: network.hidden for network in info.networks}
+    widths = widths_of(dims, info.d_model, hidden)
+    check_interventions(request.interventions, dims, info.attentions, lengths(request), widths)
+    check_patches(adapter, request, dims, lengths)
+
+
+def _lengths(adapter: Adapter, rows: Rows, request: Request) -> dict[str, int]:
+    """Return the maximum number of tokens of each text: one that is written has places too."""
+    info = adapter.info
+    most = dict.fromkeys(info.texts, info.max_tokens)
+    return most if info.kind == "decoder" else {**most, rows.read: len(rows.tokens(request))}
 
 
 def _check_prefix(rows: Rows, request: Request, tokens: Sequence[Token]) -> None:

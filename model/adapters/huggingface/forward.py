@@ -54,10 +54,15 @@ class Places:
 
 
 class Forward:
-    """A model's forward passes. Thread-safe: all state belongs to a pass."""
+    """A model's forward passes. Thread-safe: all state belongs to a pass.
 
-    def __init__(self, model: Any, layout: Layout, writes: bool) -> None:
+    `streaming` is a twin of the model with hooks on its residual streams, which take time even if
+    no one wants a stream; passes of which no tap does use `model`.
+    """
+
+    def __init__(self, model: Any, streaming: Any, layout: Layout, writes: bool) -> None:
         self.model = model
+        self.streaming = streaming
         self.layout = layout
         self.writes = writes  # whether it returns logits
         self.banded = getattr(model.config, "attention_window", None) is not None
@@ -71,13 +76,14 @@ class Forward:
         """
         stack = self.layout.attentions[0].stack
         kept = {} if cache is None else {"past_key_values": cache, "use_cache": True}
-        out = self._run(self.model, stack, tap, input_ids=ids, attention_mask=real.long(), **kept)
+        run = self._model(tap)
+        out = self._run(run, stack, tap, input_ids=ids, attention_mask=real.long(), **kept)
         self._eager(tap, stack, out.get("attentions"), {}, real, real)
         return self._logits(tap, stack, out[0])
 
     def encode(self, ids: Tensor, real: Tensor, tap: Tap) -> Encoded:
         """Run the encoder over ids (B, S)."""
-        encoder = self.model.get_encoder()
+        encoder = self._model(tap).get_encoder()
         out = self._run(encoder, "encoder", tap, input_ids=ids, attention_mask=real.long())
         self._eager(tap, "encoder", out.get("attentions"), {}, real, real)
         return Encoded(ids, real, out)
@@ -91,7 +97,7 @@ class Forward:
         """
         kept = {} if cache is None else {"past_key_values": cache, "use_cache": True}
         out = self._run(
-            self.model,
+            self._model(tap),
             "decoder",
             tap,
             **encoded(self.model, read.ids, read.outputs),
@@ -103,6 +109,9 @@ class Forward:
         own, cross = out.get("decoder_attentions"), {CROSS: out.get("cross_attentions")}
         self._eager(tap, "decoder", own, cross, real, read.real)
         return self._logits(tap, "decoder", out[0])
+
+    def _model(self, tap: Tap) -> Any:
+        return self.streaming if self._watched(tap) else self.model
 
     def _run(self, module: Any, stack: str, tap: Tap, **inputs: Any) -> Any:
         options = attentive()

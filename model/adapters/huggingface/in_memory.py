@@ -1,24 +1,20 @@
 """Wraps a model of `transformers` in memory behind the `Adapter` interface.
 
-The user's model is never changed. A twin serves it: copies of its modules, in evaluation mode and
-with their own config, that share every parameter and buffer.
+The user's model is never changed: its twin serves it.
 """
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from pathlib import PurePath
 from typing import Any
 
 import torch
 import transformers
-from torch import Tensor, nn
 
 from model.adapters.huggingface.adapter import HuggingFace
 from model.adapters.huggingface.opening import Opened
-from model.adapters.huggingface.recording import register
-from model.adapters.huggingface.watching import named_as_it_is
+from model.adapters.huggingface.twin import twin
 
 SAMPLED = 64  # numbers of each parameter that enter the digest
 
@@ -40,26 +36,6 @@ def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
     name = PurePath(model.config._name_or_path).name or type(model).__name__
     opened = Opened(twin(model), tokenizer, name, _digest(model), card="")
     return HuggingFace(opened, id_ or name)
-
-
-def twin(model: Any) -> Any:
-    """Return a copy of the modules in evaluation mode, which shares all tensors."""
-    register()
-    held: list[Tensor] = [*model.parameters(), *model.buffers()]
-    for part in model.modules():
-        held += [one for one in vars(part).values() if isinstance(one, Tensor)]
-    made = copy.deepcopy(model, {id(one): one for one in held})
-    for config in configs(made):
-        named_as_it_is(config)
-        config.use_cache = False  # every pass reads the whole text
-    return made.eval()
-
-
-def configs(model: nn.Module) -> list[Any]:
-    """Return the configs of a model and its parts, each once."""
-    found = (getattr(part, "config", None) for part in model.modules())
-    known = {id(one): one for one in found if isinstance(one, transformers.PreTrainedConfig)}
-    return list(known.values())
 
 
 def _digest(model: Any) -> str:

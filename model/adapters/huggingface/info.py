@@ -8,7 +8,7 @@ from torch import nn
 
 from model.adapters.huggingface.opening import Opened
 from model.adapters.huggingface.probing import Layout
-from model.adapters.model_info import ModelInfo
+from model.adapters.model_info import CAPABILITIES, ModelInfo
 
 ENDLESS = 1_000_000  # a tokenizer's maximum of this or more means that it has none
 WITHOUT = 512  # maximum for a model that does not state one
@@ -32,8 +32,9 @@ def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo
         "decoder": {"decode", "candidates"},
         "encoder": {"candidates"},
     }
-    if layout.route == "recorded":
-        abilities["encoder-decoder"].add("sweep")
+    mask = (opened.tokenizer.mask_token or "") if kind == "encoder" and writes else ""
+    if layout.route == "recorded" and (kind != "encoder" or mask):
+        abilities[kind].add("sweep")
     return ModelInfo(
         id=id_,
         name=opened.name,
@@ -47,12 +48,40 @@ def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo
         digest=opened.digest,
         card=opened.card,
         prompts=opened.prompts,
-        mask=(opened.tokenizer.mask_token or "") if kind == "encoder" and writes else "",
+        mask=mask,
         positions="none",
         norm="pre",
         bias=False,
         capabilities=frozenset(abilities[kind] if writes else ()),
     )
+
+
+def missing(info: ModelInfo, writes: bool, recorded: bool, chat: str) -> dict[str, str]:
+    """Return why the model lacks each capability that it lacks; `chat` is why it has no chat."""
+    encoder, inner = info.kind == "encoder", "unknown-layers" if recorded else "weights-only"
+    reasons = {
+        "decode": "reads-only" if encoder else "no-head",
+        "score": "one-text" if len(info.texts) == 1 else "no-head",
+        "alignment": "one-text" if len(info.texts) == 1 else "no-head",
+        "candidates": "no-head",
+        "sweep": "weights-only" if not recorded else "no-mask-token" if writes else "no-head",
+        "lens": inner if writes else "no-head",
+        "contributions": "not-a-sum" if "lens" in info.capabilities else inner,
+        "scores": "unknown-scores" if "lens" in info.capabilities else inner,
+        "relevance": "masks-only" if encoder and writes else inner,
+        "attribution": "one-text" if len(info.texts) == 1 else "own-only",
+        "worksheet": "weights-only",
+        "mean": "weights-only",
+        "parameters": inner,
+        "positions": "no-table",
+        "long": "own-code" if recorded else "weights-only",
+        "learning": "no-snapshots",
+        "chat": chat if info.kind == "decoder" else "reads-only" if encoder else "no-template",
+    }
+    if not writes:
+        reasons |= dict.fromkeys(("contributions", "relevance"), "no-head")
+    lacking = CAPABILITIES.keys() - info.capabilities
+    return {one: reasons[one] for one in sorted(lacking)}
 
 
 def _length(model: nn.Module, config: Any, tokenizer: Any) -> int:

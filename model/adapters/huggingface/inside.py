@@ -9,16 +9,26 @@ import torch
 from torch import Tensor
 
 from model.adapters.huggingface.anatomy import anatomies
+from model.adapters.huggingface.calculation import (
+    Calculation,
+    Parameter,
+    calculations,
+    norms_before,
+    tensors,
+)
 from model.adapters.huggingface.forward import Encoded, Forward
+from model.adapters.huggingface.networks import Network, networks
 from model.adapters.huggingface.probing import Layout
 from model.adapters.huggingface.readout import stream_of
 from model.adapters.huggingface.rows import Row
+from model.adapters.huggingface.scores import scores_of
 from model.adapters.huggingface.streams import install, names_of
 from model.adapters.model_info import ModelInfo
-from model.explain import logit_lens
-from model.explain.relevance import RELEVANCE, relevance
+from model.explain import contrast, logit_lens, score_terms
 from model.explain.relevance import names as relevance_names
+from model.explain.relevance import relevance
 from model.explain.stream import Stream
+from model.trace.attentions import AttentionInfo
 from model.trace.tensor_tap import SOURCE, TARGET, Recorder, Tap
 
 
@@ -35,9 +45,13 @@ class Inside:
             found = list(anatomies(model, layout))
             if found and writes:
                 self.stream = stream_of(model, found[-1], found[-1].logits)
-        install(found)
+            self.calculations: dict[str, Calculation] = calculations(model, found)
+            self.scores = scores_of(found, self.calculations)
+            self.networks: dict[str, Network] = networks(found)
+        befores = norms_before(self.calculations, self.networks)
+        install(found, befores, self.networks)
         for one in found:
-            forward.streamed |= names_of(one)
+            forward.streamed |= names_of(one, befores, self.networks)
         self.positions = _positions(model, found[0].position is not None if found else False)
         self.norm = "post" if found and found[0].terms[0][0].post is not None else "pre"
 
@@ -46,10 +60,25 @@ class Inside:
         able = set[str]()
         if self.stream is not None:
             able |= {"lens", "contributions"} if self.stream.exact else {"lens"}
+        if self.forward.layout.route == "recorded":
+            able |= {"worksheet", "mean"}
+        if self.scores:
+            able.add("scores")
+        if self.parameters():
+            able.add("parameters")
         # What a masked model fills in is not a text whose probability it could give.
         if self.traced and kind != "encoder":
             able.add("relevance")
         return able
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Return the parameters of all attentions and networks by full name."""
+        return tensors(self.calculations) | tensors(self.networks)
+
+    def described(self, one: AttentionInfo) -> AttentionInfo:
+        """Return an attention's description with what is known of its calculation."""
+        known = self.calculations.get(one.place)
+        return one if known is None else known.described(one)
 
     def names(self, info: ModelInfo, recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Return the names that can be selected, with their dims."""
@@ -60,9 +89,19 @@ class Inside:
             found |= relevance_names(self.places)
         return found
 
+    def contrasts(
+        self, info: ModelInfo, recorded: Collection[str], patterns: Sequence[str]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the contrasts that patterns name, with their dims."""
+        if self.stream is None:
+            return {}
+        places = self.places if "relevance" in info.capabilities else []
+        return contrast.names(logit_lens.parts(self.stream, recorded), places, patterns)
+
     def needed(self, selected: Sequence[str]) -> set[str]:
         """Return the tensors to record for the selected ones."""
-        return set() if self.stream is None else logit_lens.needed(self.stream, selected)
+        found = score_terms.needed(self.scores, selected) & self.forward.names().keys()
+        return found if self.stream is None else found | logit_lens.needed(self.stream, selected)
 
     def look(
         self,
@@ -74,8 +113,7 @@ class Inside:
         if self.stream is not None:
             logit_lens.look(self.stream, recorders, predicted)
         for recorder, row, ids in zip(recorders, rows, predicted, strict=True):
-            if any(name.startswith(RELEVANCE) for name in recorder.select):
-                relevance(self._alone(row), recorder, ids)
+            relevance(self._alone(row), recorder, ids)
 
     def _alone(self, row: Row) -> Callable[[Tap], Tensor]:
         """Return a function that runs a row alone, padded as it is, and returns its logits."""
@@ -101,16 +139,3 @@ def _positions(model: Any, learned: bool) -> str:
         return "learned"
     rotary = any("Rotary" in type(part).__name__ for part in model.modules())
     return "rotary" if rotary else "none"
-
-
-def following(
-    ids: Sequence[int], top: Callable[[], Sequence[int]], kind: str, mask: int | None
-) -> list[int]:
-    """Return the ids that the rows of a model of one text predict.
-
-    A decoder's rows predict the next token of the text; its last row predicts the most
-    probable one. An encoder predicts its own token, or the most probable one for a mask.
-    """
-    if kind == "decoder":
-        return [*ids[1:], top()[len(ids) - 1]]
-    return [top()[index] if id_ == mask else id_ for index, id_ in enumerate(ids)]

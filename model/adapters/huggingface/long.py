@@ -13,6 +13,7 @@ from model.adapters.huggingface.recording import passing_long
 from model.adapters.huggingface.table import READ, WRITTEN
 from model.long.attention import LongAttention
 from model.long.flash import Scored, attention
+from model.progress import Layers
 from model.trace.attentions import AttentionInfo
 
 CLOSE = 1e-4
@@ -23,20 +24,27 @@ class Keeping:
     """A pass whose attentions are called in a known order; keeps q, k and log-sum-exp of each."""
 
     def __init__(
-        self, order: Sequence[str], layers: dict[str, AttentionInfo], dtype: torch.dtype
+        self,
+        order: Sequence[str],
+        infos: dict[str, AttentionInfo],
+        layers: Layers,
+        dtype: torch.dtype,
     ) -> None:
         self.kept: Attentions = {}
         self._order = iter(order)
+        self._infos = infos
         self._layers = layers
         self._dtype = dtype
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> Tensor:
         """Return the mix (H, N, d_v) of the next attention."""
         place = next(self._order)
+        info = self._infos.get(place)
+        if info:
+            self._layers.begin((info.stack, info.layer))
         mix, sums = attention(q, k, v, scored)
-        if place:
-            over = self._layers[place].over
-            self.kept[place] = LongAttention.keep(q, k, sums, scored, over, self._dtype)
+        if info:
+            self.kept[place] = LongAttention.keep(q, k, sums, scored, info.over, self._dtype)
         return mix
 
 
@@ -46,14 +54,14 @@ class LongForward:
     def __init__(self, model: Any, layout: Layout) -> None:
         self.model = model
         self.layout = layout
-        self.layers = {one.place: one for one in layout.attentions}
+        self.infos = {one.place: one for one in layout.attentions}
 
     def read(self, ids: Tensor, dtype: torch.dtype) -> tuple[Attentions, Tensor]:
         """Run the only stack over ids (1, N); return its attentions and its last states.
 
         Logits are not computed: for a long text, they are larger than the model.
         """
-        keeping = self._keeping(self.layout.attentions[0].stack, dtype)
+        keeping = self._keeping(self.layout.attentions[0].stack, self._layers(), dtype)
         with passing_long(keeping):
             out = self.model.base_model(input_ids=ids, attention_mask=torch.ones_like(ids))
         return keeping.kept, out[0]
@@ -63,7 +71,8 @@ class LongForward:
     ) -> tuple[Attentions, Tensor]:
         """Run both stacks over ids (1, S) and (1, T); return their attentions and logits."""
         real = torch.ones_like(source)
-        first, second = self._keeping("encoder", dtype), self._keeping("decoder", dtype)
+        layers = self._layers()
+        first, second = (self._keeping(name, layers, dtype) for name in ("encoder", "decoder"))
         with passing_long(first):
             read = self.model.get_encoder()(input_ids=source, attention_mask=real)
         with passing_long(second):
@@ -75,8 +84,11 @@ class LongForward:
             )
         return {**first.kept, **second.kept}, out[0]
 
-    def _keeping(self, stack: str, dtype: torch.dtype) -> Keeping:
-        return Keeping(self.layout.order[stack], self.layers, dtype)
+    def _layers(self) -> Layers:
+        return Layers(len({(one.stack, one.layer) for one in self.infos.values()}))
+
+    def _keeping(self, stack: str, layers: Layers, dtype: torch.dtype) -> Keeping:
+        return Keeping(self.layout.order[stack], self.infos, layers, dtype)
 
     @torch.inference_mode()
     def works(self) -> bool:
@@ -98,4 +110,4 @@ class LongForward:
         except Exception:  # a model that uses the mask in its own code
             return False
         same = torch.allclose(found, plain[0], atol=CLOSE, rtol=CLOSE)
-        return same and kept.keys() == self.layers.keys()
+        return same and kept.keys() == self.infos.keys()

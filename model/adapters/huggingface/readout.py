@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from model.adapters.huggingface.anatomy import Anatomy
 from model.adapters.huggingface.terms import FFN, Seen, Term, close, norm_of
-from model.explain.stream import Norm, Stream, Sublayer
+from model.explain.stream import Norm, Stack, Stream, Sublayer
 
 SAME = 1e-3  # of a scale
 
@@ -26,9 +27,7 @@ class Linear:
 
     def __call__(self, y: Tensor) -> Tensor:
         """Return logits (…, V) of states (…, D)."""
-        found = y @ self.matrix.T * self.scale
-        if self.bias is not None:
-            found = found + self.bias
+        found = F.linear(y * self.scale, self.matrix, self.bias)  # nothing else of that size
         return found if self.cap is None else (found / self.cap).tanh() * self.cap
 
 
@@ -42,6 +41,28 @@ def stream_of(model: Any, anatomy: Anatomy, logits: Tensor) -> Stream | None:
         if read := _through(model, anatomy, _after_end(anatomy, end), logits):
             return _stream(model, anatomy, end, read)
     return None
+
+
+def stack_of(anatomy: Anatomy) -> Stack | None:
+    """Return a stack with what follows it, if all its norms are known and its output is read."""
+    if not all(_summed(term) for layer in anatomy.terms for term in layer):
+        return None
+    end = next((one for one in anatomy.seen if one.module is anatomy.last), None)
+    return Stack(
+        stack=anatomy.stack,
+        text=anatomy.text,
+        layers=tuple(tuple(map(_sublayer, layer)) for layer in anatomy.terms),
+        last=None if end is None else norm_of(end),
+    )
+
+
+def ends(anatomy: Anatomy) -> bool:
+    """Return whether what a stack returns is its last output, through a known norm or as it is."""
+    if anatomy.last is None:
+        return anatomy.output.shape == anatomy.logits.shape and close(
+            anatomy.output, anatomy.logits
+        )
+    return any(one.module is anatomy.last and norm_of(one) for one in anatomy.seen)
 
 
 def _after_end(anatomy: Anatomy, end: Seen | None) -> Tensor:
@@ -77,7 +98,11 @@ def _sublayer(term: Term) -> Sublayer:
 
 def _known(term: Term) -> bool:
     heads = term.name == FFN or term.W_o is not None
-    return heads and (term.post is None or term.post_norm is not None)
+    return heads and _summed(term)
+
+
+def _summed(term: Term) -> bool:
+    return term.post is None or term.post_norm is not None
 
 
 def _ends(anatomy: Anatomy) -> Iterator[Seen]:

@@ -2,41 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from torch import nn
+import torch
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
+from model.adapters.huggingface.anatomy import anatomies
+from model.adapters.huggingface.calculation import calculations, norms_before
 from model.adapters.huggingface.forward import Forward
-from model.adapters.huggingface.in_memory import configs, twin
+from model.adapters.huggingface.networks import networks
 from model.adapters.huggingface.probing import probe, run
+from model.adapters.huggingface.streams import RecordedStreams, Wire, names_of, wires
+from model.adapters.huggingface.twin import configs, twin
 from model.adapters.huggingface.watching import watched
-from model.trace.record import Keep, Place, Record, open_records, recorded, recording
+from model.trace.record import (
+    Hook,
+    Keep,
+    Place,
+    Record,
+    RecordTap,
+    open_records,
+    recorded,
+    recording,
+)
+from model.trace.tensor_tap import NULL, QUERY, VOCAB
 
-Found = tuple[Mapping[str, tuple[str, ...]], Mapping[str, list[Place]]]
+LOGITS = "logits"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a record of a model can have. Modules are named, since a twin of the model has them."""
+
+    names: Mapping[str, tuple[str, ...]]
+    places: Mapping[str, list[Place]]  # of each attention's module
+    streamed: Collection[str]  # names of the residual stream's tensors
+    wires: Sequence[tuple[str, Wire]]
+    writes: str | None  # the stack that returns logits
+    texts: Mapping[str, str]  # that the queries of each stack are of
+
+
 _known: WeakKeyDictionary[nn.Module, tuple[list[int], Found]] = WeakKeyDictionary()
 
 
 @contextmanager
-def record(model: Any, patterns: Sequence[str], keep: Keep) -> Iterator[Record]:
+def record(
+    model: Any, patterns: Sequence[str], keep: Keep, hook: Hook | None = None
+) -> Iterator[Record]:
     """Record a model's passes on this thread until the block ends.
 
     Raises `ValueError` for a model whose attention does not use the library's interface.
     """
-    names, found = _found(model)
+    found = _found(model)
     parts = dict(model.named_modules())
-    places = {parts[name]: several for name, several in found.items()}
-    made = Record(places, names, patterns, keep)
+    places = {parts[name]: several for name, several in found.places.items()}
+    made = Record(places, found.names, patterns, keep, hook)
     with ExitStack() as until:
         until.enter_context(watched(configs(model), made))
-        if any(len(several) > 1 for several in found.values()):
+        if any(len(several) > 1 for several in found.places.values()):
             for part in _entrances(model):
-                hook = part.register_forward_pre_hook(lambda *_: _begin(made), prepend=True)
-                until.callback(hook.remove)
+                handle = part.register_forward_pre_hook(lambda *_: _begin(made), prepend=True)
+                until.callback(handle.remove)
+        for handle in _listen(model, parts, found, made):
+            until.callback(handle.remove)
         until.enter_context(recording(*open_records(), made))
         yield made
+
+
+def _listen(
+    model: nn.Module, parts: Mapping[str, nn.Module], found: Found, made: Record
+) -> Iterator[RemovableHandle]:
+    """Hear the residual stream and the logits of passes on the record's thread."""
+    tap = RecordTap(made, NULL, "", {})
+    if not made.names.isdisjoint(found.streamed):
+        streams = RecordedStreams(tap)
+        for name, wire in found.wires:
+            yield wire.connect(lambda: streams if recorded(made) else None, parts[name])
+    stack = found.writes
+    if stack is not None and f"{stack}.{LOGITS}" in made.names:
+
+        def hear(_: nn.Module, __: Any, output: Any) -> Any:
+            if not recorded(made):
+                return output
+            over = {QUERY: found.texts[stack]}
+            logits = _logits(output)
+            changed = tap.at(stack, **over)(LOGITS, logits, (QUERY, VOCAB))
+            return output if changed is logits else _with_logits(output, logits, changed)
+
+        yield model.register_forward_hook(hear)
+
+
+def _logits(output: Any) -> Tensor:
+    """Return the logits (B, N, V) of what a model returned."""
+    if isinstance(output, tuple):  # after a loss, if there is one
+        return next(one for one in output if isinstance(one, Tensor) and one.dim() == 3)
+    found: Tensor = output.logits
+    return found
+
+
+def _with_logits(output: Any, logits: Tensor, changed: Tensor) -> Any:
+    """Return what a model returned, with other logits."""
+    if isinstance(output, tuple):
+        return tuple(changed if one is logits else one for one in output)
+    output.logits = changed
+    return output
 
 
 def _begin(made: Record) -> None:
@@ -54,7 +128,7 @@ def _entrances(model: Any) -> list[nn.Module]:
 
 
 def _found(model: Any) -> Found:
-    """Return the names that a record of a model can have, and the places of its modules."""
+    """Find what a record of a model can have, in a run of its twin."""
     modules = [id(part) for part in model.modules()]
     known = _known.get(model)
     if known and known[0] == modules:
@@ -63,6 +137,8 @@ def _found(model: Any) -> Found:
     for part in other.modules():  # hooks of the user must not see the probe
         part._forward_hooks.clear()
         part._forward_pre_hooks.clear()
+        # Those with which the library returns weights are registered again.
+        vars(part).pop("_output_capturing_hooks_installed", None)
     layout = probe(other)
     if layout.route != "recorded":
         raise ValueError(
@@ -76,6 +152,25 @@ def _found(model: Any) -> Found:
         for call, place in zip(part.calls, layout.order[part.stack], strict=True):
             if place:
                 places.setdefault(called[call.module], []).append(Place(place, over[place]))
-    names = Forward(other, layout, writes=False).names()
-    _known[model] = modules, (names, places)
-    return names, places
+    with torch.inference_mode():
+        stacks = list(anatomies(other, layout))
+        fed = networks(stacks)
+        befores = norms_before(calculations(other, stacks), fed)
+    streamed: dict[str, tuple[str, ...]] = {}
+    for one in stacks:
+        streamed |= names_of(one, befores, fed)
+    names = Forward(other, other, layout, writes=False).names() | streamed
+    writes = None
+    if other.get_output_embeddings() is not None:
+        writes = layout.attentions[-1].stack
+        names[f"{writes}.{LOGITS}"] = (QUERY, VOCAB)
+    found = Found(
+        names,
+        places,
+        streamed,
+        [(called[wire.module], wire) for wire in wires(stacks, befores, fed)],
+        writes,
+        {one.stack: one.query for one in layout.attentions},
+    )
+    _known[model] = modules, found
+    return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
+from model.adapters.huggingface import row_blocks
 from model.cancellation import go_on
 from model.long.bias import Bias
 from model.long.flash import Scored
@@ -142,9 +143,36 @@ def _attention(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     heads, shared = call.q.shape[1], call.k.shape[1]
     kv_head = HEAD if heads == shared else KV_HEAD
     q = tap("q", call.q, (HEAD, QUERY, CHANNEL))
-    k = tap("k", call.k, (kv_head, KEY, CHANNEL))
-    v = tap("v", call.v, (kv_head, KEY, CHANNEL))
-    scores = (q @ _repeated(k, heads).transpose(-1, -2)).mul_(call.scale)  # (B, H, N, M)
+    whole = tap.begin(0)  # a cache returns all keys so far
+    k = whole("k", call.k, (kv_head, KEY, CHANNEL))
+    v = whole("v", call.v, (kv_head, KEY, CHANNEL))
+    call = replace(call, q=q, k=k, v=v)
+    mix, weights = _without_scores(call, tap) if _plain(call, tap) else _with_scores(call, tap)
+    return tap("mix", mix, (HEAD, QUERY, CHANNEL)), weights
+
+
+def _plain(call: Call, tap: Tap) -> bool:
+    """Return whether nothing needs scores, and weights are a softmax of q · k · scale."""
+    plain = call.cap is None and call.bias is None and call.sink is None
+    exact = call.q.device.type == "cpu" and call.q.dtype == torch.float32
+    return plain and exact and not torch.is_grad_enabled() and not tap.needs("scores")
+
+
+def _without_scores(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
+    """Return mix and weights, several times faster than with scores."""
+    allowed = tap("mask", call.allowed, (QUERY, KEY))
+    weights, mix = row_blocks.attention(call.q, call.k, call.v, allowed, call.scale)
+    seen = tap("weights", weights, (HEAD, QUERY, KEY))
+    if seen is weights and not call.dropout:
+        return mix, weights
+    seen = F.dropout(seen, call.dropout) if call.dropout else seen
+    return seen @ _repeated(call.v, seen.shape[1]), seen
+
+
+def _with_scores(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
+    """Return mix and weights, with every value on the way."""
+    heads = call.q.shape[1]
+    scores = (call.q @ _repeated(call.k, heads).transpose(-1, -2)).mul_(call.scale)  # (B, H, N, M)
     if call.cap is not None:
         scores = torch.tanh(scores / call.cap) * call.cap
     if call.bias is not None:
@@ -157,9 +185,8 @@ def _attention(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     weights = tap("weights", weights.to(call.q.dtype), (HEAD, QUERY, KEY))
     if sunk is not None:
         tap(SINK, sunk, (HEAD, QUERY))
-    weights = F.dropout(weights, call.dropout) if call.dropout else weights
-    mix = tap("mix", weights @ _repeated(v, heads), (HEAD, QUERY, CHANNEL))
-    return mix, weights
+    dropped = F.dropout(weights, call.dropout) if call.dropout else weights
+    return dropped @ _repeated(call.v, heads), dropped
 
 
 def _softmax(scores: Tensor, sink: Tensor | None) -> tuple[Tensor, Tensor | None]:

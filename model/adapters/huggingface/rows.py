@@ -30,6 +30,7 @@ class Row:
     texts: dict[str, tuple[Token, ...]]
     own: dict[str, int]  # tokens that are not padding
     made: tuple[Intervention, ...]
+    written: tuple[int, ...] = ()  # continues the text; the last one is not read
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of a text."""
@@ -57,7 +58,8 @@ class Rows:
 
     def tokens(self, request: Request) -> list[Token]:
         """Return the tokens of the text that is given; raises `InputError`."""
-        return self._fitting(self.read, request.source)
+        encode = self.text.encode_chat if request.chat else self.text.encode
+        return self._fitting(self.read, request.source, encode)
 
     def target(self, request: Request) -> list[Token] | None:
         """Return the tokens of the target, None if the model decodes one; raises `InputError`."""
@@ -107,6 +109,18 @@ class Rows:
         texts = {**row.texts, TARGET: self._padded(tokens, row.request.pad_to)}
         return replace(row, texts=texts, own={**row.own, TARGET: len(tokens)})
 
+    def continued(self, row: Row, ids: tuple[int, ...]) -> Row:
+        """Return a row that also reads the ids that continue its text, without the last one."""
+        own = row.texts[self.read][: row.own[self.read]]
+        tokens = [*own, *self.after(row, self.text.written(ids)[1])[:-1]]
+        texts = {self.read: self._padded(tokens, row.request.pad_to)}
+        return replace(row, texts=texts, own={self.read: len(tokens)}, written=ids)
+
+    def after(self, row: Row, tokens: Sequence[Token]) -> list[Token]:
+        """Return tokens of a continuation with their spans of the whole text."""
+        length = len(row.request.source)
+        return [replace(one, start=one.start + length, end=one.end + length) for one in tokens]
+
     def _padded(self, tokens: Sequence[Token], pad_to: int | None) -> tuple[Token, ...]:
         pad = Token("<pad>", self.text.pad, 0, 0, True)
         return (*tokens, *[pad] * ((pad_to or 0) - len(tokens)))
@@ -125,8 +139,12 @@ class Rows:
     def limit(self, request: Request, tokens: Sequence[Token]) -> int:
         """Return the maximum number of tokens to write."""
         if self.info.kind == "decoder":
-            left = self.info.max_tokens - len(tokens)
-            return min(left, request.decode.max_tokens or GOES_ON)
+            left = self.info.max_tokens - len(tokens) + 1  # the last one is not read
+            most = max(GOES_ON, len(request.decode.prefix))
+            return min(left, request.decode.max_tokens or most)
+        if self.info.kind == "encoder":
+            mask = self.text.tokenizer.mask_token_id
+            return sum(token.id == mask for token in tokens) if self.info.mask else 0
         most = min(self.info.max_tokens, len(tokens) + BEYOND_SOURCE)
         return min(most, request.decode.max_tokens or most)
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import torch
+from cachetools import LRUCache
 from torch import Tensor
 
 from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.rows import Row, Rows
-from model.adapters.huggingface.writing import Ends, Next, Writer, new_cache, search
+from model.adapters.huggingface.writing import Next, Writer, new_cache, search
 from model.decode.steps import SearchStep
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 
 CLOSE = 1e-4
 TRIED = 6  # tokens with which the cache is tested
+KNOWN = 256  # recent decodings that are cached
 
 
 class Steps:
@@ -27,11 +30,27 @@ class Steps:
         self.forward = forward
         self.rows = rows
         self.never = rows.text.never.to(rows.device)
-        self.ends = Ends(rows.text.tokenizer.eos_token_id)
         self.two_texts = rows.info.kind == "encoder-decoder"
         able = recorded and "decode" in rows.info.capabilities
         self.cached = able and self._same_with_cache()
+        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(KNOWN)
+        self._lock = Lock()
 
+    def ids(self, row: Row) -> tuple[int, ...]:
+        """Return the ids that a row writes, which are cached."""
+        with self._lock:
+            known = self._known.get(self._key(row))
+        if known is None:
+            *_, last = self.of(row)
+            known = last.written[0].ids
+        return known
+
+    def _key(self, row: Row) -> Hashable:
+        """Return everything that a decoding depends on."""
+        ids = tuple(row.real(self.rows.read))
+        return ids, row.request.decode, row.request.interventions
+
+    @torch.inference_mode()  # as a decorator, so that it is off between the steps
     def of(self, row: Row) -> Iterator[SearchStep]:
         """Yield the steps of decoding a row, without padding, which changes nothing."""
         own = row.own[self.rows.read]
@@ -48,8 +67,10 @@ class Steps:
         decode = row.request.decode
         if not decode.prefix and (first := self.rows.first) is not None:
             decode = replace(decode, prefix=(first,))
-        with torch.inference_mode():
-            yield from search(writer, self.ends, decode, limit)
+        for step in search(writer, self.rows.text, decode, limit):
+            yield step
+        with self._lock:  # a trace usually follows
+            self._known[self._key(row)] = step.written[0].ids
 
     def _continuing(self) -> Next:
         """Return the next step of a model of one text."""

@@ -1,23 +1,30 @@
 """Hooks that pass a model's residual stream through the tap of the running pass.
 
-The hooks are registered once and have no state: they look up the pass that runs on their thread.
+While a hook is being registered, another thread may call it without `named`; it has no streams.
+
+The hooks have no state: they look up the pass that runs on their thread. Those of a model that is
+served are registered once; those of a record, while it is open.
 If a tap replaces a residual, the module's output is changed so that the sum is the replacement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from model.adapters.huggingface.anatomy import Anatomy
 from model.adapters.huggingface.recording import running
 from model.adapters.huggingface.terms import Term
 from model.explain.stream import PROJECTED
-from model.trace.tensor_tap import FEATURE, QUERY, Tap
+from model.trace.tensor_tap import FEATURE, HIDDEN, QUERY, Tap
 
 DIMS = (QUERY, FEATURE)
+UNITS = (QUERY, HIDDEN)
 
 
 class StreamPass:
@@ -29,12 +36,12 @@ class StreamPass:
         self.x: Tensor | None = None  # (B, N, D)
         self.position: Tensor | None = None
 
-    def begin(self, text: str, x: Tensor) -> None:
-        """Record the input of the first layer."""
+    def begin(self, text: str, x: Tensor) -> Tensor:
+        """Record the input of the first layer; return it."""
         here = self.tap.at(text, query=text)
         embedding = x if self.position is None else x - self.position
-        here("embedding", embedding, DIMS)
-        here("input", x, DIMS)
+        changed = here("embedding", embedding, DIMS)
+        return here("input", x if changed is embedding else x + (changed - embedding), DIMS)
 
     def placed(self, text: str, position: Tensor) -> Tensor:
         """Record the positions (…, N, D) that are added to the embeddings."""
@@ -52,96 +59,184 @@ class StreamPass:
         return added
 
 
-def names_of(anatomy: Anatomy) -> dict[str, tuple[str, ...]]:
-    """Return the names of a stream's tensors, with their dims."""
+class RecordedStreams(StreamPass):
+    """The streams of passes that the user runs, one after the other: nothing is changed."""
+
+    def __init__(self, tap: Tap) -> None:
+        super().__init__(tap, rows=1)
+
+    def begin(self, text: str, x: Tensor) -> Tensor:
+        if self.position is not None:
+            self.position = self.position.expand_as(x)
+            self.tap.at(text, query=text)("position", self.position, DIMS)
+        read = super().begin(text, x)
+        self.position = None
+        return read
+
+    def placed(self, text: str, position: Tensor) -> Tensor:
+        self.position = position
+        return position
+
+
+Here = Callable[[], StreamPass | None]
+
+
+def names_of(
+    anatomy: Anatomy, befores: Collection[str], networks: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the names of a stream's tensors, with their dims.
+
+    `befores` are the sublayers that read the stream through a norm, `networks` those whose hidden
+    units are recorded.
+    """
     parts = ["embedding", "input", *(["position"] if anatomy.position is not None else [])]
     found: dict[str, tuple[str, ...]] = {f"{anatomy.text}.{part}": DIMS for part in parts}
     for index, layer in enumerate(anatomy.terms):
         for term in layer:
-            recorded = ["output", "residual", *(["norm"] if term.post is not None else [])]
+            place = f"{anatomy.stack}.{index}.{term.name}"
+            normed = term.post is not None or place in befores
+            recorded = ["output", "residual", *(["norm"] if normed else [])]
             recorded = [*([PROJECTED] if term.own is not None else []), *recorded]
             for part in recorded:
-                found[f"{anatomy.stack}.{index}.{term.name}.{part}"] = DIMS
+                found[f"{place}.{part}"] = DIMS
+            if place in networks:
+                found[f"{place}.hidden"] = UNITS
+    if anatomy.last is not None:
+        found[f"{anatomy.stack}.norm"] = DIMS
     return found
 
 
-def install(anatomies: Iterable[Anatomy]) -> None:
-    """Register the hooks of these stacks."""
+@dataclass(frozen=True)
+class Wire:
+    """A hook of a module; made with a function that returns the streams of the running pass."""
+
+    module: nn.Module
+    hook: Callable[[Here], Any]
+    before: bool = False  # the module is called
+
+    def connect(self, here: Here, module: nn.Module | None = None) -> RemovableHandle:
+        """Register the hook, by default at its own module."""
+        there = module or self.module
+        if self.before:
+            return there.register_forward_pre_hook(self.hook(here), with_kwargs=True)
+        return there.register_forward_hook(self.hook(here))
+
+
+def wires(
+    anatomies: Iterable[Anatomy], befores: Mapping[str, nn.Module], networks: Collection[str]
+) -> Iterator[Wire]:
+    """Yield the hooks of these stacks, and of the norms before their sublayers, by place."""
     for anatomy in anatomies:
         text = anatomy.text
+        if anatomy.last is not None:
+            yield Wire(anatomy.last, partial(_named, "norm", anatomy.stack, text))
         if anatomy.position is not None:
-            anatomy.position.register_forward_hook(_placed(text))
+            yield Wire(anatomy.position, partial(_placed, text))
         for index, (layer, terms) in enumerate(zip(anatomy.layers, anatomy.terms, strict=True)):
-            layer.register_forward_pre_hook(_entered(text, index == 0), with_kwargs=True)
+            yield Wire(layer, partial(_entered, text, index == 0), before=True)
             for term in terms:
-                _listen(term, f"{anatomy.stack}.{index}.{term.name}", text)
+                place = f"{anatomy.stack}.{index}.{term.name}"
+                if place in befores:
+                    yield Wire(befores[place], partial(_named, "norm", place, text))
+                if place in networks:
+                    yield Wire(term.output, partial(_multiplied, place, text), before=True)
+                yield from _of_term(term, place, text)
 
 
-def _listen(term: Term, place: str, text: str) -> None:
+def install(
+    anatomies: Iterable[Anatomy], befores: Mapping[str, nn.Module], networks: Collection[str]
+) -> None:
+    """Register the hooks of these stacks for the passes of requests."""
+    for wire in wires(anatomies, befores, networks):
+        wire.connect(_here)
+
+
+def _of_term(term: Term, place: str, text: str) -> Iterator[Wire]:
     if term.own is not None:
-        term.output.register_forward_hook(_named(PROJECTED, place, text))
-    term.added.register_forward_hook(_named("output", place, text))
+        yield Wire(term.output, partial(_named, PROJECTED, place, text))
+    yield Wire(term.added, partial(_named, "output", place, text))
     if term.post is None:
-        term.added.register_forward_hook(_added(place, text))
+        yield Wire(term.added, partial(_added, place, text))
         return
-    term.post.register_forward_pre_hook(_summed(place, text))
-    term.post.register_forward_hook(_named("norm", place, text))
+    yield Wire(term.post, partial(_summed, place, text), before=True)
+    yield Wire(term.post, partial(_named, "norm", place, text))
 
 
 def _here() -> StreamPass | None:
     return getattr(running(), "streams", None)
 
 
-def _entered(text: str, first: bool) -> Any:
-    def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        streams = _here()
-        if streams is not None:
-            streams.x = inputs[0] if inputs else named["hidden_states"]
-            if first:
-                streams.begin(text, streams.x)
+def _entered(text: str, first: bool, here: Here) -> Any:
+    def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
+        streams, named = here(), named or {}
+        if streams is None:
+            return None
+        streams.x = inputs[0] if inputs else named["hidden_states"]
+        if not first:
+            return None
+        given, streams.x = streams.x, streams.begin(text, streams.x)
+        if streams.x is given:
+            return None
+        if inputs:
+            return (streams.x, *inputs[1:]), named
+        return inputs, {**named, "hidden_states": streams.x}
 
     return hook
 
 
-def _placed(text: str) -> Any:
+def _placed(text: str, here: Here) -> Any:
     def hook(_: nn.Module, __: Any, output: Tensor) -> Tensor:
-        streams = _here()
+        streams = here()
         return output if streams is None else streams.placed(text, output)
 
     return hook
 
 
-def _named(name: str, place: str, text: str) -> Any:
+def _named(name: str, place: str, text: str, here: Here) -> Any:
     def hook(_: nn.Module, __: Any, output: Any) -> Any:
-        streams = _here()
+        streams = here()
         if streams is None:
             return output
-        here = streams.tap.at(place, query=text)
+        tap = streams.tap.at(place, query=text)
         if isinstance(output, tuple):
-            return (here(name, output[0], DIMS), *output[1:])
-        return here(name, output, DIMS)
+            return (tap(name, output[0], DIMS), *output[1:])
+        return tap(name, output, DIMS)
 
     return hook
 
 
-def _added(place: str, text: str) -> Any:
+def _added(place: str, text: str, here: Here) -> Any:
     def hook(_: nn.Module, __: Any, output: Any) -> Any:
-        streams = _here()
+        streams = here()
         if streams is None:
             return output
-        here = streams.tap.at(place, query=text)
+        tap = streams.tap.at(place, query=text)
         if isinstance(output, tuple):
-            return (streams.add(here, output[0]), *output[1:])
-        return streams.add(here, output)
+            return (streams.add(tap, output[0]), *output[1:])
+        return streams.add(tap, output)
 
     return hook
 
 
-def _summed(place: str, text: str) -> Any:
-    def hook(_: nn.Module, inputs: tuple[Any, ...]) -> Any:
-        streams = _here()
+def _multiplied(place: str, text: str, here: Here) -> Any:
+    """Record the hidden units (B, N, H) that a network's last matrix multiplies."""
+
+    def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
+        streams = here()
         if streams is None:
-            return inputs
-        return (streams.tap.at(place, query=text)("residual", inputs[0], DIMS), *inputs[1:])
+            return None
+        hidden = streams.tap.at(place, query=text)("hidden", inputs[0], UNITS)
+        return (hidden, *inputs[1:]), named or {}
+
+    return hook
+
+
+def _summed(place: str, text: str, here: Here) -> Any:
+    def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
+        streams = here()
+        if streams is None:
+            return None
+        summed = streams.tap.at(place, query=text)("residual", inputs[0], DIMS)
+        return (summed, *inputs[1:]), named or {}
 
     return hook

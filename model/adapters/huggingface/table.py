@@ -16,6 +16,7 @@ from model.trace.attentions import (
     PADDING,
     SCALED_DOT,
     SELF,
+    UNKNOWN,
     AttentionInfo,
     Kind,
 )
@@ -122,6 +123,7 @@ def _info(
         mask=_mask(causal, call),
         scoring=_scoring(call),
         qk=call is not None,
+        projection=UNKNOWN,
     )
 
 
@@ -139,7 +141,7 @@ def _scoring(call: Call | None) -> str:
     scales = {call.q.shape[-1] ** -0.5: SCALED_DOT, 1.0: "dot"}
     named = (name for scale, name in scales.items() if math.isclose(scale, call.scale))
     parts = [next(named, f"dot-by-{call.scale:g}")]
-    if call.bias is not None:
+    if call.bias is not None and bool(call.bias.any()):  # T5's cross-attention adds zeros
         parts.append("bias")
     if call.cap is not None:
         parts.append(f"softcap-{call.cap:g}")

@@ -109,13 +109,23 @@ def _term(name: str, added: Seen, calls: Sequence[Seen], post: Seen | None = Non
     return Term(
         name=name,
         output=source.module,
-        added=added.module,
+        added=_nearest(added, calls),
         bias=bias,
         W_o=None if name == FFN else matrix,
         own=own,
         post=None if post is None else post.module,
         post_norm=after,
     )
+
+
+def _nearest(added: Seen, calls: Sequence[Seen]) -> nn.Module:
+    """Return the last module that returns an output: in training, dropout is before the sum.
+
+    One that the layer calls more than once cannot tell for which sublayer.
+    """
+    same = [one for one in calls if _returns(one, added.output)]
+    once = [one for one in same if sum(other.module is one.module for other in calls) == 1]
+    return (once or [added])[-1].module
 
 
 def _returns(one: Seen, value: Tensor) -> bool:

@@ -8,7 +8,7 @@ tokenizer.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.adapters.huggingface.chat import Chat
 from model.text.tokens import PAD, Token
 
 REPLACEMENT = "\ufffd"  # stands for bytes that are not a character
@@ -27,20 +28,31 @@ KEPT = 64  # recently tokenized texts that are cached
 class Text:
     """The tokenizer of a model with `vocabulary` rows of output.
 
-    What a model writes that `continues` a text keeps the space that it begins with.
+    What a model writes that `continues` a text keeps the space that it begins with. It stops at
+    any of `ends`; if they are absent, at the tokenizer's end of a text.
     """
 
-    def __init__(self, tokenizer: Any, vocabulary: int, continues: bool = False) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        vocabulary: int,
+        continues: bool = False,
+        ends: Collection[int] | None = None,
+    ) -> None:
         self.tokenizer = tokenizer
         self.continues = continues
         self.vocabulary = vocabulary
         # A typed control string stays text, except a mask, which the model fills in.
         self.split = tokenizer.mask_token is None
         self.specials = frozenset(tokenizer.all_special_ids)
+        own = () if tokenizer.eos_token_id is None else (tokenizer.eos_token_id,)
+        self.ends = frozenset(own if ends is None else ends)
         described = tokenizer.backend_tokenizer
         self.byte_level = "ByteLevel" in f"{described.pre_tokenizer}{described.decoder}"
         self.wordpiece = type(described.model).__name__ == "WordPiece"
+        self.chat = Chat(tokenizer)
         self.encode = lru_cache(KEPT)(self._encode)
+        self.encode_chat = lru_cache(KEPT)(self._encode_chat)
         self._decoded = lru_cache(1 << 12)(self._decode)
 
     @property
@@ -52,22 +64,54 @@ class Text:
     @cached_property
     def never(self) -> Tensor:
         """Ids that are never written: specials, and rows of the output without a token."""
-        specials = self.specials - {self.tokenizer.eos_token_id}
+        specials = self.specials - self.ends
         beyond = range(len(self.tokenizer), self.vocabulary)
-        return torch.tensor(sorted({*beyond, *(one for one in specials if one < self.vocabulary)}))
+        found = sorted({*beyond, *(one for one in specials if one < self.vocabulary)})
+        return torch.tensor(found, dtype=torch.int64)  # also when there are none
 
     def _encode(self, text: str) -> tuple[Token, ...]:
         """Return a text's tokens, with the special ones that the model expects around them."""
-        found = self.tokenizer(
-            text, return_offsets_mapping=True, split_special_tokens=self.split, verbose=False
-        )
-        ids = found["input_ids"]
-        pieces = self.tokenizer.convert_ids_to_tokens(ids)
-        spans = found["offset_mapping"]
+        return tuple(self._placed(text, *one) for one in self._pieces(text, split=self.split))
+
+    def _encode_chat(self, text: str) -> tuple[Token, ...]:
+        """Return the tokens of a text as the user's turn of a chat; raises `InputError`.
+
+        The others are marked as the template's, and have no span. A control string in the text
+        stays text.
+        """
+        turn = self.chat.turn(text)
+        own = range(len(turn.before), len(turn.before) + len(turn.text))
+        found = self._pieces(turn.whole, split=False, add=False)
+        if any(id_ in self.specials and start in own for id_, _, start, _ in found):
+            parts = ((turn.before, False), (turn.text, True), (turn.after, False))
+            found, at = [], 0
+            for part, split in parts:
+                for id_, piece, start, end in self._pieces(part, split=split, add=False):
+                    found.append((id_, piece, start + at, end + at))
+                at += len(part)
+        tokens = [self._placed(turn.whole, *one) for one in found]
+        shift = turn.start - own.start
         return tuple(
-            self._placed(text, id_, piece, *span)
-            for id_, piece, span in zip(ids, pieces, spans, strict=True)
+            replace(one, start=one.start + shift, end=one.end + shift)
+            if one.start in own and one.end <= own.stop
+            else replace(one, start=0, end=0, template=True)
+            for one in tokens
         )
+
+    def _pieces(
+        self, text: str, *, split: bool, add: bool = True
+    ) -> list[tuple[int, str, int, int]]:
+        """Return the id, the piece and the span of each token."""
+        found = self.tokenizer(
+            text,
+            return_offsets_mapping=True,
+            split_special_tokens=split,
+            add_special_tokens=add,
+            verbose=False,
+        )
+        ids, spans = found["input_ids"], found["offset_mapping"]
+        pieces = self.tokenizer.convert_ids_to_tokens(ids)
+        return [(*one, *span) for *one, span in zip(ids, pieces, spans, strict=True)]
 
     def _placed(self, text: str, id_: int, piece: str, start: int, end: int) -> Token:
         """Return a token with its span, which never includes the space before it."""
@@ -75,7 +119,7 @@ class Text:
         if id_ in self.specials and covered in ("", piece):
             return replace(self.token(id_), start=start, end=end)
         if shown := self._as_bytes(piece):
-            return Token(shown, id_, start, end, False)
+            return _worded(text, id_, start, end, self._begins(piece), shown)
         if not piece.strip(MARKS):  # a space by itself, which the tokenizer may have added
             return Token(" ", id_, start, end if covered.isspace() else start, False)
         return _worded(text, id_, start, end, self._begins(piece))
@@ -96,14 +140,15 @@ class Text:
                 tokens.append(self.token(id_))
                 continue
             shown = self._as_bytes(piece)
-            placed = _worded(text, id_, begin, end, self._begins(piece))
-            tokens.append(replace(placed, text=shown) if shown else placed)
-            if end == begin and shown:
+            tokens.append(_worded(text, id_, begin, end, self._begins(piece), shown))
+            if shown and not text[begin:end].strip():  # at most the space before a character
                 open_.append(index)
-            if end > begin:  # the last piece of a character completes it
-                for earlier in open_:
-                    tokens[earlier] = replace(tokens[earlier], start=begin, end=end)
-                begin, open_ = end, []
+            elif end > begin:  # the last piece of a character completes it
+                for at in open_:
+                    first, bytes_ = self._begins(pieces[at]), self._as_bytes(pieces[at])
+                    tokens[at] = _worded(text, ids[at], begin, end, first, bytes_)
+                open_ = []
+            begin = end
         return text, tuple(tokens)
 
     def token(self, id_: int, *, first: bool = False) -> Token:
@@ -112,17 +157,16 @@ class Text:
             return Token(f"<{id_}>", id_, 0, 0, True)
         piece = self.tokenizer.convert_ids_to_tokens(id_)
         if id_ in self.specials:
-            padding = id_ == self.tokenizer.pad_token_id
+            # Many decoders pad with the token that ends a text, which also occurs in a chat.
+            other = {self.tokenizer.eos_token_id, self.tokenizer.bos_token_id, *self.ends}
+            padding = id_ == self.tokenizer.pad_token_id and id_ not in other
             return Token(PAD if padding else piece, id_, 0, 0, True)
-        if shown := self._as_bytes(piece):
-            return Token(shown, id_, 0, 0, False)
         if not piece.strip(MARKS):
             return Token(" ", id_, 0, 0, False)
-        begins = self._begins(piece)
-        shown = self._decoded((id_,)).removeprefix("##")
+        shown = self._as_bytes(piece) or self._decoded((id_,)).removeprefix("##")
         word = shown.strip() or shown or piece
-        inner = self.continues or not first
-        return Token(" " + word if begins and inner and word.strip() else word, id_, 0, 0, False)
+        spaced = self._begins(piece) and (self.continues or not first) and word.strip()
+        return Token(" " + word if spaced else word, id_, 0, 0, False)
 
     def _begins(self, piece: str) -> bool:
         """Return whether a word begins with a piece."""
@@ -158,15 +202,19 @@ class Text:
         return text
 
 
-def _worded(text: str, id_: int, start: int, end: int, begins: bool) -> Token:
-    """Return the token that covers a span, shown with a space where a word begins."""
+def _worded(text: str, id_: int, start: int, end: int, begins: bool, shown: str = "") -> Token:
+    """Return the token that covers a span, without the space before it.
+
+    It is shown as what it covers, or as `shown`, with a space where a word begins.
+    """
     covered = text[start:end]
     inner = covered.strip()
     if inner:
         start += covered.index(inner)
         end = start + len(inner)
     spaced = begins and inner and start > 0 and text[start - 1].isspace()
-    return Token(" " + inner if spaced else inner or covered, id_, start, end, False)
+    shown = shown or inner
+    return Token(" " + shown if spaced else shown or covered, id_, start, end, False)
 
 
 @lru_cache(1)

@@ -12,7 +12,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 from model.adapters.request import Decode
 from model.decode.beam_search import beam
 from model.decode.sampling import Draw
-from model.decode.search import Predictor, sample
+from model.decode.search import Ends, Predictor, sample
 from model.decode.steps import SearchStep
 from model.trace.tensor_tap import BatchTap, Recorder, Tap
 
@@ -88,10 +88,3 @@ def search(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterato
         else None
     )
     return sample(reader, ends, [limit], [draw], [decode.prefix])
-
-
-class Ends:
-    """The token that ends a text; None for a model without one."""
-
-    def __init__(self, eos: int | None) -> None:
-        self.eos = -1 if eos is None else eos

@@ -9,6 +9,7 @@ import { createAsker } from "../data/retry.js";
  * @typedef {object} Written
  * @property {unknown} of  the run that it continues
  * @property {string} text  so far
+ * @property {number[]} ids  when it has ended
  * @property {boolean} ended
  * @property {Problem | null} problem
  */
@@ -30,16 +31,16 @@ export function createContinuation(source, changed) {
 
   /** @param {Page} page */
   async function start({ model, link, trace }) {
-    const { source: text, model: id } = link;
-    const body = asked(model, { source: text, model: id, interventions: inForce(link) });
-    written = { of: trace?.id, text: "", ended: false, problem: null };
+    const { source: text, model: id, chat } = link;
+    const body = asked(model, { source: text, model: id, chat, interventions: inForce(link) });
+    written = { of: trace?.id, text: "", ids: [], ended: false, problem: null };
     changed();
     const fails = (/** @type {Problem} */ problem) => set({ ended: true, problem });
     const end = await asker.ask(async (signal) => {
       for await (const { step, end } of source.lines("/api/decode", body, signal)) {
         if (signal.aborted) return null;
         if (step) set({ text: grown(step) });
-        if (end) set({ text: end.output.text, ended: true });
+        if (end) set({ text: end.output.text, ids: end.output.tokens.map((/** @type {{id: number}} */ { id }) => id), ended: true });
       }
       return true;
     }, fails);

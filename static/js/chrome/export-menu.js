@@ -1,8 +1,8 @@
 /** Exports of the workspace: pictures, numbers, and handouts. */
 
-import { isLong } from "../data/long-texts.js";
 import { request } from "../data/request.js";
 import { Problem } from "../data/problem.js";
+import { named } from "../data/score-names.js";
 import { changes, plainly } from "../state/interventions.js";
 import { departed } from "../state/share-contents.js";
 import { shownAs } from "../state/two-runs.js";
@@ -45,8 +45,7 @@ export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json",
       printPicture(drawn(context), name);
       return { says: t("Choose “Save as PDF” in the print dialog.") };
     },
-    lacks: (kind) =>
-      (PICTURES.includes(kind) && !context.figure.shown().picture?.()) || (kind === "html" && isLong(store.get().trace)),
+    lacks: (kind) => PICTURES.includes(kind) && !context.figure.shown().picture?.(),
   });
 }
 
@@ -72,10 +71,10 @@ async function make(context, kind) {
   const { store, api } = context;
   const page = store.get();
   const shown = view(page.link.view);
-  const { numbers } = context.figure.shown();
+  const { numbers, tiles } = context.figure.shown();
   if (numbers && kind !== "html") return written(page, kind, numbers());
   if (kind !== "csv") {
-    const { path, ...asked } = made(page, shown, kind, { theme: dark() ? "dark" : "light", options: OPTIONS });
+    const { path, ...asked } = made(page, shown, kind, { theme: dark() ? "dark" : "light", options: OPTIONS, tiles: tiles?.() });
     return api.file(path, asked);
   }
   const subject = shown.subject?.(page);
@@ -83,7 +82,7 @@ async function make(context, kind) {
   const select = behind(page, shown);
   const trace = page.share && !departed(page) ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
   if (!trace) throw new Problem("nothing-drawn");
-  return table(trace);
+  return table(named(trace));
 }
 
 /**

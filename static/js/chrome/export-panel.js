@@ -2,6 +2,7 @@
 
 import { Problem } from "../data/problem.js";
 import { find, h } from "../lib/dom.js";
+import { download } from "../lib/download.js";
 import { wording } from "../parts/problem-wording.js";
 import { bindDisclosure } from "./disclosure.js";
 
@@ -51,11 +52,4 @@ function said(error) {
   if (error instanceof Problem) return error;
   reportError(error);
   return new Problem("unmade");
-}
-
-/** @param {Blob} file @param {string} name */
-function download(file, name) {
-  const url = URL.createObjectURL(file);
-  h("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -2,11 +2,11 @@
 
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { alike, extent, glimpse, pictures, place } from "../data/attentions.js";
-import { tensorAt, valueAt } from "../data/tensor-address.js";
+import { extent } from "../data/attentions.js";
+import { glimpse, layerGlimpse, thumbnails } from "../data/glimpses.js";
+import { valueAt } from "../data/tensor-address.js";
 import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
-import { mean } from "../data/wire.js";
 import { bindMap } from "./model-map.js";
 import { bindSteppers } from "./steppers.js";
 
@@ -44,7 +44,7 @@ export function bindPickers(context) {
     const { trace, model, link } = page;
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
-    if (stale.layer) layers().forEach(({ layer, canvas }) => paint(canvas, layerMean(page, { ...link, layer }), colours));
+    if (stale.layer) layers().forEach(({ layer, canvas }) => paint(canvas, layerGlimpse(model, trace, { ...link, layer }), colours));
     heads(extent(model, link.block).heads, link.head).forEach((canvas, head) => {
       if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
     });
@@ -89,15 +89,5 @@ const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one
 
 /** The data of all thumbnails. @param {Page} page */
 function pictured({ link, model, trace }) {
-  return [link.block, model, trace?.id, ...pictures(model, link.block).map((address) => valueAt(trace, address))];
-}
-
-/**
- * @param {Page} page
- * @param {import("../state/link.js").State} state
- */
-function layerMean({ model, trace }, state) {
-  const found = tensorAt(trace, place(model, state, "weights"));
-  if (!found) return null;
-  return { ...mean(found), may: (trace && alike(model, trace, state)?.data) ?? null };
+  return [link.block, model, trace?.id, ...thumbnails(model, link.block).map((address) => valueAt(trace, address))];
 }

@@ -14,10 +14,10 @@ import { step } from "../draw/token.js";
 import { working } from "../compute/softmax-row.js";
 import { maskedSaid } from "../state/mask-wording.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";
-import { view } from "../views/index.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { plane, row } from "../data/wire.js";
 import { row as vector } from "../lib/vectors.js";
+import { isFixed } from "../state/share-contents.js";
 import { answer, parameters } from "../state/view-requests.js";
 import { line, scoreLines } from "./score-lines.js";
 import { createCalculation } from "./calculation.js";
@@ -44,6 +44,11 @@ export function bindInspector(context) {
   find("#check-cell").addEventListener("click", () =>
     store.go({ view: "worksheet", ...pair(store.get()) }, "chosen"),
   );
+  find("#split-score").addEventListener("click", () => {
+    const page = store.get();
+    store.go({ view: "qkv", ...pair(page), options: { ...page.link.options, terms: true } }, "chosen");
+    find(".of-score > summary").focus();
+  });
   find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
   for (const button of find("#inspector").querySelectorAll("[data-move]")) {
     button.addEventListener("click", () =>
@@ -75,7 +80,9 @@ function fill(context, calculation) {
   panel.hidden = !page.trace;
   // It is shown for a pinned cell and, if there is room beside the figure, for a hovered one.
   panel.dataset.cell = page.link.query !== null ? "pinned" : store.hovered() ? "hovered" : "none";
-  find("#check-cell").hidden = !figure.offer().includes(view("worksheet"));
+  const offered = new Set(figure.offer().map(({ id }) => id));
+  find("#check-cell").hidden = !offered.has("worksheet");
+  find("#split-score").hidden = !offered.has("qkv") || isFixed(page) || !page.model?.capabilities.includes("scores");
   if (!read || !at) return;
   const { matrix, rows, cols, cover } = read;
   if (at.row >= matrix.rows || at.col >= matrix.cols) return;
@@ -93,7 +100,8 @@ function fill(context, calculation) {
       : t("not masked"));
   const parts = cellBreakdown(context, read, at);
   const known = parts ? null : compute(page, read, at);
-  render(find("#working"), parts ?? steps(context, known, weight));
+  const sink = read.sunk ? [line(t("sink"), four(read.sinks[at.row]))] : [];
+  render(find("#working"), parts ?? [...steps(context, known, weight), ...sink]);
   render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
   const work = known?.work ?? null;
   calculation.show({

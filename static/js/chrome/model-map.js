@@ -17,12 +17,13 @@ import { view } from "../views/index.js";
 /** @typedef {import("../state/model-map.js").Tower} Tower */
 
 /**
- * @param {Desk} desk
+ * @param {Pick<Desk, "store" | "t">} desk
  * @param {() => void} drawn  called when layers have been unfolded, which have no picture yet
+ * @param {HTMLElement} [map]  a fieldset with a legend; absent: the page's own
+ * @param {string} [name]  of its radio buttons
  * @returns {() => {layer: number, canvas: HTMLCanvasElement}[]}  the layers of the present block that are drawn
  */
-export function bindMap({ store, t }, drawn) {
-  const map = find("#map");
+export function bindMap({ store, t }, drawn, map = find("#map"), name = "place") {
   const legend = find("legend", map);
   map.addEventListener("change", ({ target }) => {
     const { block, layer } = /** @type {HTMLInputElement} */ (target).dataset;
@@ -45,8 +46,8 @@ export function bindMap({ store, t }, drawn) {
     cell.focus();
     cell.parentElement?.scrollIntoView({ block: "nearest" });
   }
-  /** @param {string} name @param {import("../state/types.js").ModelPart} part */
-  const named = (name, part) => (isLit(lit, part) ? `${name} lit` : name);
+  /** @param {string} className @param {import("../state/types.js").ModelPart} part */
+  const named = (className, part) => (isLit(lit, part) ? `${className} lit` : className);
 
   function show() {
     const page = store.get();
@@ -87,9 +88,9 @@ export function bindMap({ store, t }, drawn) {
   /** @param {string} stack @param {import("../state/model-map.js").Fold} fold */
   function fold(stack, { from, to }) {
     const values = { from: from + 1, to: to + 1 };
-    const name = t("Show layers {from} to {to}", values);
+    const says = t("Show layers {from} to {to}", values);
     const onclick = () => unfold(stack, from);
-    return el("button", { key: `fold ${from}`, type: "button", className: "fold", title: name, "aria-label": name, onclick }, `${values.from} – ${values.to}`);
+    return el("button", { key: `fold ${from}`, type: "button", className: "fold", title: says, "aria-label": says, onclick }, `${values.from} – ${values.to}`);
   }
 
   /** @param {Page} page @param {string} stack @param {Tower["layers"][number]} floor */
@@ -109,19 +110,19 @@ export function bindMap({ store, t }, drawn) {
   function cell({ model, link }, { block, layer }) {
     const { frame, blocks: suits = () => true } = view(link.view);
     const present = block === link.block;
-    const name = placeName(block, layer, t);
+    const says = placeName(block, layer, t);
     const looks = ["cell", present && "present", present && frame.rail === "none" && "whole", isLit(lit, { part: "attention", block, layer }) && "lit"].filter(Boolean).join(" ");
     return el(
       "label",
-      { key: block, className: looks, title: name },
+      { key: block, className: looks, title: says },
       el("input", {
         type: "radio",
-        name: "place",
+        name,
         className: "hidden",
         value: place(model, { block, layer }),
         "data-block": block,
         "data-layer": String(layer),
-        "aria-label": name,
+        "aria-label": says,
         checked: present && layer === link.layer,
         disabled: !suits(blockOf(model, block)) || (suits === withVectors && attentionAt(model, place(model, { block, layer }))?.qk === false),
       }),

@@ -3,11 +3,11 @@
 import { examplesOf } from "../data/examples.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { changedName, taskDoes, taskName } from "../state/zoo-names.js";
+import { called, grouped, headed, taskOf } from "../state/model-names.js";
+import { taskDoes } from "../state/zoo-names.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../data/model.js").ModelInfo} ModelInfo */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
 
 /**
  * @param {Desk} context
@@ -46,29 +46,6 @@ export function bindModelMenu({ store, t }, models) {
     render(menu, grouped(found).map(({ task, models: own }) => el("optgroup", { label: headed(t, task) }, own.map((one) => el("option", { value: one.id }, called(t, one))))));
     show();
   }, () => {});
-}
-
-/** @param {ModelInfo[]} models @returns {{task: string | null, models: ModelInfo[]}[]}  in the order in which they are served */
-export function grouped(models) {
-  const tasks = [...new Set(models.map(taskOf))];
-  return tasks.map((task) => ({ task, models: models.filter((model) => taskOf(model) === task) }));
-}
-
-/** The group of models that do not translate and name no other purpose. */
-const LANGUAGE = "language";
-
-/** @param {ModelInfo} model @returns {string | null}  null: translation */
-const taskOf = ({ zoo, directions }) => zoo?.task ?? (directions?.length === 0 ? LANGUAGE : null);
-
-/** @param {Translate} t @param {string | null} task */
-function headed(t, task) {
-  if (task === LANGUAGE) return t("Language models");
-  return task ? taskName(t, task) : t("Translation");
-}
-
-/** A short description of a model. @param {Translate} t @param {ModelInfo} model */
-export function called(t, { name, zoo }) {
-  return zoo ? `${taskName(t, zoo.task)}: ${changedName(t, zoo.changed)}` : name;
 }
 
 /**

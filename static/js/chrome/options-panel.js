@@ -23,13 +23,13 @@ export function bindOptions({ store, t, figure }) {
     const n = Object.keys(chosen(link, options)).length + Number(Boolean(link.pad_to));
     const folds = Boolean(frame.folds) || narrow.matches || figure.pairs();
     root.dataset.folds = folds ? "yes" : "no";
-    button.hidden = !folds || !document.querySelector("#view > .options");
+    button.hidden = !folds || !document.querySelector("#view > .options:not([hidden])");
     button.textContent = n ? t("Options ({n})", { n }) : t("Options");
     if (button.hidden) panel.close();
   }
   narrow.addEventListener("change", show);
   figure.onPair(show);
   store.subscribe(({ link }) => link.view, panel.close);
-  store.subscribe(({ link }) => [link.view, link.options, link.pad_to], show);
+  store.subscribe(({ link, model }) => [link.view, link.block, link.options, link.pad_to, model], show);
   show();
 }

@@ -8,11 +8,13 @@ import { hidden, masks, predicted, predicts, withCandidate, writable } from "../
 import { isLong } from "../data/long-texts.js";
 import { labels } from "../data/tokens.js";
 import { token } from "../draw/token.js";
+import { isChat } from "../data/request.js";
 import { find } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { wording } from "../parts/problem-wording.js";
 import { isFixed } from "../state/share-contents.js";
+import { bindChat, createEdits } from "./candidate-edits.js";
 import { createContinuation } from "./continuation.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -28,6 +30,8 @@ export function bindPredictions({ store, source, t, say, announce }) {
   const side = find("#predictions");
   const [line, act, take] = ["#continuation", "#write-on", "#take-over"].map((id) => find(id));
   const continuation = createContinuation(source, show);
+  const { answer, put, puttable, replace } = createEdits(store);
+  const chat = bindChat(store);
   let said = "";
 
   function show() {
@@ -40,6 +44,7 @@ export function bindPredictions({ store, source, t, say, announce }) {
     const place = predicted(trace, model, page.link.query);
     render(find("#predicted"), place ? shown(place).map((one) => chip(place, one)) : []);
     render(find("#predicted-where"), place ? where(place) : "");
+    chat.show();
     find("#predicted").setAttribute("aria-label", place?.kind === "fill" ? t("What could stand here") : t("What could come next"));
     if (model.mask) showFilled(page, place);
     else showWritten(page);
@@ -57,7 +62,7 @@ export function bindPredictions({ store, source, t, say, announce }) {
 
   /** @param {Predicted} place @param {Candidate} one */
   function chip(place, one) {
-    const can = writable(one) && !isFixed(store.get());
+    const can = puttable(place, one);
     const props = {
       type: "button",
       className: "chip",
@@ -69,16 +74,6 @@ export function bindPredictions({ store, source, t, say, announce }) {
     const [label] = labels([{ ...one, start: 0, end: 0 }], "");
     return el("li", { key: String(one.id) }, el("button", props, token(label), el("span", { className: "chance" }, two(one.probability))));
   }
-
-  /** @param {Predicted} place @param {Candidate} one */
-  function put(place, one) {
-    const { link, trace, model } = store.get();
-    const tokens = trace?.tokens[typed(model)];
-    if (tokens) replace(withCandidate(link.source, tokens, place, one));
-  }
-
-  /** @param {string} text  of the page from now on */
-  const replace = (text) => store.go({ source: text, query: null, key: null, pad_to: null }, "chosen");
 
   /**
    * For a masked language model: the text filled in, or a word to mask.
@@ -109,12 +104,14 @@ export function bindPredictions({ store, source, t, say, announce }) {
     const able = (page.model?.capabilities.includes("decode") ?? false) && !isFixed(page);
     const { text = "", problem = null } = written ?? {};
     line.classList.toggle("hint", !text);
-    line.textContent = problem ? wording(t, problem) : text || (able && !written ? t("The model predicts the next token, again and again.") : "");
+    const chats = isChat(page);
+    line.textContent = problem ? wording(t, problem) : text || (able && !written ? t("The model predicts one token at a time.") : "");
     act.hidden = !able;
-    act.textContent = writes ? t("Stop") : t("Continue the text");
+    act.textContent = writes ? t("Stop") : chats ? t("Let it answer") : t("Continue the text");
     act.onclick = () => (writes ? continuation.stop() : void continuation.start(page));
     take.hidden = writes || !text || !able;
-    take.onclick = () => replace(page.link.source + text);
+    take.textContent = chats ? t("Show its attention") : t("Add to the text");
+    take.onclick = () => (chats ? answer(written?.ids ?? []) : replace(page.link.source + text));
     if (written?.ended && text && written.text !== said) announce(text);
     said = written?.ended ? text : "";
   }

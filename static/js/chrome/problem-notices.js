@@ -15,11 +15,13 @@ export const notices = () => ({
 /** @param {import("./types.js").Desk} desk */
 export function bindProblems({ store, figure }) {
   function show() {
-    const { status } = store.get();
+    const { status, problem } = store.get();
     find("#empty").hidden = status !== "empty";
-    find("#source").setAttribute("aria-invalid", String(status === "failed"));
+    find("#source").setAttribute("aria-invalid", String(status === "failed" && problem?.kind !== "stopped"));
   }
+  // The sentence box, when it loses the focus, folds and would move the button away.
+  find("#retry").addEventListener("mousedown", (event) => event.preventDefault());
   window.addEventListener("online", () => troubleOf(store.get())?.kind === "offline" && figure.retry());
-  store.subscribe(({ status }) => status, show);
+  store.subscribe(({ status, problem }) => [status, problem], show);
   show();
 }

@@ -24,12 +24,18 @@ export function bindSentence({ store, figure, t }) {
   const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
   let said = "";
 
-  const typed = bindTyping(box, { say, onEnter: runNow, onInput: () => grow(box) });
+  const typed = bindTyping(box, { say, onEnter: runNow, onInput: fit });
   find("#run").addEventListener("click", runNow);
   direction.addEventListener("change", () =>
     store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
   );
   window.addEventListener("resize", () => grow(box));
+
+  /** A text of several lines shows them (css/chrome/sentence.css). */
+  function fit() {
+    box.toggleAttribute("data-lines", box.value.trimEnd().includes("\n"));
+    grow(box);
+  }
 
   function say() {
     said = box.value;
@@ -48,7 +54,7 @@ export function bindSentence({ store, figure, t }) {
     if (link.source !== said) {
       typed.cancel();
       said = box.value = link.source;
-      grow(box);
+      fit();
     }
     direction.hidden = model !== null && !bothWays(model);
     direction.value = link.direction ?? "";

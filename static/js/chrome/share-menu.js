@@ -1,17 +1,18 @@
 /** Share the workspace; and describe an open share. */
 
 import { isLong } from "../data/long-texts.js";
-import { Problem } from "../data/problem.js";
-import { asked } from "../data/request.js";
 import { find } from "../lib/dom.js";
-import { beside, departed } from "../state/share-contents.js";
-import { chosen } from "../state/link.js";
+import { beside, departed, stateOf } from "../state/share-contents.js";
 import { here } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
+import { KINDS } from "./predict/kinds.js";
 import { bindSharePanel, day } from "./share-panel.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("./share-panel.js").Made} Made */
+
+/** The kinds of predictions that the numbers of a share can answer. */
+const ASKED = ["looks", "head", "next", "row"];
 
 /** @param {Desk} context */
 export function bindShare(context) {
@@ -22,6 +23,7 @@ export function bindShare(context) {
     make: (about) => make(context, about),
     title: () => store.get().link.source,
     lang: store.get().link.lang,
+    kinds: () => (isLong(store.get().trace) ? [] : ASKED).filter((kind) => KINDS[kind].fits(store.get().link, store.get().model)).map((kind) => ({ id: kind, name: KINDS[kind].name(t) })),
   });
   store.subscribe(({ share, link }) => [share, link], () => frozen(context));
 }
@@ -32,22 +34,11 @@ export function bindShare(context) {
  * @param {import("./share-panel.js").About} [about]
  * @returns {Promise<Made>}
  */
-async function make({ store, api }, about) {
+async function make({ store, api, figure }, about) {
   const page = store.get();
   if (page.share && !page.live) return { url: here(window) };
-  if (isLong(page.trace)) throw new Problem("long-share");
-  const state = asked(page.model, kept(page.link));
-  return api.share({ state, ...beside(page, view(page.link.view)), about });
-}
-
-/**
- * A link as the state of a share.
- * @param {import("../state/link.js").State} link
- */
-function kept(link) {
-  const { options, ...keys } = link;
-  const present = Object.entries(keys).filter(([, value]) => value !== null);
-  return { ...Object.fromEntries(present), ...chosen(link, OPTIONS) };
+  const more = isLong(page.trace) ? { tiles: figure.shown().tiles?.() ?? [] } : beside(page, view(page.link.view));
+  return api.share({ state: stateOf(page, OPTIONS), ...more, about });
 }
 
 /** @param {Desk} context */

@@ -6,10 +6,11 @@ import { Problem, failure } from "../data/problem.js";
 import { here } from "../state/address.js";
 import { wording } from "../parts/problem-wording.js";
 import { bindQr } from "./qr.js";
+import { bindCollecting } from "./share-collection.js";
 import { bindDeletion } from "./share-deletion.js";
 import { bindShareWords } from "./share-words.js";
 
-/** @typedef {{title?: string, note?: string, question?: string, answer?: string}} About  what its author writes beside a share */
+/** @typedef {{title?: string, note?: string, question?: string, answer?: string, predict?: string}} About  what its author writes beside a share */
 /** @typedef {{url: string, edit_key?: string | null, expires?: string | null}} Made  a share that has a link */
 /**
  * @typedef {object} Shared
@@ -18,18 +19,22 @@ import { bindShareWords } from "./share-words.js";
  * @property {(about?: About) => Promise<Made>} make
  * @property {() => string} title  title of a frame in another page
  * @property {string} lang  of the page
+ * @property {() => {id: string, name: string}[]} [kinds]  of predictions that can be asked before
+ *   what is shown
  */
 
+/** The largest number of characters of a sentence in a frame's title. */
+const TITLE = 200;
 const SHARE = /\/s\/(\w+)$/;
 
 /** @param {Shared} of */
-export function bindSharePanel({ t, api, make, title, lang }) {
+export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) {
   const panel = find("#shared");
   const link = /** @type {HTMLInputElement} */ (find("#shared-link"));
   const code = /** @type {HTMLTextAreaElement} */ (find("#embed-code"));
   const says = find("#shared-says");
   const button = /** @type {HTMLButtonElement} */ (find("#share"));
-  const words = bindShareWords(() => void share());
+  const words = bindShareWords(() => void share(), () => [{ id: "", name: t("no question") }, ...kinds()]);
   /**
    * Edit keys of the shares created here; the server returns each only once.
    * @type {Map<string, string>}
@@ -37,6 +42,7 @@ export function bindSharePanel({ t, api, make, title, lang }) {
   const keys = new Map();
   const qr = bindQr({ t }, made);
   const deletion = bindDeletion({ t, api }, deleted);
+  const collecting = bindCollecting({ t, api, lang });
 
   async function share() {
     button.disabled = true;
@@ -49,6 +55,7 @@ export function bindSharePanel({ t, api, make, title, lang }) {
 
   /** The same state with the same words has the same link. */
   async function made() {
+    words.offer(); // what is shown may have changed since
     const shared = await make(words.read());
     if (shared.edit_key) keys.set(shared.url, shared.edit_key);
     return shared;
@@ -61,6 +68,13 @@ export function bindSharePanel({ t, api, make, title, lang }) {
     code.value = snippet(url, title(), lang);
     show(true);
     deletion.offer(id, keys.get(url) ?? "");
+    collecting.offer(id ?? "");
+  }
+
+  /** Share, and choose a collection for it. */
+  async function collect() {
+    await share();
+    if (!find("#shared-more").hidden) collecting.open();
   }
 
   /** @param {string | null} [expires] */
@@ -106,6 +120,7 @@ export function bindSharePanel({ t, api, make, title, lang }) {
   }
 
   button.addEventListener("click", share);
+  document.querySelector("#collect-open")?.addEventListener("click", collect);
   find("#copy").addEventListener("click", () => offer());
   find("#frozen-delete").addEventListener("click", askForKey);
   find("#embed-copy").addEventListener("click", offerCode);
@@ -130,7 +145,8 @@ function snippet(url, title, lang) {
   src.searchParams.set("lang", lang);
   const frame = document.createElement("iframe");
   frame.setAttribute("src", src.href);
-  frame.setAttribute("title", `Headlight: ${title.trim().replace(/\s+/g, " ")}`);
+  const said = title.trim().replace(/\s+/g, " ");
+  frame.setAttribute("title", `Headlight: ${said.length > TITLE ? `${said.slice(0, TITLE)}…` : said}`);
   frame.setAttribute("width", "900");
   frame.setAttribute("height", "600");
   frame.setAttribute("loading", "lazy");

@@ -1,13 +1,18 @@
 /** What the author of a share adds: a title, a note, a question and its answer. */
 
 import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 
 /** @typedef {import("./share-panel.js").About} About */
 
-const FIELDS = /** @type {const} */ (["title", "note", "question", "answer"]);
+const FIELDS = /** @type {const} */ (["title", "note", "question", "answer", "predict"]);
 
-/** @param {() => void} submit  called when a link with this text is wanted */
-export function bindShareWords(submit) {
+/**
+ * @param {() => void} submit  called when a link with this text is wanted
+ * @param {() => {id: string, name: string}[]} kinds  of questions that can be asked about what is
+ *   shown; the first stands for none
+ */
+export function bindShareWords(submit, kinds) {
   const form = /** @type {HTMLFormElement} */ (find("#telling form"));
   /** @param {string} name */
   const field = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
@@ -22,10 +27,21 @@ export function bindShareWords(submit) {
     field("question").required = field("answer").value.trim() !== "";
   }
 
+  /** Offer the questions that suit what is shown. */
+  function offer() {
+    const menu = /** @type {HTMLSelectElement} */ (form.elements.namedItem("predict"));
+    const { value } = menu;
+    const offered = kinds();
+    /** @type {HTMLElement} */ (menu.parentElement).hidden = offered.length < 2;
+    render(menu, offered.map(({ id, name }) => el("option", { key: id, value: id }, name)));
+    menu.value = offered.some(({ id }) => id === value) ? value : "";
+  }
+
+  find("#telling").addEventListener("toggle", offer);
   form.addEventListener("input", requireQuestion);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
   });
-  return { read };
+  return { read, offer };
 }

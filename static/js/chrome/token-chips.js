@@ -5,6 +5,7 @@ import { el, render } from "../lib/render.js";
 import { token } from "../draw/token.js";
 import { axes, blockAt, within } from "../data/attentions.js";
 import { isLong } from "../data/long-texts.js";
+import { continuesAt } from "../data/output.js";
 import { lit } from "../state/highlight.js";
 import { comparison } from "../state/comparison.js";
 import { litTokens } from "../state/heatmap-data.js";
@@ -24,7 +25,12 @@ export function bindChips({ store, t }) {
     if (!trace || !model) return;
     if (isLong(trace)) return counted(trace, model.texts);
     const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
-    model.texts.forEach((side, i) => render(lists[i], steps[i].map((step, index) => chip({ side, index }, step))));
+    const from = continuesAt(model, trace.output) + 1;
+    const kind = (/** @type {string} */ side, /** @type {number} */ index) => {
+      if (index >= from) return "continued";
+      return trace.tokens[side][index].template ? "around" : "";
+    };
+    model.texts.forEach((side, i) => render(lists[i], steps[i].map((step, index) => chip({ side, index }, step, kind(side, index)))));
     const [, written] = steps;
     if (!written) lists[0].setAttribute("aria-label", t("Tokens that the model reads"));
     lists[1].closest(".side")?.toggleAttribute("hidden", !written);
@@ -43,8 +49,8 @@ export function bindChips({ store, t }) {
     find("#output").textContent = output.text;
   }
 
-  /** @param {Ref} ref @param {Step} step */
-  function chip(ref, { reads, writes }) {
+  /** @param {Ref} ref @param {Step} step @param {"" | "continued" | "around"} kind  written by the model after the text; of a chat template */
+  function chip(ref, { reads, writes }, kind) {
     const enter = () => store.hover({ query: ref, key: ref });
     const leave = () => store.hover(null);
     const heard = {
@@ -54,7 +60,8 @@ export function bindChips({ store, t }) {
       onblur: leave,
       onclick: () => pin(ref),
     };
-    return el("li", {}, el("button", { type: "button", className: "chip", ...heard }, reads && token(reads, "reads"), token(writes)));
+    const props = { className: `chip ${kind}`.trim(), title: kind === "continued" ? t("written by the model") : kind === "around" ? t("of the chat template") : null };
+    return el("li", {}, el("button", { type: "button", ...props, ...heard }, reads && token(reads, "reads"), token(writes)));
   }
 
   /** @param {Ref} ref */

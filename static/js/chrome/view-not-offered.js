@@ -3,12 +3,13 @@
 import { attentionAt, blocks, place, withVectors } from "../data/attentions.js";
 import { LONGEST, isLong } from "../data/long-texts.js";
 import { find, h } from "../lib/dom.js";
-import { view } from "../views/index.js";
+import { reasonSaid } from "../state/missing-wording.js";
+import { view, whyNot } from "../views/index.js";
 
 /** @param {import("./types.js").Desk} desk */
 export function bindUnoffered({ store, t }) {
   const line = h("p", { className: "not-offered", role: "status", hidden: true });
-  find(".figure").before(line);
+  find(".saying").before(line);
   const show = () => {
     const { unoffered, link, model, trace } = store.get();
     line.hidden = unoffered === null;
@@ -25,10 +26,11 @@ export function bindUnoffered({ store, t }) {
       line.textContent = t("No q and k in this layer: only its weights are known. This is “{open}”.", names);
       return;
     }
-    line.textContent = closed
-      ? t("No q and k here: of this model’s attention only the weights are known. This is “{open}”.", names)
-      : t("“{wanted}” cannot be shown here; this is “{open}”.", names);
+    const why = reasonSaid(t, whyNot(wanted, { model, link }) ?? "");
+    if (closed) line.textContent = t("No q and k here: of this model’s attention only the weights are known. This is “{open}”.", names);
+    else if (why) line.textContent = t("“{wanted}” cannot be shown here. {why} This is “{open}”.", { ...names, why });
+    else line.textContent = t("“{wanted}” cannot be shown here; this is “{open}”.", names);
   };
-  store.subscribe(({ unoffered, link, trace }) => [unoffered, link.view, link.block, link.layer, trace?.id], show);
+  store.subscribe(({ unoffered, link, model, trace }) => [unoffered, link.view, link.block, link.layer, model, trace?.id], show);
   show();
 }

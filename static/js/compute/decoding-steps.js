@@ -173,6 +173,23 @@ export function measure(logprobs) {
   return { logprob, entropy, perplexity: Math.exp(entropy) };
 }
 
+/**
+ * The part of an output that the model wrote itself: of a text, what continues it.
+ * @template {{tokens: any[], logprobs: number[], ranks?: number[], score: number, continues?: number}} T
+ * @param {T} output
+ * @returns {T}  the same if that is all of it
+ */
+export function ofContinuation(output) {
+  const { continues = 0, tokens, logprobs, ranks } = output;
+  if (!continues) return output;
+  const own = logprobs.slice(continues);
+  const score = measure(own).logprob / penalty(own.length, ALPHA);
+  return { ...output, tokens: tokens.slice(continues), logprobs: own, ...(ranks ? { ranks: ranks.slice(continues) } : {}), score, continues: 0 };
+}
+
+/** The server's length penalty. */
+const ALPHA = 0.6;
+
 /** lp = ((5 + length) / 6)^α (Wu et al. 2016, equation 14). @param {number} length @param {number} alpha */
 export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 
@@ -195,16 +212,19 @@ export function parting(a, b) {
  * @param {Trace} trace
  * @returns {Run | null}  null if the trace has no candidates
  */
-export function recorded(model, { tokens, output, tensors, pieces = {} }) {
+export function recorded(model, { tokens, output: whole, tensors, pieces = {} }) {
   const [chances, ids] = nexts(model).map((name) => tensors[name]);
   if (!chances || !ids) return null;
+  const output = ofContinuation(whole);
+  const first = whole.continues ?? 0;
   const known = new Map([...tokens[typed(model)], ...output.tokens].map((token) => [token.id, token]));
   const count = chances.shape[1];
   let total = 0;
   const steps = output.tokens.map((token, index) => {
-    const listed = [...chances.data.subarray(index * count, (index + 1) * count)];
+    const row = first + index;
+    const listed = [...chances.data.subarray(row * count, (row + 1) * count)];
     const candidates = listed.map((probability, rank) => {
-      const id = ids.data[index * count + rank];
+      const id = ids.data[row * count + rank];
       const { text = null, special = false } = pieces[id] ?? known.get(id) ?? {};
       return { id, text, special, probability, logprob: Math.log(probability), kept: id === token.id };
     });

@@ -28,8 +28,9 @@
  */
 
 /**
- * A stack of self-attention.
- * @param {Matrix[]} layers  the mean of each layer's heads, first layer first
+ * A stack of self-attention. The weight on learned sinks, which are no tokens, ends at one more leaf.
+ * @param {Matrix[]} layers  the mean of each layer's heads, first layer first; a column after those of
+ *   the tokens is that of a sink
  * @param {Side} side
  * @returns {Graph}
  */
@@ -38,8 +39,13 @@ export function stack(layers, side) {
   const columns = [...layers.keys(), layers.length].map((column) =>
     add(graph, side, column, layers[0].rows),
   );
-  for (let l = layers.length; l > 0; l--) mix(graph, columns[l], columns[l - 1], layers[l - 1]);
-  return { ...graph, tops: columns[layers.length], leaves: columns[0] };
+  const [{ rows }] = layers;
+  const sunk = layers.some(({ cols }) => cols > rows) ? [graph.nodes.push({ side, column: 0, index: rows }) - 1] : [];
+  for (let l = layers.length; l > 0; l--) {
+    mix(graph, columns[l], columns[l - 1], layers[l - 1]);
+    if (layers[l - 1].cols > rows) sink(graph, columns[l], sunk[0], layers[l - 1]);
+  }
+  return { ...graph, tops: columns[layers.length], leaves: [...columns[0], ...sunk] };
 }
 
 /**
@@ -137,6 +143,17 @@ function mix(graph, above, below, { cols, values }) {
       edge(graph, node, other, 0.5 * (values[i * cols + j] || 0) + (i === j ? 0.5 : 0)),
     ),
   );
+}
+
+/**
+ * Add the edges to a sink, with half the weights of the last column.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number} below
+ * @param {Matrix} weights
+ */
+function sink(graph, above, below, { cols, values }) {
+  above.forEach((node, i) => edge(graph, node, below, 0.5 * values[(i + 1) * cols - 1]));
 }
 
 /** @param {Graph} graph @param {number} above @param {number} below @param {number} weight */

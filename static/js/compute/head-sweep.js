@@ -1,5 +1,5 @@
 /**
- * Which heads matter: every head of every attention is changed separately, with its effect on each
+ * A sweep: every head, or every other part of a kind, is changed separately, with its effect on each
  * written token.
  */
 
@@ -7,61 +7,116 @@ import { blocks } from "../data/attentions.js";
 import { tensor } from "../data/computed-tensors.js";
 
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
-/** @typedef {{delta: number[], divergence: number[]}} Effect  of one head, for each row: nats */
+/** @typedef {import("../data/wire.js").Token} Token */
+/** @typedef {{id: number, text: string, special: boolean}} Piece  a token of the vocabulary */
+/**
+ * @typedef {object} Effect  of one change, for each row
+ * @property {number[]} delta  change of the token's log-probability, in nats
+ * @property {number[]} divergence  nats
+ * @property {number[]} contrast  change of log p(written) / p(against), in nats
+ * @property {(number | null)[] | null} recovered  of a patch, the share of the difference between
+ *   both runs; null if they hardly differ
+ * @property {number[] | null} [interaction]  of a pair of heads: delta minus those of both alone
+ */
+/** @typedef {{tokens: Record<string, Token[]>, contrast: (number | null)[], rows: Record<string, [number, number][]>}} Other  the run that patches are taken from; null: a row has no counterpart there */
 /**
  * @typedef {object} Sweep
- * @property {number} total  heads
+ * @property {number} total  changes
  * @property {number} done
  * @property {number[]} logprobs  of each row's token in the original run
- * @property {Record<string, Effect>} heads  by `nameOf`
+ * @property {Piece[]} against  the token that each row's is contrasted with
+ * @property {number[]} contrast  log p(written) / p(against), in nats
+ * @property {Piece[][]} candidates  other tokens that each row's can be contrasted with
+ * @property {Other | null} other
+ * @property {Record<string, Effect>} effects  by `nameOf`
  */
 /** @typedef {{block: string, at: string, layer: number, heads: number}} Line  a layer's heads */
 
-/** @param {string} at  an attention, such as "encoder.1.self" @param {number} head */
-export const nameOf = (at, head) => `${at} ${head}`;
+/** The attention whose heads are patched. @param {string} at  an attention, or the mix of its heads */
+const attentionOf = (at) => at.replace(/\.mix$/, "");
+
+/**
+ * The name of what is changed.
+ * @param {string} at  an attention, such as "encoder.1.self"; for a patch, a tensor
+ * @param {number | null} [index]  of the head, or of the token
+ */
+export const nameOf = (at, index = null) => [attentionOf(at), ...(index === null ? [] : [index])].join(" ");
+
+/** The name of a pair of heads: "encoder.1.self 2 + encoder.1.self 5". @param {string} one @param {string} other */
+export const pairName = (one, other) => `${one} + ${other}`;
 
 /** @param {any} start  the stream's first line @returns {Sweep} */
-export const begun = ({ heads, logprobs }) => ({ total: heads, done: 0, logprobs, heads: {} });
+export const begun = ({ heads, logprobs, against, contrast, candidates, other = null }) =>
+  ({ total: heads, done: 0, logprobs, against, contrast, candidates, other, effects: {} });
 
 /**
  * @param {Sweep} sweep
- * @param {{heads: (Effect & {at: string, head: number})[], done: number}} line  a later line of the
- *   stream
+ * @param {{heads: (Effect & {at: string, head: number | null, token?: number | null, also?: {at: string, head: number} | null})[], done: number}} line  a
+ *   later line of the stream
  * @returns {Sweep}
  */
 export function more(sweep, { heads, done }) {
-  const news = heads.map(({ at, head, delta, divergence }) => [nameOf(at, head), { delta, divergence }]);
-  return { ...sweep, done, heads: { ...sweep.heads, ...Object.fromEntries(news) } };
+  const news = heads.map(({ at, head, token = null, also = null, delta, divergence, contrast, recovered = null, interaction = null }) => {
+    const name = nameOf(at, head ?? token);
+    return [also ? pairName(name, nameOf(also.at, also.head)) : name, { delta, divergence, contrast, recovered, ...(also ? { interaction } : {}) }];
+  });
+  return { ...sweep, done, effects: { ...sweep.effects, ...Object.fromEntries(news) } };
 }
 
 /**
  * @param {number[]} values  of each row
- * @param {number | null} row  null: all rows
+ * @param {number[]} rows  over which it is summed
  */
-export const of = (values, row) => (row === null ? values.reduce((a, b) => a + b, 0) : (values[row] ?? 0));
+export const of = (values, rows) => rows.reduce((sum, row) => sum + (values[row] ?? 0), 0);
 
 /**
  * @param {Sweep} sweep
- * @param {number | null} row
- * @returns {number}  the largest absolute effect
+ * @param {(effect: Effect) => number | null} read
+ * @returns {number}  the largest absolute value
  */
-export function reach({ heads }, row) {
-  return Math.max(0, ...Object.values(heads).map(({ delta }) => Math.abs(of(delta, row))));
+export function reach({ effects }, read) {
+  return Math.max(0, ...Object.values(effects).map((effect) => Math.abs(read(effect) ?? 0)));
+}
+
+/**
+ * The row in which the two runs of a patch differ most.
+ * @param {Sweep} sweep
+ * @param {number[]} rows  to choose from
+ */
+export function mostDifferent({ contrast, other }, rows) {
+  const differs = (/** @type {number} */ row) => Math.abs((other?.contrast[row] ?? contrast[row]) - contrast[row]);
+  return rows.reduce((best, row) => (differs(row) > differs(best) ? row : best), rows[0]);
 }
 
 /**
  * @param {Sweep} sweep
- * @param {number | null} row
+ * @param {number[]} rows
  * @param {number} [most]
- * @returns {{at: string, head: number, delta: number}[]}  those that matter most, first the one
+ * @returns {{at: string, head: number | null, delta: number}[]}  those that matter most, first the one
  *   without which the token is least likely
  */
-export function strongest({ heads }, row, most = 3) {
-  const all = Object.entries(heads).map(([name, { delta }]) => {
+export function strongest({ effects }, rows, most = 3) {
+  const single = Object.entries(effects).filter(([, { interaction }]) => !interaction);
+  const all = single.map(([name, { delta }]) => {
     const [at, head] = name.split(" ");
-    return { at, head: Number(head), delta: of(delta, row) };
+    return { at, head: head === undefined ? null : Number(head), delta: of(delta, rows) };
   });
   return all.sort((a, b) => a.delta - b.delta).slice(0, most);
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {number[]} rows
+ * @returns {{at: string, heads: [number, number], delta: number, interaction: number}[]}  pairs of heads of one
+ *   attention, first the one that costs most beyond the sum of both alone
+ */
+export function standIns({ effects }, rows) {
+  const pairs = Object.entries(effects).flatMap(([name, { delta, interaction }]) => {
+    if (!interaction) return [];
+    const [[at, one], [, other]] = name.split(" + ").map((head) => head.split(" "));
+    return [{ at, heads: /** @type {[number, number]} */ ([Number(one), Number(other)]), delta: of(delta, rows), interaction: of(interaction, rows) }];
+  });
+  return pairs.sort((a, b) => a.interaction - b.interaction);
 }
 
 /** @param {ModelInfo} model @returns {Line[]}  as the map shows them: a row a layer */
@@ -77,15 +132,74 @@ export function lines(model) {
  * @returns {Record<string, import("../data/computed-tensors.js").Tensor>}  such as
  *   "encoder.0.self.delta" (head, query); a query is a written token; NaN for a head not tried yet
  */
-export function tensors({ heads, logprobs }, model) {
+export function tensors({ effects, logprobs }, model) {
   const untried = logprobs.map(() => NaN);
   const found = lines(model).flatMap(({ at, heads: count }) =>
     /** @type {const} */ (["delta", "divergence"]).map((which) => {
-      const values = Array.from({ length: count }, (_, head) => heads[nameOf(at, head)]?.[which] ?? untried);
+      const values = Array.from({ length: count }, (_, head) => effects[nameOf(at, head)]?.[which] ?? untried);
       return [`${at}.${which}`, tensor({ head: null, query: "written" }, [count, logprobs.length], values.flat())];
     }),
   );
   return { logprobs: tensor({ query: "written" }, [logprobs.length], logprobs), ...Object.fromEntries(found) };
+}
+
+/**
+ * @param {Sweep} sweep  over sublayers, or over pairs of heads
+ * @returns {Record<string, import("../data/computed-tensors.js").Tensor>}  such as
+ *   "decoder.2.ffn.output.delta" (query) or "decoder.2.cross 2 + decoder.2.cross 6.interaction" (query)
+ */
+export function partTensors({ effects, logprobs }) {
+  const row = (/** @type {number[]} */ values) => tensor({ query: "written" }, [logprobs.length], values);
+  const found = Object.entries(effects).flatMap(([name, { delta, divergence, interaction }]) =>
+    Object.entries({ delta, divergence, ...(interaction ? { interaction } : {}) }).map(([which, values]) => [`${name}.${which}`, row(values)]),
+  );
+  return { logprobs: row(logprobs), ...Object.fromEntries(found) };
+}
+
+/**
+ * @param {Sweep} sweep  of patches
+ * @returns {Record<string, import("../data/computed-tensors.js").Tensor>}  such as
+ *   "decoder.2.cross.recovered" (query), and for each head or token
+ *   "decoder.2.cross.each.recovered" (index, query);
+ *   NaN if both runs hardly differ, and for what is not tried
+ */
+export function recoveredTensors({ effects, contrast, other }) {
+  const none = contrast.map(() => NaN);
+  /** @type {Record<string, number[][]>} */
+  const several = {};
+  /** @type {Record<string, import("../data/computed-tensors.js").Tensor>} */
+  const found = {
+    contrast: tensor({ query: "written" }, [contrast.length], contrast),
+    "other.contrast": tensor({ query: "written" }, [contrast.length], other?.contrast.map((odds) => odds ?? NaN) ?? none),
+  };
+  for (const [name, { recovered }] of Object.entries(effects)) {
+    const [at, index] = name.split(" ");
+    const values = (recovered ?? none).map((share) => share ?? NaN);
+    if (index === undefined) found[`${at}.recovered`] = tensor({ query: "written" }, [values.length], values);
+    else (several[at] ??= [])[Number(index)] = values;
+  }
+  for (const [at, rows] of Object.entries(several))
+    found[`${at}.each.recovered`] = tensor({ index: null, query: "written" }, [rows.length, contrast.length], Array.from(rows, (row) => row ?? none).flat());
+  return found;
+}
+
+/**
+ * The columns of two aligned texts: pairs, and tokens that only one of them has.
+ * @param {number} theirs  number of tokens
+ * @param {number} ours
+ * @param {[number, number][]} rows  pairs in order
+ * @returns {{theirs: number | null, ours: number | null}[]}
+ */
+export function alignedColumns(theirs, ours, rows) {
+  /** @type {{theirs: number | null, ours: number | null}[]} */
+  const found = [];
+  let [i, j] = [0, 0];
+  for (const [a, b] of [...rows, [theirs, ours]]) {
+    while (i < a) found.push({ theirs: i++, ours: null });
+    while (j < b) found.push({ theirs: null, ours: j++ });
+    if (a < theirs && b < ours) found.push({ theirs: i++, ours: j++ });
+  }
+  return found;
 }
 
 /**

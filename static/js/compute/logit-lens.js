@@ -6,6 +6,7 @@
 import { masked, place, predicting, stacked } from "../data/attentions.js";
 import { predictedToken } from "../data/predictions.js";
 import { memo } from "../lib/memo.js";
+import { bestOf, contrastTensors, gradientOf, gradientRow, partOf } from "./contrast.js";
 import { plane } from "../data/wire.js";
 
 /** @typedef {import("../data/wire.js").Trace} Trace */
@@ -20,7 +21,7 @@ import { plane } from "../data/wire.js";
  * @property {Record<Exclude<Part, "position">, number[]> & {position?: number[]}} parts  one number
  *   per layer; for what is added only at the input, one number
  * @property {number} sum  of all terms
- * @property {number} logit  computed from the last residual stream
+ * @property {number} logit  computed from the last residual stream; of a contrast, the difference of two
  * @property {{head: number, part: number}} most  the largest absolute value of a head, and of a
  *   part of a layer
  */
@@ -39,9 +40,8 @@ const adding = (model) => stacked(model, predicting(model).stack);
  * @param {Model} model
  */
 const atInput = (model) => (POSITIONED.includes(model?.positions ?? POSITIONED[0]) ? INPUT : INPUT.slice(0, 1));
-/** @param {Model} model */
-const logits = (model) =>
-  [...adding(model).map(({ kind }) => kind), ...atInput(model), ...LAYERS, "total"].map((name) => `inside.logit.${name}`);
+/** The parts of a logit. @param {Model} model @returns {string[]} */
+const partsOf = (model) => [...adding(model).map(({ kind }) => kind), ...atInput(model), ...LAYERS, "total"];
 
 /** Whether its logits are a sum of contributions. @param {Model} model */
 export const adds = (model) => model?.capabilities?.includes("contributions") ?? true;
@@ -49,17 +49,31 @@ export const adds = (model) => model?.capabilities?.includes("contributions") ??
 /** Whether it has gradient × attention. @param {Model} model */
 export const slopes = (model) => model?.capabilities?.includes("relevance") ?? true;
 
-/** @param {Model} model @param {Pick<State, "block" | "layer">} at */
-const relevanceOf = (model, at) => `inside.relevance.${place(model, at)}`;
+/** @typedef {Pick<State, "block" | "layer"> & Partial<Pick<State, "options" | "query">>} At */
 
-/** @param {Model} model @param {Pick<State, "block" | "layer">} at @returns {string[]}  tensors */
-export const needed = (model, at) => [
-  ...LENS,
-  ...(adds(model) ? logits(model) : []),
-  ...(slopes(model) ? [relevanceOf(model, at)] : []),
-  place(model, at, "weights"),
-  place(model, at, "mask"),
-];
+/**
+ * Gradient × attention: of the contrast of the pinned row, or of the whole output.
+ * @param {Model} model
+ * @param {Trace | null} trace
+ * @param {At} at
+ */
+function relevanceOf(model, trace, at) {
+  const row = gradientRow(model, at, trace);
+  return row === null ? `inside.relevance.${place(model, at)}` : gradientOf(at, row, place(model, at));
+}
+
+/** @param {Model} model @param {At} at @param {Trace | null} [trace]  what is shown so far @returns {string[]}  tensors */
+export function needed(model, at, trace = null) {
+  const parts = adds(model) ? partsOf(model) : [];
+  return [
+    ...LENS,
+    ...parts.map((part) => partOf(null, part)),
+    ...contrastTensors(at, parts),
+    ...(slopes(model) ? [relevanceOf(model, trace, at)] : []),
+    place(model, at, "weights"),
+    place(model, at, "mask"),
+  ];
+}
 
 /**
  * The token that a row predicts.
@@ -68,9 +82,7 @@ export const needed = (model, at) => [
  * @param {number} row
  */
 export function about(model, trace, row) {
-  const candidates = trace.tensors["inside.lens.candidates"];
-  const [layers, rows, count] = candidates?.shape ?? [0, 0, 0];
-  return predictedToken(model, trace, row, candidates?.data[((layers - 1) * rows + row) * count]);
+  return predictedToken(model, trace, row, bestOf(trace, row));
 }
 
 /**
@@ -109,11 +121,12 @@ export function settled(layers) {
  * @param {Model} model
  * @param {Trace} trace
  * @param {number} row  that writes
+ * @param {string | null} [against]  a contrast, as in the link; null: the logit of the row's own token
  * @returns {Sum | null}  null where the trace lacks it, or the row writes nothing
  */
-export function contributions(model, trace, row) {
-  if (!logits(model).every((name) => trace.tensors[name]) || !about(model, trace, row)) return null;
-  const of = (/** @type {string} */ name) => trace.tensors[`inside.logit.${name}`];
+export function contributions(model, trace, row, against = null) {
+  const of = (/** @type {string} */ name) => trace.tensors[partOf(against, name)];
+  if (!partsOf(model).every(of) || !about(model, trace, row)) return null;
   const heads = adding(model).map(({ id, kind }) => ({ block: id, kind, values: byHead(of(kind), row) }));
   const parts = /** @type {Sum["parts"]} */ (
     Object.fromEntries([...atInput(model), ...LAYERS].map((name) => [name, byLayer(of(name), row)]))
@@ -167,11 +180,11 @@ function byLayer({ shape, data }, row) {
  * One head's gradient × attention; NaN where the mask forbids.
  * @param {Model} model
  * @param {Trace} trace
- * @param {Pick<State, "block" | "layer" | "head">} at
+ * @param {At & Pick<State, "head">} at
  * @returns {import("../data/wire.js").Matrix | null}  null where the trace lacks it
  */
 export function relevance(model, trace, at) {
-  const found = trace.tensors[relevanceOf(model, at)];
+  const found = trace.tensors[relevanceOf(model, trace, at)];
   const mask = trace.tensors[place(model, at, "mask")];
   if (!found || !mask || at.head >= found.shape[0]) return null;
   return memo(found, String(at.head), () => masked(plane(found, { head: at.head }), plane(mask).values));

@@ -10,10 +10,13 @@
 export const SIDE = 256;
 /** The largest size of a unit, in pixels. */
 export const CLOSEST = 72;
+/** The size in pixels up to which the units of a text stretch if all of them are in sight. */
+export const ROOMY = 36;
 
 /** @typedef {{rows: number, cols: number}} Extent  of the whole matrix, in units */
 /** @typedef {{width: number, height: number}} Size  of the view, in pixels */
-/** @typedef {{top: number, left: number, scale: number}} Camera  the first row and column in sight, pixels a unit */
+/** @typedef {{wide: number, high: number}} Unit  pixels of a column and of a row */
+/** @typedef {Unit & {top: number, left: number}} Camera  the first row and column in sight, and the size of a unit */
 /** @typedef {[number, number]} Range  from, and up to but without */
 /** @typedef {{rows: Range, cols: Range}} Window */
 /** @typedef {{level: number, row: number, col: number}} Tile */
@@ -25,12 +28,32 @@ export const CLOSEST = 72;
  * @param {Size} size
  * @returns {Camera}
  */
-export const whole = (extent, size) => ({ top: 0, left: 0, scale: fitting(extent, size) });
+export const whole = (extent, size) => ({ top: 0, left: 0, ...unitOf(fitting(extent, size), extent, size) });
+
+/**
+ * The size of a unit: square in a matrix of one text with itself. Where a long text meets a short one,
+ * the short side fills the space, so that its rows can be seen and have their labels.
+ * @param {number} scale  the smaller side, in pixels
+ * @param {Extent} extent
+ * @param {Size} size
+ * @returns {Unit}
+ */
+function unitOf(scale, { rows, cols }, { width, height }) {
+  if (rows === cols) return { wide: scale, high: scale };
+  const stretched = (/** @type {number} */ pixels, /** @type {number} */ count) => Math.max(scale, Math.min(pixels / Math.max(1, count), ROOMY));
+  return { wide: stretched(width, cols), high: stretched(height, rows) };
+}
+
+/** The smaller side of a unit, by which the map is zoomed. @param {Unit} unit */
+export const scaleOf = ({ wide, high }) => Math.min(wide, high);
 
 /** @param {Extent} extent @param {Size} size  Pixels a unit at which all is in sight. */
 function fitting({ rows, cols }, { width, height }) {
   return Math.min(width / Math.max(1, cols), height / Math.max(1, rows), CLOSEST);
 }
+
+/** @param {number} scale @param {Extent} extent @param {Size} size  The unit nearest to a scale that is possible. */
+const possible = (scale, extent, size) => unitOf(Math.min(Math.max(scale, fitting(extent, size)), CLOSEST), extent, size);
 
 /**
  * Clamp a camera so that it shows nothing outside the matrix.
@@ -39,11 +62,11 @@ function fitting({ rows, cols }, { width, height }) {
  * @param {Size} size
  * @returns {Camera}
  */
-export function held({ top, left, scale }, extent, size) {
-  const zoom = Math.min(Math.max(scale, fitting(extent, size)), CLOSEST);
-  const within = (/** @type {number} */ at, /** @type {number} */ count, /** @type {number} */ pixels) =>
-    Math.min(Math.max(at, 0), Math.max(0, count - pixels / zoom));
-  return { scale: zoom, top: within(top, extent.rows, size.height), left: within(left, extent.cols, size.width) };
+export function held({ top, left, ...unit }, extent, size) {
+  const { wide, high } = possible(scaleOf(unit), extent, size);
+  const within = (/** @type {number} */ at, /** @type {number} */ count, /** @type {number} */ seen) =>
+    Math.min(Math.max(at, 0), Math.max(0, count - seen));
+  return { wide, high, top: within(top, extent.rows, size.height / high), left: within(left, extent.cols, size.width / wide) };
 }
 
 /**
@@ -55,15 +78,15 @@ export function held({ top, left, scale }, extent, size) {
  * @param {Size} size
  */
 export function zoomed(camera, factor, { x, y }, extent, size) {
-  const scale = Math.min(Math.max(camera.scale * factor, fitting(extent, size)), CLOSEST);
-  const top = camera.top + y / camera.scale - y / scale;
-  const left = camera.left + x / camera.scale - x / scale;
-  return held({ top, left, scale }, extent, size);
+  const unit = possible(scaleOf(camera) * factor, extent, size);
+  const top = camera.top + y / camera.high - y / unit.high;
+  const left = camera.left + x / camera.wide - x / unit.wide;
+  return held({ top, left, ...unit }, extent, size);
 }
 
 /** @param {Camera} camera @param {Point} by  pixels that the matrix is dragged @param {Extent} extent @param {Size} size */
-export const moved = ({ top, left, scale }, { x, y }, extent, size) =>
-  held({ scale, top: top - y / scale, left: left - x / scale }, extent, size);
+export const moved = ({ top, left, wide, high }, { x, y }, extent, size) =>
+  held({ wide, high, top: top - y / high, left: left - x / wide }, extent, size);
 
 /**
  * The camera that shows a window.
@@ -73,14 +96,14 @@ export const moved = ({ top, left, scale }, { x, y }, extent, size) =>
  */
 export function cameraOf({ rows, cols }, extent, size) {
   const scale = Math.min(size.width / Math.max(1, cols[1] - cols[0]), size.height / Math.max(1, rows[1] - rows[0]));
-  return held({ top: rows[0], left: cols[0], scale }, extent, size);
+  return held({ top: rows[0], left: cols[0], wide: scale, high: scale }, extent, size);
 }
 
 /** @param {Camera} camera @param {Extent} extent @param {Size} size @returns {Window}  the units in sight, if only in part */
-export function windowOf({ top, left, scale }, extent, { width, height }) {
-  const range = (/** @type {number} */ at, /** @type {number} */ pixels, /** @type {number} */ count) =>
-    /** @type {Range} */ ([Math.max(0, Math.floor(at + 1e-6)), Math.min(count, Math.ceil(at + pixels / scale - 1e-6))]);
-  return { rows: range(top, height, extent.rows), cols: range(left, width, extent.cols) };
+export function windowOf({ top, left, wide, high }, extent, { width, height }) {
+  const range = (/** @type {number} */ at, /** @type {number} */ seen, /** @type {number} */ count) =>
+    /** @type {Range} */ ([Math.max(0, Math.floor(at + 1e-6)), Math.min(count, Math.ceil(at + seen - 1e-6))]);
+  return { rows: range(top, height / high, extent.rows), cols: range(left, width / wide, extent.cols) };
 }
 
 /** Whether a window is the whole matrix. @param {Window} window @param {Extent} extent */
@@ -93,14 +116,13 @@ export const isWhole = ({ rows, cols }, extent) => rows[0] === 0 && cols[0] === 
  * @param {Extent} extent
  * @param {Size} size
  */
-export function revealing({ top, left, scale }, { row, col }, extent, size) {
-  const near = (/** @type {number} */ at, /** @type {number | null} */ cell, /** @type {number} */ pixels) => {
+export function revealing({ top, left, wide, high }, { row, col }, extent, size) {
+  const near = (/** @type {number} */ at, /** @type {number | null} */ cell, /** @type {number} */ seen) => {
     if (cell === null) return at;
-    const seen = pixels / scale;
     if (cell < at) return cell;
     return cell + 1 > at + seen ? cell + 1 - seen : at;
   };
-  return held({ scale, top: near(top, row, size.height), left: near(left, col, size.width) }, extent, size);
+  return held({ wide, high, top: near(top, row, size.height / high), left: near(left, col, size.width / wide) }, extent, size);
 }
 
 /**
@@ -110,10 +132,10 @@ export function revealing({ top, left, scale }, { row, col }, extent, size) {
  * @param {Extent} extent
  * @param {Size} size
  */
-export function centred({ top, left, scale }, { row, col }, extent, size) {
-  const middle = (/** @type {number} */ at, /** @type {number | null} */ cell, /** @type {number} */ pixels) =>
-    cell === null ? at : cell + 0.5 - pixels / scale / 2;
-  return held({ scale, top: middle(top, row, size.height), left: middle(left, col, size.width) }, extent, size);
+export function centred({ top, left, wide, high }, { row, col }, extent, size) {
+  const middle = (/** @type {number} */ at, /** @type {number | null} */ cell, /** @type {number} */ seen) =>
+    cell === null ? at : cell + 0.5 - seen / 2;
+  return held({ wide, high, top: middle(top, row, size.height / high), left: middle(left, col, size.width / wide) }, extent, size);
 }
 
 /**
@@ -129,6 +151,16 @@ export function levelOf(scale, extent, pools = true) {
 
 /** The level at which one tile covers the whole matrix. @param {Extent} extent */
 export const coarsest = ({ rows, cols }) => Math.max(0, Math.ceil(Math.log2(Math.max(rows, cols, 1) / SIDE)));
+
+/**
+ * The rows and columns of a cell: a side that fits into a tile as it is, is not pooled.
+ * @param {number} level
+ * @param {Extent} extent
+ */
+export function spanOf(level, { rows, cols }) {
+  const span = (/** @type {number} */ count) => Math.ceil(Math.min(SIDE * 2 ** level, Math.max(1, count)) / SIDE);
+  return { rows: span(rows), cols: span(cols) };
+}
 
 /** @param {Tile} tile @param {Extent} extent @returns {Window}  the units that a tile shows */
 export function unitsOf({ level, row, col }, { rows, cols }) {

@@ -1,5 +1,7 @@
 /** Names of the server's measures and patterns of heads; docs/patterns.md has their rules. */
 
+import { two } from "../lib/numbers.js";
+
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
 /**
  * @typedef {object} Measure
@@ -43,6 +45,39 @@ export const patterns = (t) => ({
   mixed: { name: t("mixed"), says: t("No single place has most of its weight.") },
   none: { name: t("too few"), says: t("Too few rows have a choice to show a pattern.") },
 });
+
+/**
+ * Short names of the patterns that are counted row by row, over many sentences.
+ * @param {Translate} t
+ * @returns {Record<string, string>}
+ */
+export const rowPatterns = (t) => ({
+  "previous-token": t("previous token"),
+  itself: t("the token itself"),
+  "next-token": t("next token"),
+  "same-word": t("same word"),
+  induction: t("induction"),
+  "first-token": t("first token"),
+  "last-token": t("last token"),
+  punctuation: t("punctuation"),
+  special: t("special tokens"),
+  sink: t("sink"),
+  nearby: t("nearby"),
+  "one-word": t("one word"),
+  broad: t("broad"),
+});
+
+/**
+ * What a head does over many sentences: "nearby 0.71, then special tokens 0.18".
+ * @param {[string, number][] | undefined} held
+ * @param {Translate} t
+ * @returns {string}  empty: not known
+ */
+export function inGeneral(held, t) {
+  if (!held) return "";
+  const names = rowPatterns(t);
+  return held.map(([name, share]) => `${names[name] ?? name} ${two(share)}`).join(t(", then ")) || t("no pattern in a tenth of its rows");
+}
 
 /**
  * The measures that a head has, in order.

@@ -8,6 +8,38 @@
 import { frequency } from "./position-rotation.js";
 
 /** @typedef {import("../lib/vectors.js").Vector} Vector */
+/**
+ * @typedef {object} Rotation  how a model rotates; other channels stay as they are
+ * @property {[number, number][]} pairs  the channels of each pair
+ * @property {Vector} theta  radians per position, of each pair
+ * @property {number} scale  multiplies the rotated channels (YaRN)
+ */
+
+/** The paper's rotation: neighbouring channels. @param {number} width  d_k @returns {Rotation} */
+export const plainRotation = (width) => ({
+  pairs: Array.from({ length: width >> 1 }, (_, pair) => [2 * pair, 2 * pair + 1]),
+  theta: Float64Array.from({ length: width >> 1 }, (_, pair) => frequency(pair, width)),
+  scale: 1,
+});
+
+/**
+ * Rotate a vector by its position, or back.
+ * @param {Vector} x  [d_k]
+ * @param {number} at  the position
+ * @param {Rotation} rotation
+ * @param {1 | -1} [way]  -1: back
+ * @returns {Float64Array}
+ */
+export function turnedBy(x, at, { pairs, theta, scale }, way = 1) {
+  const out = Float64Array.from(x);
+  pairs.forEach(([a, b], pair) => {
+    const turn = way * at * theta[pair];
+    const [sin, cos] = [Math.sin(turn) * scale ** way, Math.cos(turn) * scale ** way];
+    out[a] = x[a] * cos - x[b] * sin;
+    out[b] = x[a] * sin + x[b] * cos;
+  });
+  return out;
+}
 
 /**
  * @param {Vector} x  [d_k]

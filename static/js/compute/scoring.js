@@ -5,6 +5,9 @@
  *     dot            q_i · k_j                      (Luong et al. 2015, equation 8)
  *     additive       w · tanh(q_i + k_j)            (Bahdanau et al. 2015, appendix A.1.2)
  *     additive-bias  w · tanh(q_i + k_j + b)
+ *     dot-by         c · q_i · k_j                  with a constant c of the model
+ *
+ * A soft cap bounds the score before its position term: cap · tanh(score / cap) (Gemma 2).
  *
  * Relative positions act on the result with π, one number for each head and offset j − i, which is
  * clipped at the largest offset: `relative` adds it, `relative-product` multiplies by it.
@@ -14,7 +17,7 @@ import { row, sum } from "../lib/vectors.js";
 
 /** @typedef {import("../lib/vectors.js").Vector} Vector */
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
-/** @typedef {"scaled-dot" | "dot" | "additive" | "additive-bias"} Kind */
+/** @typedef {"scaled-dot" | "dot" | "dot-by" | "additive" | "additive-bias"} Kind */
 /** @typedef {"" | "relative" | "relative-product"} Placed */
 /**
  * @typedef {object} Scoring
@@ -23,12 +26,17 @@ import { row, sum } from "../lib/vectors.js";
  * @property {string | null} w  the name of the parameter, if the scoring has one
  * @property {string | null} b
  * @property {string | null} pi
+ * @property {number} [by]  the constant of "dot-by"
+ * @property {number | null} [cap]  the soft cap
+ * @property {boolean} [sink]  whether the softmax has a learned score that belongs to no token
+ * @property {boolean} [unknown]  whether something is added to the scores that is not known
  */
 /**
  * @typedef {object} Scored  a query and a key
  * @property {Float64Array} terms  one per channel
  * @property {number} sum  of the terms
  * @property {number} root  √d_k, or 1 if the score is not scaled
+ * @property {number} raw  the score before the soft cap and the position term
  * @property {number} plain  the score before its position term
  * @property {number | null} pi  the position term
  * @property {number} score
@@ -53,11 +61,38 @@ export function scoringOf(attention) {
   };
 }
 
+/**
+ * The scoring for the worksheet, which also follows scores of models of `transformers`.
+ * @param {import("../data/model.js").Attention | undefined} attention
+ * @returns {Scoring | null}
+ */
+export function workedScoring(attention) {
+  const plain = scoringOf(attention);
+  if (plain || !attention) return plain;
+  const [kind, ...rest] = attention.scoring.split(" & ");
+  const number = (/** @type {string} */ prefix) => rest.find((part) => part.startsWith(prefix))?.slice(prefix.length);
+  const by = /^dot-by-(.+)$/.exec(kind)?.[1];
+  if (!by && !KINDS.has(kind)) return null;
+  const cap = number("softcap-");
+  const pi = rest.includes("bias") && attention.parameters?.includes("pi") ? `${attention.place}.pi` : null;
+  return {
+    kind: by ? "dot-by" : /** @type {Kind} */ (kind),
+    placed: pi ? "relative" : "",
+    w: null,
+    b: null,
+    pi,
+    by: by ? Number(by) : undefined,
+    cap: cap ? Number(cap) : null,
+    sink: rest.includes("sink"),
+    unknown: rest.includes("bias") && !pi,
+  };
+}
+
 /** The names of its parameters. @param {Scoring | null} scoring @returns {string[]} */
 export const learned = (scoring) => [scoring?.w, scoring?.b, scoring?.pi].flatMap((name) => name ?? []);
 
 /** Whether its terms are products, not tanh of a sum. @param {Scoring} scoring */
-export const isDot = ({ kind }) => kind === "dot" || kind === "scaled-dot";
+export const isDot = ({ kind }) => kind === "dot" || kind === "scaled-dot" || kind === "dot-by";
 
 /**
  * @param {Scoring} scoring
@@ -66,7 +101,7 @@ export const isDot = ({ kind }) => kind === "dot" || kind === "scaled-dot";
  * @returns {(q: Vector, k: Vector, query: number, key: number) => Scored}
  */
 export function scorer(scoring, find, head) {
-  const { kind, placed } = scoring;
+  const { kind, placed, by = 1, cap = null } = scoring;
   const [w, b, pi] = [scoring.w, scoring.b, scoring.pi].map((name) => (name ? row(find(name), head) : null));
   /** @param {Vector} q @param {Vector} k @param {number} c */
   const term = (q, k, c) => (w ? w[c] * Math.tanh(q[c] + k[c] + (b ? b[c] : 0)) : q[c] * k[c]);
@@ -74,10 +109,11 @@ export function scorer(scoring, find, head) {
     const terms = Float64Array.from(q, (_, c) => term(q, k, c));
     const root = kind === "scaled-dot" ? Math.sqrt(q.length) : 1;
     const all = sum(terms);
-    const plain = all / root;
+    const raw = (all / root) * by;
+    const plain = cap === null ? raw : cap * Math.tanh(raw / cap);
     const own = pi ? pi[column(pi.length, key - query)] : null;
     const score = own === null ? plain : placed === "relative" ? plain + own : plain * own;
-    return { terms, sum: all, root, plain, pi: own, score };
+    return { terms, sum: all, root, raw, plain, pi: own, score };
   };
 }
 

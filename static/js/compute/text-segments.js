@@ -3,6 +3,8 @@
  * code points, as token offsets are; a group is identified by the index of its first token.
  */
 
+import { isAdded } from "../data/tokens.js";
+
 /** @typedef {import("../data/wire.js").Token} Token */
 /** @typedef {"sentences" | "paragraphs"} Grouping */
 
@@ -49,9 +51,9 @@ function paragraphs(text) {
 }
 
 /**
- * The groups of a text's tokens: a token belongs to the segment that contains its middle; a special
- * token is its own group.
- * @param {Pick<Token, "start" | "end" | "special">[]} tokens
+ * The groups of a text's tokens: a token belongs to the segment that contains its middle; a token
+ * that is not of the text, such as a special one, is its own group.
+ * @param {Pick<Token, "start" | "end" | "special" | "template">[]} tokens
  * @param {number[]} starts  of the segments, ascending, in code points
  * @returns {number[]}  edges: the first token of each group, and the number of tokens
  */
@@ -60,10 +62,11 @@ export function edgesOf(tokens, starts) {
   const edges = [];
   let segment = 0;
   let before = NaN;
-  tokens.forEach(({ start, end, special }, i) => {
+  tokens.forEach((token, i) => {
+    const [{ start, end }, added] = [token, isAdded(token)];
     const middle = (start + Math.max(start, end - 1)) / 2;
-    while (!special && segment + 1 < starts.length && starts[segment + 1] <= middle) segment++;
-    const group = special ? -1 - i : segment;
+    while (!added && segment + 1 < starts.length && starts[segment + 1] <= middle) segment++;
+    const group = added ? -1 - i : segment;
     if (group !== before) edges.push(i);
     before = group;
   });

@@ -1,6 +1,7 @@
 /**
  * Change one word of a sentence, to start a comparison: the first word that has a counterpart here
- * is replaced; if none has, the last word is removed.
+ * is replaced; if none has, the word in the middle is removed, since in a decoder only the rows after
+ * a change can differ.
  */
 
 /** Pairs of the same kind and length, so that the rest of the sentence can stay the same. */
@@ -9,7 +10,7 @@ const PAIRS = [
   "dog cat", "he she", "him her", "yesterday today", "tomorrow tonight", "morning evening",
   "new old", "big small", "good bad", "hot cold", "tired wide", "happy sad", "long short",
   "hungry thirsty", "rains snows", "black white", "red blue", "book letter", "house school",
-  "Monday Friday", "妈妈 爸爸", "姐姐 哥哥", "女人 男人", "女孩 男孩", "她 他", "狗 猫", "昨天 今天", "明天 今晚",
+  "Monday Friday", "France Italy", "Paris Rome", "three four", "water milk", "妈妈 爸爸", "姐姐 哥哥", "女人 男人", "女孩 男孩", "她 他", "狗 猫", "昨天 今天", "明天 今晚",
   "早上 晚上", "新 旧", "大 小", "好 坏", "冷 热", "累 饿", "长 短", "红 蓝", "书 信", "房子 学校",
 ];
 const WORD = /\p{Script=Han}+|[\p{L}\p{M}'’]+/gu;
@@ -31,7 +32,17 @@ export function swapped(text) {
     const found = /\p{Script=Han}/u.test(run) ? within(run) : counterpart(run);
     if (found !== null) return text.slice(0, index) + found + text.slice(index + run.length);
   }
-  return text.replace(/\s+[\p{L}\p{M}'’]+(?=[^\p{L}]*$)|\p{Script=Han}(?=[^\p{L}]*$)/u, "");
+  return withoutMiddle(text);
+}
+
+/** @param {string} text  Of a text without spaces, a character in the middle is removed. */
+function withoutMiddle(text) {
+  const words = [...text.matchAll(/\s+[\p{L}\p{M}'’]+/gu)];
+  const characters = [...text.matchAll(/\p{Script=Han}/gu)];
+  const found = words.length ? words : characters.slice(1);
+  if (!found.length) return text;
+  const { 0: word, index } = found[Math.floor((found.length - 1) / 2)];
+  return text.slice(0, index) + text.slice(index + word.length);
 }
 
 /** @param {string} word @returns {string | null}  with the case of the word */

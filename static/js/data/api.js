@@ -3,10 +3,15 @@
 import { Problem } from "./problem.js";
 import { connect } from "./connection.js";
 import { completed } from "./model.js";
-import { learningPath, told as stated } from "./request.js";
-import { cut, json, sound, tensors } from "./reply.js";
+import { learningPath } from "./request.js";
+import { cut, json, sound, tensors, unpacked } from "./reply.js";
+import { assignments } from "./assignments.js";
+import { collections } from "./collections.js";
+import { headSurveys } from "./head-surveys.js";
+import { rooms } from "./rooms.js";
+import { sharedData } from "./shared-data.js";
 import { trainingRuns } from "./training-runs.js";
-import { readBeside, readSafetensors } from "./wire.js";
+import { readSafetensors } from "./wire.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("../state/link.js").State} State */
@@ -36,7 +41,7 @@ const BINARY = "application/octet-stream";
 /** @param {typeof globalThis.fetch} fetch */
 export function createApi(fetch) {
   const connection = connect(fetch);
-  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...trainingRuns(connection) };
+  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...sharedData(connection), ...collections(connection), ...assignments(connection), ...trainingRuns(connection), ...headSurveys(connection), ...rooms(connection) };
   return {
     ...api,
 
@@ -167,9 +172,20 @@ function runs({ read, send, lines }) {
      * All heads of a long text, pooled.
      * @param {object} request  as the API takes it
      * @param {AbortSignal} [signal]
+     * @param {(progress: import("./long-texts.js").Progress) => void} [onProgress]  absent: no progress is requested
      * @returns {Promise<Trace>}
      */
-    overview: async (request, signal) => tensors(await send("/api/overview", request, BINARY, signal)),
+    async overview(request, signal, onProgress) {
+      if (!onProgress) return tensors(await send("/api/overview", request, BINARY, signal));
+      let file = null;
+      for await (const { progress, end } of lines("/api/overview", request, signal)) {
+        if (progress) onProgress(progress);
+        if (end) file = unpacked(end.file);
+      }
+      if (!file) throw new Problem("offline");
+      const whole = file;
+      return sound(() => readSafetensors(whole));
+    },
 
     /**
      * A window of one head's weights.
@@ -197,7 +213,7 @@ function runs({ read, send, lines }) {
      * @param {number} keys
      * @param {number} seed
      * @param {AbortSignal} [signal]
-     * @returns {Promise<import("../pages/lab/scaling.js").Scaling>}
+     * @returns {Promise<import("../parts/formulas/scaling.js").Scaling>}
      */
     scaling: (keys, seed, signal) => read(`/api/lab/scaling?keys=${keys}&seed=${seed}`, signal),
 
@@ -230,7 +246,7 @@ function runs({ read, send, lines }) {
 function shares({ ask, send }) {
   return {
     /**
-     * @param {{state: object, select?: string[], asks?: Question[], about?: {title?: string, note?: string, question?: string, answer?: string}}} body
+     * @param {{state: object, select?: string[], asks?: Question[], tiles?: object[], about?: {title?: string, note?: string, question?: string, answer?: string}}} body
      * @returns {Promise<{id: string, url: string, edit_key: string | null, expires: string | null}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),
@@ -245,40 +261,10 @@ function shares({ ask, send }) {
     },
 
     /**
-     * @param {string} id
-     * @returns {Promise<Share>}
-     */
-    async readShare(id) {
-      const response = await ask(`/api/shares/${encodeURIComponent(id)}`, {
-        headers: { Accept: BINARY },
-      });
-      const file = await response.arrayBuffer().catch(cut);
-      return sound(() => {
-        const share = readBeside(file, "share");
-        const model = completed(share.model);
-        return { ...share, model, state: stated(model, share.state), trace: readSafetensors(file) };
-      });
-    },
-
-    /**
      * A share of attention by hand.
      * @param {string} id
      * @returns {Promise<import("../state/lab-share.js").LabShare>}
      */
     readLabShare: async (id) => json(await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: "application/json" } })),
-
-    /**
-     * The frozen reply to one of a share's additional requests.
-     * @param {Share} share
-     * @param {number} n  its index
-     * @returns {Promise<Answer>}
-     */
-    async readAnswer({ id, asks }, n) {
-      const response = await ask(`/api/shares/${encodeURIComponent(id)}/asks/${n}`, {
-        headers: { Accept: BINARY },
-      });
-      const file = await tensors(response);
-      return "parameters" in asks[n] ? file.tensors : file;
-    },
   };
 }

@@ -1,8 +1,8 @@
 /** Which attentions a model has, and what their rows and columns are, read from its table. */
 
 import { memo } from "../lib/memo.js";
-import { coarse, summary, tensorAt } from "./tensor-address.js";
-import { glance, plane } from "./wire.js";
+import { summary } from "./tensor-address.js";
+import { plane } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
@@ -12,7 +12,7 @@ import { plainStep, sides } from "./tokens.js";
 /** @typedef {import("../state/store.js").Lit} Lit */
 /** @typedef {import("./model.js").Attention} Attention */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
-/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "capabilities" | "mask">>) | null} Model  null: not known yet */
+/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "d_model" | "networks" | "capabilities" | "mask" | "missing">>) | null} Model  null: not known yet */
 /**
  * Attentions of one kind and stack, layer by layer.
  * @typedef {object} Block
@@ -64,6 +64,9 @@ export const withVectors = ({ rows }) => rows.some(({ qk }) => qk !== false);
 /** Whether its attention can be changed. @param {Model} model */
 export const changeable = (model) => model === null || model.attentions.every(({ qk }) => qk !== false);
 
+/** Whether its rows predict the next token of a single text. @param {Pick<Block, "predicts" | "writes" | "rows">} block */
+export const continuing = ({ predicts, writes, rows }) => predicts && !writes && rows.some(({ mask }) => rules(mask).includes("causal"));
+
 /** Whether it connects two texts. @param {Pick<Block, "query" | "key">} block */
 export const between = ({ query, key }) => query !== key;
 
@@ -80,11 +83,11 @@ export const writing = (model) => blocks(model).findLast(({ writes }) => writes)
 export const predicting = (model) => blocks(model).findLast(({ predicts }) => predicts) ?? NONE;
 
 /**
- * Tensors of the next-token candidates of each row that writes.
+ * Tensors of the next-token candidates of each row that writes, or of a single text.
  * @param {Model} model
  * @returns {string[]} names of tensors
  */
-export const nexts = (model) => ["probabilities", "candidates"].map((name) => `${writing(model).stack}.${name}`);
+export const nexts = (model) => ["probabilities", "candidates"].map((name) => `${writing(model).stack || predicting(model).stack}.${name}`);
 
 /** @param {Model} model @param {string} stack @returns {Block[]}  of a layer, in the order in which they run */
 export const stacked = (model, stack) => blocks(model).filter((block) => block.stack === stack);
@@ -118,16 +121,6 @@ export function placeOf(model, at) {
 export function place(model, { block, layer }, tensor) {
   const at = blockOf(model, block).rows[layer]?.place ?? "";
   return tensor === undefined ? at : `${at}.${tensor}`;
-}
-
-/**
- * The tensors for thumbnails of all heads of a block.
- * @param {Model} model
- * @param {string} block
- * @returns {string[]}  addresses
- */
-export function pictures(model, block) {
-  return [...blockOf(model, block).rows.map(({ place }) => coarse(`${place}.weights`)), ...masks(model, block)];
 }
 
 /**
@@ -216,19 +209,6 @@ export function attention(model, trace, state) {
     const matrix = plane(weights, { head: state.head });
     return mask ? masked(matrix, plane(mask).values) : matrix;
   }, KEPT);
-}
-
-/**
- * The same for a thumbnail, for which 8 bits are enough; nothing is copied.
- * @param {Model} model
- * @param {Trace | null} trace
- * @param {Pick<State, "block" | "layer" | "head">} state
- * @returns {(Matrix & {unit: number, may: import("./wire.js").Numbers | null}) | null}
- */
-export function glimpse(model, trace, state) {
-  const weights = tensorAt(trace, place(model, state, "weights"));
-  if (!trace || !weights || state.head >= weights.shape[0]) return null;
-  return { ...glance(weights, state.head), may: alike(model, trace, state)?.data ?? null };
 }
 
 /**

@@ -8,6 +8,7 @@ import { cut, json, sound, split } from "./reply.js";
 
 const URN = "urn:headlight:";
 const LINES = "application/x-ndjson";
+const EVENTS = "text/event-stream";
 /** Distinguishes the pages of a class behind one address, so that each gets its turn. */
 const PAGE = pageToken();
 
@@ -76,6 +77,22 @@ export function connect(fetch) {
     yield* said(await ask(path, { headers: { Accept: LINES }, signal }));
   };
 
+  /**
+   * Server-sent events; leaving the loop closes the stream.
+   * @param {string} path
+   * @param {AbortSignal} [signal]
+   * @returns {AsyncGenerator<any, void, void>}  the data of each event; null for a comment, which
+   *   only shows that the connection is alive
+   */
+  const events = async function* (path, signal) {
+    const response = await ask(path, { headers: { Accept: EVENTS }, signal });
+    if (!response.body) return;
+    for await (const line of split(response.body)) {
+      if (line.startsWith(":")) yield null;
+      if (line.startsWith("data:")) yield sound(() => JSON.parse(line.slice("data:".length)));
+    }
+  };
+
   /** @param {Response} response @returns {AsyncGenerator<any, void, void>} */
   async function* said(response) {
     if (!response.body) return;
@@ -86,7 +103,7 @@ export function connect(fetch) {
     }
   }
 
-  return { ask, read, send, lines, follow };
+  return { ask, read, send, lines, follow, events };
 }
 
 /**

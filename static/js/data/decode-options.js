@@ -10,6 +10,7 @@
  * @property {number} top_p
  * @property {number} seed
  * @property {number[]} prefix
+ * @property {number} [max_tokens]  absent: the server's
  */
 
 /**
@@ -44,7 +45,7 @@ const OF = /** @type {const} */ ({
 
 /**
  * For a link: only the method's options that differ from the defaults; null is greedy.
- * @param {Plan & {max_tokens?: number}} plan
+ * @param {Plan} plan
  * @returns {Record<string, unknown> | null}
  */
 export function said(plan) {

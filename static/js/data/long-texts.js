@@ -3,10 +3,12 @@
  * head and requests windows of one head (POST /api/overview, POST /api/tile).
  */
 
+import { texts } from "./request.js";
 import { coarse } from "./tensor-address.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @typedef {{phase: "queue" | "pass" | "pictures", done: number, of: number, seconds: number}} Progress  of an overview: layers done of all (0: not known), and seconds since the request */
 
 /** Up to this many tokens, all cells of a matrix are requested and shown. */
 export const LONGEST = 256;
@@ -18,6 +20,8 @@ export const THUMBNAIL = 64;
  */
 const SURELY_SHORT = 248;
 const OVERVIEW = ".weights.max";
+/** In a share, the names of its windows. */
+const WINDOW = /^tile\.\d+$/;
 /**
  * In 8 bits a weight is value · 254, and this value means that all weights of the cell are masked.
  */
@@ -44,8 +48,19 @@ export function mayBeLong(model, texts) {
 export const exceeds = ({ tokens }) => Object.values(tokens).some(({ length }) => length > LONGEST);
 
 /**
+ * The name of a window: equal for a request and the description of its reply.
+ * @param {{at?: string, head?: number, query?: number[], key?: number[], cells?: number[], span?: {query: number, key: number}, edges?: {query: number[], key: number[]}}} window
+ */
+export function windowName({ at, head, query = [0, 0], key = [0, 0], cells, span, edges }) {
+  if (edges) return JSON.stringify([at, head, edges.query, edges.key]);
+  const side = (/** @type {number[]} */ [from, to], /** @type {number | undefined} */ most) => (most ? Math.ceil((to - from) / most) : 1);
+  const cell = span ?? { query: side(query, cells?.[0]), key: side(key, cells?.[1]) };
+  return JSON.stringify([at, head, query, key, cell.query, cell.key]);
+}
+
+/**
  * The reply of an overview as a trace: its pictures become the thumbnails, with entirely masked
- * cells as their mask.
+ * cells as their mask. The windows of a share are kept beside them.
  * @param {Trace} reply  with pictures in 8 bits
  * @param {Record<string, string>} sent  the texts that were sent, by name
  * @returns {Trace}
@@ -53,7 +68,10 @@ export const exceeds = ({ tokens }) => Object.values(tokens).some(({ length }) =
 export function overviewTrace(reply, sent) {
   /** @type {Trace["tensors"]} */
   const tensors = {};
+  /** @type {Record<string, import("./wire.js").Tensor>} */
+  const tiles = {};
   for (const [name, tensor] of Object.entries(reply.tensors)) {
+    if (WINDOW.test(name)) tiles[windowName(tensor)] = tensor;
     if (!name.endsWith(OVERVIEW)) continue;
     const place = name.slice(0, -OVERVIEW.length);
     const { data, dims, shape } = tensor;
@@ -64,5 +82,18 @@ export function overviewTrace(reply, sent) {
     tensors[coarse(`${place}.weights`)] = { ...tensor, data: weights };
     tensors[`${place}.mask`] = { ...tensor, dims: dims.slice(1), shape: [rows, cols], dtype: "bool", data: may };
   }
-  return { ...reply, tensors, long: { texts: sent } };
+  return { ...reply, tensors, long: { texts: sent, tiles } };
+}
+
+/**
+ * The trace of a share as sent by the server: of a long text it is an overview.
+ * @param {Trace} reply
+ * @param {import("./attentions.js").Model} model
+ * @param {Record<string, unknown>} state  of the share, as in a link
+ * @returns {Trace}
+ */
+export function sharedTrace(reply, model, state) {
+  if (!Object.keys(reply.tensors).some((name) => name.endsWith(OVERVIEW))) return reply;
+  const { source, target = null } = /** @type {{source: string, target?: string}} */ (state);
+  return overviewTrace(reply, texts(model, { source, target }));
 }

@@ -15,6 +15,18 @@
  * @property {string} scoring  such as "scaled-dot" or "additive & relative"
  * @property {boolean} [qk]  whether q, k and v are recorded and it can be changed; false: only its
  *   weights are known
+ * @property {string} [projection]  how q, k and v are computed: "linear", "latent" or "unknown"
+ * @property {string[]} [parameters]  short names of its parameters, such as "W_q"; empty: those that
+ *   the description of the model implies
+ */
+/**
+ * One feed-forward network; its tensors are `${place}.hidden` and so on (docs/trace.md).
+ * @typedef {object} Network
+ * @property {string} place
+ * @property {string} activation  such as "gelu"
+ * @property {number} hidden  the number of hidden units
+ * @property {boolean} parallel  whether it reads the input of the layer, beside the attention
+ * @property {string[]} parameters  short names of its parameters, such as "W_1"; "W_g" if it is gated
  */
 /**
  * @typedef {object} ModelInfo
@@ -23,7 +35,10 @@
  * @property {string} kind
  * @property {string[]} texts  that it reads, the typed one first
  * @property {Attention[]} attentions  in the order in which they run
+ * @property {Network[]} [networks]  of a model whose attentions list their parameters, as far as they
+ *   are known
  * @property {string[]} capabilities  what it supports
+ * @property {Record<string, string>} [missing]  why it lacks each other capability; unknown in an old share
  * @property {Record<string, number>} layers  by stack
  * @property {Record<string, number>} heads  by stack
  * @property {number} d_model
@@ -41,6 +56,8 @@
  * @property {number} [examples]  number of sentences recorded during its training
  * @property {Aligner[]} [aligners]  the cross-attention heads closest to human word alignment, by
  *   the rows that write and by those that read; the better one first
+ * @property {Record<string, [string, number][][]>} [in_general]  what its heads do over many sentences,
+ *   by attention and head: patterns with their shares of rows
  * @property {Taught[]} [taught]  heads that training supervised to align
  */
 /** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Head */
@@ -74,6 +91,9 @@ const CAPABILITIES = [
  * @returns {ModelInfo}
  */
 export function completed(told) {
+  // Every model of two texts predicts tokens; the first ones did not say so.
+  if (told.attentions && told.texts?.length > 1 && told.capabilities?.includes("decode") && !told.capabilities.includes("candidates"))
+    return completed({ ...told, capabilities: [...told.capabilities, "candidates"] });
   if (told.attentions && told.positions) return told;
   const paper = { positions: "sinusoidal", norm: "post", bias: true };
   if (told.attentions) return { ...paper, ...told };

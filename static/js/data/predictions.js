@@ -71,7 +71,7 @@ export function withCandidate(source, tokens, { row, kind }, { text }) {
 }
 
 /** Whether a candidate can be written into a text: a piece of a character cannot. @param {Candidate} candidate */
-export const writable = ({ text, special }) => !special && !/^(<0x[0-9A-F]{2}>)+$/.test(text);
+export const writable = ({ text, special }) => !special && !/^\s?(<0x[0-9A-F]{2}>)+$/.test(text);
 
 /**
  * The text with a token hidden behind the mask.
@@ -98,7 +98,7 @@ export function predictedToken(model, trace, row, best) {
   const tokens = (trace.tokens[typed(model)] ?? []).filter((token) => !isPad(token));
   if (row >= tokens.length) return null;
   const fills = !model.attentions.some(({ mask }) => rules(mask).includes("causal"));
-  const own = fills ? tokens[row] : tokens[row + 1];
+  const own = fills ? tokens[row] : (tokens[row + 1] ?? trace.output.tokens[row]);
   if (own && !(fills && own.special && own.text === model.mask)) return own;
   return best === undefined ? null : { id: best, ...(trace.pieces?.[best] ?? { text: `#${best}`, special: false }) };
 }

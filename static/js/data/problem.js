@@ -4,14 +4,16 @@
 
 /** Problems that may disappear when the request is repeated. */
 const PASSING = new Set([
-  ...["offline", "busy", "internal", "garbled", "unexpected"],
+  ...["offline", "unloaded", "busy", "internal", "garbled", "unexpected"],
+  "stopped",
   ...["storage-busy", "storage-unavailable", "too-many-requests"],
+  ...["room-changes", "rooms-full", "too-many-rooms", "too-many-room-tries"],
 ]);
 
 /**
  * A failed request: `kind` is the last part of the problem document's type. The page adds its own
- * kinds: `offline` (no reply, or a truncated one), `garbled` (a reply that cannot be parsed),
- * `unexpected` (a bug in the page), `frozen` (not in a share), `not-given` (not among the given
+ * kinds: `stopped` (by the reader), `offline` (no reply, or a truncated one), `garbled` (a reply that cannot be parsed),
+ * `unexpected` (a bug in the page), `unloaded` (`offline` where nothing was loaded before), `frozen` (not in a share), `not-given` (not among the given
  * numbers).
  */
 export class Problem extends Error {
@@ -31,6 +33,11 @@ export class Problem extends Error {
   /** Whether repeating the request may help. */
   get passing() {
     return PASSING.has(this.kind);
+  }
+
+  /** The same problem where there is no earlier result. */
+  first() {
+    return this.kind === "offline" ? new Problem("unloaded") : this;
   }
 
   /** The same problem when there will be no automatic retry. */

@@ -33,6 +33,14 @@ export async function tensors(response) {
   return sound(() => readSafetensors(file));
 }
 
+/** @param {string} base64 @returns {ArrayBuffer} */
+export function unpacked(base64) {
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes.buffer;
+}
+
 /**
  * The lines of a stream, even if its chunks end in the middle of a character.
  * @param {ReadableStream<Uint8Array>} stream  of UTF-8

@@ -17,15 +17,21 @@ export function learningPath({ model, example }) {
 export const inForce = ({ interventions, options }) => (options.as === "trained" ? null : interventions);
 
 /**
+ * Whether the text is read as a user's turn of a chat.
+ * @param {{model: import("./attentions.js").Model, link: Pick<State, "chat">}} page
+ */
+export const isChat = ({ model, link }) => Boolean(link.chat && model?.capabilities?.includes("chat"));
+
+/**
  * The request for a link. For a model of one text, the sentence goes under that text's name.
  * @param {import("./attentions.js").Model} model
  * @param {State} link
  * @param {string[]} addresses  of the tensors needed
  */
 export function request(model, link, addresses) {
-  const { source, model: id, direction, target, decode, pad_to } = link;
+  const { source, model: id, direction, target, decode, pad_to, chat } = link;
   const interventions = inForce(link);
-  return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, ...selected(addresses) });
+  return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...selected(addresses) });
 }
 
 /**
@@ -53,9 +59,10 @@ export function told(model, state) {
  * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not given
  * @returns {Record<string, unknown>}  as this model takes it
  */
-export function asked(model, { source, direction, target, ...others }) {
+export function asked(model, { source, direction, target, chat, ...others }) {
   const way = !model || bothWays(model) ? direction : null;
   const said = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction: way, target };
-  const wanted = { ...said, ...others };
+  const turn = chat && model?.capabilities?.includes("chat") ? { chat } : {};
+  const wanted = { ...said, ...turn, ...others };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => (value ?? null) !== null));
 }

@@ -9,6 +9,7 @@
  * @property {number | null} nth  its number among equal tokens, from 1; null if it is the only one
  * @property {string} lang  of the word, for fonts and screen readers
  * @property {boolean} special
+ * @property {boolean} [template]  whether a chat's template adds it to the text
  * @property {boolean} [pad]  whether it is padding
  */
 /**
@@ -26,20 +27,23 @@ const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {Token} token */
 export const isPad = ({ text, special }) => special && text === "<pad>";
 
-/**
- * Whether a row belongs to a word, not to a special token or a punctuation mark.
- * @param {Step} step
- */
-export const ofWord = ({ writes: { special, word } }) => !special && /[\p{L}\p{N}]/u.test(word);
+/** Whether a token is not of the text: it is special, or of a chat's template. @param {Pick<Token, "special" | "template">} token */
+export const isAdded = ({ special, template = false }) => special || template;
 
 /**
- * Whether each of a text's tokens is special. In a text without special tokens the first one takes
+ * Whether a row belongs to a word of the text, not to an added token or a punctuation mark.
+ * @param {Step} step
+ */
+export const ofWord = ({ writes: { word, ...writes } }) => !isAdded(writes) && /[\p{L}\p{N}]/u.test(word);
+
+/**
+ * Whether each of a text's tokens is special, or of a chat's template. In a text without special tokens the first one takes
  * their part: heads that have nothing to look at look there.
  * @param {Step[]} steps
  * @returns {{special: boolean}[]}
  */
 export function specials(steps) {
-  const found = steps.map(({ writes: { special } }) => ({ special }));
+  const found = steps.map(({ writes }) => ({ special: isAdded(writes) }));
   return found.some(({ special }) => special) ? found : found.map((one, i) => (i ? one : { special: true }));
 }
 
@@ -61,12 +65,12 @@ export function labels(tokens, lang) {
   for (const word of words) totals.set(word, (totals.get(word) ?? 0) + 1);
   /** @type {Map<string, number>} */
   const seen = new Map();
-  return tokens.map(({ text, special }, i) => {
+  return tokens.map(({ text, special, template }, i) => {
     const word = words[i];
     seen.set(word, (seen.get(word) ?? 0) + 1);
     const nth = (totals.get(word) ?? 0) > 1 ? (seen.get(word) ?? 1) : null;
     const space = /^\s/.test(text) && text.trimStart() ? "·" : "";
-    return { space, word, nth, lang: special ? "en" : lang, special, pad: isPad(tokens[i]) };
+    return { space, word, nth, lang: special ? "en" : lang, special, ...(template ? { template } : {}), pad: isPad(tokens[i]) };
   });
 }
 

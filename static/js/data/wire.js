@@ -4,7 +4,7 @@
  * A tensor is flat and row-major, and has named dims, so that no view guesses an axis.
  */
 
-/** @typedef {{text: string, id: number, start: number, end: number, special: boolean}} Token */
+/** @typedef {{text: string, id: number, start: number, end: number, special: boolean, template?: boolean}} Token  template: of a chat, not of the text */
 /** @typedef {Float32Array | Uint8Array | Int32Array} Numbers */
 /**
  * @typedef {object} Tensor
@@ -14,6 +14,11 @@
  * @property {string} dtype  as sent: data of "uint8" is value · 255; `plane` and `mean` divide
  * @property {Numbers} data
  * @property {{query: number, key: number}} [span]  of pooled weights: tokens that a cell stands for
+ * @property {string} [at]  of a window in a share: its attention
+ * @property {number} [head]  of a window
+ * @property {number[]} [query]  of a window: its first token, and the end
+ * @property {number[]} [key]
+ * @property {{query: number[], key: number[]}} [edges]  of a window with groups of tokens as cells
  */
 /**
  * @typedef {object} Trace
@@ -22,19 +27,26 @@
  * @property {string} direction  "" if the model does not translate
  * @property {Record<string, Token[]>} tokens  by text, the typed one first
  * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number,
- *   finished: boolean}} output  empty if nothing was written
+ *   finished: boolean, continues?: number, rows?: number[]}} output  empty if nothing was written;
+ *   continues: index of the first token that continues a text; rows: those that predict the tokens,
+ *   if row i does not predict token i
  * @property {Record<string, Tensor>} tensors
- * @property {{texts: Record<string, string>}} [long]  overview of a long text (long-texts.js): the texts as
- *   sent
+ * @property {{texts: Record<string, string>, tiles: Record<string, Tensor>}} [long]  overview of a long text
+ *   (long-texts.js): the texts as sent, and the windows that came with it, by `windowName`
  * @property {Record<string, {text: string, special: boolean}>} [pieces]  tokens of the ids in
  *   `candidates` tensors
+ * @property {Record<string, Split>} [scores]  the terms of scores, by cell such as "decoder.1.cross.3.4.1"; if
+ *   selected
  * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; if
  *   requested
+ * @property {object} [described]  in a share, the model of this reply, if it is not the share's
  */
 /**
  * What the heads of an attention do: one number per head, null where undefined.
  * @typedef {Record<string, (number | null)[]> & {pattern: string[]}} Summary
  */
+/** @typedef {{at: string, part: string, head: number | null}} Origin  where a term of a score comes from (docs/inside.md) */
+/** @typedef {{score: number | null, offset: number | null, queries: Origin[], keys: Origin[]}} Split  null: the text does not reach the cell */
 /** @typedef {{rows: number, cols: number, values: Numbers}} Matrix */
 
 /** The output of a model that neither translates nor writes. */
@@ -109,7 +121,18 @@ export function plane(tensor, at = {}) {
   const [rows, cols] = shape.slice(-2);
   const values = data.subarray(offset, offset + size);
   const one = unit(tensor);
-  return { rows, cols, values: one === 1 ? values : Float32Array.from(values, (value) => value / one) };
+  return { rows, cols, values: one === 1 ? values : over(values, one) };
+}
+
+/**
+ * Divide all numbers; a loop, because `from` with a function takes ten times as long.
+ * @param {Numbers} values
+ * @param {number} one
+ */
+function over(values, one) {
+  const shares = new Float32Array(values.length);
+  for (let i = 0; i < shares.length; i++) shares[i] = values[i] / one;
+  return shares;
 }
 
 /**

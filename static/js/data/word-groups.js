@@ -3,7 +3,8 @@
  *
  * Adjacent letters, digits and apostrophes form a word, and so do the bytes of one character. A
  * Chinese character is a word by itself, because the text does not mark word boundaries; so are
- * punctuation and special tokens.
+ * punctuation and special tokens. A space that is a token of its own (sentencepiece) belongs to what
+ * follows.
  */
 
 /** @typedef {import("./wire.js").Token} Token */
@@ -12,6 +13,7 @@ const BYTES = /^\s?(?:<0x[0-9A-F]{2}>)+$/;
 const BYTE = /<0x([0-9A-F]{2})>/g;
 const ENDS = /[\p{L}\p{M}\p{N}'’]$/u;
 const BEGINS = /^[\p{L}\p{M}\p{N}'’]/u;
+const SPACE = " ";
 const HAN = /\p{Script=Han}/u;
 
 /**
@@ -24,12 +26,16 @@ export function words(tokens) {
   const found = [];
   let before = "";
   let end = -1;
+  /** @type {boolean | undefined} */
+  let around;
   for (const group of characters) {
-    const { special, start } = tokens[group[0]];
+    const { special, template, start } = tokens[group[0]];
     const text = spelled(tokens, group);
-    const goes = !special && start === end && ENDS.test(before) && BEGINS.test(text);
-    if (goes && !HAN.test(before.slice(-1)) && !HAN.test(text[0])) found[found.length - 1].push(...group);
+    const adjacent = !special && start === end && template === around;
+    const goes = ENDS.test(before) && BEGINS.test(text) && !HAN.test(before.slice(-1)) && !HAN.test(text[0]);
+    if (adjacent && (before === SPACE || goes)) found[found.length - 1].push(...group);
     else found.push(group);
+    around = template;
     before = special ? "" : text;
     end = special ? -1 : tokens[group[group.length - 1]].end;
   }
@@ -90,6 +96,7 @@ function spelled(tokens, group) {
   for (const i of group) {
     const piece = tokens[i].text;
     if (group.length > 1 && BYTES.test(piece)) {
+      if (/^\s/.test(piece)) text += " ";
       bytes.push(...[...piece.matchAll(BYTE)].map(([, byte]) => Number.parseInt(byte, 16)));
     } else {
       flush();

@@ -1,5 +1,6 @@
 /** A matrix on a canvas: its cells, their patterns, and the numbers if there is room. */
 
+import { sharpness } from "./paper.js";
 import { cells, covers, hasRoom, numbers, open } from "./paint.js";
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
@@ -58,8 +59,7 @@ const MOST = 2 ** 24;
  * @param {number} height
  */
 export function prepare(canvas, width, height) {
-  const wanted = Math.max(1, canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1);
-  const ratio = Math.min(wanted, Math.sqrt(MOST / (width * height)));
+  const ratio = Math.min(sharpness(canvas.ownerDocument), Math.sqrt(MOST / (width * height)));
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   if (canvas.width !== across || canvas.height !== down) {

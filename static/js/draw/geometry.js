@@ -85,7 +85,9 @@ export function fit(wanted) {
     const across = width - left;
     const cell = Math.min((largest * size) / SIZE, (height - top - above) / rows);
     const cellWidth = Math.min(cell * stretch, across / cols, widest(across));
-    const cellHeight = stretch === Infinity ? cell : Math.min(cell, cellWidth);
+    // In a picture that is wider than high, rows are high enough for their labels.
+    const legible = Math.min(line, (cellWidth * cols) / rows);
+    const cellHeight = stretch === Infinity ? cell : Math.min(cell, Math.max(cellWidth, legible));
     const [wide, high] = [colWidths.length ? least : 0, least].map((pixels, i) => Math.max(whole([cellWidth, cellHeight][i]), pixels));
     return { cellWidth: wide, cellHeight: high, top, right };
   }
@@ -142,8 +144,9 @@ function whole(size) {
 }
 
 /**
- * What is at a point: a cell, the label of a row (no column) or of a column (no row).
- * @typedef {{row: number | null, col: number | null}} Place
+ * What is at a point: a cell, the label of a row (no column) or of a column (no row). What is
+ * highlighted may be several neighbouring rows and columns, from this one.
+ * @typedef {{row: number | null, col: number | null, tall?: number, wide?: number}} Place
  */
 
 /**
@@ -184,11 +187,11 @@ function leaning(above, angle) {
  * @param {Geometry} geometry
  * @param {Place} place
  */
-export function box({ left, top, cellWidth, cellHeight, rows, cols, gap }, { row, col }) {
+export function box({ left, top, cellWidth, cellHeight, rows, cols, gap }, { row, col, tall = 1, wide = 1 }) {
   return {
     left: left + (col ?? 0) * cellWidth,
     top: top + (row ?? 0) * cellHeight,
-    width: (col === null ? cols : 1) * cellWidth - gap,
-    height: (row === null ? rows : 1) * cellHeight - gap,
+    width: (col === null ? cols : wide) * cellWidth - gap,
+    height: (row === null ? rows : tall) * cellHeight - gap,
   };
 }

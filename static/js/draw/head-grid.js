@@ -99,18 +99,33 @@ export function arrange(tiles, { width, height, heads, letters, byLayer, plain =
 }
 
 /**
+ * How the width of a picture is divided between its cells and the column of a sink.
+ * @param {{cols: number, sink?: Numbers | null}} picture
+ * @param {number} wide
+ * @returns {{inner: number, from: number, across: number}}  the cells' width, and where the column begins and its width
+ */
+export function divided({ cols, sink }, wide) {
+  if (!sink) return { inner: wide, from: wide, across: 0 };
+  const across = Math.max(1, Math.round((wide - APART) / (cols + 1)));
+  return { inner: wide - APART - across, from: wide - across, across };
+}
+
+/** Pixels between the cells and the column of a sink. */
+const APART = 3;
+
+/**
  * The cell at a point of a tile's picture.
  * @param {Layout} layout
  * @param {number} index  of the tile
- * @param {{rows: number, cols: number}} matrix
+ * @param {Pick<Picture, "rows" | "cols" | "sink">} matrix
  * @param {number} x  in the layout
  * @param {number} y
  * @returns {{row: number, col: number} | null}  null outside the picture
  */
-export function cellAt({ size, wide, places }, index, { rows, cols }, x, y) {
+export function cellAt({ size, wide, places }, index, { rows, cols, sink }, x, y) {
   const { left, top } = places[index];
   const row = Math.floor(((y - top) / size) * rows);
-  const col = Math.floor(((x - left) / wide) * cols);
+  const col = Math.floor(((x - left) / divided({ cols, sink }, wide).inner) * cols);
   return row >= 0 && row < rows && col >= 0 && col < cols ? { row, col } : null;
 }
 
@@ -135,6 +150,7 @@ export function packed([r, g, b]) {
  * @property {Numbers} values  from 0 to `unit`
  * @property {number} [unit]  the number that means 1; absent: 1
  * @property {Numbers | null} may  1 where unmasked; null: everything is unmasked
+ * @property {Numbers | null} [sink]  each row's weight on a learned sink, from 0 to 1: a column of its own
  */
 /**
  * @typedef {object} Paint
@@ -151,7 +167,21 @@ export function packed([r, g, b]) {
  * @param {Picture} picture
  * @param {Paint} paint
  */
-export function tile(pixels, stride, { left, top, size, wide = size }, { rows, cols, values, unit = 1, may }, paint) {
+export function tile(pixels, stride, { left, top, size, wide = size }, { sink, ...cells }, paint) {
+  const { inner, from, across } = divided({ ...cells, sink }, wide);
+  fill(pixels, stride, { left, top, size, wide: inner }, cells, paint);
+  if (sink) fill(pixels, stride, { left: left + from, top, size, wide: across }, { rows: cells.rows, cols: 1, values: sink, may: null }, paint);
+}
+
+/**
+ * The same without a sink.
+ * @param {Uint32Array} pixels
+ * @param {number} stride
+ * @param {{left: number, top: number, size: number, wide: number}} where
+ * @param {Picture} picture
+ * @param {Paint} paint
+ */
+function fill(pixels, stride, { left, top, size, wide }, { rows, cols, values, unit = 1, may }, paint) {
   const { table, paper, hatch } = paint;
   const across = spans(cols, wide);
   const down = spans(rows, size);
@@ -176,20 +206,26 @@ export function tile(pixels, stride, { left, top, size, wide = size }, { rows, c
 }
 
 /**
- * Draw one pixel per cell, for a picture that the page scales up; masked cells stay transparent.
+ * Draw one pixel per cell, for a picture that the page scales up; masked cells stay transparent. The
+ * column of a sink comes last.
  * @param {HTMLCanvasElement} canvas
  * @param {Picture} picture
  * @param {Uint32Array} table
  */
-export function thumbnail(canvas, { rows, cols, values, unit = 1, may }, table) {
-  if (canvas.width !== cols) canvas.width = cols;
+export function thumbnail(canvas, { rows, cols, values, unit = 1, may, sink }, table) {
+  const across = cols + (sink ? 1 : 0);
+  if (canvas.width !== across) canvas.width = across;
   if (canvas.height !== rows) canvas.height = rows;
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = context.createImageData(cols, rows);
+  const image = context.createImageData(across, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const scale = 255 / unit;
-  for (let i = 0; i < pixels.length; i++)
-    if (may === null || may[i]) pixels[i] = table[(values[i] * scale + 0.5) | 0];
+  for (let row = 0, i = 0; row < rows; row++) {
+    const start = row * across;
+    for (let col = 0; col < cols; col++, i++)
+      if (may === null || may[i]) pixels[start + col] = table[(values[i] * scale + 0.5) | 0];
+    if (sink) pixels[start + cols] = table[(sink[row] * 255 + 0.5) | 0];
+  }
   context.putImageData(image, 0, 0);
 }
 

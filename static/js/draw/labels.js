@@ -4,6 +4,7 @@ import { h, write } from "../lib/dom.js";
 import { make } from "../lib/render.js";
 import { step } from "./token.js";
 import { memo } from "../lib/memo.js";
+import { plainStep } from "../data/tokens.js";
 import { neighbours } from "./label-choice.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
@@ -53,9 +54,9 @@ export function createLabels() {
     },
 
     /** @param {Place} place */
-    light({ row, col }) {
-      rows.light(row);
-      cols.light(col);
+    light({ row, col, tall = 1, wide = 1 }) {
+      rows.light(row, tall);
+      cols.light(col, wide);
     },
   };
 }
@@ -71,17 +72,17 @@ function createSide(name) {
   const kept = [];
   /** The position of the title. @type {Record<string, string>} */
   let called = {};
-  /** @type {number | null} */
-  let lit = null;
+  /** The highlighted labels, which are neighbours. @type {number[]} */
+  let lit = [];
   /** @type {Side} */
   let places = { shown: [], clash: () => false };
-  /** Labels covered by the highlighted one. @type {number[]} */
+  /** Labels covered by the highlighted ones. @type {number[]} */
   let under = [];
 
-  /** @param {number | null} at */
-  function cover(at) {
+  function cover() {
     for (const one of under) kept[one]?.item.classList.remove("under");
-    under = at === null || at >= kept.length ? [] : neighbours(at, kept.length, places.clash);
+    const near = lit.filter((at) => at < kept.length).flatMap((at) => neighbours(at, kept.length, places.clash));
+    under = near.filter((at) => !lit.includes(at));
     for (const one of under) kept[one].item.classList.add("under");
   }
 
@@ -101,11 +102,11 @@ function createSide(name) {
         const label = kept[i];
         const said = JSON.stringify(one);
         if (said !== label.said) label.item.replaceChildren(make(step(one)));
-        if (look !== label.look) label.item.className = i === lit ? `${look} lit` : look;
+        if (look !== label.look) label.item.className = lit.includes(i) ? `${look} lit` : look;
         place(label.item, at, label.at);
         Object.assign(label, { said, look, at });
       });
-      cover(lit);
+      cover();
     },
 
     /** @param {string} text @param {Record<string, number>} at  in pixels */
@@ -116,13 +117,14 @@ function createSide(name) {
       called = next;
     },
 
-    /** @param {number | null} next */
-    light(next) {
-      if (next === lit) return;
-      kept[lit ?? -1]?.item.classList.remove("lit");
-      kept[next ?? -1]?.item.classList.add("lit");
+    /** @param {number | null} first  null: none @param {number} count  how many from there */
+    light(first, count) {
+      const next = first === null ? [] : Array.from({ length: count }, (_, i) => first + i);
+      if (String(next) === String(lit)) return;
+      for (const one of lit) kept[one]?.item.classList.remove("lit");
+      for (const one of next) kept[one]?.item.classList.add("lit");
       lit = next;
-      cover(lit);
+      cover();
     },
   };
 }
@@ -167,6 +169,30 @@ function looks({ writes }, between, slanted = false) {
 export function ruler({ font, size }) {
   const letters = `600 ${size}px ${font}`;
   return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), KEPT);
+}
+
+/** The largest width of a label: a share of its picture's width, but at least so many pixels. */
+const LONGEST = { share: 0.24, least: 84 };
+
+/**
+ * Cut long labels, such as those of a decoder's byte pieces, so that the cells keep their room.
+ * @param {Step[]} steps
+ * @param {(text: string) => number} measure
+ * @param {number} width  of the picture
+ * @returns {Step[]}
+ */
+export function clipped(steps, measure, width) {
+  const most = Math.max(LONGEST.least, LONGEST.share * width);
+  return steps.map((one) => (measure(plainStep(one)) > most ? cut(one, (shorter) => measure(plainStep(shorter)) <= most) : one));
+}
+
+/** @param {Step} step @param {(step: Step) => boolean} fits @returns {Step} */
+function cut({ writes, ...step }, fits) {
+  const letters = [...writes.word];
+  const upTo = (/** @type {number} */ count) => ({ ...step, writes: { ...writes, word: `${letters.slice(0, count).join("")}…` } });
+  let count = letters.length - 1;
+  while (count > 1 && !fits(upTo(count))) count--;
+  return upTo(count);
 }
 
 /** Number of cached widths. */

@@ -3,7 +3,9 @@
  * masked, labels or positions beside them, and the pinned row and column as bars along its edges.
  */
 
-import { memo } from "../lib/memo.js";
+import { bars } from "./long-map-bars.js";
+import { shownSize } from "./long-map-frame.js";
+import { labels } from "./long-map-labels.js";
 import { colourOf, legible, written } from "./paint.js";
 
 /** @typedef {import("../compute/map-window.js").Camera} Camera */
@@ -32,24 +34,6 @@ import { colourOf, legible, written } from "./paint.js";
  * @property {number} labelled  pixels a unit from which on each is named
  */
 
-/** Pixels between two positions that are written. */
-const TICKS = 64;
-/** Of a slanted label, in radians. */
-const SLANT = -Math.PI / 3;
-
-/**
- * Room for labels at the left and on top, and for bars at the right and below.
- * @param {{width: number, height: number}} canvas  in pixels
- * @param {Theme} theme
- * @param {boolean} wide
- * @returns {Frame}
- */
-export function frameOf({ width, height }, { size }, wide) {
-  const bars = Math.round((wide ? 4 : 3) * size);
-  const [left, top] = [Math.round((wide ? 8 : 5.5) * size), Math.round(5 * size)];
-  return { left, top, bars, width: Math.max(40, width - left - bars - 6), height: Math.max(40, height - top - bars - 6) };
-}
-
 /** @param {CanvasRenderingContext2D} context  scaled to CSS pixels @param {Scene} scene */
 export function paintMap(context, scene) {
   const { frame, theme } = scene;
@@ -67,15 +51,10 @@ export function paintMap(context, scene) {
   context.strokeRect(frame.left - 0.5, frame.top - 0.5, shown.width + 1, shown.height + 1);
 }
 
-/** As large as the cells in sight are. @param {Pick<Scene, "frame" | "camera" | "extent">} scene */
-export function shownSize({ frame, camera: { top, left, scale }, extent }) {
-  return { width: Math.min(frame.width, (extent.cols - left) * scale), height: Math.min(frame.height, (extent.rows - top) * scale) };
-}
-
 /** @param {Scene} scene @param {Window} units  Where they lie, in pixels. */
-function boxOf({ frame, camera: { top, left, scale } }, { rows, cols }) {
-  const [x, y] = [frame.left + (cols[0] - left) * scale, frame.top + (rows[0] - top) * scale];
-  return { x, y, width: (cols[1] - cols[0]) * scale, height: (rows[1] - rows[0]) * scale };
+function boxOf({ frame, camera: { top, left, wide, high } }, { rows, cols }) {
+  const [x, y] = [frame.left + (cols[0] - left) * wide, frame.top + (rows[0] - top) * high];
+  return { x, y, width: (cols[1] - cols[0]) * wide, height: (rows[1] - rows[0]) * high };
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene */
@@ -105,8 +84,8 @@ function cells(context, scene) {
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene */
-function numbers(context, { frame, camera: { top, left, scale }, window: { rows, cols }, theme, shade, weight, extent }) {
-  if (scale < 2.6 * theme.size) return;
+function numbers(context, { frame, camera: { top, left, wide, high }, window: { rows, cols }, theme, shade, weight, extent }) {
+  if (wide < 2.6 * theme.size || high < 1.6 * theme.size) return;
   context.save();
   context.beginPath();
   context.rect(frame.left, frame.top, frame.width, frame.height);
@@ -119,7 +98,7 @@ function numbers(context, { frame, camera: { top, left, scale }, window: { rows,
       const value = weight(row, col);
       if (value === undefined || Number.isNaN(value)) continue;
       context.fillStyle = legible(colourOf(shade, value));
-      context.fillText(written(shade, value), frame.left + (col + 0.5 - left) * scale, frame.top + (row + 0.5 - top) * scale + 1);
+      context.fillText(written(shade, value), frame.left + (col + 0.5 - left) * wide, frame.top + (row + 0.5 - top) * high + 1);
     }
   context.restore();
 }
@@ -148,131 +127,4 @@ function marks(context, scene) {
   mark(hovered, 1);
   mark(pinned, 2);
   context.restore();
-}
-
-/** Names of rows and columns where they have room; else positions, counted from 1. @param {CanvasRenderingContext2D} context @param {Scene} scene */
-function labels(context, scene) {
-  const { frame, camera: { top, left, scale }, window: { rows, cols }, theme, names, pinned, hovered, labelled } = scene;
-  const named = scale >= labelled;
-  const lit = (/** @type {"row" | "col"} */ which, /** @type {number} */ unit) => pinned[which] === unit || hovered[which] === unit;
-  const step = named ? 1 : tick(scale);
-  const first = (/** @type {number} */ from) => (named ? from : Math.ceil((from + 1) / step) * step - 1);
-  context.textBaseline = "middle";
-  context.save();
-  context.beginPath();
-  context.rect(0, frame.top - 4, frame.left, frame.height + 8);
-  context.clip();
-  context.textAlign = "right";
-  for (let row = first(rows[0]); row < rows[1]; row += step) {
-    context.fillStyle = lit("row", row) ? theme.q : named ? theme.ink : theme.muted;
-    context.fillText(named ? fitting(context, names.rows(row), frame.left - 10) : String(row + 1), frame.left - 6, frame.top + (row + 0.5 - top) * scale);
-  }
-  context.restore();
-  context.save();
-  context.beginPath();
-  context.rect(frame.left - 4, 0, frame.width + frame.bars, frame.top);
-  context.clip();
-  for (let col = first(cols[0]); col < cols[1]; col += step) {
-    context.fillStyle = lit("col", col) ? theme.k : named ? theme.ink : theme.muted;
-    const x = frame.left + (col + 0.5 - left) * scale;
-    if (named) slanted(context, fitting(context, names.cols(col), (frame.top - 12) / Math.sin(-SLANT)), x, frame.top - 6);
-    else {
-      context.textAlign = "center";
-      context.fillText(String(col + 1), x, frame.top - theme.size);
-    }
-  }
-  context.restore();
-}
-
-/** As much of a text as has room. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
-function fitting(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
-  const letters = Array.from(text);
-  while (letters.length > 1 && context.measureText(`${letters.join("")}…`).width > room) letters.pop();
-  return `${letters.join("")}…`;
-}
-
-/** @param {CanvasRenderingContext2D} context @param {string} text @param {number} x @param {number} y */
-function slanted(context, text, x, y) {
-  context.save();
-  context.translate(x, y);
-  if ([...text].length > 1) context.rotate(SLANT);
-  context.textAlign = [...text].length > 1 ? "left" : "center";
-  context.fillText(text, 0, [...text].length > 1 ? 0 : -4);
-  context.restore();
-}
-
-/** Units between two positions that are written: 1, 2 or 5 times a power of ten. @param {number} scale */
-export function tick(scale) {
-  const least = TICKS / scale;
-  const ten = 10 ** Math.floor(Math.log10(least));
-  return Math.max(1, [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= least) ?? 10 * ten);
-}
-
-/**
- * The pinned row below the cells and the pinned column beside them, as bars over the units in sight,
- * as high as their largest weight.
- * @param {CanvasRenderingContext2D} context @param {Scene} scene
- */
-function bars(context, { frame, camera: { top, left, scale }, window: { rows, cols }, theme, row, col, ...scene }) {
-  const shown = shownSize({ frame, camera: { top, left, scale }, ...scene });
-  const high = frame.bars - 8;
-  const thick = Math.max(1, scale - (scale > 4 ? 1 : 0));
-  if (row) {
-    const base = frame.top + shown.height + 4 + high;
-    context.fillStyle = theme.rule;
-    context.fillRect(frame.left, base, shown.width, 1);
-    context.fillStyle = theme.q;
-    const most = largest(row);
-    each(row, cols, scale, (unit, weight) => context.fillRect(frame.left + Math.max(0, unit - left) * scale, base - (high * weight) / most, thick, (high * weight) / most));
-  }
-  if (col) {
-    const base = frame.left + shown.width + 5;
-    context.fillStyle = theme.rule;
-    context.fillRect(base, frame.top, 1, shown.height);
-    context.fillStyle = theme.k;
-    const most = largest(col);
-    each(col, rows, scale, (unit, weight) => context.fillRect(base + 1, frame.top + Math.max(0, unit - top) * scale, (high * weight) / most, thick));
-  }
-}
-
-/** @param {Float32Array} weights  NaN where masked */
-export const largest = (weights) => weights.reduce((most, weight) => (weight > most ? weight : most), 1e-9);
-
-/**
- * A bar for each unit; where several lie under a pixel, one for the largest of them.
- * @param {Float32Array} weights
- * @param {[number, number]} range
- * @param {number} scale
- * @param {(unit: number, weight: number) => void} draw
- */
-function each(weights, [from, to], scale, draw) {
-  const step = Math.max(1, Math.floor(1 / scale));
-  for (let unit = from - (from % step); unit < to; unit += step) {
-    let most = 0;
-    for (let i = unit; i < Math.min(unit + step, weights.length); i++) if (weights[i] > most) most = weights[i];
-    if (most > 0) draw(unit, most);
-  }
-}
-
-/**
- * Rising lines for what is masked.
- * @param {CanvasRenderingContext2D} context
- * @param {Theme} theme
- * @returns {CanvasPattern | string}
- */
-export function hatching(context, theme) {
-  return memo(theme, "hatching", () => {
-    const tile = context.canvas.ownerDocument.createElement("canvas");
-    tile.width = tile.height = 6;
-    const own = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
-    own.strokeStyle = theme.hatch;
-    own.beginPath();
-    for (const x of [-6, 0, 6]) {
-      own.moveTo(x - 1, 7);
-      own.lineTo(x + 7, -1);
-    }
-    own.stroke();
-    return context.createPattern(tile, "repeat") ?? theme.hatch;
-  });
 }

@@ -4,9 +4,10 @@ import { COVER } from "../compute/aggregate-attention.js";
 import { two } from "../lib/numbers.js";
 import { box } from "./geometry.js";
 import { ruler } from "./labels.js";
-import { ROOM_FOR_WORDS, barsAt, lean } from "./row-bars.js";
+import { ROOM_FOR_WORDS, barsAt, endsAt, lean } from "./row-bars.js";
 import { colourOf, hasRoom, legible, open, raster, written } from "./paint.js";
 import { colour, css } from "./scale.js";
+import { columnCells } from "./sink-column.js";
 import { drawing, fine, s } from "./svg.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
@@ -38,7 +39,7 @@ const COVERS = { [COVER.masked]: "masked", [COVER.onlyA]: "only-a", [COVER.onlyB
  */
 export function engrave(plate, lit, meaning) {
   const { geometry, theme, ends, room } = plate;
-  const width = Math.max(geometry.width + (ends ? barsAt(geometry, theme, room).wider : 0), reach(plate));
+  const width = Math.max(geometry.width + (ends ? endsAt(geometry, theme, room, ends).wider : 0), reach(plate));
   const key = legend(meaning, theme, geometry.left, geometry.height + 8, width - geometry.left);
   return drawing(
     Math.max(width, key.right),
@@ -46,7 +47,7 @@ export function engrave(plate, lit, meaning) {
     theme,
     cells(plate),
     s("g", { "data-part": "numbers", "text-anchor": "middle" }, ...numbers(plate)),
-    ...(ends ? [s("g", { "data-part": "bars" }, ...bars(plate, ends))] : []),
+    ...(ends ? [s("g", { "data-part": ends.shade ? "column" : "bars" }, ...(ends.shade ? column : bars)(plate, ends))] : []),
     s("g", { "data-part": "labels" }, ...labels(plate)),
     s("g", { "data-part": "lit", fill: "none" }, ...outlines(geometry, theme, lit)),
     key.element,
@@ -151,10 +152,18 @@ function bars({ geometry, theme, room }, { shares, label }) {
   return room < ROOM_FOR_WORDS ? rows : [...rows, turned(label, left + width / 2, top - 8, slant)];
 }
 
+/** @param {Plate} plate @param {import("./row-bars.js").Ends} ends */
+function column({ geometry, theme, room, shade: own }, { shares, label, shade = own }) {
+  const spot = endsAt(geometry, theme, room, { shade });
+  const slant = lean(geometry, ruler(theme)(label));
+  const above = room < ROOM_FOR_WORDS ? [] : [turned(label, spot.left + spot.width / 2, geometry.top - 8, slant)];
+  return [...columnCells(shares, shade, geometry, theme, spot), ...above];
+}
+
 /** The right end of the label above the bars. @param {Plate} plate */
 function reach({ geometry, theme, ends, room }) {
   if (!ends || room < ROOM_FOR_WORDS) return 0;
-  const { left, width } = barsAt(geometry, theme, room);
+  const { left, width } = endsAt(geometry, theme, room, ends);
   const length = ruler(theme)(ends.label) + theme.size;
   const slant = lean(geometry, ruler(theme)(ends.label));
   const across = slant ? length * Math.cos((slant * Math.PI) / 180) : length / 2;
@@ -180,7 +189,7 @@ function labels({ geometry, theme, labels, titles, upright, named }) {
  * @param {Theme} theme
  * @param {Place} lit
  */
-export function outlines(geometry, theme, { row, col }) {
+export function outlines(geometry, theme, { row, col, ...size }) {
   /** @param {string} name @param {Place} place @param {string} stroke @param {number} width */
   const outline = (name, place, stroke, width) => {
     const at = box(geometry, place);
@@ -188,9 +197,9 @@ export function outlines(geometry, theme, { row, col }) {
   };
   const [inRows, inCols] = [row !== null && row < geometry.rows, col !== null && col < geometry.cols];
   return [
-    ...(inRows ? [outline("row", { row, col: null }, theme.q, 2)] : []),
-    ...(inCols ? [outline("col", { row: null, col }, theme.k, 2)] : []),
-    ...(inRows && inCols ? [outline("cell", { row, col }, theme.ink, 3)] : []),
+    ...(inRows ? [outline("row", { ...size, row, col: null }, theme.q, 2)] : []),
+    ...(inCols ? [outline("col", { ...size, row: null, col }, theme.k, 2)] : []),
+    ...(inRows && inCols ? [outline("cell", { ...size, row, col }, theme.ink, 3)] : []),
   ];
 }
 

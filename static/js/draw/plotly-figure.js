@@ -160,12 +160,12 @@ function layout({ matrix, theme, labels, titles }, size, hatched) {
  * @param {Picture} picture
  * @param {import("./geometry.js").Place} place
  */
-export function frames({ matrix: { rows, cols }, theme }, { row, col }) {
-  /** @param {number | null} at @param {number} count */
-  const span = (at, count) => (at === null ? [-0.5, count - 0.5] : [at - 0.5, at + 0.5]);
+export function frames({ matrix: { rows, cols }, theme }, { row, col, tall = 1, wide = 1 }) {
+  /** @param {number | null} at @param {number} size @param {number} count */
+  const span = (at, size, count) => (at === null ? [-0.5, count - 0.5] : [at - 0.5, at + size - 0.5]);
   /** @param {number | null} row @param {number | null} col @param {string} color */
   const frame = (row, col, color) => {
-    const [[x0, x1], [y0, y1]] = [span(col, cols), span(row, rows)];
+    const [[x0, x1], [y0, y1]] = [span(col, wide, cols), span(row, tall, rows)];
     return { type: "rect", x0, x1, y0, y1, line: { color, width: 2 } };
   };
   return [

@@ -1,9 +1,13 @@
-/** Bars at the ends of rows: a share of each row, with its number if there is room. */
+/**
+ * What stands at the ends of rows: bars of a share of each row, with their numbers if there is room;
+ * or a hatched column of cells, for a weight that belongs to no column.
+ */
 
 import { prepare } from "./chart.js";
 import { h, write } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { ruler } from "./labels.js";
+import { columnAt, paintColumn } from "./sink-column.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /** @typedef {import("./theme.js").Theme} Theme */
@@ -11,10 +15,20 @@ import { ruler } from "./labels.js";
  * @typedef {object} Ends
  * @property {Float32Array} shares  of each row, from 0 to 1
  * @property {string} label  what the share is of
+ * @property {import("./paint.js").Shade} [shade]  of the cells of a column; absent: bars
  */
 
 /** The width that bars need for a label above them and numbers beside them. */
 export const ROOM_FOR_WORDS = 96;
+
+/**
+ * Where the bars or the column are.
+ * @param {Geometry} geometry
+ * @param {Pick<Theme, "size">} theme
+ * @param {number} room
+ * @param {Pick<Ends, "shade">} ends
+ */
+export const endsAt = (geometry, theme, room, { shade }) => (shade ? columnAt(geometry, theme, room >= ROOM_FOR_WORDS) : barsAt(geometry, theme, room));
 
 /**
  * The position of the bars, to the right of the cells.
@@ -103,7 +117,7 @@ export function createEnds() {
     draw(geometry, ends, theme, room) {
       element.hidden = !ends;
       if (!ends) return 0;
-      const { left, width, wider } = barsAt(geometry, theme, room);
+      const { left, width, wider } = endsAt(geometry, theme, room, ends);
       write(label, room < ROOM_FOR_WORDS ? "" : ends.label);
       const leans = lean(geometry, ruler(theme)(ends.label));
       label.classList.toggle("slanted", geometry.slant > 0);
@@ -111,7 +125,9 @@ export function createEnds() {
       label.style.left = `${left + (geometry.slant ? width / 2 : 0)}px`;
       label.style.top = `${geometry.top - 6}px`;
       const context = prepare(canvas, geometry.width + wider, geometry.height);
-      paintBars(context, ends.shares, geometry, theme, room);
+      const { shade } = ends;
+      if (shade) paintColumn(context, ends.shares, shade, geometry, theme, endsAt(geometry, theme, room, ends));
+      else paintBars(context, ends.shares, geometry, theme, room);
       const right = geometry.left + geometry.cols * geometry.cellWidth + room;
       return Math.max(wider, right - geometry.width);
     },

@@ -14,6 +14,8 @@ import { memo } from "../lib/memo.js";
 const STEPS = 16;
 /** Without it a weight of 0.15 has a contrast of 1.3 to an empty cell; with it, of at least 1.7. */
 const LIFT = 0.65;
+/** With it a share of 0.06 has a contrast of at least 1.7 to an empty cell, instead of 1.27. */
+const SHARES_LIFT = 0.42;
 /**
  * Number of stops of a logarithmic scale for Plotly, enough that interpolation errors are
  * invisible.
@@ -28,6 +30,16 @@ const LOG_STEPS = 128;
 export function sequential(palette) {
   const [paper, attention] = [rgb(palette.paper), rgb(palette.attention)];
   return memo(palette, "sequential", () => between(paper, attention, 0.045));
+}
+
+/**
+ * The scale for shares of attention among sentences: most are small, since a row has many, while the
+ * first sentence has all of its own.
+ * @param {Palette} palette
+ * @returns {Stops}
+ */
+export function shares(palette) {
+  return memo(palette, "shares", () => between(rgb(palette.paper), rgb(palette.attention), 0.045, SHARES_LIFT));
 }
 
 /**
@@ -116,13 +128,14 @@ export function contrast(a, b) {
  * @param {Rgb} from
  * @param {Rgb} to
  * @param {number} [bloom]  chroma added half-way, in the hue of `to`: the middle is not grey
+ * @param {number} [lift]  the power at which a value lies
  * @returns {Stops}
  */
-function between(from, to, bloom = 0) {
+function between(from, to, bloom = 0, lift = LIFT) {
   const [a, b] = [oklab(from), oklab(to)];
   const chroma = Math.hypot(b[1], b[2]);
   return Array.from({ length: STEPS + 1 }, (_, i) => {
-    const at = (i / STEPS) ** LIFT;
+    const at = (i / STEPS) ** lift;
     const more = (bloom * Math.sin(Math.PI * at)) / chroma;
     const [L, x, y] = a.map((channel, c) => channel + (b[c] - channel) * at);
     return fromOklab([L, x + b[1] * more, y + b[2] * more]);

@@ -46,37 +46,3 @@ function labelSize(window) {
   const style = window.getComputedStyle(window.document.documentElement);
   return Number.parseFloat(style.getPropertyValue("--small"));
 }
-
-/**
- * @param {Window} window
- * @param {HTMLButtonElement} button
- * @param {() => void} changed
- */
-export function bindTheme(window, button, changed) {
-  const root = window.document.documentElement;
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
-  const dark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
-  const show = () => {
-    button.setAttribute("aria-pressed", String(dark()));
-    changed();
-  };
-  button.addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    remember(window, root.dataset.theme);
-    show();
-  });
-  system.addEventListener("change", show);
-  button.setAttribute("aria-pressed", String(dark()));
-}
-
-/**
- * @param {Window} window
- * @param {string} name
- */
-function remember(window, name) {
-  try {
-    window.localStorage.setItem("theme", name);
-  } catch {
-    // Without storage, the choice still applies to this page.
-  }
-}

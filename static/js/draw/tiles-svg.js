@@ -1,6 +1,6 @@
 /** Thumbnails of heads with their labels as a vector drawing, for exports. */
 
-import { LINE } from "./head-grid.js";
+import { LINE, divided } from "./head-grid.js";
 import { ruler } from "./labels.js";
 import { cells, legend, outlines, text } from "./matrix-svg.js";
 import { drawing, s } from "./svg.js";
@@ -36,12 +36,15 @@ export function engraveTiles({ seen, tiles, layout, words }, lit, meaning, theme
  * @param {import("./geometry.js").Place} lit
  * @param {import("./theme.js").Theme} theme
  */
-function tile({ rows, cols, values, unit = 1, may }, { places, size, wide }, i, shade, lit, theme) {
+function tile({ rows, cols, values, unit = 1, may, sink }, { places, size, wide }, i, shade, lit, theme) {
   const { left, top } = places[i];
-  const geometry = { left, top, rows, cols, cellWidth: wide / cols, cellHeight: size / rows, gap: 0, width: wide, height: size, slant: 0, line: 0 };
+  const { inner, from, across } = divided({ cols, sink }, wide);
+  const geometry = { left, top, rows, cols, cellWidth: inner / cols, cellHeight: size / rows, gap: 0, width: inner, height: size, slant: 0, line: 0 };
+  const column = { ...geometry, left: left + from, cols: 1, cellWidth: across, width: across };
   const open = Float32Array.from(values, (value, at) => (may === null || may[at] ? value / unit : NaN));
   const plate = { matrix: { rows, cols, values: open }, geometry, shade, theme };
-  return [cells(plate), s("g", { "data-part": "lit", fill: "none" }, ...outlines(geometry, theme, lit))];
+  const apart = sink ? [cells({ matrix: { rows, cols: 1, values: sink }, geometry: column, shade, theme })] : [];
+  return [cells(plate), ...apart, s("g", { "data-part": "lit", fill: "none" }, ...outlines(geometry, theme, lit))];
 }
 
 /**

@@ -12,11 +12,11 @@ import { el } from "../lib/render.js";
  * @param {string} [className]
  */
 export function token(label, className = "") {
-  const { space, special, lang } = label;
+  const { space, special, template, lang } = label;
   const dot = space && el("span", { className: "space", "data-term": space }, space);
   return el(
     "span",
-    { className: `token ${special ? "special" : ""} ${className}`.trim(), lang, "data-term": special ? label.word : undefined },
+    { className: ["token", special && "special", template && "template", className].filter(Boolean).join(" "), lang, "data-term": special ? label.word : undefined },
     dot,
     numbered(label),
   );
@@ -50,3 +50,9 @@ export function step({ reads, writes, at, short }) {
     token(writes),
   );
 }
+
+/**
+ * A row quoted in a sentence, without the dots for its spaces.
+ * @param {Step} row
+ */
+export const quotedStep = ({ reads, writes, ...rest }) => step({ ...rest, reads: reads && { ...reads, space: "" }, writes: { ...writes, space: "" } });

@@ -11,7 +11,7 @@
 
 export const MARK = "\ufeff";
 /** All axes in output order; a file has only those that its tensors have. */
-const AXES = ["layer", "head", "station", "query", "key", "row", "column", "channel", "feature", "hidden", "rank", "vocab"];
+const AXES = ["layer", "head", "station", "query", "key", "query_term", "key_term", "row", "column", "channel", "feature", "hidden", "rank", "vocab"];
 /** A spreadsheet interprets a cell that begins like this as a formula. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 

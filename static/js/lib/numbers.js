@@ -170,3 +170,6 @@ export const signed = (digits) => digits.replace("-", "−");
 
 /** A share in whole per cent, as in 97 %; 100 only if it is exactly 1. @param {number} share */
 export const hundredths = (share) => fixed(share < 1 ? Math.min(99, Math.round(100 * share)) : 100, 0);
+
+/** The size of a file in megabytes, at least 0.1. @param {number} bytes */
+export const megabytes = (bytes) => fixed(Math.max(bytes / 1e6, 0.1), 1);

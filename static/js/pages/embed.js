@@ -5,6 +5,7 @@ import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../chrome/intervention-chips.js";
 import { bindShareChanges } from "../chrome/share-changes.js";
+import { bindShareQuestion } from "../chrome/share-question.js";
 import { bindKinds, bindSteppers } from "../chrome/steppers.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { frozen } from "../state/data-sources.js";
@@ -24,6 +25,7 @@ async function start() {
   const desk = createDesk({ store, source, status }, api, { messages, plotly });
   bindChanges(desk);
   bindShareChanges(desk);
+  bindShareQuestion(desk);
   bindStage(desk);
   bindSteppers(desk);
   bindKinds(desk);

@@ -4,13 +4,14 @@
  */
 
 import { createApi } from "../data/api.js";
-import { blocks, place } from "../data/attentions.js";
+import { place } from "../data/attentions.js";
 import { opener } from "../state/highlight.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
-import { joined, unpacked } from "../lib/packed.js";
 import { opening } from "../data/examples.js";
-import { held } from "../state/share-contents.js";
+import { inFile } from "./share-in-file.js";
+import { sufficient } from "../state/share-contents.js";
+import { isLong } from "../data/long-texts.js";
 import { bindChanges } from "../chrome/intervention-chips.js";
 import { bindChips } from "../chrome/token-chips.js";
 import { bindExport } from "../chrome/export-menu.js";
@@ -21,9 +22,8 @@ import { bindSheets } from "../chrome/sheets.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { nearest } from "../state/reconcile-link.js";
 import { frozen } from "../state/data-sources.js";
-import { lacking } from "../state/tensor-cache.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
-import { OPTIONS, VIEWS } from "../views/index.js";
+import { OPTIONS, VIEWS, offered } from "../views/index.js";
 
 /** @typedef {import("../chrome/types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
@@ -33,24 +33,20 @@ const root = find("#workspace");
 const { lang = "en", home = "" } = root.dataset;
 
 async function start() {
-  const header = await unpacked(find("#trace")).arrayBuffer();
-  const file = new Blob([header, joined(await unpacked(find("#trace-planes")).arrayBuffer())]);
-  // An API object whose only reply is the one in the file.
-  const api = createApi(async (path) =>
-    String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
-  );
+  const api = createApi(inFile("trace"));
   const initial = linkTo({ ...opening(lang), lang });
   const source = frozen(api, { id: "handout", initial, options: OPTIONS });
   const opened = /** @type {Opened} */ (await source.open?.(initial));
   const { trace, model, share } = opened;
   const there = nearest(initial, model);
-  const views = enough({ ...opened, link: there });
+  const shown = { ...opened, link: there };
+  const views = isLong(trace) ? offered(shown) : sufficient(shown, VIEWS);
   const offer = () => views;
   const store = storeOf(initial, offer);
-  const messages = await unpacked(find("#messages")).json();
   const status = { root: document.documentElement, busy: find("#stage") };
   const plan = { store, source: { ...source, open: async () => opened }, offer, status };
-  const desk = createDesk(plan, api, { messages });
+  const desk = createDesk(plan, api);
+  document.documentElement.toggleAttribute("data-long", isLong(trace));
   root.classList.toggle("few", !trace.tensors[place(model, there, "q")]);
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindSheets, bindOptions, bindInspector, bindFrame]) part(desk);
   bindExport(desk, ["png", "svg", "pdf", "csv"]);
@@ -60,27 +56,12 @@ async function start() {
 }
 
 /**
- * The views for which the file is sufficient: those that need no other tensors or requests.
- * @param {Page} page
- */
-function enough(page) {
-  return VIEWS.filter(
-    ({ needs, asks, live, blocks: suits = () => true }) =>
-      !live &&
-      blocks(page.model).some(suits) &&
-      !lacking(page.trace, needs(page)).length &&
-      (asks?.(page) ?? []).every((question) => held(page, question)),
-  );
-}
-
-/**
  * The model and date, the link to the live page, and printing.
  * @param {Desk} desk
  */
 function bindFrame({ store, t, format: query }) {
   const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
   find("#print").addEventListener("click", () => window.print());
-  onPaper(/** @type {HTMLButtonElement} */ (find("#theme")));
   const part = (/** @type {Page} */ { share, link }) => [share, link];
   store.subscribe(part, ({ share, link }) => {
     if (!share) return;
@@ -96,20 +77,6 @@ function bindFrame({ store, t, format: query }) {
     live.hidden = !home;
     if (home) live.href = `${home}/?${query(link)}`;
   });
-}
-
-/**
- * Print in the light theme.
- * @param {HTMLButtonElement} theme
- */
-function onPaper(theme) {
-  const dark = () => theme.getAttribute("aria-pressed") === "true";
-  let turned = false;
-  window.addEventListener("beforeprint", () => {
-    turned = dark();
-    if (turned) theme.click();
-  });
-  window.addEventListener("afterprint", () => turned && theme.click());
 }
 
 void start();

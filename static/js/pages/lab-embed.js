@@ -2,7 +2,7 @@
 
 import { createApi } from "../data/api.js";
 import { Problem, failure } from "../data/problem.js";
-import { bindTheme } from "../draw/theme.js";
+import { bindTheme } from "../chrome/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../parts/lab/lab-figure.js";
 import { createPageContext } from "../parts/page-context.js";

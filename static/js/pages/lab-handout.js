@@ -1,6 +1,6 @@
 /** The lab in one file with its numbers. Nothing is recomputed; hidden steps can be filled in. */
 
-import { bindTheme } from "../draw/theme.js";
+import { bindTheme } from "../chrome/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { unpacked } from "../lib/packed.js";
 import { createLabFigure } from "../parts/lab/lab-figure.js";
@@ -8,8 +8,8 @@ import { createPageContext } from "../parts/page-context.js";
 import { opened } from "../state/lab-share.js";
 
 async function start() {
-  const [messages, share] = await Promise.all(["#messages", "#share"].map((id) => unpacked(find(id)).json()));
-  const page = createPageContext(window, { messages, live: find("#announce") });
+  const share = await unpacked(find("#share")).json();
+  const page = createPageContext(window, { live: find("#announce") });
   bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
   find("#print").addEventListener("click", () => window.print());
   createLabFigure({ root: find("#figure"), page, ...opened(share), compute: null, choices: false });

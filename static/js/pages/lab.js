@@ -1,9 +1,11 @@
 /** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
 import { bindSharePanel, day } from "../chrome/share-panel.js";
+import { takeSeat } from "../chrome/room/seat.js";
 import { createApi } from "../data/api.js";
 import { Problem, failure } from "../data/problem.js";
-import { bindTheme } from "../draw/theme.js";
+import { isExploring } from "../data/room-storage.js";
+import { bindTheme } from "../chrome/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../parts/lab/lab-figure.js";
 import { createPageContext } from "../parts/page-context.js";
@@ -16,26 +18,31 @@ import { opened, stateOf } from "../state/lab-share.js";
 import { bindExports } from "./lab/exports.js";
 import { bindFormulas } from "./lab/formulas.js";
 import { bindLabProjector } from "./lab/projector.js";
+import { bindLabRoom } from "./lab/room.js";
 
 const LAB = "/lab";
-const { lang = "en", catalog = "", share: id = "" } = find("#lab").dataset;
+const { lang = "en", catalog = "", share: id = "", room, roomLink = "", screen } = find("#lab").dataset;
 
 /** What decides how large it is: not what is typed into a cell. @param {import("../state/lab-matrices.js").Lab} [lab] */
 const shape = (lab) => lab && [lab.heads, lab.scoring, ...Object.values(lab.matrices).map((cells) => [cells.length, cells[0]?.length])];
 
 async function start() {
+  if (takeSeat(find("#lab").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
   const share = id ? await api.readLabShare(id).catch(failure) : null;
   if (share instanceof Problem) return void (find("#figure").textContent = wording(page.t, share));
-  const first = share ? opened(share) : { lab: parse(readQuery(window), preset("identity")), known: null };
+  const query = room && !isExploring(room) ? new URL(roomLink, window.location.origin).search : readQuery(window);
+  const first = share ? opened(share) : { lab: parse(query, preset("identity")), known: null };
   const frozen = share && format(first.lab);
-  const asked = new URLSearchParams(readQuery(window));
+  const asked = new URLSearchParams(query);
   /** @type {ReturnType<typeof createLabFigure> | null} */
   let figure = null;
+  /** Tells a room of a change. */
+  let changed = () => {};
   const formulas = bindFormulas(page, api, asked, again);
-  const projector = bindLabProjector(page, { asked: asked.get("projector") === "1", what: () => JSON.stringify([formulas.shown(), shape(figure?.lab())]), changed: again });
+  const projector = bindLabProjector(page, { asked: new URLSearchParams(readQuery(window)).get("projector") === "1" || screen === "yes", what: () => JSON.stringify([formulas.shown(), shape(figure?.lab())]), changed: again });
   const root = find("#lab");
   const jumps = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll(".jumps a")]);
   const other = /** @type {HTMLAnchorElement} */ (find("#language"));
@@ -47,12 +54,14 @@ async function start() {
   function onChange(lab) {
     const link = format(lab);
     const here = link === frozen ? { path: `/s/${id}`, query: "" } : { path: LAB, query: `${link}&` };
-    const beside = `${formulas.query()}${projector.on() ? "&projector=1" : ""}`;
-    writeQuery(window, `${here.query}lang=${lang}${beside}`, here.path);
-    other.href = `${here.path}?${here.query}lang=${other.hreflang}${beside}`;
+    const beside = `${formulas.query()}${projector.on() ? "&projector=1" : ""}${screen === "yes" ? "&screen=1" : ""}`;
+    const path = room ? "" : here.path; // a room has its own
+    writeQuery(window, `${here.query}lang=${lang}${beside}`, path);
+    other.href = `${path}?${here.query}lang=${other.hreflang}${beside}`;
     find("#frozen").hidden = link !== frozen || formulas.shown() !== "";
     root.toggleAttribute("data-formula", formulas.shown() !== "");
     projector.follow();
+    changed();
     jumps.forEach((jump) => (jump.dataset.to === formulas.shown() ? jump.setAttribute("aria-current", "true") : jump.removeAttribute("aria-current")));
   }
 
@@ -79,6 +88,7 @@ async function start() {
     if (Object.keys(wrongs(made.lab())).length) throw new Problem("wrong-cells");
     return api.share({ state: stateOf(made.lab(), lang), about });
   }
+  changed = bindLabRoom(page, api, made);
   bindExports(page, api, made, lang);
   bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make });
 }

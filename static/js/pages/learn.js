@@ -3,8 +3,9 @@
  */
 
 import { explainTerms } from "../chrome/glossary.js";
+import { takeSeat } from "../chrome/room/seat.js";
 import { createApi } from "../data/api.js";
-import { bindTheme } from "../draw/theme.js";
+import { bindTheme } from "../chrome/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { createPageContext } from "../parts/page-context.js";
 import { served } from "../state/data-sources.js";
@@ -12,6 +13,7 @@ import { bindFigures } from "./learn/figures.js";
 import { showProgress } from "./learn/progress.js";
 import { bindProjector } from "./learn/projector.js";
 import { bindQuestions } from "./learn/questions.js";
+import { bindLessonRoom } from "./learn/room.js";
 import { bindSymbols } from "./learn/symbols.js";
 
 /**
@@ -26,16 +28,18 @@ import { bindSymbols } from "./learn/symbols.js";
 const { lang = "en", plotly = "", catalog = "", glossary = "", lesson = "" } = find("#learn").dataset;
 
 async function start() {
+  if (takeSeat(find("#learn").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   if (!lesson) return showProgress(page);
   const desk = { page, api, source: served(api), lang, lesson };
-  bindFigures(desk);
+  const figures = bindFigures(desk);
   bindQuestions(desk);
   bindSymbols(find("#lesson"));
   bindProjector(page);
+  bindLessonRoom(desk, figures);
 }
 
 void start();

@@ -1,7 +1,7 @@
 /** The page's main figure, and what surrounds it. */
 
 import { find } from "../lib/dom.js";
-import { bindTheme } from "../draw/theme.js";
+import { bindTheme } from "../chrome/theme-switch.js";
 import { createPageContext } from "../parts/page-context.js";
 import { format } from "../state/link.js";
 import { createFigure } from "../views/create-figure.js";
@@ -13,8 +13,8 @@ import { screenful } from "../chrome/figure-height.js";
  * Create the page's main figure, and the context for the chrome around it.
  * @param {Omit<import("../views/create-figure.js").Plan, "root" | "page">} plan
  * @param {import("../data/api.js").Api} api
- * @param {{messages: import("../lib/i18n.js").Messages, plotly?: string}} words  plotly: its
- *   address, if available
+ * @param {{messages?: import("../lib/i18n.js").Messages, plotly?: string}} [words]  of
+ *   `createPageContext`
  * @returns {import("../chrome/types.js").Desk}
  */
 export function createDesk(plan, api, words) {

@@ -50,7 +50,8 @@ async function start() {
   const choices = bindChoices(desk, offered, { started: open, failed: failed.show, chosen: () => address() });
   const models = bindKeptList(desk, { failed: failed.show, changed: () => draw() });
   const commands = bindCommands(desk, { shown, choices, models, failed: failed.show });
-  const parts = [bindStatusLine(desk), bindTimeline(desk, shown), bindProbes(desk, shown), commands];
+  const places = { line: find("#status"), finding: find("#finding"), bar: /** @type {HTMLProgressElement} */ (find("#done")) };
+  const parts = [bindStatusLine(desk, places), bindTimeline(desk, shown, find("#timeline")), bindProbes(desk, shown), commands];
 
   /** @param {LiveRun} run */
   function hear(run) {

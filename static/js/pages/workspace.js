@@ -1,7 +1,8 @@
 /** Assemble the page: read the link into the state, bind the parts, and request the first trace. */
 
 import { createApi } from "../data/api.js";
-import { attentionAt, pictures, place } from "../data/attentions.js";
+import { attentionAt, place } from "../data/attentions.js";
+import { thumbnails } from "../data/glimpses.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../data/examples.js";
@@ -16,6 +17,7 @@ import { bindGlossary } from "../chrome/glossary.js";
 import { bindHelp } from "../chrome/help.js";
 import { asksOf, bindInspector } from "../chrome/inspector.js";
 import { bindLongText } from "../chrome/long-text.js";
+import { bindPassProgress } from "../chrome/pass-progress.js";
 import { bindKeys } from "../chrome/shortcuts.js";
 import { bindModelMenu } from "../chrome/model-menu.js";
 import { bindPredictions } from "../chrome/predictions.js";
@@ -24,26 +26,32 @@ import { bindProblems, notices } from "../chrome/problem-notices.js";
 import { bindOpening } from "../chrome/opening/opening.js";
 import { bindOptions } from "../chrome/options-panel.js";
 import { bindProjector } from "../chrome/projector-mode.js";
+import { takeSeat } from "../chrome/room/seat.js";
+import { bindWorkspaceRoom } from "../chrome/room/workspace.js";
 import { bindSentence } from "../chrome/sentence-box.js";
 import { bindShareChanges } from "../chrome/share-changes.js";
+import { bindShareQuestion } from "../chrome/share-question.js";
 import { bindShare } from "../chrome/share-menu.js";
 import { bindSheets } from "../chrome/sheets.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { bindChangeButtons } from "../chrome/intervention-buttons.js";
 import { frozen, served } from "../state/data-sources.js";
+import { isExploring } from "../data/room-storage.js";
 import { predictions } from "../data/predictions.js";
-import { merge } from "../state/link.js";
+import { merge, parse } from "../state/link.js";
 import { openingNeeds } from "../state/opening.js";
+import { apart } from "../state/options.js";
 import { bind, read, write } from "../state/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, view } from "../views/index.js";
 
-const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dataset;
+const { lang = "en", share, plotly = "", catalog = "", room, roomLink = "", screen } = find("#workspace").dataset;
 
 async function start() {
+  if (takeSeat(find("#workspace").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
-  const asked = read(window, OPTIONS);
+  const asked = room && !isExploring(room) ? presented() : read(window, OPTIONS);
   const initial = linkTo({ ...(await first(api, asked)), lang });
   const greeted = !share && document.documentElement.dataset.opening !== undefined;
   const greeting = greeted ? [{ options: { opening: true } }] : [];
@@ -69,6 +77,7 @@ async function start() {
     bindInspector,
     bindProblems,
     bindLongText,
+    bindPassProgress,
     bindShare,
     bindExport,
     bindTitleAndLanguage,
@@ -79,11 +88,20 @@ async function start() {
   ]) {
     part(desk);
   }
-  if (share) bindShareChanges(desk);
+  if (share) for (const part of [bindShareChanges, bindShareQuestion]) part(desk);
   bindModelMenu(desk, () => api.models());
   if (!share) for (const part of [bindOpening, bindTour]) part(desk);
   if (!share) write(window, store.get().link, OPTIONS);
   await desk.figure.run();
+  bindWorkspaceRoom(desk, initial);
+}
+
+/** What the room presents, with the reader's own options; a screen is in projector mode. */
+function presented() {
+  const { search, hash } = new URL(roomLink, window.location.origin);
+  const { options, ...said } = parse(search + hash, OPTIONS);
+  const [own] = apart(read(window, OPTIONS).options ?? {});
+  return { ...said, options: { ...options, ...own, ...(screen === "yes" && { projector: true }) } };
 }
 
 /** Menus of the page's buttons; a choice closes them. */
@@ -120,7 +138,7 @@ function needs({ model, link }) {
   if (link.options.opening) return openingNeeds(model);
   const vectors = view(link.view).frame.inspector && attentionAt(model, place(model, link))?.qk !== false;
   const names = vectors ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return [...names.map((name) => place(model, link, name)), ...pictures(model, link.block), ...predictions(model)];
+  return [...names.map((name) => place(model, link, name)), ...thumbnails(model, link.block), ...predictions(model)];
 }
 
 void start();

@@ -1,12 +1,10 @@
 /** The zoo: small models of a task side by side on the same input, and their measurements. */
 
+import { openPage } from "../chrome/requesting-page.js";
 import { createApi } from "../data/api.js";
 import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
-import { bindTheme } from "../draw/theme.js";
 import { find } from "../lib/dom.js";
-import { createPageContext } from "../parts/page-context.js";
-import { trouble } from "../parts/problem-line.js";
 import { readQuery, writeQuery } from "../state/address.js";
 import { served } from "../state/data-sources.js";
 import { chosen, format, joined, parse } from "../state/zoo-link.js";
@@ -22,23 +20,15 @@ const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
-  const messages = await api.catalog(catalog);
-  const page = createPageContext(window, { plotly, messages, live: find("#announce") });
-  const failed = trouble(page, () => void load());
-  find("#problem").replaceWith(failed.element);
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
-  const opening = createAsker();
-
-  async function load() {
-    const found = await opening.ask(() => Promise.all([api.zoo(), api.models()]), failed.show);
-    if (found === null) return;
-    if (found instanceof Problem) return failed.show(found);
-    failed.show(null);
-    const zoo = joined(...found);
-    if (zoo.models.length) return show(page, api, zoo);
-    find("#does").textContent = page.t("This server does not serve the models of the zoo.");
-  }
-  await load();
+  const { page, ask } = await openPage(window, api, { plotly, catalog });
+  await ask(
+    () => Promise.all([api.zoo(), api.models()]),
+    (found) => {
+      const zoo = joined(...found);
+      if (zoo.models.length) return show(page, api, zoo);
+      find("#does").textContent = page.t("This server does not serve the models of the zoo.");
+    },
+  );
 }
 
 /**

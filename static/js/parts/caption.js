@@ -41,13 +41,12 @@ function announce({ store, t, announce }) {
   const read = reading(page);
   const at = read && pairIn(page, null, read);
   if (!read || !at) return;
-  const { matrix, rows, cols } = read;
+  const { matrix, rows, cols, sinks, sunk } = read;
   const value = matrix.values[at.row * matrix.cols + at.col];
+  const names = { query: plainStep(rows.steps[at.row]), key: plainStep(cols.steps[at.col]), weight: Number.isNaN(value) ? t("masked") : four(value) };
   announce(
-    t("query {query}, key {key}: {weight}", {
-      query: plainStep(rows.steps[at.row]),
-      key: plainStep(cols.steps[at.col]),
-      weight: Number.isNaN(value) ? t("masked") : four(value),
-    }),
+    sunk
+      ? t("query {query}, key {key}: {weight}; attention sink: {sink}", { ...names, sink: four(sinks[at.row]) })
+      : t("query {query}, key {key}: {weight}", names),
   );
 }

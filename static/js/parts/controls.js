@@ -13,6 +13,7 @@ import { el, render } from "../lib/render.js";
  * @property {Range | (() => Range)} [range]  of a slider
  * @property {(value: number) => string} [say]  a slider's value; absent: the number
  * @property {() => any} [otherwise]  the effective value if nothing was chosen; absent: none
+ * @property {(value: any) => any} [effective]  what a chosen value stands for here, if not itself
  */
 /** @typedef {[number, number, number]} Range  lowest, highest, step */
 /** @typedef {{element: HTMLElement, show: (value: any) => void}} Bound */
@@ -27,12 +28,12 @@ export function controls({ store, own }, list) {
     /** @param {any} value */
     const choose = (value) => store.choose({ [control.option]: value });
     const make = control.values ? choices : control.range ? slider : toggle;
-    return { otherwise: () => null, ...control, ...make(control, choose, own) };
+    return { otherwise: () => null, effective: (/** @type {any} */ value) => value, ...control, ...make(control, choose, own) };
   });
   const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
   const refresh = () => {
     const { options } = store.get().link;
-    bound.forEach(({ option, show, otherwise }) => show(options[option] ?? otherwise()));
+    bound.forEach(({ option, show, otherwise, effective }) => show(effective(options[option] ?? otherwise())));
   };
   refresh();
   return Object.assign(element, { refresh });
@@ -44,7 +45,13 @@ function choices({ option, label, values = {} }, choose, own) {
   const element = h("fieldset", { className: "option" }, h("legend", {}, label), list);
   element.addEventListener("change", ({ target }) => choose(/** @type {HTMLInputElement} */ (target).value));
   const options = () => (typeof values === "function" ? values() : values);
-  return { element, show: (value) => render(list, radios(own(`option-${option}`), options(), value)) };
+  return {
+    element,
+    show(value) {
+      element.hidden = Object.keys(options()).length < 2;
+      render(list, radios(own(`option-${option}`), options(), value));
+    },
+  };
 }
 
 /**

@@ -1,9 +1,8 @@
 /** The data of thumbnails: all heads of the current block, from one trace. */
 
 import { packed, table } from "../draw/head-grid.js";
-import { alike, axes, extent, place } from "../data/attentions.js";
-import { tensorAt } from "../data/tensor-address.js";
-import { glance } from "../data/wire.js";
+import { axes, extent, place } from "../data/attentions.js";
+import { glimpse } from "../data/glimpses.js";
 import { rgb, sequential } from "../draw/scale.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -34,11 +33,7 @@ export function look({ theme }, page, trace) {
     ...extent(model, block),
     axes: axes(model, trace, block),
     summary: (layer) => trace.summaries?.[place(model, { block, layer })],
-    matrix({ layer, head }) {
-      const weights = tensorAt(trace, place(model, { block, layer }, "weights"));
-      if (!weights || head >= weights.shape[0]) return null;
-      return { ...glance(weights, head), may: alike(model, trace, { block, layer })?.data ?? null };
-    },
+    matrix: (tile) => glimpse(model, trace, { block, ...tile }),
     paint: {
       table: table(sequential(colours)),
       paper: packed(rgb(colours.paper)),

@@ -4,7 +4,7 @@
  */
 
 import { alone, onArrows, within } from "./arrow-keys.js";
-import { cellAt, tile as paintTile } from "../draw/head-grid.js";
+import { cellAt, divided, tile as paintTile } from "../draw/head-grid.js";
 import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -13,6 +13,7 @@ import { isOff } from "../state/interventions.js";
 import { measures, patterns } from "../compute/patterns.js";
 import { engraveTiles } from "../draw/tiles-svg.js";
 import { sequential } from "../draw/scale.js";
+import { sharpness } from "../draw/paper.js";
 import { meaning } from "./legend.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -53,7 +54,7 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
   /** @type {Place} */
   let lit = { row: null, col: null };
 
-  const ratio = () => Math.min(window.devicePixelRatio || 1, SHARPEST);
+  const ratio = () => Math.min(sharpness(document), SHARPEST);
   listen(buttons, () => drawn, { onHover, onOpen, onPreview });
 
   /** @param {Drawn} next */
@@ -129,7 +130,11 @@ function listen(buttons, present, { onHover, onOpen, onPreview }) {
     onHover(matrix && cellAt(drawn.layout, index, matrix, event.clientX - left, event.clientY - top));
     onPreview(drawn.tiles[index]);
   });
-  buttons.addEventListener("pointerleave", () => (onHover(null), onPreview(null)));
+  // The preview has a link, which must stay that of the tile on the way to it.
+  const leave = (/** @type {PointerEvent | FocusEvent} */ { relatedTarget: to }) => {
+    if (!(to instanceof Element && to.closest(".preview"))) onPreview(null);
+  };
+  buttons.addEventListener("pointerleave", (event) => (onHover(null), leave(event)));
   buttons.addEventListener("click", (event) => {
     const [drawn, index] = [present(), indexOf(event)];
     if (drawn && index >= 0) onOpen(drawn.tiles[index]);
@@ -140,7 +145,7 @@ function listen(buttons, present, { onHover, onOpen, onPreview }) {
     reach(buttons, index);
     onPreview(drawn.tiles[index]);
   });
-  buttons.addEventListener("focusout", () => onPreview(null));
+  buttons.addEventListener("focusout", leave);
   buttons.addEventListener("keydown", (event) => {
     const ends = /** @type {Record<string, number>} */ ({ Home: 0, End: buttons.children.length - 1 });
     if (!alone(event) || !present() || indexOf(event) < 0 || !(event.key in ends)) return;
@@ -262,7 +267,7 @@ function mark(canvas, { seen, tiles, layout: { places, size, wide: width } }, { 
     const matrix = seen.matrix(one);
     if (!matrix) return;
     const { left, top } = places[i];
-    const [high, wide] = [size / matrix.rows, width / matrix.cols];
+    const [high, wide] = [size / matrix.rows, divided(matrix, width).inner / matrix.cols];
     context.strokeStyle = theme.q;
     if (row !== null && row < matrix.rows) context.strokeRect(left, top + row * high, width, high);
     context.strokeStyle = theme.k;

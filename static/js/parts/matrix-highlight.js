@@ -17,11 +17,11 @@ export function createMatrixHighlight() {
 
     /** @param {Geometry} geometry @param {Place} place */
     show(geometry, place) {
-      const rows = place.row !== null && place.row < geometry.rows ? place.row : null;
-      const cols = place.col !== null && place.col < geometry.cols ? place.col : null;
-      lay(row, rows !== null && box(geometry, { row: rows, col: null }));
-      lay(col, cols !== null && box(geometry, { row: null, col: cols }));
-      lay(cell, rows !== null && cols !== null && box(geometry, { row: rows, col: cols }));
+      const inRows = place.row !== null && place.row < geometry.rows;
+      const inCols = place.col !== null && place.col < geometry.cols;
+      lay(row, inRows && box(geometry, { ...place, col: null }));
+      lay(col, inCols && box(geometry, { ...place, row: null }));
+      lay(cell, inRows && inCols && box(geometry, place));
     },
 
     /**

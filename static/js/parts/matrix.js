@@ -13,7 +13,7 @@ import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { bindGestures } from "./gestures.js";
 import { meaning } from "./legend.js";
 import { chosen, colClash, rowClash } from "../draw/label-choice.js";
-import { createLabels, ruler, stands } from "../draw/labels.js";
+import { clipped, createLabels, ruler, stands } from "../draw/labels.js";
 import { hasRoom } from "../draw/paint.js";
 import { createMatrixHighlight } from "./matrix-highlight.js";
 import { createZoom } from "./zoom.js";
@@ -111,26 +111,27 @@ export function createMatrix(context, options) {
       const names = { rows: texts(rows), cols: texts(cols) };
       const ruled = ruler(theme);
       const upright = names.cols.map(stands);
-      const beside = shortened(rows, ruled, room.width);
+      const beside = clipped(shortened(rows, ruled, room.width), ruled, room.width);
+      const above = clipped(cols, ruled, room.width);
       const aside = share ? roomForEnds(share, room.width, ruled) : 0;
       const rowWidths = texts(beside).map(ruled);
-      const colWidths = names.cols.map(ruled);
+      const colWidths = texts(above).map(ruled);
       const least = context.room().wide ? 0 : LEAST;
       geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, least, ...room, width: room.width - aside });
       const places = {
         rows: side(rows, rowClash(geometry), changed?.rows),
-        cols: side(cols, colClash(geometry, colWidths, upright), changed?.cols),
+        cols: side(above, colClash(geometry, colWidths, upright), changed?.cols),
       };
       if (room.bare) places.rows.shown.fill(false);
       wide = geometry.width + ends.draw(geometry, share, theme, aside);
       const picture = { matrix, cover, geometry, shade, theme, labels: names, titles: room.bare ? { ...titles, rows: "" } : titles };
       chart.draw(picture);
-      labels.write(geometry, { rows: beside, cols }, upright, titles, places, room.width);
+      labels.write(geometry, { rows: beside, cols: above }, upright, titles, places, room.width);
       element.classList.toggle("bare", Boolean(room.bare));
       element.classList.toggle("scrolls", wide > room.width);
       zoom.draw(picture, room, !hasRoom(geometry, theme, shade.range));
       measure();
-      plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, named: { rows: places.rows.shown, cols: places.cols.shown }, ends: share, room: aside };
+      plate = { ...picture, labels: { rows: texts(beside), cols: texts(above) }, upright, named: { rows: places.rows.shown, cols: places.cols.shown }, ends: share, room: aside };
     },
 
     /** @param {Place} place  Lights it. */

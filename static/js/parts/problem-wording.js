@@ -1,6 +1,5 @@
 /** Messages for problems: what went wrong and what to do about it. */
 
-import { LONGEST } from "../data/long-texts.js";
 import { Problem } from "../data/problem.js";
 
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
@@ -11,6 +10,8 @@ const WORDING = {
     t(
       "The server cannot be reached. This is the last result; check the connection and try again.",
     ),
+  unloaded: (t) => t("Not loaded: the server cannot be reached. Check the connection and try again."),
+  stopped: (t) => t("The run was stopped. What was on the page before is still shown."),
   busy: (t, { retryAfter }) =>
     retryAfter
       ? t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter })
@@ -33,12 +34,21 @@ const WORDING = {
   "not-of-task": (t) => t("This text is not a valid input for the task."),
   "unknown-task": (t) => t("The zoo has no such task."),
   unsupported: (t) => t("This model cannot do that. Choose another view, or another model."),
+  "chat-template": (t) => t("The chat template of this model cannot be used for this text. Turn off “as a chat”."),
+  "no-mask": (t) => t("Hide a word behind the mask first: the model is scored on the word that it fills in."),
+  "no-survey": (t) => t("The heads of this model have not been measured."),
+  "no-index": (t) => t("No sentences have been indexed for this model."),
+  "unknown-head": (t) => t("The model has no such head."),
   "no-learning": (t) => t("This model has no snapshots of its training."),
   "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
   "newer-share": (t) =>
     t("This share was made by a newer version of Headlight than the one that runs here. Update it to open the share."),
   "damaged-share": (t) => t("This share is damaged: its contents can no longer be read."),
-  "wrong-edit-key": (t) => t("This is not the edit key of this share."),
+  "wrong-edit-key": (t) => t("This edit key does not match."),
+  "unknown-collection": (t) => t("There is no collection at this address. Perhaps it was deleted, or the link was cut short."),
+  "collection-changed": (t) => t("Someone else has changed the collection. Load it again."),
+  "not-a-link": (t) => t("This is not a link to something on this server. Copy the address of a sentence, of attention by hand, of a share, or of a lesson."),
+  "not-a-state": (t) => t("The figure of this lesson does not have the state in the link (“shows”). Copy the link again, with “Link” below the figure."),
   "storage-busy": databaseFails,
   "storage-unavailable": databaseFails,
   "storage-full": (t) =>
@@ -48,8 +58,6 @@ const WORDING = {
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
   frozen: (t) => t("This was not saved with the share, and its model is no longer served here."),
   "not-given": (t) => t("This figure shows given numbers; there is no model to compute others."),
-  "long-share": (t) =>
-    t("Texts of more than {n} tokens cannot be saved as a share. The link in the address bar holds the text and what is shown: copy it.", { n: LONGEST }),
   "nothing-drawn": (t) => t("There is nothing to save yet."),
   "wrong-cells": (t) => t("A marked cell cannot be used. Correct it, then share."),
   unmade: (t) => t("The file could not be made."),
@@ -63,6 +71,16 @@ const WORDING = {
   "runs-busy": (t) => t("Too many runs are waiting. Try again in a moment."),
   "training-off": (t) => t("This server trains no models."),
   "models-full": (t) => t("The server has no room for another model."),
+  "unknown-room": (t) => t("There is no room with this code, or it has ended."),
+  "wrong-room-key": (t) => t("This browser may not present in the room."),
+  "not-asking": (t) => t("This vote has ended."),
+  "room-full": (t) => t("The room is full."),
+  "rooms-full": (t) => t("The server has no room for another class. Try again in a minute."),
+  "too-many-rooms": (t) => t("Too many rooms in a short time. Try again in a minute."),
+  "too-many-room-tries": (t) => t("Too many wrong codes from this network. Try again in a minute."),
+  "unknown-assignment": (t) => t("There is no assignment at this address. Perhaps it was deleted, or the link was cut short."),
+  "wrong-assignment-key": (t) => t("This is not the key of the assignment. Ask its author for the link."),
+  "assignment-full": (t) => t("As many students as the server allows have answered."),
   internal: (t) => t("Something went wrong on the server. It has been logged; try again."),
 };
 
@@ -78,7 +96,7 @@ function databaseFails(t) {
  */
 function tooLong(t, { excess, field }) {
   const advice = t("Shorten it, or run its parts one by one.");
-  const text = field === "target" ? t("The translation is too long") : t("The sentence is too long");
+  const text = field === "target" ? t("The output is too long") : t("The sentence is too long");
   if (excess?.value === undefined) return t("{text}. {advice}", { text, advice });
   const { value, limit, unit } = excess;
   if (unit === "tokens")

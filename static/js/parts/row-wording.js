@@ -43,7 +43,7 @@ export function compose({ say, t }, page, hovered) {
     weight: two(asked.weight),
   })];
   return [...say(words, {
-    place: el("span", { className: "place" }, whereabouts(page, choice, t)),
+    place: el("span", { className: "place" }, whereabouts(page, read, t)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
     key: keys[0],
     other: keys[1],
@@ -68,10 +68,10 @@ function looker({ rows, cols, values }, col) {
 /**
  * Which head (or that heads are pooled), the window that it sees, and what was left out.
  * @param {import("../state/store.js").Page} page
- * @param {import("../state/heatmap-data.js").Choice} choice
+ * @param {Pick<import("../state/heatmap-data.js").Reading, "choice" | "templated">} read
  * @param {Context["t"]} t
  */
-function whereabouts({ link, model }, { pool, hides }, t) {
+function whereabouts({ link, model }, { choice: { pool, hides }, templated }, t) {
   const layer = link.layer + 1;
   const heads = model ? extent(model, link.block).heads : 0;
   const name = {
@@ -84,8 +84,11 @@ function whereabouts({ link, model }, { pool, hides }, t) {
   }[pool]();
   const seen = windowSaid(t, attentionAt(model, place(model, link))?.mask ?? "");
   const named = seen ? t("{place} ({window})", { place: name, window: seen }) : name;
-  return hides ? t("{place}, special tokens left out", { place: named }) : named;
+  return hides ? t("{place}, {what} left out", { place: named, what: addedTokens(t, templated) }) : named;
 }
+
+/** The tokens that are not of the text. @param {Context["t"]} t @param {boolean} templated  whether a chat's template adds some */
+export const addedTokens = (t, templated) => (templated ? t("special tokens and the chat template") : t("special tokens"));
 
 /**
  * A maximum over heads says nothing about the whole row of one head.

@@ -6,7 +6,7 @@ import { diverging, gradient, sequential } from "../draw/scale.js";
 /**
  * @param {Pick<import("../state/types.js").Context, "t" | "theme">} context
  * @param {HTMLElement} place  the container, hidden if the view has no such scale
- * @param {import("../state/types.js").Frame["legend"]} kind
+ * @param {import("../state/types.js").Scale} kind
  */
 export function showScale({ t, theme }, place, kind) {
   place.hidden = kind === "none";

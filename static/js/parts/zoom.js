@@ -132,7 +132,7 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
 
     /** @param {Place} place */
     mark(place) {
-      const same = place.row === lit.row && place.col === lit.col;
+      const same = ["row", "col", "tall", "wide"].every((side) => place[/** @type {"row"} */ (side)] === lit[/** @type {"row"} */ (side)]);
       lit = place;
       if (!same && shown && !element.hidden) chart?.relayout({ shapes: frames(shown.picture, place) });
     },

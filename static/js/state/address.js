@@ -2,6 +2,7 @@
 
 import { afterFrame } from "../lib/timing.js";
 import { REQUEST_KEYS, format, merge, parse } from "./link.js";
+import { OWN } from "./options.js";
 
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("./options.js").Options} Options */
@@ -46,7 +47,7 @@ export function bind(window, store, initial, options = {}) {
  * @param {State} next
  * @returns {State}
  */
-function unmoved(present, next) {
+export function unmoved(present, next) {
   const kept = REQUEST_KEYS.filter((key) => JSON.stringify(next[key]) === JSON.stringify(present[key]));
   return { ...next, ...Object.fromEntries(kept.map((key) => [key, present[key]])) };
 }
@@ -79,8 +80,28 @@ export function here(window) {
   return window.location.href;
 }
 
+/** Whether the page was loaded again, by a reload, Back or Forward. @param {Window} window */
+export const reloaded = ({ performance }) => {
+  const [load] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+  return load?.type === "reload" || load?.type === "back_forward";
+};
+
 /** The query string of a page with its own state. @param {Window} window */
 export const readQuery = (window) => window.location.search;
 
-/** @param {Window} window @param {string} query @param {string} [path]  absent: the present one */
-export const writeQuery = (window, query, path = "") => window.history.replaceState(null, "", `${path}?${query}`);
+/** The part of the query string that is the reader's, whatever the page shows. @param {Window} window */
+export function ownQuery(window) {
+  const said = [...new URLSearchParams(window.location.search)];
+  return String(new URLSearchParams(said.filter(([name]) => name === "lang" || OWN.includes(name))));
+}
+
+/** @param {Window} window @param {string} query  "": none @param {string} [path]  absent: the present one */
+export const writeQuery = (window, query, path) =>
+  window.history.replaceState(null, "", (path || window.location.pathname) + (query && `?${query}`));
+
+/** The fragment without its "#". It is never sent to a server. @param {Window} window */
+export const readFragment = (window) => window.location.hash.slice(1);
+
+/** @param {Window} window @param {string} fragment  replaces it; "": none */
+export const writeFragment = (window, fragment) =>
+  window.history.replaceState(null, "", window.location.pathname + window.location.search + (fragment && `#${fragment}`));

@@ -6,6 +6,7 @@
 import { align } from "../compute/token-diff.js";
 import { Problem } from "../data/problem.js";
 import { attention, axes, blockOf, place, typed } from "../data/attentions.js";
+import { counted, written as ownTokens } from "../data/output.js";
 import { isChanged } from "./interventions.js";
 import { compared } from "./comparison.js";
 import { memo, together } from "../lib/memo.js";
@@ -24,7 +25,7 @@ import { answer, traced } from "./view-requests.js";
  */
 /**
  * @typedef {object} Row  one written token of the original translation
- * @property {number} index
+ * @property {number} index  of its token in the output
  * @property {number | null} own  its index in the page's own translation; null if it is not there
  * @property {number} before  probability
  * @property {number} after
@@ -50,13 +51,13 @@ const ids = ({ output }) => output.tokens.map(({ id }) => id);
 /**
  * Options that make a run write the tokens of another run. A typed target is split into the same
  * tokens again; a text that the model wrote may be split differently, so it is forced by ids.
- * @param {import("./link.js").State} link
+ * @param {Pick<import("./link.js").State, "target">} link
  * @param {Trace} before
  * @returns {{target: string} | {target: null, decode: object}}
  */
 export function writing({ target }, before) {
   if (target !== null) return { target };
-  const prefix = ids(before);
+  const prefix = ownTokens(before.output).map(({ id }) => id);
   return { target, decode: { method: "greedy", prefix, max_tokens: prefix.length } };
 }
 
@@ -133,12 +134,12 @@ function partners(a, b) {
 /**
  * @param {Runs} runs
  * @param {Trace} own  the page's
- * @returns {Row[]}
+ * @returns {Row[]}  without the tokens of a chat's template
  */
 export function rowsOf({ before, after }, own) {
   const mine = partners(before, own);
   const [was, is] = [before, after].map(({ output }) => output.ranks);
-  return before.output.tokens.map((_, index) => ({
+  return counted(before.output).map((index) => ({
     index,
     own: mine[index],
     before: Math.exp(before.output.logprobs[index]),
@@ -148,7 +149,7 @@ export function rowsOf({ before, after }, own) {
 }
 
 /**
- * A translation split where the other one differs.
+ * What the model wrote, split where the other run differs.
  * @param {Trace} trace
  * @param {Trace} other
  * @returns {{text: string, differs: boolean}[]}  special tokens left out
@@ -158,7 +159,7 @@ export function pieces(trace, other) {
   /** @type {{text: string, differs: boolean}[]} */
   const cut = [];
   trace.output.tokens.forEach(({ text, special }, i) => {
-    if (special) return;
+    if (special || i < (trace.output.continues ?? 0)) return;
     const differs = found[i] === null;
     const last = cut.at(-1);
     if (last?.differs === differs) last.text += text;

@@ -3,9 +3,10 @@
  * interface; what a source does not have is thrown as a Problem.
  */
 
+import { completed } from "../data/model.js";
 import { Problem, failure } from "../data/problem.js";
 import { DEFAULTS, REQUEST_KEYS, merge, stated } from "./link.js";
-import { departed, runOfShare } from "./share-contents.js";
+import { departed, heldTile, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
 import { lacking } from "./tensor-cache.js";
 import { flipped, shownAs } from "./two-runs.js";
@@ -25,7 +26,7 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
  *   including the link; absent: nothing
  * @property {() => Promise<ModelInfo[]>} models  the first is the default
  * @property {(request: object, signal?: AbortSignal) => Promise<Trace>} trace
- * @property {(request: object, signal?: AbortSignal) => Promise<Trace>} overview  of a long text
+ * @property {(request: object, signal?: AbortSignal, onProgress?: (progress: import("../data/long-texts.js").Progress) => void) => Promise<Trace>} overview  of a long text
  * @property {(request: object, signal?: AbortSignal) => Promise<import("../data/wire.js").Tensor>} tile  of a long text
  * @property {(question: Question, signal?: AbortSignal) => Promise<Answer>} answer
  * @property {(path: string, body: object, signal?: AbortSignal) => AsyncGenerator<any, void, void>}
@@ -41,7 +42,7 @@ export function served(api) {
   return {
     models: () => api.models(),
     trace: (request, signal) => api.trace(request, signal),
-    overview: (request, signal) => api.overview(request, signal),
+    overview: (request, signal, onProgress) => api.overview(request, signal, onProgress),
     tile: (request, signal) => api.tile(request, signal),
     answer: (question, signal) => api.answer(question, signal),
     lines: (path, body, signal) => api.lines(path, body, signal),
@@ -66,6 +67,8 @@ export function frozen(api, { id, initial, asked = {}, options }) {
   let model = null;
   /** The default model. @type {ModelInfo | undefined} */
   let first;
+  /** Models of its replies that are not served any more, or not with the same weights. @type {Set<string>} */
+  const gone = new Set();
   const ask = () => {
     if (!model) throw new Problem("frozen");
     return server;
@@ -73,17 +76,24 @@ export function frozen(api, { id, initial, asked = {}, options }) {
   /**
    * @template {{model?: string}} T
    * @param {T} request
-   * @returns {T} the request to the share's model, under its present id
+   * @returns {T} the request to the share's model, under its present id; one to another model as it is
    */
-  const toIt = (request) => (model && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request);
+  const toIt = (request) => {
+    const its = request.model === undefined || request.model === own?.model.id;
+    return model && its && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request;
+  };
   return {
     async open() {
-      const { share, models, answers } = await read(api, id);
-      [own, first] = [share, models[0]];
-      model = models.find(({ digest }) => digest === share.model.digest) ?? null;
+      const { share, models: served, answers } = await read(api, id);
+      [own, first] = [share, served[0]];
+      model = served.find(({ digest }) => digest === share.model.digest) ?? null;
+      const others = madeBy(answers);
+      for (const one of others) if (!served.some(({ id, digest }) => id === one.id && digest === one.digest)) gone.add(one.id);
+      const ids = new Set(others.map(({ id }) => id));
+      const models = [...others, ...(model ? served.filter(({ id }) => !ids.has(id)) : [share.model])];
       const said = model && asked.source !== undefined ? { ...requestOf(DEFAULTS), ...asked } : elsewhere(asked);
       const link = merge(initial, stated(share.state, options), said, { lang: initial.lang });
-      const opened = { share, answers, link, trace: share.trace, model: share.model, live: model !== null };
+      const opened = { share, answers, link, trace: share.trace, model: share.model, models, live: model !== null };
       return { ...opened, ...placed(opened) };
     },
     models: async () => (model ? [model] : server.models()),
@@ -94,11 +104,15 @@ export function frozen(api, { id, initial, asked = {}, options }) {
       const found = await ask().trace(toIt(request), signal);
       return mine ? { ...mine, ...extended(mine, found) } : found;
     },
-    overview: async (request, signal) => ask().overview(toIt(request), signal),
-    tile: async (request, signal) => ask().tile(toIt(request), signal),
-    // The table of positions does not need a model.
-    answer: async (question, signal) =>
-      "positions" in question ? server.answer(question, signal) : ask().answer("trace" in question ? { trace: toIt(question.trace) } : question, signal),
+    overview: async (request, signal, onProgress) => ask().overview(toIt(request), signal, onProgress),
+    tile: async (request, signal) => (own && heldTile(own, request)) ?? ask().tile(toIt(request), signal),
+    async answer(question, signal) {
+      if ("positions" in question) return server.answer(question, signal);  // it does not need a model
+      if (!("trace" in question)) return ask().answer(question, signal);
+      const { model: of = "" } = /** @type {{model?: string}} */ (question.trace);
+      if (gone.has(of)) throw new Problem("frozen");
+      return ask().answer({ trace: toIt(question.trace) }, signal);
+    },
     async *lines(path, body, signal) {
       yield* ask().lines(path, toIt(body), signal);
     },
@@ -148,6 +162,17 @@ async function read(api, id) {
   ]);
   const answers = Object.fromEntries(share.asks.map((question, n) => [keyOf(question), found[n]]));
   return { share, answers, models };
+}
+
+/**
+ * The models, other than the share's, that made some of its replies.
+ * @param {import("./store.js").Page["answers"]} answers
+ * @returns {ModelInfo[]}
+ */
+function madeBy(answers) {
+  const found = Object.values(answers).map((one) => /** @type {Partial<Trace>} */ (one).described);
+  const models = found.flatMap((one) => (one ? [completed(one)] : []));
+  return models.filter(({ id }, i) => models.findIndex((one) => one.id === id) === i);
 }
 
 /** @param {Partial<State>} asked  All but what the model was asked. */

@@ -4,7 +4,7 @@ import { asked, request } from "../data/request.js";
 import { blockAt } from "../data/attentions.js";
 import { whole } from "../data/tensor-address.js";
 import { isChanged } from "./interventions.js";
-import { departed, held } from "./share-contents.js";
+import { beside, departed, held } from "./share-contents.js";
 import { shownAs } from "./two-runs.js";
 import { keyOf, ofThisRun, traced } from "./view-requests.js";
 import { chosen } from "./link.js";
@@ -53,10 +53,11 @@ const FORMS = { json: "application/json", npz: "application/x-npz" };
  * @param {Page} page
  * @param {View} view
  * @param {"json" | "npz" | "html"} kind
- * @param {{theme: "light" | "dark", options: import("./options.js").Options}} look  of the page
+ * @param {{theme: "light" | "dark", options: import("./options.js").Options, tiles?: object[]}} look  of the
+ *   page; tiles: the windows of a long text that it shows
  * @returns {{path: string, body?: object, accept?: string}}
  */
-export function made(page, view, kind, { theme, options }) {
+export function made(page, view, kind, { theme, options, tiles = [] }) {
   const { link, model } = page;
   const share = departed(page) ? null : page.share;
   const id = encodeURIComponent(share?.id ?? "");
@@ -72,7 +73,7 @@ export function made(page, view, kind, { theme, options }) {
   const { options: _, ...keys } = link;
   const said = Object.entries(keys).filter(([, value]) => value !== null);
   const state = asked(model, { ...Object.fromEntries(said), ...chosen(link, options) });
-  return { path: `/api/handout?theme=${theme}`, body: { state } };
+  return { path: `/api/handout?theme=${theme}`, body: { state, asks: beside(page, view).asks, ...(tiles.length && { tiles }) } };
 }
 
 /**

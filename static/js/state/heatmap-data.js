@@ -4,14 +4,16 @@
  * numbers.
  */
 
-import { attention, attentionAt, axes, blockAt, blockOf, extent, place } from "../data/attentions.js";
+import { attention, axes, blockAt, blockOf, extent } from "../data/attentions.js";
+import { outputKind } from "../data/output.js";
+import { sinkWeights } from "../data/sinks.js";
 import { lit } from "./highlight.js";
 import { isChanged } from "./interventions.js";
 import { explained, salient } from "../compute/row-summary.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/aggregate-attention.js";
 import { memo, together } from "../lib/memo.js";
-import { labels, languages, ofWord, telltale } from "../data/tokens.js";
+import { isAdded, labels, languages, ofWord, telltale } from "../data/tokens.js";
 import { joined, singles, words } from "../data/word-groups.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -25,7 +27,7 @@ import { joined, singles, words } from "../data/word-groups.js";
  * @typedef {object} Choice
  * @property {import("../compute/aggregate-attention.js").Heads} pool
  * @property {boolean} words
- * @property {boolean} hides  special tokens
+ * @property {boolean} hides  special tokens, and those of a chat's template
  * @property {number} top  percent
  */
 /**
@@ -39,21 +41,25 @@ import { joined, singles, words } from "../data/word-groups.js";
  * @property {number} open
  * @property {{axis: Axis, steps: Step[]}} rows
  * @property {{axis: Axis, steps: Step[]}} cols
- * @property {Float32Array} sinks  each row's weight on special tokens, hidden or not; on the first
+ * @property {Float32Array} sinks  each row's weight on the hidden tokens, whether they are hidden or not; on the first
  *   token if there are none
  * @property {boolean} sunk  whether `sinks` are what each row gives to a learned sink, which is no token
- * @property {number} specials  number of special keys
+ * @property {number} specials  number of keys that are special or of a chat's template
+ * @property {boolean} templated  whether some are of a template
  */
 
-/** @param {Page["model"]} model @param {Page["link"]} link @returns {string[]}  the weight of a learned sink, if the attention has one */
-export const sinkNeeds = (model, link) =>
-  attentionAt(model, place(model, link))?.scoring.includes("sink") ? [place(model, link, "sink")] : [];
-
-/** @param {Page["model"]} model @param {Trace} trace @param {Page["link"]} link @returns {Float32Array | null}  of each query */
-function sinkOf(model, trace, link) {
-  const tensor = trace.tensors[place(model, link, "sink")];
-  const rows = tensor?.shape[1] ?? 0;
-  return tensor ? Float32Array.from(tensor.data.slice(link.head * rows, (link.head + 1) * rows), Number) : null;
+/**
+ * The weight of each row on a learned sink, pooled like the weights.
+ * @param {(import("../data/wire.js").Numbers | null)[]} sinks  one per head
+ * @param {Axis} axis  of the rows
+ * @param {Choice["pool"]} pool
+ * @returns {Float32Array | null}  null: without a sink
+ */
+function sinkOf(sinks, axis, pool) {
+  const planes = sinks.flatMap((values) => (values ? [{ rows: values.length, cols: 1, values }] : []));
+  if (!planes.length) return null;
+  const { values } = combine(planes.map((plane) => fold(plane, axis.groups, [[0]])), pool);
+  return Float32Array.from(values);
 }
 
 /** @param {Page} page @returns {Choice}  Only the heatmap has these options. */
@@ -102,11 +108,11 @@ function read(model, link, trace, choice, count) {
   const cols = along(keys, steps.cols, choice, language(trace, blockOf(model, link.block).key));
   const planes = whole.map((plane) => fold(plane, rows.axis.groups, cols.axis.groups));
   const matrix = combine(planes, choice.pool);
-  const special = keys.flatMap((token, i) => (token.special ? [i] : []));
-  const sunk = choice.words || count > 1 ? null : sinkOf(model, trace, link);
+  const special = keys.flatMap((token, i) => (isAdded(token) ? [i] : []));
+  const sunk = sinkOf(heads.map((head) => sinkWeights(model, trace, { ...link, head })), rows.axis, choice.pool);
   const sinks = sunk ?? shares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
   const found = strongest(matrix, choice.top);
-  return { choice, matrix, planes, ...found, rows, cols, sinks, specials: special.length, sunk: sunk !== null };
+  return { choice, matrix, planes, ...found, rows, cols, sinks, specials: special.length, templated: keys.some(({ template }) => template), sunk: sunk !== null };
 }
 
 /**
@@ -134,7 +140,7 @@ function language({ tokens, direction }, text) {
  */
 function along(tokens, steps, choice, lang) {
   const groups = choice.words ? words(tokens) : singles(tokens);
-  const shown = axis(groups, (token) => choice.hides && tokens[token].special);
+  const shown = axis(groups, (token) => choice.hides && isAdded(tokens[token]));
   const names = choice.words ? labels(joined(tokens, groups), lang) : [];
   const merged = groups.map((group, i) => {
     const step = steps[group[0]];
@@ -176,7 +182,7 @@ export function litTokens(page, hovered) {
   const { query, key, by } = lit(page, hovered);
   if (by === "default" && page.link.view === "compare") return changed(page);
   // The decoding view starts at the beginning of the translation.
-  if (by === "default" && page.link.view === "decoding") return { queries: [0], keys: [] };
+  if (by === "default" && page.link.view === "decoding") return { queries: ["translation", "output"].includes(outputKind(page.model)) ? [0] : [], keys: [] };
   const first = found && by === "default" ? litIn(page, hovered, found).row : null;
   /** @param {number | null} token @param {{axis: Axis} | undefined} side */
   const pieces = (token, side) => {

@@ -1,9 +1,10 @@
 /** What is highlighted: the row and the column that the whole page describes. */
 
 import { explained, followable, salient, telling } from "../compute/row-summary.js";
-import { ofWord, specials, telltale } from "../data/tokens.js";
+import { isAdded, ofWord, specials, telltale } from "../data/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../lib/memo.js";
+import { roughly } from "../data/glimpses.js";
 import { attention, axes, between, blockAt, blockOf, extent } from "../data/attentions.js";
 
 /** @typedef {import("./store.js").Lit} Lit */
@@ -60,7 +61,7 @@ export function example({ link, model, trace }) {
 /**
  * The default head: for cross-attention, the head that aligns best by the rows that write (in the
  * alignment view, by any rows), if that is known; otherwise the most informative head of the block.
- * @param {Trace} trace  with all weights of the block
+ * @param {Trace} trace  with all weights of the block; 8 bits are enough
  * @param {import("../data/api.js").ModelInfo} model
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number}}
@@ -70,13 +71,13 @@ export function opener(trace, model, { block, view }) {
   if (best && between(blockOf(model, block))) return { layer: best.layer, head: best.head };
   const { rows, cols } = axes(model, trace, block);
   const self = blockOf(model, block).query === blockOf(model, block).key;
-  const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
+  const special = (/** @type {Step} */ step) => ({ special: isAdded(step.writes) });
   const keys = self ? specials(cols) : cols.map(special);
   const { layers, heads } = extent(model, block);
   let most = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
-      const matrix = attention(model, trace, { block, layer, head });
+      const matrix = roughly(model, trace, { block, layer, head });
       const score = matrix ? telling(matrix, rows.map(special), keys, self) : 0;
       if (score > most.score) most = { layer, head, score };
     }

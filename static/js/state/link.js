@@ -12,6 +12,7 @@
  * @property {unknown} decode  as the API takes it, or null
  * @property {unknown} interventions  as the API takes it, or null
  * @property {number | null} pad_to
+ * @property {true | null} chat  whether the text is a user's turn of a chat
  * @property {string} view
  * @property {string} block  which attentions (data/attentions.js); "": the model's last block
  * @property {number} layer  0-based
@@ -32,6 +33,7 @@ export const DEFAULTS = Object.freeze({
   decode: null,
   interventions: null,
   pad_to: null,
+  chat: null,
   view: "attention",
   block: "",
   layer: 0,
@@ -50,6 +52,7 @@ export const REQUEST_KEYS = /** @type {const} */ ([
   "decode",
   "interventions",
   "pad_to",
+  "chat",
 ]);
 /** Letters of a text in a query string; a longer one is in the fragment, which is not sent: servers refuse long request lines. */
 const LONGEST = 2000;
@@ -80,6 +83,7 @@ const PARSE = {
   decode: json,
   interventions: json,
   pad_to: index,
+  chat: (value) => (value === "1" || value === "true" ? true : null),
   view: text,
   block: text,
   layer: index,
@@ -160,7 +164,7 @@ export function format(state, options = {}) {
     const value = state[key];
     if (value === null || value === undefined) continue;
     if (!ALWAYS.has(key) && value === DEFAULTS[key]) continue;
-    params.set(key, inWords(value));
+    params.set(key, value === true ? "1" : inWords(value));
   }
   for (const [name, words] of Object.entries(chosen(state, options))) params.set(name, words);
   if (state.source.length <= LONGEST) return params.toString();

@@ -1,6 +1,6 @@
 /** Names of the parts of a model: the only place where its identifiers become words. */
 
-import { attentionAt, blockOf, blocks, placeOf, within } from "../data/attentions.js";
+import { attentionAt, blockOf, blocks, placeOf, stacked, within } from "../data/attentions.js";
 
 /** @typedef {import("../data/attentions.js").Model} Model */
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
@@ -54,6 +54,21 @@ export function sublayer(model, at, t) {
 }
 
 /**
+ * The name of a whole sublayer, which is more than its heads: "Encoder self-attention, layer 2".
+ * @param {Model} model
+ * @param {string} at  such as "encoder.1.self" or "encoder.1.ffn"
+ * @param {Translate} t
+ */
+export function sublayerName(model, at, t) {
+  const found = sublayer(model, at, t);
+  if (!found) return at;
+  const { stack = "", kind = "" } = attentionAt(model, at) ?? {};
+  const known = { encoder: t("Encoder self-attention"), decoder: t("Decoder self-attention") };
+  const block = kind === "self" && Object.hasOwn(known, stack) ? known[/** @type {keyof typeof known} */ (stack)] : found.block;
+  return t("{block}, layer {layer}", { block, layer: found.layer + 1 });
+}
+
+/**
  * The name of the stack that reads each text, within a sentence.
  * @param {Model} model
  * @param {Translate} t
@@ -62,6 +77,9 @@ export function sublayer(model, at, t) {
 export const readers = (model, t) =>
   Object.fromEntries((model?.texts ?? []).map((text) => [text, blockWord(within(model, text).stack, t)]));
 
+/** Whether the sums of its layers are known, so that whole sublayers can be changed. @param {Model} model */
+export const hasSublayers = (model) => model?.missing?.parameters !== "unknown-layers";
+
 /** The feed-forward networks: one per layer of each stack. @param {Model} model */
 export function networks(model) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
@@ -69,4 +87,45 @@ export function networks(model) {
     const { rows } = blockOf(model, blocks(model).find((block) => block.stack === stack)?.id ?? "");
     return rows.map((row, layer) => ({ at: `${stack}.${row.layer}.ffn`, stack, layer }));
   });
+}
+
+/**
+ * The name of a part of a score (compute/score-terms.js), and the layer that it comes from.
+ * @param {Model} model
+ * @param {import("../compute/score-terms.js").Part} part
+ * @param {Translate} t
+ * @returns {{layer: string, name: string, short: string}}  layer: "" for what belongs to none;
+ *   short: the name, for a table
+ */
+export function partName(model, { kind, at, head, count }, t) {
+  const layer = placeOf(model, at)?.layer ?? networks(model).find((one) => one.at === at)?.layer;
+  const names = {
+    network: t("feed-forward"),
+    embedding: t("token embedding"),
+    position: t("position"),
+    bias: t("biases"),
+    patch: t("patched in"),
+    rest: t("{count} others", { count }),
+  };
+  const [name, short] = kind === "head" ? headName(model, at, (head ?? 0) + 1, t) : [names[kind], names[kind]];
+  return { layer: layer === undefined ? "" : t("layer {n}", { n: layer + 1 }), name, short };
+}
+
+/**
+ * The name of a head within its layer, with the kind of its attention if the layer has several.
+ * @param {Model} model
+ * @param {string} at
+ * @param {number} n  from 1
+ * @param {Translate} t
+ * @returns {[string, string]}  in a sentence, and in a table
+ */
+function headName(model, at, n, t) {
+  const { stack = "", kind = "" } = attentionAt(model, at) ?? {};
+  /** @type {Record<string, [string, string]>} */
+  const known = {
+    self: [t("self-attention head {n}", { n }), t("self, head {n}", { n })],
+    cross: [t("cross-attention head {n}", { n }), t("cross, head {n}", { n })],
+  };
+  const plain = t("head {n}", { n });
+  return (stacked(model, stack).length > 1 && known[kind]) || [plain, plain];
 }

@@ -50,7 +50,7 @@ export function openingNeeds(model) {
   return [heads.writes, heads.reads].flatMap(({ layer }) => ["weights", "mask"].map((name) => place(model, { block, layer }, name)));
 }
 
-/** @param {Page} page @returns {Opening | null}  null while something is on its way */
+/** @param {Pick<Page, "model" | "trace">} page @returns {Opening | null}  null while something is on its way */
 export function openingOf({ model, trace }) {
   const heads = aligners(model);
   if (!heads || !trace) return null;

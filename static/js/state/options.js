@@ -60,6 +60,9 @@ export const list = () => ({
 /** @param {string} [initial] @returns {Option<string>} */
 export const text = (initial = "") => ({ initial, read: (words) => words, write: (words) => words });
 
+/** The name of something, or null, which the view interprets. @returns {Option<string | null>} */
+export const named = () => ({ initial: null, read: (words) => words || null, write: (name) => name ?? "" });
+
 /** Options with the same meaning in every view that has them. */
 export const SHARED = Object.freeze({
   scale: choice("linear", "log"),
@@ -67,8 +70,21 @@ export const SHARED = Object.freeze({
   words: flag(),
 });
 
-/** Options of the page itself; `as`: which run of a changed model is shown. */
-export const PAGE = Object.freeze({ as: choice("changed", "trained"), projector: flag(), opening: flag(), glosses: flag(true), tour: whole(1, 6) });
+/**
+ * Options of the page itself; `as`: which run of a changed model is shown, `screen`: whether the page
+ * is a room's second screen.
+ */
+export const PAGE = Object.freeze({ as: choice("changed", "trained"), projector: flag(), screen: flag(), opening: flag(), glosses: flag(true), tour: whole(1, 6) });
+
+/** Options of a reader's own page: not presented in a room, and not changed by what is. */
+export const OWN = Object.freeze(["projector", "screen", "opening", "tour"]);
+
+/** @param {Choices} options @returns {[own: Choices, shown: Choices]}  the reader's own, and the rest */
+export function apart(options) {
+  const entries = Object.entries(options);
+  const own = (/** @type {[string, any]} */ [name]) => OWN.includes(name);
+  return [Object.fromEntries(entries.filter(own)), Object.fromEntries(entries.filter((one) => !own(one)))];
+}
 
 /**
  * @param {Options} options

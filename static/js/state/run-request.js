@@ -5,12 +5,13 @@
 
 import { blockOf } from "../data/attentions.js";
 import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../data/long-texts.js";
-import { inForce, request, texts } from "../data/request.js";
+import { asked, inForce, request, texts } from "../data/request.js";
 
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("../data/model.js").ModelInfo} ModelInfo */
 /** @typedef {import("./link.js").State} State */
 /** @typedef {Pick<import("./data-sources.js").Source, "trace" | "overview">} Source */
+/** @typedef {(progress: import("../data/long-texts.js").Progress) => void} OnProgress */
 
 /**
  * @param {Source} source
@@ -18,12 +19,13 @@ import { inForce, request, texts } from "../data/request.js";
  * @param {State} link
  * @param {string[]} needs  addresses of what is shown of a trace
  * @param {AbortSignal} signal
+ * @param {OnProgress} onProgress
  * @returns {Promise<Trace>}
  */
-export async function runOf(source, model, link, needs, signal) {
+export async function runOf(source, model, link, needs, signal, onProgress) {
   if (mayBeLong(model, [link.source, link.target])) {
     const counted = await source.overview({ ...longRequest(model, link), select: [] }, signal);
-    if (exceeds(counted)) return overviewOf(source, model, link, signal);
+    if (exceeds(counted)) return overviewOf(source, model, link, signal, onProgress);
   }
   return source.trace(request(model, link, needs), signal);
 }
@@ -34,14 +36,15 @@ export async function runOf(source, model, link, needs, signal) {
  * @param {Pick<import("./store.js").Page, "model" | "link" | "trace">} page
  * @param {string[]} needs  addresses
  * @param {AbortSignal} signal
+ * @param {OnProgress} onProgress
  */
-export const moreOf = (source, { model, link, trace }, needs, signal) =>
-  model && isLong(trace) ? overviewOf(source, model, link, signal) : source.trace(request(model, link, needs), signal);
+export const moreOf = (source, { model, link, trace }, needs, signal, onProgress) =>
+  model && isLong(trace) ? overviewOf(source, model, link, signal, onProgress) : source.trace(request(model, link, needs), signal);
 
-/** @param {Source} source @param {ModelInfo} model @param {State} link @param {AbortSignal} signal  The block of the link. */
-async function overviewOf(source, model, link, signal) {
+/** @param {Source} source @param {ModelInfo} model @param {State} link @param {AbortSignal} signal @param {OnProgress} onProgress  The block of the link. */
+async function overviewOf(source, model, link, signal, onProgress) {
   const select = blockOf(model, link.block).rows.map(({ place }) => place);
-  const reply = await source.overview({ ...longRequest(model, link), select, cells: THUMBNAIL, dtype: "uint8" }, signal);
+  const reply = await source.overview({ ...longRequest(model, link), select, cells: THUMBNAIL, dtype: "uint8" }, signal, onProgress);
   return overviewTrace(reply, texts(model, link));
 }
 
@@ -51,6 +54,6 @@ async function overviewOf(source, model, link, signal) {
  * @param {State} link
  */
 export function longRequest(model, link) {
-  const interventions = inForce(link);
-  return { ...texts(model, link), ...(link.model && { model: link.model }), ...(interventions ? { interventions } : {}) };
+  const { source, target, direction, decode, chat, model: id } = link;
+  return asked(model, { source, target, direction, decode, chat, model: id, interventions: inForce(link) });
 }

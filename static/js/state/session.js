@@ -3,7 +3,7 @@
  * tensors and answers that a view needs when they are missing.
  */
 
-import { blockOf } from "../data/attentions.js";
+import { pictures } from "../data/glimpses.js";
 import { createAsker } from "../data/retry.js";
 import { Problem } from "../data/problem.js";
 import { isLong } from "../data/long-texts.js";
@@ -54,7 +54,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     if (open) return opened(open);
     if (!store.get().link.source.trim()) {
       asker.stop();
-      return store.set({ status: "empty", problem: null });
+      return store.set({ status: "empty", problem: null, progress: null });
     }
     const fails = (/** @type {Problem} */ problem) => store.set({ status: "failed", problem });
     const found = await asker.ask(look, fails);
@@ -94,15 +94,25 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
 
   /** @param {AbortSignal} signal */
   async function look(signal) {
-    store.set({ status: "waiting", problem: null });
-    const model = await named(source, store.get().link.model);
+    store.set({ status: "waiting", problem: null, progress: null });
+    const models = await source.models();
+    const model = named(models, store.get().link.model);
+    if (!store.get().models.length) store.set({ models });
     // Set the model first, so that a problem with the first trace can name its parts.
     if (!store.get().trace) store.set({ model });
     const link = fit(store.get(), model);
     const { trace: shown } = store.get();
     const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(shown) ? null : shown });
-    if (free) needs.push(...blockOf(model, link.block).rows.flatMap(({ place }) => [`${place}.weights`, `${place}.mask`]));
-    return { model, trace: await askRun(source, model, link, needs, signal) };
+    if (free) needs.push(...pictures(model, link.block));
+    return { model, trace: await watched(store, signal, (onProgress) => askRun(source, model, link, needs, signal, onProgress)) };
+  }
+
+  /** Stop a long run; the last picture stays, and the page offers to try again. */
+  function halt() {
+    asker.stop();
+    tensors.halt();
+    const { status } = store.get();
+    store.set({ status: status === "waiting" ? "failed" : status, problem: new Problem("stopped"), progress: null });
   }
 
   /** Request again only what failed. */
@@ -123,6 +133,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
         // The trace was already known: cancel the pending request.
         asker.stop();
         tensors.stop();
+        store.set({ progress: null });
       },
     ),
     store.subscribe(
@@ -141,7 +152,25 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     [asker, tensors, answers, other].forEach((one) => one.stop());
   }
 
-  return { run, retry, stop };
+  return { run, retry, halt, stop };
+}
+
+/**
+ * Make a request whose progress the page shows.
+ * @template T
+ * @param {Store} store
+ * @param {AbortSignal} signal
+ * @param {(onProgress: import("./run-request.js").OnProgress) => Promise<T>} request
+ */
+async function watched(store, signal, request) {
+  const say = (/** @type {Page["progress"]} */ progress) => {
+    if (!signal.aborted) store.set({ progress });
+  };
+  try {
+    return await request(say);
+  } finally {
+    say(null);
+  }
 }
 
 /**
@@ -175,7 +204,7 @@ function bindTensors(store, source, needs) {
     asked = question;
     const more = await asker.ask(async (signal) => {
       store.set({ problem: null });
-      const answer = await moreOf(source, { ...page, trace: seen }, missing, signal);
+      const answer = await watched(store, signal, (onProgress) => moreOf(source, { ...page, trace: seen }, missing, signal, onProgress));
       if (lacking(answer, missing).length) throw new Problem("garbled");
       return answer;
     }, fails);
@@ -189,7 +218,8 @@ function bindTensors(store, source, needs) {
   /** @param {Problem} problem */
   const fails = (problem) => store.set({ problem });
 
-  return { stop, follow };
+  // Without forgetting the question, which would be asked again at once.
+  return { stop, halt: asker.stop, follow };
 }
 
 /**
@@ -243,11 +273,8 @@ function bindOther(store, source, { needs, flips = () => true }) {
 }
 
 /**
- * @param {Source} source
+ * @param {ModelInfo[]} models
  * @param {string | null} id
  * @returns  the model with that id, else the first
  */
-async function named(source, id) {
-  const models = await source.models();
-  return models.find((model) => model.id === id) ?? models[0];
-}
+const named = (models, id) => models.find((model) => model.id === id) ?? models[0];

@@ -10,6 +10,15 @@ import { changes, found, linked, plainly, put, same, toggled, without } from "./
 /** @typedef {import("./interventions.js").Change} Change */
 /** @typedef {import("./store.js").Origin} Origin */
 
+/**
+ * The effects that a model supports: the mean of a head has to be known.
+ * @param {Record<string, string>} effects  with their names
+ * @param {import("./store.js").Page["model"]} model
+ * @param {string} [present]  one that is chosen already
+ */
+export const offered = (effects, model, present) =>
+  Object.fromEntries(Object.entries(effects).filter(([effect]) => effect !== "mean" || effect === present || !model || model.capabilities.includes("mean")));
+
 /** @param {Pick<Context, "store" | "t" | "announce">} context */
 export function editModel({ store, t, announce }) {
   const list = () => changes(store.get().link);

@@ -3,12 +3,15 @@
  * the model.
  */
 
-import { nexts } from "../data/attentions.js";
+import { blocks, nexts } from "../data/attentions.js";
 import { whole } from "../data/tensor-address.js";
-import { DEFAULTS, merge, stated } from "./link.js";
+import { isLong, windowName } from "../data/long-texts.js";
+import { asked } from "../data/request.js";
+import { DEFAULTS, chosen, merge, stated } from "./link.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../lib/memo.js";
-import { keyOf, ownRun, runOf, traced } from "./view-requests.js";
+import { longRequest } from "./run-request.js";
+import { contained, isOfRun, keyOf, ownRun, runOf, traced } from "./view-requests.js";
 import { lacking } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -21,8 +24,8 @@ import { lacking } from "./tensor-cache.js";
 
 /** The tensors that the server always freezes; `FROZEN` in app/answers/share_creation.py. */
 const KINDS = ["weights", "mask", "q", "k", "v"];
-/** The largest number of additional requests in a share. */
-const MOST = 4;
+/** The largest number of additional requests in a share; `MAX_ASKS` in app/schemas/shares.py. */
+const MOST = 20;
 
 /** The name of a share's run. @param {Pick<Share, "state" | "model">} share */
 export const runOfShare = (share) =>
@@ -42,6 +45,16 @@ export const departed = (page) => page.share !== null && runHere(page) !== runOf
  * @param {Pick<Page, "share" | "live">} page
  */
 export const isFixed = ({ share, live }) => share !== null && !live;
+
+/**
+ * What is on the screen, as the state of a share.
+ * @param {Page} page
+ * @param {import("./options.js").Options} options  of the views
+ */
+export function stateOf({ model, link }, options) {
+  const { options: _, ...keys } = link;
+  return asked(model, { ...keys, ...chosen(link, options) });
+}
 
 /**
  * @param {Page} page
@@ -97,14 +110,50 @@ export function heldParameters({ share, answers }, question) {
 }
 
 /**
+ * A window of the share's own long text that was frozen.
+ * @param {Share} share
+ * @param {object} request  as the API takes it
+ * @returns {import("../data/wire.js").Tensor | null}  null: not in the share
+ */
+export function heldTile({ trace, model, state }, request) {
+  const { at, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);
+  const { model: _, ...own } = longRequest(model, merge(DEFAULTS, stated(state)));
+  if ((of ?? model.id) !== model.id || JSON.stringify(own) !== JSON.stringify(run)) return null;
+  return trace.long?.tiles[windowName({ at, head, query, key, cells, edges })] ?? null;
+}
+
+/**
  * Whether a view needs more than the share contains while its model is not served.
  * @param {Page} page
  * @param {Pick<Wanting, "needs">} view
  */
 export function missing(page, view) {
   const { share, live, trace } = page;
-  return Boolean(share && !live && trace && lacking(trace, view.needs(page)).length);
+  return Boolean(share && !live && trace && !isLong(trace) && lacking(trace, view.needs(page)).length);
 }
+
+/**
+ * The views for which a share is sufficient without its model: those that need no other tensors or
+ * replies.
+ * @param {Page} page
+ * @param {import("./types.js").View[]} views
+ */
+export function sufficient(page, views) {
+  return views.filter(
+    ({ needs, asks, live, blocks: suits = () => true }) =>
+      !live &&
+      blocks(page.model).some(suits) &&
+      !lacking(page.trace, needs(page)).length &&
+      (asks?.(page) ?? []).every((question) => isHeld(page, question)),
+  );
+}
+
+/** Whether a share has the reply to a question. @param {Page} page @param {Question} question */
+export const isHeld = (page, question) =>
+  Boolean(page.answers[keyOf(question)] ?? held(page, question) ?? heldParameters(page, question) ?? contained(page.answers, question));
+
+/** Whether a share has replies of a question's run, or can get them. @param {Page} page @param {Question} question */
+export const hasRun = (page, question) => !isFixed(page) || Object.keys(page.answers).some((key) => isOfRun(key, runOf(question)));
 
 /**
  * The run of the model as trained, which a share of a changed model also contains.

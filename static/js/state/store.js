@@ -17,6 +17,8 @@ import { settler } from "./reconcile-link.js";
  * @typedef {object} Page
  * @property {State} link
  * @property {ModelInfo | null} model
+ * @property {ModelInfo[]} models  those that are served, the default first; in a share also those
+ *   that made its replies; empty until they are known
  * @property {Trace | null} trace  the last trace, with the tensors requested since; it stays until
  *   the next one arrives
  * @property {Record<string, Answer | Problem>} answers  answers to the views' additional questions,
@@ -25,6 +27,7 @@ import { settler } from "./reconcile-link.js";
  *   changed model
  * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link requests
  * @property {Problem | null} problem
+ * @property {import("../data/long-texts.js").Progress | null} progress  of a long text's run
  * @property {Share | null} share  the open share
  * @property {string | null} unoffered  the requested view, if another one is shown because it is
  *   not offered
@@ -67,11 +70,13 @@ const ROUNDS = 100;
 /** A page without any data, except for its link. @type {Omit<Page, "link">} */
 export const BLANK = Object.freeze({
   model: null,
+  models: [],
   trace: null,
   answers: {},
   runs: { trained: null, changed: null },
   status: "waiting",
   problem: null,
+  progress: null,
   share: null,
   unoffered: null,
   live: true,

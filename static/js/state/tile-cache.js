@@ -89,8 +89,11 @@ export function createTileCache({ ask, changed, most = MOST }) {
       next();
     },
 
-    /** The first failure among the wanted windows. @returns {Problem | null} */
-    problem: () => wanted.map(({ name }) => failed.get(name)).find(Boolean) ?? null,
+    /** The first failure among the wanted windows, except of those that a share does not have. @returns {Problem | null} */
+    problem: () => wanted.map(({ name }) => failed.get(name)).find((one) => one && one.kind !== "frozen") ?? null,
+
+    /** Whether a window was not in the share, whose model is gone. @param {string} name */
+    isUnsaved: (name) => failed.get(name)?.kind === "frozen",
 
     /** Whether a wanted window is still loading. */
     waits: () => wanted.some(({ name }) => !kept.has(name) && !failed.has(name)),

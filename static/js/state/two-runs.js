@@ -140,7 +140,7 @@ export function storeOf(store, run) {
     go(patch, origin) {
       const as = run();
       const picks = as !== null && (patch.query ?? patch.key ?? null) !== null;
-      store.go(picks ? { ...patch, options: { ...store.get().link.options, as } } : patch, origin);
+      store.go(picks ? { ...patch, options: { ...(patch.options ?? store.get().link.options), as } } : patch, origin);
     },
     subscribe: (select, listener) =>
       store.subscribe((page) => select(seen(page)), (page, previous, origin) => listener(seen(page), seen(previous), origin)),

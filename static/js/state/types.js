@@ -27,6 +27,7 @@
  * @property {() => Room} room
  * @property {() => Finding} finding  where a view puts its own summary sentence; called once, when
  *   it is mounted
+ * @property {(view: string) => boolean} offers  whether the figure can open a view
  * @property {(word: string) => string} own  an id, or a name for radio buttons, that is unique to
  *   this figure
  * @property {import("../parts/figure-keys.js").Keys} keys  the keys of this figure
@@ -70,12 +71,13 @@
  * @property {string} name  the same for a file name
  * @property {string} path  where the API has its numbers
  */
+/** @typedef {"attention" | "signed" | "none"} Scale  of colours */
 /**
  * @typedef {object} Frame  what surrounds a view
  * @property {"both" | "layer" | "none"} rail  pickers
  * @property {boolean} inspector
  * @property {boolean} caption
- * @property {"attention" | "signed" | "none"} legend
+ * @property {Scale | ((page: Page) => Scale)} legend
  * @property {boolean} [tells]  whether it announces pins to screen readers itself; absent: the
  *   weight of the pinned cell is announced
  * @property {number} [twice]  its smallest width in pixels: if there is room for two, both runs of
@@ -92,6 +94,8 @@
  * @property {() => Picture | null} [picture]  of what is drawn; null if nothing is
  * @property {() => import("../data/computed-tensors.js").Shown | null} [numbers]  the numbers of
  *   what is drawn; absent: the tensors that it needs
+ * @property {() => object[]} [tiles]  the windows of a long text that a share of it contains, as the
+ *   API takes them
  */
 /** @typedef {(page: Page) => View[]} Offer  the views that are offered */
 /** @typedef {{svg: string}} Picture  a vector drawing; pixels and paper are made from it */

@@ -4,7 +4,7 @@ import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
 import { held, heldParameters } from "./share-contents.js";
 import { seen } from "./two-runs.js";
-import { keyOf } from "./view-requests.js";
+import { contained, keyOf } from "./view-requests.js";
 import { size } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -55,7 +55,7 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
       const frozen = {};
       for (const [key, question] of asked) {
         if (answers[key] || open.has(key)) continue;
-        const found = held(page, question) ?? heldParameters(page, question) ?? seen(page, question);
+        const found = held(page, question) ?? heldParameters(page, question) ?? seen(page, question) ?? contained(answers, question);
         if (found) frozen[key] = found;
         else if (!awaited(question)) void ask(question, key);
       }

@@ -45,9 +45,9 @@ export function answer(page, question) {
  * @returns {Question}
  */
 export function traced({ model, link }, changes) {
-  const { source, model: id, direction, target, decode, pad_to } = link;
+  const { source, model: id, direction, target, decode, pad_to, chat } = link;
   const interventions = inForce(link);
-  return { trace: asked(model, { source, model: id, direction, target, decode, interventions, pad_to, ...changes }) };
+  return { trace: asked(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...changes }) };
 }
 
 /**
@@ -81,4 +81,28 @@ export function parameters({ model, link }, select) {
  */
 export function encoding({ variant = "sinusoidal", length, d_model }) {
   return { positions: { variant, length, d_model } };
+}
+
+/**
+ * An answer to another question about the same run, with all tensors that this one selects.
+ * @param {Page["answers"]} answers
+ * @param {Question} question
+ * @returns {Trace | null}
+ */
+export function contained(answers, question) {
+  if (!("trace" in question)) return null;
+  const { select, summarise, dtype } = /** @type {{select: string[], summarise?: string[], dtype?: string}} */ (question.trace);
+  if (summarise || dtype) return null;
+  const of = runOf(question);
+  for (const [key, answer] of Object.entries(answers)) {
+    const { tensors } = /** @type {Partial<Trace>} */ (answer);
+    if (tensors && select.every((name) => tensors[name]?.dtype !== undefined) && isOfRun(key, of)) return /** @type {Trace} */ (answer);
+  }
+  return null;
+}
+
+/** Whether a question is about a run, in full numbers. @param {string} key  of the question @param {string} of  the run */
+export function isOfRun(key, of) {
+  const question = JSON.parse(key);
+  return "trace" in question && !question.trace.dtype && runOf(question) === of;
 }

@@ -91,3 +91,6 @@ export function changedName(t, changed) {
   const said = Object.entries(changed).map(([key, value]) => CHANGES[key]?.(t, value) ?? `${key} ${value}`);
   return said.join(", ") || t("plain");
 }
+
+/** What the lengths of a task count. @param {Translate} t @param {string} unit */
+export const unitName = (t, unit) => ({ letters: t("Letters"), brackets: t("Brackets"), digits: t("Digits"), nouns: t("Nouns") })[unit] ?? t("Length");

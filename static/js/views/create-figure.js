@@ -9,7 +9,7 @@ import { DEFAULTS } from "../state/link.js";
 import { initials } from "../state/options.js";
 import { keyOf } from "../state/view-requests.js";
 import { isLong } from "../data/long-texts.js";
-import { pictures } from "../data/attentions.js";
+import { pictures } from "../data/glimpses.js";
 import { valueAt } from "../data/tensor-address.js";
 import { settler } from "../state/reconcile-link.js";
 import { createStore } from "../state/store.js";
@@ -71,9 +71,13 @@ export function createFigure(plan) {
   const context = contextOf(plan, room);
   const pair = createPair(context, root, room, (own, place) => standTwin({ ...plan, ...own }, place));
   const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : null)) };
+  /** @param {import("../state/types.js").View} shown */
+  function scale({ frame }) {
+    if (legend) showScale(context, legend, typeof frame.legend === "function" ? frame.legend(store.get()) : frame.legend);
+  }
   const stand = createStand(inner, root, (shown) => {
     plan.onView?.(shown);
-    if (legend) showScale(context, legend, shown.frame.legend);
+    scale(shown);
     room.again();
   });
   const ends = [
@@ -82,13 +86,15 @@ export function createFigure(plan) {
     // Measure after the caption is filled and before the view is drawn. For another view, measure
     // after everything around it has changed.
     store.subscribe(({ trace, link }) => [trace, link.options], room.again),
+    store.subscribe(({ trace, link }) => [trace, link.options], () => scale(stand.view())),
     store.subscribe((page) => page, pair.follow),
     room.onWidth(() => (pair.follow(), stand.draw())),
     inner.store.subscribe((page) => [...drawn(page), pair.on()], stand.draw),
     inner.store.subscribe(pointed, stand.light),
     store.watch(stand.light),
     page.onTheme(() => {
-      if (legend) showScale(context, legend, stand.view().frame.legend);
+      room.again(); // sizes may have changed too
+      scale(stand.view());
       stand.draw();
     }),
     context.keys.listen(({ key }) => key === "Escape" && letGo(context)),
@@ -104,6 +110,8 @@ export function createFigure(plan) {
     context,
     run: session.run,
     retry: session.retry,
+    /** Stop a long run. */
+    halt: session.halt,
     /** The views that are offered. */
     offer: () => offer(store.get()),
     /** What is mounted, with its picture and numbers; for a pair, both pictures. */
@@ -144,11 +152,12 @@ const needsOf = (page) => (isLong(page.trace) ? pictures(page.model, page.link.b
  * @param {import("../parts/figure-size.js").RoomOf} room
  * @returns {Context}
  */
-function contextOf({ root, store, source, page, caption, main = false, name = `figure-${++made}` }, { now }) {
+function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++made}` }, { now }) {
   const { plotter, t, say, announce, theme } = page;
   const own = (/** @type {string} */ word) => (name ? `${name}-${word}` : word);
   const finding = () => placeFor(caption);
-  return { store, source, plotter, t, say, announce, theme, room: now, finding, own, keys: createKeys(root, main) };
+  const offers = (/** @type {string} */ id) => offer(store.get()).some((one) => one.id === id);
+  return { store, source, plotter, t, say, announce, theme, room: now, finding, offers, own, keys: createKeys(root, main) };
 }
 
 /**
@@ -180,7 +189,7 @@ function standTwin(plan, root) {
     store.subscribe(drawn, stand.draw),
     store.subscribe(pointed, stand.light),
     store.watch(stand.light),
-    page.onTheme(stand.draw),
+    page.onTheme(() => (room.again(), stand.draw())),
     stand.clear,
     room.stop,
     context.keys.release,

@@ -2,7 +2,7 @@
 
 import { attention } from "./attention/view.js";
 import { GROUPS } from "./groups.js";
-import { attentionAt, blocks, place, withVectors } from "../data/attentions.js";
+import { attentionAt, between, blocks, place, withVectors } from "../data/attentions.js";
 import { isLong } from "../data/long-texts.js";
 import { PAGE } from "../state/options.js";
 
@@ -32,6 +32,20 @@ export function offered({ model, trace, link }) {
   const weightsOnly = link !== undefined && attentionAt(model, place(model, link))?.qk === false;
   return VIEWS.filter(({ capabilities = [], blocks: suits = () => true }) =>
     capabilities.every(able) && blocks(model).some(suits) && !(weightsOnly && suits === withVectors));
+}
+
+/**
+ * Why a view is not offered for a model.
+ * @param {import("../state/types.js").View} view
+ * @param {Pick<import("../state/store.js").Page, "model"> & Partial<Pick<import("../state/store.js").Page, "link">>} page
+ * @returns {string | null}  a reason of the API; null: it is offered, or the reason is not known
+ */
+export function whyNot({ capabilities = [], blocks: suits = () => true }, { model, link }) {
+  if (!model) return null;
+  const lacking = capabilities.find((one) => !model.capabilities.includes(one));
+  if (lacking) return model.missing?.[lacking] ?? null;
+  if (suits === withVectors && (!blocks(model).some(suits) || (link && attentionAt(model, place(model, link))?.qk === false))) return "weights-only";
+  return suits === between && !blocks(model).some(suits) ? "one-text" : null;
 }
 
 /**

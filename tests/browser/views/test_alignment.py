@@ -221,3 +221,22 @@ def test_only_for_cross_attention(workspace: Workspace) -> None:
 def test_nothing_but_special_tokens(workspace: Workspace) -> None:
     workspace.open(**{**START, "source": "Hi", "target": "。"}, of="layer")
     assert len(workspace.page.evaluate(LINES)) == 1
+
+
+@pytest.mark.parametrize("method", ["occlusion", "gradient-input", "integrated-gradients"])
+def test_attributions_take_the_place_of_weights(workspace: Workspace, method: str) -> None:
+    workspace.open(**START, connects=method)
+    name = f"inside.{method}"
+    request = {"source": START["source"], "target": START["target"], "select": [name]}
+    reply = httpx.post(f"{workspace.url}/api/trace", json=request, timeout=60).raise_for_status()
+    values = np.array(reply.json()["tensors"][name]["data"])
+    matrix, _ = soft(reply.json(), values)
+    plotted, _ = workspace.figure()
+    np.testing.assert_allclose(plotted, matrix, atol=1e-4)
+    drawn = {(to, from_): width for from_, to, width, _ in workspace.page.evaluate(LINES)}
+    most = np.abs(matrix).max()
+    raised = {pair for pair in np.ndindex(matrix.shape) if matrix[pair] >= 0.1 * most}
+    assert raised <= set(drawn)
+    for pair, width in drawn.items():
+        assert matrix[pair] > 0
+        assert width == pytest.approx(max(1, 10 * matrix[pair] / most), abs=0.06)

@@ -93,7 +93,7 @@ def test_hidden_tokens_are_counted_and_their_mass_is_shown(workspace: Workspace)
     mass = all_heads[HEAD][rows][:, SPECIAL].sum(axis=1)
     np.testing.assert_allclose(plotted.sum(axis=1) + mass, 1, atol=1e-5)
     said = workspace.find(".notes").inner_text()
-    assert "2 special tokens are hidden, so rows no longer sum to 1" in said
+    assert "2 tokens are hidden (special tokens), so rows no longer sum to 1" in said
     average = re.search(r"(\d\.\d\d) on average", said)
     assert average
     assert float(average[1]) == pytest.approx(mass.mean(), abs=0.006)

@@ -56,6 +56,7 @@ def test_the_map_on_top_of_the_changes(workspace: Workspace) -> None:
 
 def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> None:
     workspace.open(**START | {"effect": "heads"})
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
     cell = workspace.find('.head-map [data-name="encoder.2.self 5"]')
     cell.click()
     expect(cell).to_have_attribute("aria-pressed", "true")

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser.legible import overflow
 from tests.browser.test_numbers import PAPER, shade, weights
 from tests.browser.workspace import Workspace
 
@@ -173,7 +174,7 @@ def test_a_head_enlarges_by_click_and_by_enter_and_back_returns(workspace: Works
 def test_thumbnails_stay_readable_and_inside(workspace: Workspace, width: int) -> None:
     workspace.page.set_viewport_size({"width": width, "height": 844})
     opened(workspace, block="cross")
-    assert workspace.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not overflow(workspace.page, width)
     boxes = workspace.boxes(".tile")
     assert len(boxes) == 24
     for box in boxes:

@@ -80,14 +80,14 @@ def parameters(url: str) -> dict[str, Array]:
     return {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
 
 
-def carried(url: str, vector: Array, first: int, row: int) -> float:
-    """Return what a vector added before the `first` sublayer's norm adds to the logit."""
+def carried(url: str, vector: Array, first: int, row: int, id_: int | None = None) -> float:
+    """Return what a vector added before the `first` sublayer's norm adds to a token's logit."""
     tensors, written = stream(url)
     given = parameters(url)
     for place in places()[first:]:
         residual = tensors[f"{place}.residual"][row]
         vector = (vector - vector.mean()) / np.sqrt(residual.var() + 1e-5) * given[f"{place}.gain"]
-    return float(vector @ given["embedding"][written[row]])
+    return float(vector @ given["embedding"][written[row] if id_ is None else id_])
 
 
 def places() -> list[str]:
@@ -96,12 +96,12 @@ def places() -> list[str]:
     ]
 
 
-def of_head(url: str, index: int, head: int, row: int) -> float:
+def of_head(url: str, index: int, head: int, row: int, id_: int | None = None) -> float:
     """Return what a head of the `index`-th sublayer adds, computed forwards through the norms."""
     place = places()[index]
     rows = slice(head * CHANNELS, (head + 1) * CHANNELS)
     mixed = stream(url)[0][f"{place}.mix"][head, row]
-    return carried(url, mixed @ parameters(url)[f"{place}.W_o"][rows], index, row)
+    return carried(url, mixed @ parameters(url)[f"{place}.W_o"][rows], index, row, id_)
 
 
 @pytest.mark.parametrize("row", [0, 3])

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser.legible import overflow
 from tests.browser.printed import two
 from tests.browser.test_numbers import weights
 from tests.browser.workspace import Workspace
@@ -197,7 +198,7 @@ def test_decoder_rows_say_what_they_read_and_write(workspace: Workspace) -> None
 def test_a_phone_has_room_for_it(workspace: Workspace, width: int) -> None:
     workspace.page.set_viewport_size({"width": width, "height": 844})
     opened(workspace, block="cross", numbers=1)
-    assert workspace.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not overflow(workspace.page, width)
     (box,) = workspace.boxes(".weave svg")
     assert box["x"] + box["width"] <= width
 

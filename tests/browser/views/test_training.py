@@ -177,7 +177,7 @@ def test_what_is_saved_is_the_fixed_sentence(
 def test_it_is_translated(workspace: Workspace, told: list[dict[str, Any]]) -> None:
     workspace.open(**PLACE, lang="zh")
     shows(workspace, told[0], len(told[0]["snapshots"]) - 1)
-    for selector in ("> .note", ".said h3", ".measured", ".below .note", ".transport"):
+    for selector in ("> .note", ".said > span", ".measured", ".below .note", ".transport"):
         expect(workspace.find(f".training {selector}")).to_contain_text(
             re.compile("[\u4e00-\u9fff]")
         )

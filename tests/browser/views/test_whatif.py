@@ -175,7 +175,7 @@ def test_a_cell_is_set_and_the_row_shares_or_does_not(
     workspace: Workspace, renormalise: bool
 ) -> None:
     workspace.open(**START | {"effect": "attention"}, query=1, key=4)
-    cell = workspace.find(".change-panel section").nth(1)
+    cell = workspace.find(".change-panel .of-cell")
     if not renormalise:
         cell.get_by_label("rescale the rest of the row").uncheck()
     number = cell.locator("input[type=number]")

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
+from tests.browser.legible import overflow
 from tests.browser.printed import read
 from tests.browser.views.machine import OFF, PLACE, START, said, trace
 from tests.browser.workspace import Workspace
@@ -53,7 +54,7 @@ def effects(url: str, *made: object) -> tuple[dict[str, Any], NDArray[Any]]:
 def test_every_control_makes_what_it_says(workspace: Workspace) -> None:
     workspace.open(**START, query=1, key=4)
     panel = workspace.find(".change-panel")
-    head, cell, sentence, residual = (panel.locator("section").nth(n) for n in range(4))
+    head, sublayer, cell, sentence = (panel.locator("section").nth(n) for n in range(4))
 
     def made() -> Any:
         workspace.page.wait_for_function(BOTH)
@@ -73,7 +74,7 @@ def test_every_control_makes_what_it_says(workspace: Workspace) -> None:
     head.get_by_text("off", exact=True).click()
     assert made() == {"at": PLACE, "do": "zero"}
     head.get_by_label("all heads of this layer").uncheck()
-    heat = head.locator("input[type=range]")
+    heat = head.get_by_role("slider", name="Temperature of the softmax")
     heat.focus()
     heat.press("ArrowRight")
     heat.press("ArrowRight")
@@ -87,10 +88,10 @@ def test_every_control_makes_what_it_says(workspace: Workspace) -> None:
     sentence.get_by_text("shuffled", exact=True).click()
     sentence.get_by_text("shuffle again").click()
     assert made() == {"at": "source.position", "do": {"shuffle": 2}}
-    sentence.get_by_label("drop the positions of the translation").check()
+    sentence.get_by_label("drop the positions of the output").check()
     assert made() == {"at": "target.position", "do": "drop"}
-    residual.locator("select").select_option("decoder.2.ffn.residual")
-    residual.get_by_label("dropped").check()
+    sublayer.locator("select").select_option("decoder.2.ffn")
+    sublayer.get_by_label("residual connection dropped").check()
     assert made() == {"at": "decoder.2.ffn.residual", "do": "drop"}
     before, expected = effects(workspace.url, *said(workspace))
     table = probabilities(workspace.page, len(before["output"]["tokens"]))
@@ -113,10 +114,10 @@ def test_the_same_in_chinese(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 320])
-@pytest.mark.parametrize("effect", ["heads", "tokens", "attention"])
+@pytest.mark.parametrize("effect", ["heads", "tokens", "attention", "runs"])
 def test_it_fits_a_phone(workspace: Workspace, width: int, effect: str) -> None:
     workspace.page.set_viewport_size({"width": width, "height": 800})
     workspace.open(**START | {"effect": effect}, interventions=json.dumps([OFF]))
     workspace.settled()
-    assert workspace.page.evaluate("document.documentElement.scrollWidth") == width
+    assert not overflow(workspace.page, width)
     expect(workspace.find(".change-panel")).to_be_visible()

@@ -1,6 +1,7 @@
 """The worksheet's numbers, compared with the layer recomputed from its input in float64."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 from playwright.sync_api import expect
 
 from tests.browser.printed import read
+from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
+from tests.servers import AppServer
 
 START: dict[str, Any] = {
     "source": "The dog is tired, so it sleeps.",
@@ -249,7 +252,7 @@ def test_printed_light_with_all_stages_and_nothing_around_them(workspace: Worksp
     for chrome in (".top", ".band", ".rail", ".turning", ".contents", ".cell-picker"):
         assert not workspace.find(chrome).first.is_visible(), chrome
     colour = "() => getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()"
-    assert workspace.page.evaluate(colour) == "#fbfaf7"
+    assert workspace.page.evaluate(colour) == "#ffffff"
 
 
 def test_what_was_replaced_differs_and_says_so(workspace: Workspace) -> None:
@@ -258,3 +261,13 @@ def test_what_was_replaced_differs_and_says_so(workspace: Workspace) -> None:
     expect(workspace.find(".verdict").first).to_contain_text("✗ Differs from the model")
     differing = workspace.find(".contents button").filter(has_text="differs")
     assert [button.locator(".title").inner_text() for button in differing.all()] == ["Score"]
+
+
+def test_matrices_that_are_too_large_are_not_blamed_on_the_sentence(
+    workspace: Workspace, launch: Callable[..., AppServer], watch: Watch
+) -> None:
+    server = launch(max_values="300000")
+    watch.expect("422")
+    workspace.page.goto(f"{server.url}/?source=Hi&view=worksheet&block=encoder&layer=0&head=0")
+    expect(workspace.find("#view")).to_contain_text("numbers; this server sends at most 300,000")
+    assert "Shorten" not in workspace.find("#view").inner_text()

@@ -4,14 +4,15 @@
  */
 
 import { examplesFor } from "../../data/examples.js";
-import { bcp47, numbered } from "../../data/tokens.js";
+import { bcp47 } from "../../data/tokens.js";
 import { find, h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { own } from "../../data/decode-options.js";
 import { exampleName } from "../../state/example-names.js";
-import { openingOf, opens, seen } from "../../state/opening.js";
+import { createPairing } from "../../parts/pairing.js";
+import { lookingFrom } from "../../parts/pairing-says.js";
+import { openingOf, opens } from "../../state/opening.js";
 import { known } from "./visits.js";
-import { createPicture } from "./picture.js";
 
 /** @typedef {import("../types.js").Desk} Desk */
 /** @typedef {import("../../state/opening.js").Opening} Opening */
@@ -26,7 +27,7 @@ export function bindOpening(desk) {
   const headline = find("#opening-says");
   const gloss = /** @type {HTMLInputElement} */ (find("#opening-gloss"));
   const player = createPlayer(desk, () => step());
-  const picture = createPicture(desk, (word) => {
+  const picture = createPairing(desk, (word) => {
     player.stop();
     light(word);
   });
@@ -84,32 +85,12 @@ function firstOf({ store }, shown) {
   return there < 0 ? shown.first : there;
 }
 
-/**
- * @param {Desk} desk
- * @param {Opening} shown
- * @param {number} at
- * @param {boolean} glossed
- */
-function sentence({ say, t }, shown, at, glossed) {
-  const { label, gloss } = shown.written[at];
-  const { kind, keys } = seen(shown.written[at]);
-  const words = {
-    one: t("Here: while writing {word}, it looks at {key}."),
-    most: t("Here: while writing {word}, it looks most at {key}."),
-    both: t("Here: while writing {word}, it looks equally at {key} and {other}."),
-    spread: t("Here: while writing {word}, it looks equally at several words."),
-    special: t("Here: while writing {word}, it looks only at special tokens."),
-  }[kind];
-  const named = (/** @type {import("../../data/tokens.js").Label} */ one, /** @type {string} */ className) => el("span", { className, lang: one.lang }, numbered(one));
-  const [key, other] = keys.map((i) => named(shown.source[i], "as-key"));
-  const meaning = glossed && gloss ? el("i", { className: "meaning", lang: shown.source[0]?.lang }, ` (${gloss})`) : "";
-  const word = el("span", {}, named(label, "as-query"), meaning);
-  return [
-    el("span", { className: "claim" }, t("Attention decides which words a model looks at.")),
-    " ",
-    el("span", { className: "here" }, say(words, { word, key, other })),
-  ];
-}
+/** The claim, and what it is here. @param {Desk} desk @param {Opening} shown @param {number} at @param {boolean} glossed */
+const sentence = (desk, shown, at, glossed) => [
+  el("span", { className: "claim" }, desk.t("Attention decides which words a model looks at.")),
+  " ",
+  el("span", { className: "here" }, lookingFrom(desk, shown, at, glossed)),
+];
 
 /**
  * Play until the reader interacts with the page; never with reduced motion.

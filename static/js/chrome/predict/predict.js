@@ -1,141 +1,183 @@
 /**
- * Predict, then reveal: a question about what a model does, the reader's guess, and the model's
- * answer, which is computed when it is requested.
+ * Predict, then reveal: a question about what a model does, the reader's answer, and the right one,
+ * which is computed when it is requested. Used by lessons, shares and rooms.
+ *
+ *     const prediction = createPrediction({ root, page, ways, label, question: { kind: "looks", link } });
+ *
+ * A question goes in and an answer comes out; both are plain data (`question.js`). The reader
+ * reveals; with `controls: false` the surrounding page decides when, by `reveal()`. It looks up
+ * nothing in the document and can be on a page any number of times. Its style is
+ * `css/chrome/predict.css`.
  */
 
 import { Problem } from "../../data/problem.js";
 import { createAsker } from "../../data/retry.js";
 import { h } from "../../lib/dom.js";
-import { four, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
-import { shareBar } from "../../draw/proportion-bar.js";
 import { trouble } from "../../parts/problem-line.js";
-import { judged } from "../../state/lab-exercise.js";
-import { head, looks } from "./places.js";
+import { ENTRIES } from "./entries.js";
+import { KINDS } from "./kinds.js";
 import { ask } from "./question.js";
-import { row } from "./row.js";
-import { next, off } from "./runs.js";
 
+/** @typedef {import("./question.js").Answer} Answer */
 /** @typedef {import("./question.js").Choice} Choice */
 /** @typedef {import("./question.js").Revealed} Revealed */
-/** @typedef {import("../../state/types.js").PageContext} PageContext */
-
-/** @type {Record<string, import("./question.js").Kind>} */
-export const KINDS = { looks, head, next, off, row };
-
 /**
  * @typedef {object} Plan
  * @property {HTMLElement} root  the container to fill
- * @property {PageContext} page
- * @property {Parameters<typeof ask>[1]} ways  access to a model and to the lab
+ * @property {import("../../state/types.js").PageContext} page
+ * @property {import("./question.js").Ways} ways  access to a model and to the lab
  * @property {import("./question.js").Question} question
- * @property {string} labelledby  id of the element with the question
- * @property {(right: boolean | null) => void} [onReveal]  null: revealed without a guess
+ * @property {HTMLElement | string} label  the element with the question in words, or the words
+ * @property {Answer | null} [answer]  given earlier
+ * @property {boolean} [controls]  whether the reader reveals (default); false: only `reveal()` does
+ * @property {(answer: Answer | null) => void} [onAnswer]  called with each change of the answer;
+ *   null: it is incomplete
+ * @property {(result: Result) => void} [onReveal]  called once, when the right answer is shown
  */
+/**
+ * @typedef {object} Result
+ * @property {Answer | null} answer  null: revealed without an answer
+ * @property {boolean | null} right  whether the answer is right; null: there is none
+ * @property {Revealed} revealed
+ */
+/** @typedef {ReturnType<typeof createPrediction>} Prediction */
+
+let made = 0;
 
 /** @param {Plan} plan */
-export function createPrediction({ root, page, ways, question, labelledby, onReveal = () => {} }) {
+export function createPrediction({ root, page, ways, question, label, answer: given = null, controls = true, onAnswer = () => {}, onReveal = () => {} }) {
   const { t } = page;
   const kind = KINDS[question.kind];
+  if (!kind) throw new Error(`unknown kind of question: ${question.kind} (one of ${Object.keys(KINDS).join(", ")})`);
+  const name = kind.entry(question);
+  const entry = ENTRIES[name];
   const asked = ask(page, ways, question);
   const asker = createAsker();
   const failed = trouble(page, () => void again());
-  const list = h("div", { className: `choices ${kind.entry}`, role: "group", "aria-labelledby": labelledby });
-  const reveal = h("button", { type: "button", className: "button strong", onclick: () => void show(true) }, t("Reveal"));
-  const skip = h("button", { type: "button", className: "button quiet", onclick: () => void show(false) }, t("Reveal without a guess"));
-  const actions = h("p", { className: "actions" }, reveal, skip);
+  const list = h("div", { className: `choices by-${name}`, role: "group", ...named(label) });
   const verdict = h("p", { className: "verdict", role: "status" });
-  /** @type {Choice[]} */
-  let choices = [];
-  /** The chosen answer, or typed numbers by index. @type {Record<string, string>} */
-  let guess = {};
+  const actions = h("p", { className: "actions" });
+  const element = h("div", { className: "prediction" }, failed.element, list, actions, verdict);
+  /** @type {Choice[] | null} */
+  let choices = null;
+  /** @type {Answer} */
+  let answer = given ?? [];
   /** @type {Revealed | null} */
   let found = null;
-  let wanted = false;
+  /** @type {Answer[] | null} */
+  let tally = null;
+  let [closed, busy, counts] = [false, false, true];
+  /** @type {() => Promise<unknown>} */
   let again = open;
-  root.replaceChildren(failed.element, list, actions, verdict);
+  root.replaceChildren(element);
 
+  const complete = () => choices !== null && entry.complete(answer, choices);
+
+  /** Show the possible answers. */
   async function open() {
     again = open;
-    const answer = await asker.ask(() => kind.choices(asked), failed.show);
-    if (answer === null) return;
-    failed.show(answer instanceof Problem ? answer : null);
-    if (!(answer instanceof Problem)) choices = answer;
+    choices = (await requested(() => kind.choices(asked))) ?? choices;
     draw();
   }
 
-  /** @param {boolean} guessed */
-  async function show(guessed) {
-    wanted = guessed;
-    again = () => show(wanted);
-    reveal.disabled = skip.disabled = true;
-    const answer = await asker.ask(() => kind.reveal(asked), failed.show);
-    if (answer === null) return;
-    failed.show(answer instanceof Problem ? answer : null);
-    if (!(answer instanceof Problem)) {
-      found = answer;
-      onReveal(guessed ? isRight(answer) : null);
+  /**
+   * Show the right answer.
+   * @param {{guessed?: boolean}} [of]  false: the reader's answer is not judged
+   * @returns {Promise<Result | null>}  null: the request failed, which is shown with a way to retry
+   */
+  async function reveal({ guessed = true } = {}) {
+    again = () => reveal({ guessed });
+    busy = true;
+    draw();
+    choices ??= await requested(() => kind.choices(asked));
+    const answered = choices && (await requested(() => kind.reveal(asked)));
+    busy = false;
+    if (answered) {
+      found = answered;
+      counts = guessed && complete();
+      onReveal(/** @type {Result} */ (result()));
     }
     draw();
+    return result();
   }
 
-  /** @param {Revealed} answer */
-  function isRight({ right, numbers }) {
-    if (numbers) return numbers.every((value, i) => judged(guess[i] ?? "", value) === "right");
-    return right.includes(Object.keys(guess)[0]);
+  /** @template T @param {() => Promise<T>} what @returns {Promise<T | null>} */
+  async function requested(what) {
+    const fails = (/** @type {Problem} */ problem) => failed.show(choices ? problem : problem.first());
+    const reply = await asker.ask(what, fails);
+    if (reply === null) return null;
+    if (reply instanceof Problem) fails(reply);
+    else failed.show(null);
+    return reply instanceof Problem ? null : reply;
+  }
+
+  /** @returns {Result | null} */
+  const result = () => found && { answer: counts ? answer : null, right: counts ? entry.right(answer, found, question) : null, revealed: found };
+
+  /** @param {Answer} next */
+  function change(next) {
+    answer = next;
+    draw();
+    onAnswer(complete() ? answer : null);
   }
 
   function draw() {
-    const draws = kind.entry === "choice" ? button : field;
-    render(list, choices.map((choice, i) => draws(choice, i)));
-    const ready = kind.entry === "choice" ? Object.keys(guess).length === 1 : choices.every((_, i) => (guess[i] ?? "").trim());
-    actions.hidden = Boolean(found) || !choices.length;
-    reveal.disabled = !ready;
-    skip.disabled = false;
-    render(verdict, found && said(found));
+    const fixed = closed || Boolean(found);
+    render(list, choices && entry.draw({ t, question, choices, answer, found, tally, fixed, change }));
+    const asking = controls && !found && choices !== null;
+    actions.hidden = !asking;
+    render(actions, asking && buttons());
+    const sentence = found && el("span", {}, found.says);
+    render(verdict, found && (counts ? [...judgement(t, entry, question, answer, found), sentence] : [sentence]));
   }
 
-  /** @param {Revealed} answer */
-  function said(answer) {
-    const sentence = el("span", {}, answer.says);
-    if (!wanted) return [sentence];
-    const right = isRight(answer);
-    return [el("b", { className: right ? "right" : "wrong" }, right ? t("✓ You were right.") : t("✗ Not what you guessed.")), " ", sentence];
-  }
-
-  /** @param {Choice} choice */
-  function button({ id, label }) {
-    const mine = id in guess;
-    const right = found?.right.includes(id);
-    const share = found?.shares?.[id];
-    const onclick = () => {
-      guess = { [id]: "" };
-      draw();
-    };
-    const bar = share === undefined ? [] : [shareBar(share), el("span", { className: "number" }, two(share))];
-    const marks = found ? el("span", { className: "mark-of" }, [right && "✓", mine && t("your guess")].filter(Boolean).join(" ")) : "";
-    return el(
-      "button",
-      { key: id, type: "button", className: "choose", "aria-pressed": String(mine), "data-right": found ? String(Boolean(right)) : undefined, disabled: Boolean(found), onclick },
-      el("span", { className: "what" }, label),
-      ...bar,
-      marks,
-    );
-  }
-
-  /** @param {Choice} choice @param {number} i */
-  function field({ id, label }, i) {
-    const value = found?.numbers?.[i];
-    const right = value === undefined ? undefined : judged(guess[i] ?? "", value) === "right";
-    const oninput = (/** @type {Event} */ { target }) => {
-      guess = { ...guess, [i]: /** @type {HTMLInputElement} */ (target).value };
-      draw();
-    };
-    const input = el("input", { type: "text", inputMode: "decimal", autocomplete: "off", value: guess[i] ?? "", readOnly: Boolean(found), oninput });
-    const truth = value === undefined ? "" : el("span", { className: "truth" }, el("span", { "aria-hidden": "true" }, right ? "✓ " : "✗ "), four(value));
-    return el("label", { key: id, className: "fill", "data-right": right === undefined ? undefined : String(right) }, el("span", { className: "what" }, label), input, truth);
-  }
+  const buttons = () => [
+    el("button", { key: "reveal", type: "button", className: "button strong", disabled: busy || !complete(), onclick: () => void reveal() }, t("Reveal")),
+    el("button", { key: "skip", type: "button", className: "button quiet", disabled: busy, onclick: () => void reveal({ guessed: false }) }, t("Reveal without a guess")),
+  ];
 
   void open();
-  return { destroy: () => asker.stop() };
+  return {
+    /** The answer; null while it is incomplete. */
+    answer: () => (complete() ? answer : null),
+    reveal,
+    /** Accept no more changes to the answer, or accept them again. @param {boolean} [now] */
+    close(now = true) {
+      closed = now;
+      draw();
+    },
+    /** Show the answers of a class beside the choices; null: hide them. @param {Answer[] | null} answers */
+    tally(answers) {
+      tally = answers;
+      draw();
+    },
+    /** Remove it from the page. */
+    destroy() {
+      asker.stop();
+      element.remove();
+    },
+  };
+}
+
+/**
+ * Whether an answer is right, and how near it is.
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @param {typeof ENTRIES[keyof typeof ENTRIES]} entry
+ * @param {Plan["question"]} question
+ * @param {Answer} answer
+ * @param {Revealed} revealed
+ */
+function judgement(t, entry, question, answer, revealed) {
+  const right = entry.right(answer, revealed, question);
+  const near = entry.says?.(answer, revealed, t);
+  const says = el("b", { className: right ? "right" : "wrong" }, right ? t("✓ You were right.") : t("✗ Not what you guessed."));
+  return [says, " ", near && el("span", {}, near), " "];
+}
+
+/** The attributes that name a group by its question. @param {HTMLElement | string} label */
+function named(label) {
+  if (typeof label === "string") return { "aria-label": label };
+  label.id ||= `prediction-${++made}`;
+  return { "aria-labelledby": label.id };
 }

@@ -1,6 +1,6 @@
 /**
- * Questions for predictions: about a place in a run, or a step of attention by hand. Only the data
- * that a kind of question needs at the time is requested.
+ * Questions for predictions, and what a kind of question works with. Only the data that a kind
+ * needs at the time is requested.
  */
 
 import { request } from "../../data/request.js";
@@ -11,50 +11,70 @@ import { merge, parse } from "../../state/link.js";
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {import("../../state/link.js").State} State */
-/** @typedef {import("../../lib/render.js").Child} Child */
 /** @typedef {import("../../lib/render.js").Described} Described */
 /**
+ * Plain data: it can be stored with a share and sent to a room.
  * @typedef {object} Question
- * @property {string} kind
+ * @property {string} kind  a key of `KINDS`
  * @property {string} link  a query string: what the question is about
- * @property {string} [page]  the page of the link: "workspace" or "lab"
- * @property {number} [row]  of a step, from 0
- * @property {string} [step]  of the lab
+ * @property {string} [page]  the page of the link: "workspace" (default) or "lab"
+ * @property {string} [step]  a step of the lab, such as "scores"; default: its weights
+ * @property {number} [row]  of that step, from 0
+ * @property {number} [column]  of that row, from 0
+ * @property {number} [value]  the right number, if no model computes it
+ * @property {string} [share]  the id of a share whose stored numbers answer it
+ * @property {string} [words]  as its author wrote it; absent: its kind words it
+ * @property {number} [within]  how far a typed number may be off; default: rounding to two decimals
  */
 /**
- * @typedef {object} Choice
+ * Plain data: the id of the chosen answer, or one text per field, as typed.
+ * @typedef {string[]} Answer
+ */
+/**
+ * @typedef {object} Choice  one of the possible answers, or a field to fill in
  * @property {string} id
  * @property {Described | string} label
  */
 /**
+ * @typedef {object} Ways  where the data comes from
+ * @property {import("../../state/data-sources.js").Source} source
+ * @property {(body: object) => Promise<import("../../state/lab-steps.js").Answer>} compute  a step
+ *   by hand, as POST /api/lab answers
+ */
+/**
  * @typedef {object} Asked  what a kind of question works with
  * @property {Question} question
- * @property {State} state
+ * @property {State} state  of its link
  * @property {() => Promise<ModelInfo>} model
  * @property {(addresses: (model: ModelInfo) => string[], changes?: Partial<State>) => Promise<Trace>} run
- * @property {(body: object) => Promise<import("../../state/lab-steps.js").Answer>} compute  by hand
+ * @property {Ways["compute"]} compute
  * @property {import("../../state/types.js").PageContext["t"]} t
  * @property {import("../../state/types.js").PageContext["say"]} say
  */
 /**
- * @typedef {object} Revealed
- * @property {string[]} right  ids of choices
+ * @typedef {object} Revealed  the right answer
+ * @property {string[]} [right]  ids of choices; of equal ones all
  * @property {Record<string, number>} [shares]  of the choices, from 0 to 1
- * @property {number[]} [numbers]  the right numbers, if the answer is numbers
- * @property {(string | Described)[]} says  one sentence on what the model did
+ * @property {number[]} [numbers]  one per field
+ * @property {(string | Described)[]} says  one sentence on what the model did; may be empty
  */
 /**
  * @typedef {object} Kind
- * @property {"choice" | "numbers"} entry
- * @property {(asked: Asked) => Promise<Choice[]>} choices  the possible answers; for numbers, their
- *   labels
+ * @property {(t: Asked["t"]) => string} name  for a menu of kinds
+ * @property {(state: State, model: ModelInfo | null) => boolean} fits  whether it can be asked
+ *   about what a link shows
+ * @property {(question: Question) => "choice" | "numbers" | "shares"} entry  how it is answered
+ * @property {(asked: Asked) => Promise<(string | Described)[]>} words  the question in words, for
+ *   someone who did not write any
+ * @property {(asked: Asked) => Promise<Choice[]>} choices
  * @property {(asked: Asked) => Promise<Revealed>} reveal
+ * @property {"all" | "before"} [shows]  how much of what is written a reader must see to answer: all,
+ *   or what is before the row; absent: nothing
  */
 
 /**
  * @param {import("../../state/types.js").PageContext} page
- * @param {{source: import("../../state/data-sources.js").Source, compute: Asked["compute"]}} ways
- *    where the data comes from
+ * @param {Ways} ways
  * @param {Question} question
  * @returns {Asked}
  */

@@ -1,53 +1,27 @@
-/** Fill in a row: of a step of attention by hand, or of a head's weights. */
+/**
+ * A whole row: numbers typed for a step of attention by hand, or a head's weights, drawn as bars.
+ */
 
-import { attention, axes, place } from "../../data/attentions.js";
-import { row as rowOf } from "../../data/wire.js";
-import { quoted } from "../../draw/token.js";
-import { parse } from "../../state/lab-link.js";
-import { preset } from "../../state/lab-presets.js";
-import { request } from "../../state/lab-request.js";
+import { labColumns, labNames, labRow } from "./lab-row.js";
+import { headNames, labelsAt, weightsAt } from "./weights-at.js";
 
-/** @typedef {import("./question.js").Kind} Kind */
-/** @typedef {import("./question.js").Asked} Asked */
+/** @param {import("./question.js").Question} question */
+const byHand = ({ page }) => page === "lab";
 
-/** @type {Kind} */
+/** @type {import("./question.js").Kind} */
 export const row = {
-  entry: "numbers",
-  choices: (asked) => (asked.question.page === "lab" ? named(asked) : tokens(asked)),
-  async reveal(asked) {
-    const numbers = asked.question.page === "lab" ? await byHand(asked) : await weights(asked);
-    return { right: [], numbers, says: [] };
+  name: (t) => t("How is the row’s weight shared out?"),
+  fits: ({ query }) => query !== null,
+  entry: (question) => (byHand(question) ? "numbers" : "shares"),
+  async words(asked) {
+    const { t, say, question } = asked;
+    if (byHand(question)) return say(t("{step}: fill in the row “{row}”."), await labNames(asked));
+    const { query } = await labelsAt(asked);
+    return say(t("Layer {layer}, head {head}: how does the row {query} share out its weight of 1?"), { ...headNames(asked), query });
   },
+  async choices(asked) {
+    const names = byHand(asked.question) ? await labColumns(asked) : (await labelsAt(asked)).keys;
+    return names.map((label, i) => ({ id: String(i), label }));
+  },
+  reveal: async (asked) => ({ numbers: await (byHand(asked.question) ? labRow(asked) : weightsAt(asked)), says: [] }),
 };
-
-/** @param {Asked} asked */
-const lab = ({ question }) => parse(question.link, preset("identity"));
-
-/** @param {Asked} asked  The lab's first head. @returns {Promise<number[]>} */
-async function byHand(asked) {
-  const { step = "weights", row: at = 0 } = asked.question;
-  const { steps, dims } = await asked.compute(request(lab(asked)));
-  return (dims[step][0] === "head" ? steps[step][0] : steps[step])[at];
-}
-
-/** The labels of the row: tokens, or channels of a vector. @param {Asked} asked */
-async function named(asked) {
-  const { tokens, memoryTokens, matrices } = lab(asked);
-  const { step = "weights" } = asked.question;
-  const over = matrices.memory ? memoryTokens : tokens;
-  const names = ["scores", "weights"].includes(step) ? over : matrices.w_v[0].map((_, i) => String(i + 1));
-  return names.map((name, i) => ({ id: String(i), label: name || String(i + 1) }));
-}
-
-/** @param {Asked} asked */
-async function tokens({ run, model, state }) {
-  const trace = await run(() => []);
-  return axes(await model(), trace, state.block).cols.map(({ writes }, i) => ({ id: String(i), label: quoted(writes) }));
-}
-
-/** @param {Asked} asked @returns {Promise<number[]>} */
-async function weights({ run, model, state }) {
-  const trace = await run((known) => ["weights", "mask"].map((name) => place(known, state, name)));
-  const matrix = attention(await model(), trace, state);
-  return matrix ? [...rowOf(matrix, state.query ?? 0)].map((one) => one || 0) : [];
-}

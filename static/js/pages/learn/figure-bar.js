@@ -6,21 +6,34 @@ import { h } from "../../lib/dom.js";
 import { view } from "../../views/index.js";
 
 /**
- * @param {import("../../state/types.js").PageContext} page
- * @param {import("../../state/store.js").Store} store
- * @param {import("../../state/link.js").State} first  the initial state
+ * A field for a sentence of the reader's own.
+ * @param {Pick<import("../../state/types.js").PageContext, "t">} page
+ * @param {string} value
+ * @param {(source: string) => void} run  called with what is not blank
  */
-export function createFigureBar({ t }, store, first) {
-  const field = h("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "go", value: first.source, "aria-label": t("Sentence") });
+export function createSentence({ t }, value, run) {
+  const field = h("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "go", value, "aria-label": t("Sentence") });
   const form = h("form", { className: "own-sentence" }, field, h("button", { type: "submit", className: "button" }, t("Run")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const source = field.value;
-    if (source.trim() && source !== store.get().link.source) store.go({ source, target: null, direction: null, query: null, key: null }, "typed");
+    if (field.value.trim()) run(field.value);
+  });
+  return { form, field };
+}
+
+/**
+ * @param {import("../../state/types.js").PageContext} page
+ * @param {import("../../state/store.js").Store} store
+ * @param {import("../../state/link.js").State} first  the initial state
+ * @param {HTMLElement} [link]  the button that makes a link to what is shown
+ */
+export function createFigureBar({ t }, store, first, link = undefined) {
+  const { form, field } = createSentence({ t }, first.source, (source) => {
+    if (source !== store.get().link.source) store.go({ source, target: null, direction: null, query: null, key: null }, "typed");
   });
   const steppers = /** @type {const} */ (["layer", "head"]).map((which) => stepper(which, { layer: t("Layer"), head: t("Head") }[which]));
   const back = h("button", { type: "button", className: "button quiet", onclick: reset }, t("Reset"));
-  const element = h("div", { className: "figure-bar" }, form, ...steppers.map(({ bar }) => bar), back);
+  const element = h("div", { className: "figure-bar" }, form, ...steppers.map(({ bar }) => bar), ...(link ? [link] : []), back);
 
   function reset() {
     field.value = first.source;

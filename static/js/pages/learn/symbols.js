@@ -1,24 +1,53 @@
-/** Highlight a symbol of a formula together with the part of a figure that it names. */
+/**
+ * Highlight a symbol of a formula together with the part of a figure that it names: a matrix or a
+ * step of the lab (`mix:1`: that of its second head), a panel of a worksheet, a symbol of a formula
+ * to try, or the weights, the queries or the keys of an attention matrix.
+ */
 
 const LIT = "data-lit-symbol";
+/** Parts of an attention matrix. @type {Record<string, string>} */
+const OF_MATRIX = { weights: ".chart", q: ".labels.rows", k: ".labels.cols" };
 
 /** @param {HTMLElement} root */
 export function bindSymbols(root) {
-  /** @param {string} part */
-  function light(part) {
+  /** @param {string[]} parts */
+  function light(parts) {
     root.querySelectorAll(`[${LIT}]`).forEach((one) => one.removeAttribute(LIT));
-    if (!part) return;
-    const name = CSS.escape(part);
-    for (const one of root.querySelectorAll(`[data-part="${name}"], .lab-figure [data-of="${name}"], .panel.${name}`)) one.setAttribute(LIT, "");
+    for (const part of parts) root.querySelectorAll(placesOf(part)).forEach((one) => one.setAttribute(LIT, ""));
   }
-  root.addEventListener("pointerover", ({ target }) => light(partOf(target)));
-  root.addEventListener("focusin", ({ target }) => light(partOf(target)));
-  root.addEventListener("pointerleave", () => light(""));
+  const named = (/** @type {string} */ part) => root.querySelector(symbolsOf(part)) !== null;
+  root.addEventListener("pointerover", ({ target }) => light(partsAt(target, named)));
+  root.addEventListener("focusin", ({ target }) => light(partsAt(target, named)));
+  root.addEventListener("pointerleave", () => light([]));
 }
 
-/** @param {EventTarget | null} target */
-function partOf(target) {
-  if (!(target instanceof Element)) return "";
-  const place = target.closest("[data-part], [data-of], .panel:is(.q, .k, .v)");
-  return place?.getAttribute("data-part") ?? place?.getAttribute("data-of") ?? ["q", "k", "v"].find((name) => place?.classList.contains(name)) ?? "";
+/** Where a part is shown: in formulas and in figures. @param {string} part */
+function placesOf(part) {
+  const [name, head] = part.split(":").map((one) => CSS.escape(one));
+  if (head) return [symbolsOf(part), `.lab-figure [data-of="${name}"] [data-head="${head}"]`].join();
+  const places = [symbolsOf(part), `.lab-figure [data-of="${name}"]`, `.panel.${name}`, `.formula-figure [data-symbol="${name}"]`];
+  return [...places, ...(OF_MATRIX[part] ? [`.live .matrix > ${OF_MATRIX[part]}`] : [])].join();
+}
+
+/** The symbols of a part in formulas. @param {string} part */
+const symbolsOf = (part) => `math [data-part~="${CSS.escape(part)}"]`;
+
+/**
+ * The parts at a place: a cell of an attention matrix is a weight, of a query and a key.
+ * @param {EventTarget | null} target
+ * @param {(part: string) => boolean} named  whether a symbol names a part: that of one head goes
+ *   before that of all
+ * @returns {string[]}
+ */
+function partsAt(target, named) {
+  if (!(target instanceof Element)) return [];
+  const place = target.closest("math [data-part], [data-of], [data-symbol], .panel:is(.q, .k, .v)");
+  const told = ["data-part", "data-of", "data-symbol"].flatMap((name) => place?.getAttribute(name) ?? [])[0];
+  const part = told ?? ["q", "k", "v"].find((name) => place?.classList.contains(name));
+  const head = target.closest("[data-head]")?.getAttribute("data-head");
+  if (part) return head && named(`${part}:${head}`) ? [`${part}:${head}`] : part.split(" ");
+  const matrix = target.closest(".live .matrix");
+  const within = (/** @type {string} */ selector) => Boolean(target.closest(selector));
+  if (!matrix) return [];
+  return within(OF_MATRIX.q) ? ["q"] : within(OF_MATRIX.k) ? ["k"] : Object.keys(OF_MATRIX);
 }

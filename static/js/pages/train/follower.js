@@ -33,6 +33,7 @@ export function createFollower(api, { hear, failed }) {
   }
 
   return {
+    stop: () => (controller.abort(), told.cancel()),
     /** @param {RunInfo | null} info  null: the same run again */
     async follow(info) {
       controller.abort();

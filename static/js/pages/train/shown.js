@@ -38,7 +38,7 @@ export function probed() {
 }
 
 /**
- * @param {import("../../chrome/types.js").Desk} desk
+ * @param {{api: Pick<import("../../data/api.js").Api, "runSnapshot">, figure: {run: () => Promise<void>}, store: import("../../state/store.js").Store}} desk
  * @param {ReturnType<typeof probed>} source
  * @param {{moved: () => void, failed: (problem: Problem) => void}} listener
  */
@@ -99,6 +99,12 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
       wanted = "";
     },
 
+    /** Show no run. */
+    close() {
+      run = null;
+      wanted = "";
+    },
+
     /** @param {LiveRun} next */
     hear(next) {
       run = next;
@@ -110,6 +116,13 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
     go(to) {
       if (!run) return;
       step = to >= run.snapshots.length - 1 ? null : run.snapshots[Math.max(to, 0)].step;
+      void figureOf();
+      moved();
+    },
+
+    /** @param {number | null} to  a step; until its snapshot is there, the nearest is shown; null: follow the last */
+    seek(to) {
+      step = to;
       void figureOf();
       moved();
     },

@@ -1,6 +1,5 @@
 /** The progress of the run in one line, and when the task was learned. */
 
-import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { grouped, hundredths, significant, two } from "../../lib/numbers.js";
 import { over, reached } from "../../state/live-run.js";
@@ -11,11 +10,11 @@ import { counted } from "../../state/training-history.js";
 /** The share of right answers at which a task counts as learned. */
 const LEARNED = 0.99;
 
-/** @param {import("../../chrome/types.js").Desk} desk */
-export function bindStatusLine({ t, announce }) {
-  const line = find("#status");
-  const finding = find("#finding");
-  const bar = /** @type {HTMLProgressElement} */ (find("#done"));
+/**
+ * @param {Pick<import("../../state/types.js").PageContext, "t" | "announce">} desk
+ * @param {{line: HTMLElement, finding: HTMLElement, bar: HTMLProgressElement}} places
+ */
+export function bindStatusLine({ t, announce }, { line, finding, bar }) {
   let before = "";
 
   /** @param {LiveRun} run @returns {string}  in what state it is */

@@ -1,6 +1,6 @@
 /** The run as two charts over its steps, accuracy and loss, with a slider below them. */
 
-import { find, h } from "../../lib/dom.js";
+import { h } from "../../lib/dom.js";
 import { hundredths } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { margins, plot } from "../../draw/curves.js";
@@ -17,10 +17,11 @@ const HEIGHT = 150;
 const THUMB = 8;
 
 /**
- * @param {import("../../chrome/types.js").Desk} desk
+ * @param {import("../../state/types.js").Context} desk
  * @param {import("./shown.js").Shown} shown
+ * @param {HTMLElement} element  its place
  */
-export function bindTimeline(desk, shown) {
+export function bindTimeline(desk, shown, element) {
   const { t, theme } = desk;
   const [right, loss] = [h("div", { className: "curve" }), h("div", { className: "curve" })];
   const step = h("output", { className: "step-now" });
@@ -28,7 +29,6 @@ export function bindTimeline(desk, shown) {
   const last = () => (shown.run()?.snapshots.length ?? 0) - 1;
   const transport = createTransport(desk, { at: () => Math.max(0, shown.place()), last, go: shown.go, beat: BEAT });
   const follow = h("button", { type: "button", className: "button quiet" }, t("Newest"));
-  const element = find("#timeline");
   element.append(step, right, loss, slider, h("div", { className: "playing" }, transport.element, follow));
   follow.addEventListener("click", () => shown.go(last()));
   slider.addEventListener("input", () => {

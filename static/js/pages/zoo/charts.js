@@ -3,14 +3,11 @@
 import { plot } from "../../draw/curves.js";
 import { find, h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { changedName } from "../../state/zoo-names.js";
-import { units } from "./input.js";
+import { changedName, unitName } from "../../state/zoo-names.js";
+import { HEIGHT, lengthCurves, look, percent, tested } from "../../parts/zoo-curves.js";
 
 /** @typedef {import("../../state/zoo-link.js").ZooModel} ZooModel */
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
-
-const HEIGHT = 260;
-const DASHES = [undefined, "7 4", "2 3"];
 
 /** @param {import("../../state/types.js").PageContext} page */
 export function bindCharts(page) {
@@ -32,7 +29,7 @@ export function bindCharts(page) {
     const [first, second] = boxes;
     if (!models.length || !first.clientWidth) return;
     const theme = page.theme();
-    first.replaceChildren(plot(lengths(models, unit, first.clientWidth, theme, t), theme));
+    first.replaceChildren(plot(lengthCurves(models, unit, first.clientWidth, theme, t), theme));
     second.replaceChildren(plot(losses(models, second.clientWidth, theme, t), theme));
   }
   let width = 0;
@@ -51,46 +48,6 @@ export function bindCharts(page) {
       render(note, t("Measured on 200 inputs of each length that no model was trained on; mean over all seeds. Lengths " +
         "in italics are longer than any trained input."));
     },
-  };
-}
-
-/** @param {ZooModel[]} models */
-const tested = (models) => [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))].sort((a, b) => a - b);
-
-/** The mean over the seeds, in per cent. @param {ZooModel} model @param {number} length */
-function right({ seeds }, length) {
-  const found = seeds.map(({ accuracy }) => accuracy[length]).filter((one) => one !== undefined);
-  return found.length ? (100 * found.reduce((a, b) => a + b, 0)) / found.length : NaN;
-}
-
-/** @param {number} i @param {Theme} theme  Told apart by colour, dashes and the names at their ends. */
-const look = (i, { attention, q, k, v, ink }) => ({ colour: [attention, k, v, q, ink][i % 5], dash: DASHES[Math.floor(i / 5) % 3] });
-
-/**
- * @param {ZooModel[]} models
- * @param {string} unit
- * @param {number} width
- * @param {Theme} theme
- * @param {import("../../lib/i18n.js").Translate} t
- * @returns {import("../../draw/curves.js").Plot}
- */
-function lengths(models, unit, width, theme, t) {
-  const all = tested(models);
-  const longest = Math.max(...models.map(({ trained }) => trained[1]));
-  return {
-    curves: models.map((model, i) => ({
-      name: changedName(t, model.changed),
-      values: all.map((length) => right(model, length)),
-      ...look(i, theme),
-    })),
-    range: [0, 100],
-    titles: { x: units(t)[unit] ?? t("Length"), y: t("right, %") },
-    width,
-    height: HEIGHT,
-    places: all.map(String),
-    at: null,
-    band: { to: all.indexOf(longest), says: t("trained lengths") },
-    say: String,
   };
 }
 
@@ -132,8 +89,8 @@ function numbers(models, unit, t) {
       { key: model.name },
       el("th", { scope: "row" }, changedName(t, model.changed)),
       el("td", {}, String(model.seeds.length)),
-      all.map((length) => el("td", { key: length }, Number.isNaN(right(model, length)) ? "" : String(Math.round(right(model, length))))),
+      all.map((length) => el("td", { key: length }, percent(model, length))),
     ),
   );
-  return el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, units(t)[unit] ?? t("Length")), el("th", { scope: "col" }, t("Seeds")), head)), el("tbody", {}, rows));
+  return el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, unitName(t, unit)), el("th", { scope: "col" }, t("Seeds")), head)), el("tbody", {}, rows));
 }

@@ -5,7 +5,7 @@ import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { wording } from "../../parts/problem-wording.js";
 import { bindTyping } from "../../parts/text-input.js";
-import { taskTakes } from "../../state/zoo-names.js";
+import { taskTakes, unitName } from "../../state/zoo-names.js";
 
 /** @typedef {import("../../data/api.js").ZooExample} ZooExample */
 
@@ -44,7 +44,7 @@ export function bindInput({ t }, zoo, { draw, say }) {
     const longest = Math.max(...models.map(({ trained }) => trained[1]));
     const named = (/** @type {number} */ n) => (n > longest ? t("{n} (longer than trained)", { n }) : String(n));
     const unit = find("#unit");
-    unit.textContent = units(t)[zoo.tasks.find(({ id }) => id === task)?.unit ?? ""] ?? t("Length");
+    unit.textContent = unitName(t, zoo.tasks.find(({ id }) => id === task)?.unit ?? "");
     render(length, tested.sort((a, b) => a - b).map((n) => el("option", { key: n, value: String(n) }, named(n))));
     length.value = String(tested.includes(chosen) ? chosen : longest);
   }
@@ -81,6 +81,3 @@ export function bindInput({ t }, zoo, { draw, say }) {
 
 /** @param {string} text */
 const plain = (text) => text.replace(/\s/g, "").toLowerCase();
-
-/** @param {import("../../lib/i18n.js").Translate} t @returns {Record<string, string>} */
-export const units = (t) => ({ letters: t("Letters"), brackets: t("Brackets"), digits: t("Digits"), nouns: t("Nouns") });

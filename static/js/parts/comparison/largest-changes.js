@@ -10,6 +10,7 @@ import { quoted, step } from "../../draw/token.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */
 /** @typedef {import("../../compute/token-diff.js").Change} Change */
+/** @typedef {import("../../data/tokens.js").Step} Step */
 
 /**
  * @param {Context} context
@@ -20,6 +21,8 @@ export function headline({ store, t, say }, { rows, cols, changes }) {
   const { other: by } = store.get().link.options;
   const [first] = changes;
   if (!first && by === "sentence" && isOff(store.get())) return [t("Nothing changes: this head is off in A and in B.")];
+  if (!first && [...rows.pairs, ...cols.pairs].some(({ a, b }) => a === null || b === null))
+    return [t("No weight changes between the tokens that A and B share.")];
   if (!first)
     return [by === "sentence" ? t("Nothing changes: A and B are the same. Change a word in B.") : t("Nothing changes: A and B are the same.")];
   const writes = blockAt(store.get()).writes && by !== "direction";
@@ -45,7 +48,7 @@ export function changeList({ t }, choose) {
   const element = h("section", { className: "changes" }, h("h3", {}, t("Largest changes")), list);
   return {
     element,
-    /** @param {Comparison} shown */
+    /** @param {{rows: {steps: Step[]}, cols: {steps: Step[]}, changes: Change[]}} shown */
     draw({ rows, cols, changes }) {
       element.hidden = !changes.length;
       render(

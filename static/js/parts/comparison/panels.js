@@ -3,7 +3,7 @@
 import { abreast } from "../../draw/side-by-side.js";
 import { texts } from "../../data/attentions.js";
 import { fit } from "../../draw/geometry.js";
-import { ruler } from "../../draw/labels.js";
+import { clipped, ruler } from "../../draw/labels.js";
 import { file } from "../../draw/svg.js";
 import { reach } from "../../compute/token-diff.js";
 import { two } from "../../lib/numbers.js";
@@ -24,7 +24,7 @@ const GAP = 28;
 /** The height of a row if there are many, and the largest height of such a picture. */
 const [THIN, MOST] = [9, 720];
 /** The smallest limit of the colour scale, so that small changes do not look large. */
-const FAINT = 0.1;
+export const FAINT = 0.1;
 /** Number of changes whose tokens always keep their labels. */
 const NAMED = 4;
 /** The smallest width of pictures side by side. */
@@ -58,7 +58,7 @@ export function panels(context, points, names = compared(context)) {
   return {
     element,
 
-    /** @param {Comparison} shown */
+    /** @param {Comparison} shown @returns {number}  where B begins, if the pictures are in a row */
     draw(shown) {
       const theme = context.theme();
       most = Math.max(reach(shown.delta.matrix), FAINT);
@@ -67,7 +67,7 @@ export function panels(context, points, names = compared(context)) {
       // Three pictures in a row share the labels of their rows if these are the same in all.
       const shared = across === 3 && WHICH.every((which) => names.titles(which).rows === names.titles("a").rows);
       const rows = shared ? shown.rows.steps.map((step) => ({ ...step, short: step.reads !== null })) : shown.rows.steps;
-      const gutter = shared ? namesOf(rows, theme) : 0;
+      const gutter = shared ? namesOf(clipped(rows, ruler(theme), room.width), theme) : 0;
       const first = room.width + Math.floor((2 * gutter) / 3);
       element.dataset.across = String(across);
       element.style.gridTemplateColumns = shared ? `${first}px repeat(2, minmax(0, 1fr))` : `repeat(${across}, minmax(0, 1fr))`;
@@ -91,6 +91,7 @@ export function panels(context, points, names = compared(context)) {
           bare: shared && which !== "a",
         });
       }
+      return first + GAP;
     },
 
     /** @param {import("../../draw/geometry.js").Place} place */
@@ -182,14 +183,15 @@ function heading(context, which, most) {
 
 /**
  * @param {Context} context
- * @param {number} rows
+ * @param {number} rows  the largest number of a picture
+ * @param {number} [count]  of pictures
  * @returns {[number, {width: number, height: number, stretch: number, largest: number}]}  pictures
  *   per row, and the size of each
  */
-function layout(context, rows) {
+export function layout(context, rows, count = 3) {
   const { width, height } = context.room();
   const { size } = context.theme();
-  const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
+  const across = Math.max(1, Math.min(count, Math.floor((width + GAP) / (LEAST + GAP))));
   const each = Math.floor((width - GAP * (across - 1)) / across);
   const shared = { width: each, stretch: 2.6 };
   // In projector mode everything fits on the screen as long as the rows are legible.

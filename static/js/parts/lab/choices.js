@@ -20,6 +20,7 @@ import { shuffled, unshuffled } from "../../state/lab-shuffle.js";
  * @property {HTMLElement} root  the element in which Ctrl+Z and Ctrl+Y apply to it
  * @property {string} own  prefix of the names of radio buttons
  * @property {Beside | null} beside
+ * @property {string[]} [only]  of the menus, and "shuffle"; absent: all controls
  */
 /**
  * The page's own examples in the same menu: while one is shown, the figure is hidden.
@@ -70,7 +71,7 @@ const counted = (t, lab) => [
  * @param {import("../../state/types.js").PageContext} page
  * @param {Desk} desk
  */
-export function createChoices({ t }, { get, change, step, again, root, own, beside }) {
+export function createChoices({ t }, { get, change, step, again, root, own, beside, only }) {
   const element = h("div", { className: "options lab-choices" });
   const [menu, extra] = [menus(t), extras(t)];
   let open = false; // on a phone, mechanisms and sizes are closed at first
@@ -99,10 +100,21 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
   });
   const conventions = { row: t("rows, x W"), column: t("columns, W x") };
   const numbers = { decimals: t("decimals"), fractions: t("fractions") };
+  const words = (/** @type {Lab} */ lab) =>
+    lab.order.length ? act("words", "back", t("Back to the order as written")) : act("words", "shuffle", t("Shuffle the words"), lab.tokens.length < 2);
+  const mechanism = (/** @type {string} */ name, /** @type {Lab} */ lab) => option(name, menu[name].label, menu[name].values, lab[/** @type {"mask"} */ (name)]);
+
+  /** @param {string[]} names @param {Lab} lab */
+  const few = (names, lab) => [
+    ...names.map((name) => (name === "shuffle" ? words(lab) : mechanism(name, lab))),
+    ...counted(t, lab).filter(([name]) => name === "window" && names.includes("mask")).map(([name, label, most]) => stepper(t, name, label, countOf(lab, name), most)),
+  ];
+
   return {
     element,
     /** @param {Lab} lab @param {{undoable: () => boolean, redoable: () => boolean}} past */
     show(lab, past) {
+      if (only) return render(element, few(only, lab));
       const id = matching(lab);
       const shown = beside?.shown() ?? "";
       const examples = { "": t("your own"), ...Object.fromEntries(Object.entries(PRESETS).map(([one, { name }]) => [one, name(t)])) };
@@ -115,14 +127,14 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
         act("go", "redo", t("Redo"), !past.redoable()),
         either(`${own}-convention`, t("Convention"), conventions, lab.convention),
         either(`${own}-numbers`, t("Numbers"), numbers, lab.fractions ? "fractions" : "decimals"),
-        lab.order.length ? act("words", "back", t("Back to the order as written")) : act("words", "shuffle", t("Shuffle the words"), lab.tokens.length < 2),
+        words(lab),
         el("button", { key: "more", type: "button", className: "button lab-more", "aria-expanded": String(open), "data-more": "" }, t("Mechanisms and sizes")),
         el("hr", {}),
         id && el("p", { className: "about" }, PRESETS[id].about(t)),
         el(
           "div",
           { className: `lab-parts${open ? " open" : ""}` },
-          Object.entries(menu).map(([name, { label, values }]) => option(name, label, values, lab[/** @type {"mask"} */ (name)])),
+          Object.keys(menu).map((name) => mechanism(name, lab)),
           Object.entries(extra).filter(([name]) => name !== "affine" || lab.norm === "post" || lab.norm === "pre").map(([name, label]) => toggle(`has-${name}`, label, EXTRAS[name].some((one) => Boolean(lab.matrices[one])))),
           lab.matrices.targets && toggle("shift", t("Predict the next token"), lab.shift),
           lab.matrices.targets && smoothing(t, lab),

@@ -27,10 +27,13 @@ import { createSteps } from "./steps.js";
  * @property {((request: object, signal: AbortSignal) => Promise<Answer>) | null} compute  sends
  *   POST /api/lab; null: no server, and read-only
  * @property {{answer: Answer, before: Answer | null} | null} [known]  the computed steps of `lab`
- * @property {boolean} [choices]  whether controls are shown
+ * @property {boolean | string[]} [choices]  whether controls are shown, or only which
+ * @property {string[]} [about]  the matrices and steps that are shown; empty: all
  * @property {import("./choices.js").Beside | null} [beside]  more examples for the menu
  * @property {(lab: Lab) => void} [onChange]  called with each state, including the first, and also
  *   if cells are not numbers
+ * @property {(problem: Problem | null) => void} [onReply]  called after each request: null, or why
+ *   it failed
  */
 /** @typedef {ReturnType<typeof createLabFigure>} LabFigure */
 
@@ -42,13 +45,14 @@ const IDLE = 120;
 let made = 0;
 
 /** @param {Plan} plan */
-export function createLabFigure({ root, page, lab, compute, known = null, choices: choosing = true, beside = null, onChange = () => {} }) {
+export function createLabFigure({ root, page, lab, compute, known = null, choices: choosing = true, about = [], beside = null, onChange = () => {}, onReply = () => {} }) {
   const own = `lab-${++made}`;
   const past = createHistory(lab);
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
   const stand = h("div", { className: "lab-figure" });
-  const desk = { get: past.present, change, step, again: () => show(), own, root: stand, fixed: !compute, beside };
+  const { offered, button: rest } = choice(about, page.t, redraw);
+  const desk = { get: past.present, change, step, again: () => show(), own, root: stand, fixed: !compute, beside, offered, ...(Array.isArray(choosing) ? { only: choosing } : {}) };
   const choices = createChoices(page, desk);
   const matrices = createMatrices(page, desk);
   const steps = createSteps(page, desk, IDLE);
@@ -85,6 +89,7 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
       draw();
     }
     if (newer) asking.later();
+    onReply(found instanceof Problem ? found : null);
   }
 
   /**
@@ -133,15 +138,20 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     show();
   }
 
-  const untheme = page.onTheme(() => {
+  function redraw() {
     matrices.show(past.present(), wrongs(past.present()));
     draw();
-  });
+  }
+
+  const untheme = page.onTheme(redraw);
   show();
   return {
     lab: past.present,
+    /** The button that shows all matrices and steps, for the page to place; hidden if all are shown. */
+    rest,
     /** What is on the screen; null before the first reply. */
     computed: () => computed,
+    pointing: pointing.pointing,
     go: change,
     /** Redraw, after another example of `beside` was chosen. */
     again: () => show(),
@@ -154,6 +164,23 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
       stand.remove();
     },
   };
+}
+
+/**
+ * Which matrices and steps are shown, and the button that shows all.
+ * @param {string[]} about
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @param {() => void} redraw
+ */
+function choice(about, t, redraw) {
+  let whole = !about.length;
+  const button = h("button", { type: "button", className: "button quiet", "aria-expanded": "false", hidden: whole }, t("All matrices and steps"));
+  button.addEventListener("click", () => {
+    whole = !whole;
+    button.setAttribute("aria-expanded", String(whole));
+    redraw();
+  });
+  return { offered: (/** @type {string} */ name) => whole || about.includes(name), button };
 }
 
 /** The key of a request. @param {Lab} lab */

@@ -8,7 +8,7 @@ import { numberGrid } from "../number-grid.js";
 
 /** @typedef {import("../../state/lab-matrices.js").Lab} Lab */
 /** @typedef {import("../../state/types.js").PageContext} Page */
-/** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string}} Desk  own: what ids begin with */
+/** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string, offered: (name: string) => boolean}} Desk  own: what ids begin with */
 
 /** Their printed names. @type {Record<string, string>} */
 const PRINTED = {
@@ -22,9 +22,9 @@ const OFFSETS = ["≤ −2", "−1", "0", "1", "≥ 2"];
 export const printed = (name) => PRINTED[name] ?? name.toUpperCase().replace(/^B/, "b");
 
 /** @param {Page} page @param {Desk} desk */
-export function createMatrices(page, { get, change, fixed, own }) {
+export function createMatrices(page, { get, change, fixed, own, offered }) {
   const { t, announce } = page;
-  const element = h("section", { className: "lab-matrices", "aria-label": t("Matrices") });
+  const element = h("div", { className: "lab-matrices", role: "group", "aria-label": t("Matrices") });
   /** @type {Map<string, ReturnType<typeof boxed>>} */
   const boxes = new Map();
   /**
@@ -60,7 +60,7 @@ export function createMatrices(page, { get, change, fixed, own }) {
     element,
     /** @param {Lab} lab @param {ReturnType<typeof import("../../state/lab-request.js").wrongs>} wrong */
     show(lab, wrong) {
-      const there = NAMES.filter((name) => lab.matrices[name]);
+      const there = NAMES.filter((name) => lab.matrices[name] && offered(name));
       const column = lab.convention === "column";
       const said = reasons(t, lab);
       for (const name of there) {

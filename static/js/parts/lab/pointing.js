@@ -9,6 +9,7 @@ import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { origins } from "../../state/lab-origins.js";
 import { onArrows, within } from "../arrow-keys.js";
+import { createPointing } from "../pointing.js";
 import { printer } from "./steps.js";
 
 /** @typedef {import("./steps.js").Computed} Computed */
@@ -30,11 +31,21 @@ export function bindPointing(root, { announce }, computed) {
   let kept = null;
   /** @type {Pointed | null} */
   let hovered = null;
+  const { move, pointing } = createPointing({ light, write: refs, read: pointedIn });
+
+  /** @type {Pointed | null} */
+  let lit = null;
+
+  /** @param {Pointed | null} at */
+  function light(at) {
+    lit = at ?? kept;
+    show();
+  }
 
   /** @param {boolean} [aloud] */
   function show(aloud = false) {
     root.querySelectorAll(`[${LIT}]`).forEach((one) => one.removeAttribute(LIT));
-    const at = hovered ?? kept;
+    const at = lit;
     const there = at && cellAt(root, at);
     const now = computed();
     card.hidden = true;
@@ -63,26 +74,25 @@ export function bindPointing(root, { announce }, computed) {
   }
 
   root.addEventListener("pointerover", ({ target, pointerType }) => {
-    const next = pointerType === "touch" ? null : pointedAt(target);
-    if (!next && !hovered) return;
-    hovered = next;
-    show();
+    hovered = pointerType === "touch" ? null : pointedAt(target);
+    move(hovered ?? kept);
   });
   root.addEventListener("pointerleave", () => {
     hovered = null;
-    show();
+    move(kept);
   });
   root.addEventListener("click", ({ target }) => {
     const next = pointedAt(target);
     if (next || kept) {
       kept = next && kept && same(next, kept) ? null : next;
+      move(hovered ?? kept);
       show(Boolean(kept));
     }
   });
   root.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !kept) return;
     kept = hovered = null;
-    show();
+    move(null);
   });
   onArrows(root, (down, right, { target }) => {
     const table = /** @type {HTMLElement} */ (target);
@@ -94,10 +104,23 @@ export function bindPointing(root, { announce }, computed) {
     const [row, col] = own ? [own.row + down, own.col + right] : [0, 0];
     kept = { ...last, row: within(row, last.row + 1), col: within(col, last.col + 1) };
     hovered = null;
+    move(kept);
     show(true);
     return true;
   });
-  return { show: () => show() };
+  return { show: () => show(), pointing };
+}
+
+/** As it is sent: the matrix or step with its head, the row and the column. @param {Pointed} at */
+function refs({ of, head, row, col }) {
+  const side = `${of}.${head}`;
+  return { query: { side, index: row }, key: { side, index: col } };
+}
+
+/** @param {import("../pointing.js").Lit} lit @returns {Pointed | null} */
+function pointedIn({ query, key }) {
+  const [, of, head] = /^(\w+)\.(\d+)$/.exec(query?.side ?? "") ?? [];
+  return of && query && key ? { of, head: Number(head), row: query.index, col: key.index } : null;
 }
 
 /** @param {Pointed} a @param {Pointed} b */

@@ -1,5 +1,6 @@
 /** The computed steps: name, formula and numbers, or a row to fill in. */
 
+import { onPaper } from "../../draw/paper.js";
 import { mathml } from "../../compute/formula.js";
 import { h, write } from "../../lib/dom.js";
 import { settle } from "../../lib/timing.js";
@@ -24,15 +25,15 @@ export const printer = (lab) => (lab.fractions ? fractional : plainly);
 
 /**
  * @param {import("../../state/types.js").PageContext} page
- * @param {{get: () => Lab, change: (next: Lab, what?: string) => void}} desk
+ * @param {{get: () => Lab, change: (next: Lab, what?: string) => void, offered: (step: string) => boolean}} desk
  * @param {number} idle  milliseconds after which steps out of view are drawn
  */
-export function createSteps(page, { get, change }, idle) {
+export function createSteps(page, { get, change, offered }, idle) {
   const { t, say, theme } = page;
   const about = h("div", { className: "lab-finding", role: "status" });
   const list = h("ol", { className: "worked" });
   const old = h("p", { className: "problem", role: "status", hidden: true });
-  const element = h("section", { className: "lab-steps", "aria-label": t("Steps"), tabIndex: -1 }, old, about, list);
+  const element = h("div", { className: "lab-steps", role: "group", "aria-label": t("Steps"), tabIndex: -1 }, old, about, list);
   const exercise = createExercise(page, { again: () => computed && show(computed), row: (step, row) => change({ ...get(), hidden: { ...get().hidden, [step]: row } }) });
   /** @type {Computed | null} */
   let computed = null;
@@ -66,13 +67,13 @@ export function createSteps(page, { get, change }, idle) {
     computed = next;
     const { lab, answer, before } = next;
     render(about, sentences(next).map((words, i) => el("p", { key: i, className: i ? "" : "finding" }, words)), before && shuffleTable(lab, answer, before));
-    draw(next, ({ id }) => !away.has(id));
+    draw(next, ({ id }) => !away.has(id) || onPaper(document));
     if (away.size) rest.later();
   }
 
   /** @param {Computed} next @param {(step: Step) => boolean} due  whether its numbers are written now */
   function draw({ lab, answer }, due) {
-    const steps = shownSteps(lab, answer, t);
+    const steps = shownSteps(lab, answer, t).filter(({ id }) => offered(id));
     render(list, ...steps.map((step) => {
       const old = items.get(step.id);
       return old && !due(step) ? old : item(lab, step, old);

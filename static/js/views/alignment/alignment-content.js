@@ -3,7 +3,9 @@
 import { alignment } from "../../compute/alignment.js";
 import { across, attention, extent } from "../../data/attentions.js";
 import { combine } from "../../compute/aggregate-attention.js";
+import { agreement, attributed, largest, tensors } from "../../compute/source-words.js";
 import { labels, languages } from "../../data/tokens.js";
+import { plane } from "../../data/wire.js";
 import { rowsOf } from "./summary.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
@@ -15,15 +17,46 @@ export function layers({ link, model }) {
   return [...Array(extent(model, across(model).id).layers).keys()];
 }
 
+/**
+ * Whether attributions can be shown: the model has them, and they are in the trace if nothing more
+ * can be requested.
+ * @param {Page} page
+ */
+export function attributes({ model, trace, share, live }) {
+  if (!model?.capabilities?.includes("attribution")) return false;
+  return !share || live || Boolean(trace?.tensors["inside.occlusion"]);
+}
+
+/** What is shown: attention, or a kind of attribution. @param {Page} page @returns {Shown["method"]} */
+export function methodOf(page) {
+  const { connects: by } = page.link.options;
+  const kept = by !== "attention" && Boolean(page.trace?.tensors[tensors(by)[0]]);
+  return kept || attributes(page) ? by : "attention";
+}
+
+/** The attributions that are needed. @param {Page} page @returns {string[]} */
+export function needed(page) {
+  const method = methodOf(page);
+  return method === "attention" ? [] : tensors(method);
+}
+
 /** @param {Page} page @returns {Shown | null}  null until all of it is here */
 export function content(page) {
   const { trace, model } = page;
   const matrix = weights(page);
   if (!trace || !matrix) return null;
   const by = rowsOf(page);
-  const found = alignment({ read: trace.tokens[across(model).key], written: trace.output.tokens }, matrix, by);
+  const tokens = { read: trace.tokens[across(model).key], written: trace.output.tokens };
+  const attended = alignment(tokens, matrix, by);
+  const method = methodOf(page);
+  const values = method === "attention" ? null : trace.tensors[tensors(method)[0]];
+  if (values === undefined) return null;
+  const found = values ? attributed(tokens, plane(values)) : attended;
   const [from, to] = languages(trace.direction);
-  return { page, found, by, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
+  const more = values
+    ? { method, most: largest(found.soft) || 1, agree: agreement(found.soft, attended.soft) }
+    : { method, most: 1, agree: null };
+  return { page, found, by, ...more, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
 }
 
 /** @param {Page} page @returns {import("../../data/wire.js").Matrix | null}  null until all of it is here */

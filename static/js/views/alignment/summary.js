@@ -5,6 +5,7 @@ import { taught } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
+import { attributedRemarks, attributedSentence } from "./attribution-words.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
@@ -16,6 +17,9 @@ import { quoted } from "../../draw/token.js";
  * @property {Page} page
  * @property {Alignment} found
  * @property {Rows} by
+ * @property {"attention" | import("../../compute/source-words.js").Method} method  what `found` holds
+ * @property {number} most  the value of the widest line: 1, or the largest attribution
+ * @property {number[] | null} agree  τ of each written word's attributions with its attention
  * @property {Label[]} source
  * @property {Label[]} target
  */
@@ -45,8 +49,10 @@ export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows
  * @param {Shown} shown
  * @param {number} row
  */
-export function sentence({ say, t }, { page, found, by, source, target }, row) {
+export function sentence({ say, t }, shown, row) {
+  const { page, found, by, source, target } = shown;
   const values = { place: where(page, t), written: quoted(target[row]) };
+  if (shown.method !== "attention") return attributedSentence({ say, t }, shown, row);
   const best = found.hard[row];
   if (page.link.options.of === "head" && isOff(page)) return say(t("{place}: this head is off; it contributes nothing."), values);
   const [none, most] =
@@ -115,17 +121,21 @@ export function nearest({ say, store, t }, page) {
  * @param {number} least
  * @param {number} faint
  */
-export function remarks({ t }, { page: { link, model }, found }, least, faint) {
+export function remarks({ t }, shown, least, faint) {
+  const { page: { link, model }, found } = shown;
+  const pairs =
+    faint === 1
+      ? t("1 pair below {least} has no line.", { least: two(least) })
+      : faint
+        ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
+        : t("Every pair has a line.");
+  if (shown.method !== "attention") return [...attributedRemarks(t, shown), ...(faint ? [pairs] : [])];
   const special = found.special.filter((value) => !Number.isNaN(value));
   const mass = special.reduce((sum, value) => sum + value, 0) / Math.max(special.length, 1);
   const said = [
     t("The pieces of a word are merged: weights are summed over source pieces and averaged over written pieces."),
     t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
-    faint === 1
-      ? t("1 pair below {least} has no line.", { least: two(least) })
-      : faint
-        ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
-        : t("Every pair has a line."),
+    pairs,
   ];
   if (link.options.of === "head" && model && taught(model, link))
     said.push(

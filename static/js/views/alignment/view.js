@@ -4,6 +4,7 @@
  */
 
 import { links } from "../../compute/alignment.js";
+import { METHODS } from "../../compute/source-words.js";
 import { across, between, place } from "../../data/attentions.js";
 import { prose } from "../../lib/i18n.js";
 import { two } from "../../lib/numbers.js";
@@ -12,9 +13,10 @@ import { render } from "../../lib/render.js";
 import { choice, some, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { sequential } from "../../draw/scale.js";
+import { diverging, sequential } from "../../draw/scale.js";
 import { file } from "../../draw/svg.js";
-import { content, layers } from "./alignment-content.js";
+import { attributes, content, layers, methodOf, needed } from "./alignment-content.js";
+import { NAMES } from "./attribution-words.js";
 import { createLines } from "./word-lines.js";
 import { hover, litWords, pick, tip } from "./word-pointing.js";
 import { nearest, remarks, rowsOf, sentence } from "./summary.js";
@@ -40,9 +42,12 @@ export const alignment = {
     ),
   blocks: between,
   capabilities: ["alignment"],
-  frame: { rail: "both", inspector: false, caption: false, legend: "attention", tells: true, twice: 460 },
-  options: { of: choice("head", "layer", "all"), rows: some("writes", "reads"), least: whole(0, 100, 10) },
-  needs: (page) => layers(page).flatMap((layer) => ["weights", "mask"].map((name) => place(page.model, { block: across(page.model).id, layer }, name))),
+  frame: { rail: "both", inspector: false, caption: false, legend: (page) => (methodOf(page) === "attention" ? "attention" : "signed"), tells: true, twice: 460 },
+  options: { connects: choice("attention", ...METHODS), of: choice("head", "layer", "all"), rows: some("writes", "reads"), least: whole(0, 100, 10) },
+  needs: (page) => [
+    ...layers(page).flatMap((layer) => ["weights", "mask"].map((name) => place(page.model, { block: across(page.model).id, layer }, name))),
+    ...needed(page),
+  ],
   mount,
 };
 
@@ -58,7 +63,7 @@ function mount(context, root) {
   function draw() {
     options.refresh();
     const page = store.get();
-    parts.best.replaceChildren(...nearest(context, page));
+    parts.best.replaceChildren(...(methodOf(page) === "attention" ? nearest(context, page) : []));
     const next = content(page);
     if (!next) return;
     shown = next;
@@ -87,8 +92,16 @@ function mount(context, root) {
 /** @param {Context} context @returns {import("../../parts/controls.js").Control[]} */
 const choices = ({ store, t }) => [
   {
+    option: "connects",
+    label: t("Connected by"),
+    values: () => ({
+      attention: t("attention"),
+      ...(attributes(store.get()) ? Object.fromEntries(METHODS.map((method) => [method, NAMES[method](t)])) : {}),
+    }),
+  },
+  {
     option: "of",
-    label: t("Weights of"),
+    label: t("Attention of"),
     values: { head: t("this head"), layer: t("this layer"), all: t("all layers") },
   },
   {
@@ -144,14 +157,14 @@ function furnish(context, shown) {
  */
 function drawIn(context, { element, lines, table, note }, shown) {
   const { t } = context;
-  const { page, found, source, target } = shown;
+  const { page, found, most, source, target } = shown;
   const { width, height } = context.room();
   const least = page.link.options.least / 100;
-  const { links: drawn, faint } = links(found, least);
+  const { links: drawn, faint } = links(most === 1 ? found : { ...found, soft: scaled(found.soft, 1 / most) }, least);
   const half = (width - GAP) / 2;
-  const picture = { links: drawn, source, target };
+  const picture = { links: drawn, most, source, target };
   const pair = half >= HALF && lines.fits(picture, half);
-  note.textContent = prose(remarks(context, shown, least, faint));
+  note.textContent = prose(remarks(context, shown, least * most, faint));
   // In projector mode only the lines are shown, with large text.
   if (page.link.options.projector) {
     const words = [...element.children].reduce((sum, one) => sum + (one.matches(".scroller") ? 0 : /** @type {HTMLElement} */ (one).offsetHeight + 8), 0);
@@ -159,7 +172,7 @@ function drawIn(context, { element, lines, table, note }, shown) {
   } else lines.draw({ ...picture, width: pair ? half : width, height: pair ? height - TEXT : LOW });
   table.draw({
     matrix: found.soft,
-    shade: { stops: sequential(context.theme()), range: [0, 1] },
+    shade: shadeOf(context, shown),
     rows: target.map(alone),
     cols: source.map(alone),
     titles: { rows: t("written word"), cols: t("source word") },
@@ -169,6 +182,15 @@ function drawIn(context, { element, lines, table, note }, shown) {
     largest: 36,
   });
 }
+
+/** @param {Context} context @param {Shown} shown @returns {import("../../draw/paint.js").Shade} */
+const shadeOf = (context, { method, most }) =>
+  method === "attention"
+    ? { stops: sequential(context.theme()), range: [0, 1] }
+    : { stops: diverging(context.theme()), range: [-most, most] };
+
+/** @param {import("../../data/wire.js").Matrix} matrix @param {number} by */
+const scaled = (matrix, by) => ({ ...matrix, values: matrix.values.map((value) => value * by) });
 
 /** @param {import("../../data/tokens.js").Label} label @returns {import("../../data/tokens.js").Step} */
 const alone = (label) => ({ reads: null, writes: label });

@@ -13,7 +13,7 @@ import { PAD, ROW, fits, lay } from "./word-layout.js";
 /** @typedef {import("./word-layout.js").Layout} Layout */
 /** @typedef {import("./word-layout.js").Side} Side */
 /** @typedef {import("./word-layout.js").Spot} Spot */
-/** @typedef {import("./word-layout.js").Words & {links: Link[]}} Picture */
+/** @typedef {import("./word-layout.js").Words & {links: Link[], most?: number}} Picture  most: what a weight of 1 stands for, absent: 1 */
 /** @typedef {Picture & {width: number, height: number, loose?: boolean}} Content  in the room there is; loose: all of it */
 /** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} Lit  −1: none */
 /**
@@ -105,8 +105,9 @@ function bindWords(element, { hover, pick }) {
  * @param {Layout} layout
  * @param {Theme} theme
  */
-function drawn({ links, source, target }, layout, theme) {
+function drawn({ links, most = 1, source, target }, layout, theme) {
   const lines = links.map((link) => line(link, layout));
+  const said = (/** @type {number | undefined} */ share) => share && share * most;
   const words = {
     source: source.map((label, i) => createWord("source", i, label, layout, theme)),
     target: target.map((label, i) => createWord("target", i, label, layout, theme)),
@@ -126,7 +127,7 @@ function drawn({ links, source, target }, layout, theme) {
       links.forEach((link, i) => lines[i].setAttribute("stroke-opacity", String(opacity(link, at))));
       for (const side of /** @type {Side[]} */ (["source", "target"])) {
         const shares = sharesOf(links, side, at);
-        words[side].forEach((word, i) => word.show(at[side] === i && (at.by !== "default" || side === "target"), shares.get(i)));
+        words[side].forEach((word, i) => word.show(at[side] === i && (at.by !== "default" || side === "target"), said(shares.get(i))));
       }
     },
   };

@@ -2,7 +2,7 @@
 
 import { wordOf } from "../../compute/alignment.js";
 import { across } from "../../data/attentions.js";
-import { four } from "../../lib/numbers.js";
+import { four, plus } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { token } from "../../draw/token.js";
 import { lit } from "../../state/highlight.js";
@@ -52,7 +52,7 @@ export function pick(context, shown, { target, source }, how) {
 /** @param {Context} context @param {Shown | null} shown @param {{row: number, col: number}} cell */
 export function tip({ t }, shown, { row, col }) {
   if (!shown) return [];
-  const { found, source, target } = shown;
+  const { found, method, source, target } = shown;
   const value = found.soft.values[row * found.soft.cols + col];
   const none = Number.isNaN(found.special[row]) ? t("no row") : t("masked");
   return [
@@ -60,6 +60,6 @@ export function tip({ t }, shown, { row, col }) {
     " ",
     h("span", { className: "as-key" }, token(source[col])),
     " ",
-    h("b", {}, Number.isNaN(value) ? none : four(value)),
+    h("b", {}, Number.isNaN(value) ? none : method === "attention" ? four(value) : t("{value} nats", { value: plus(value, four) })),
   ];
 }

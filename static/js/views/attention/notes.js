@@ -3,6 +3,7 @@
 import { attentionAt, extent, place } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { isPad } from "../../data/tokens.js";
+import { addedTokens } from "../../parts/row-wording.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/heatmap-data.js").Reading} Reading */
@@ -25,7 +26,7 @@ export function notes({ store, t }, reading, floor) {
     choice.words && joins(rows.axis, cols.axis)
       && t("Pieces of a word are merged: weights are summed over its keys and averaged over its queries."),
     choice.words && !joins(rows.axis, cols.axis) && t("Every word here is one token: there is nothing to merge."),
-    sinks(t, reading),
+    ...(reading.sunk ? learnedSink(t, reading) : [sinks(t, reading)]),
     choice.pool === "one" && shared(t, attentionAt(model, place(model, link)), link.head),
     choice.top < 100 &&
       t("{shown} of {open} cells are shown, the strongest {percent} %. The dotted ones are hidden, not 0.", {
@@ -48,20 +49,37 @@ const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => grou
  * @param {Context["t"]} t
  * @param {Reading} reading
  */
-function sinks(t, { choice, sinks, specials, rows, sunk }) {
+function learnedSink(t, { choice, sinks, specials, templated }) {
   const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
-  if (sunk) return t("The bar at the end of a row is its weight on a learned attention sink, which is not a token: {mean} on average. Both together sum to 1.", { mean });
+  return [
+    choice.pool === "max"
+      ? t("The hatched column is the largest weight of any single head on its learned attention sink, which is not a " +
+        "token: {mean} on average.", { mean })
+      : t("The hatched column is each row's weight on a learned attention sink, which is not a token: {mean} on average.", { mean }),
+    choice.hides && specials
+      ? t("{n} tokens are hidden ({what}), so rows no longer sum to 1.", { n: specials, what: addedTokens(t, templated) })
+      : choice.pool !== "max" && t("A row and its sink together sum to 1."),
+  ];
+}
+
+/**
+ * @param {Context["t"]} t
+ * @param {Reading} reading
+ */
+function sinks(t, { choice, sinks, specials, templated, rows }) {
+  const what = addedTokens(t, templated);
+  const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
   if (!specials) return t("The bar at the end of a row is its weight on the first token: {mean} on average.", { mean });
   if (!choice.hides && choice.pool === "max")
-    return t("The bar at the end of a row is the largest weight of any single head on special tokens: {mean} on " +
-      "average.", { mean });
+    return t("The bar at the end of a row is the largest weight of any single head on {what}: {mean} on average.",
+      { what, mean });
   if (!choice.hides)
-    return t("The bar at the end of a row is its weight on special tokens: {mean} on average.", { mean });
-  const hidden = { n: specials, mean, rows: rows.steps.length };
+    return t("The bar at the end of a row is its weight on {what}: {mean} on average.", { what, mean });
+  const hidden = { n: specials, what, mean, rows: rows.steps.length };
   if (choice.pool === "max")
-    return t("{n} special tokens are hidden. The bar at the end of a row is the largest weight of any single head on " +
+    return t("{n} tokens are hidden ({what}). The bar at the end of a row is the largest weight of any single head on " +
       "them: {mean} on average.", hidden);
-  return t("{n} special tokens are hidden, so rows no longer sum to 1: the hidden weight is shown at the end of each " +
+  return t("{n} tokens are hidden ({what}), so rows no longer sum to 1: the hidden weight is shown at the end of each " +
     "row, {mean} on average.", hidden);
 }
 

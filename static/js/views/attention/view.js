@@ -13,7 +13,8 @@ import { SHARED, choice, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { litIn, pairIn, reading, sinkNeeds, tokenAt } from "../../state/heatmap-data.js";
+import { sinkNeeds } from "../../data/sinks.js";
+import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 import { file } from "../../draw/svg.js";
 import { mountLong } from "./long/view.js";
@@ -92,6 +93,7 @@ function mount(context, root) {
     get numbers() {
       return shown.numbers;
     },
+    tiles: () => shown.tiles?.() ?? [],
   };
 }
 
@@ -138,7 +140,7 @@ function mountMatrix(context, root) {
       stretch: 2.4,
       matrix: found.matrix,
       cover: found.cover,
-      ends: wide && width < NARROW ? null : { shares: found.sinks, label: endsLabel(context, found) },
+      ends: wide && width < NARROW ? null : { shares: found.sinks, label: endsLabel(context, found), shade: found.sunk ? shade : undefined },
       rows: found.rows.steps,
       cols: found.cols.steps,
     });
@@ -219,10 +221,10 @@ const choices = (t) => [
 ];
 
 /** @param {Context} context @param {import("../../state/heatmap-data.js").Reading} reading */
-function endsLabel({ t }, { specials, choice, sunk }) {
+function endsLabel({ t }, { specials, templated, choice, sunk }) {
   if (sunk) return t("attention sink");
   if (!specials) return t("on the first token");
-  return choice.hides ? t("hidden tokens") : t("special tokens");
+  return choice.hides ? t("hidden tokens") : templated ? t("special and template") : t("special tokens");
 }
 
 /**
@@ -232,7 +234,7 @@ function endsLabel({ t }, { specials, choice, sunk }) {
 function tip({ store, t }, { row, col }) {
   const found = reading(store.get());
   if (!found) return [];
-  const { matrix, cover, rows, cols } = found;
+  const { matrix, cover, rows, cols, sinks, sunk } = found;
   const at = row * matrix.cols + col;
   return [
     h("span", { className: "as-query" }, step(rows.steps[row])),
@@ -241,5 +243,6 @@ function tip({ store, t }, { row, col }) {
     " ",
     h("b", {}, cover[at] === COVER.masked ? t("masked") : four(matrix.values[at])),
     ...(cover[at] === COVER.weak ? [" ", t("not among the strongest")] : []),
+    ...(sunk ? [h("br", {}), t("attention sink"), " ", h("b", {}, four(sinks[row]))] : []),
   ];
 }

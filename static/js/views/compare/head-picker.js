@@ -1,6 +1,7 @@
 /** B's picker of another head or layer, with thumbnails like those of the page. */
 
-import { extent, glimpse, pictures } from "../../data/attentions.js";
+import { extent } from "../../data/attentions.js";
+import { glimpse, thumbnails } from "../../data/glimpses.js";
 import { otherPlace } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -14,7 +15,7 @@ import { sequential } from "../../draw/scale.js";
 const picks = ({ link }) => link.options.other === "head" || link.options.other === "layer";
 
 /** @param {Page} page @returns {string[]}  addresses of what is offered */
-export const offered = (page) => (picks(page) ? pictures(page.model, page.link.block) : []);
+export const offered = (page) => (picks(page) ? thumbnails(page.model, page.link.block) : []);
 
 /** @param {Context} context */
 export function otherPicker(context) {

@@ -2,6 +2,7 @@
 
 import { Problem } from "../../data/problem.js";
 import { otherRun, otherSentence } from "../../state/comparison.js";
+import { isFixed } from "../../state/share-contents.js";
 import { h } from "../../lib/dom.js";
 import { bindTyping, grow } from "../../parts/text-input.js";
 import { wording } from "../../parts/problem-wording.js";
@@ -47,6 +48,7 @@ export function otherBox({ store, t, own }) {
     if (!wanted) return;
     const page = store.get();
     const said = otherSentence(page);
+    box.readOnly = isFixed(page);
     if (document.activeElement !== box && box.value !== said) {
       box.value = said;
       empty = false;

@@ -1,20 +1,15 @@
-/** Two runs, heads or layers side by side, and what changed between them. */
+/** Two runs, heads, layers or models side by side, and what changed between them. */
 
-import { Problem } from "../../data/problem.js";
-import { across, between, blockAt, place } from "../../data/attentions.js";
+import { blocks, extent, place } from "../../data/attentions.js";
 import { bothWays } from "../../data/model.js";
-import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
-import { choice, text, whole } from "../../state/options.js";
-import { trio as trioOf } from "../../data/computed-tensors.js";
+import { otherPlace, otherRun } from "../../state/comparison.js";
+import { otherModels, placed, runB } from "../../state/model-comparison.js";
+import { hasRun } from "../../state/share-contents.js";
+import { choice, named, text, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
-import { wording } from "../../parts/problem-wording.js";
-import { changeList, headline } from "../../parts/comparison/largest-changes.js";
-import { offered, otherPicker } from "./head-picker.js";
-import { panels } from "../../parts/comparison/panels.js";
-import { pointing } from "../../parts/comparison/pointing.js";
-import { otherBox } from "./other-sentence.js";
+import { offered } from "./head-picker.js";
+import { mountModels } from "./models/mount.js";
+import { mountRuns } from "./runs.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -28,21 +23,25 @@ export const compare = {
     t(
       "A is the page's own sentence, head and layer; B differs from it in one thing. Equal tokens share a row and a " +
       "column; a token that only one of the two has leaves a gap in the other. The third picture is B minus " +
-      "A: orange where B has more weight, blue where it has less.",
+      "A: orange where B has more weight, blue where it has less. Two models have their own tokens: pointing at some " +
+      "characters in one highlights them in the other, and B minus A shows the tokens that are equal.",
     ),
   frame: { rail: "both", inspector: false, caption: false, legend: "none", tells: true },
   options: {
-    other: choice("sentence", "head", "layer", "direction"),
+    other: choice("sentence", "head", "layer", "direction", "model"),
     b: text(),
     head_b: whole(0, 999),
     layer_b: whole(0, 999),
+    model_b: named(),
+    block_b: named(),
   },
   needs(page) {
     const places = [page.link, { ...page.link, ...otherPlace(page) }];
     const both = places.flatMap((at) => [place(page.model, at, "weights"), place(page.model, at, "mask")]);
     return [...both, ...offered(page)];
   },
-  asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
+  asks: (page) => asked(page, differs(page)),
+  keeps: (page) => asked(page, differs(page)).map((question) => everywhere(page, question)),
   lights: (page) => [{ part: "attention", block: page.link.block, layer: otherPlace(page).layer }],
   settle,
   mount,
@@ -51,82 +50,93 @@ export const compare = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store } = context;
-  const found = () => {
-    const result = comparison(store.get());
-    return result instanceof Problem ? null : result;
-  };
-  const light = () => trio.mark(points.marked());
-  const points = pointing(context, found, light);
-  const bar = controls(context, [differences(context)]);
-  const picker = otherPicker(context);
-  const box = otherBox(context);
-  const { line: lead, inner } = context.finding();
-  const hint = h("div", { className: "hint" });
-  const trio = panels(context, points);
-  const list = changeList(context, ({ row, col }) => points.onPick({ row, col }, "list"));
-  bar.append(picker.element);
-  trio.element.append(list.element);
-  root.append(bar, box.element, inner, hint, trio.element);
+  const bar = controls(context, [choices(context)]);
+  const finding = context.finding();
+  const wanted = () => (store.get().link.options.other === "model" ? "model" : "run");
+  let which = wanted();
+  root.append(bar);
+  let shown = begin();
 
-  function draw() {
-    const result = comparison(store.get());
-    const wrong = result instanceof Problem ? result : null;
-    const shown = found();
-    bar.refresh();
-    picker.refresh();
-    box.refresh(store.get().link.options.other === "sentence", wrong);
-    render(hint, hints(context, wrong));
-    trio.element.hidden = !shown;
-    render(lead, shown ? headline(context, shown) : []);
-    if (!shown) return;
-    points.forget();
-    trio.draw(shown);
-    list.draw(shown);
-    light();
+  function begin() {
+    for (const element of [...root.children]) if (element !== bar) element.remove();
+    return which === "model" ? mountModels(context, root, bar, finding) : mountRuns(context, root, bar, finding);
   }
 
-  const numbers = () => {
-    const shown = found();
-    return shown && trioOf(shown);
+  return {
+    draw() {
+      if (wanted() !== which) {
+        shown.destroy();
+        which = wanted();
+        shown = begin();
+      }
+      bar.refresh();
+      shown.draw();
+    },
+    light: () => shown.light(),
+    destroy: () => shown.destroy(),
+    picture: () => shown.picture(),
+    numbers: () => shown.numbers(),
   };
-  return { draw, light, destroy: () => (points.stop(), trio.destroy()), picture: () => (found() ? trio.picture() : null), numbers };
 }
 
-/** Whether there is another direction to compare with. @param {Page} page */
-const turns = ({ model }) => !model || bothWays(model);
+/** Whether there is another model to compare with. @param {Page} page */
+const hasOthers = (page) => !page.models.length || otherModels(page).length > 0;
+
+/** @param {Page} page @param {string} other  in what B differs @returns {import("../../state/view-requests.js").Question[]} */
+function asked(page, other) {
+  const there = { ...page, link: { ...page.link, options: { ...page.link.options, other } } };
+  return [other === "model" ? runB(there) : otherRun(there)].flatMap((question) => question ?? []);
+}
+
+/**
+ * What B can differ in: of the model, and of what a share without its model contains.
+ * @param {Page} page
+ */
+function differences(page) {
+  const { model } = page;
+  const some = ["sentence", "head", "layer", ...(!model || bothWays(model) ? ["direction"] : []), ...(hasOthers(page) ? ["model"] : [])];
+  return some.filter((other) => asked(page, other).every((question) => hasRun(page, question)));
+}
+
+/** What B differs in: as the link says, if it can. @param {Page} page */
+function differs(page) {
+  const { other } = page.link.options;
+  const some = differences(page);
+  return some.includes(other) ? other : some[0];
+}
+
+/** The most numbers of a second run that a share contains beyond what is shown. */
+const MOST = 2 ** 20;
+
+/**
+ * The question about a run, for all its attention: then each of its heads can be shown without its model.
+ * @param {Page} page
+ * @param {import("../../state/view-requests.js").Question} question
+ */
+function everywhere(page, question) {
+  const trace = /** @type {{model?: string}} */ ("trace" in question ? question.trace : {});
+  const model = page.models.find(({ id }) => id === trace.model) ?? page.model;
+  const rows = blocks(model).flatMap((block) => block.rows.map(({ place }) => place));
+  const tokens = Math.max(...Object.values(page.trace?.tokens ?? {}).map(({ length }) => length));
+  const numbers = blocks(model).reduce((sum, { id, rows }) => sum + rows.length * extent(model, id).heads * tokens ** 2, 0);
+  if (numbers > MOST) return question;
+  return { trace: { ...trace, select: rows.flatMap((place) => [`${place}.weights`, `${place}.mask`]) } };
+}
 
 /** @param {Context} context @returns {import("../../parts/controls.js").Control} */
-const differences = ({ store, t }) => ({
+const choices = ({ store, t }) => ({
   option: "other",
   label: t("B differs in"),
-  values: () => {
-    const always = { sentence: t("a word"), head: t("the head"), layer: t("the layer") };
-    return turns(store.get()) ? { ...always, direction: t("the direction") } : always;
+  values() {
+    /** @type {Record<string, string>} */
+    const names = { sentence: t("a word"), head: t("the head"), layer: t("the layer"), direction: t("the direction"), model: t("the model") };
+    return Object.fromEntries(differences(store.get()).map((other) => [other, names[other]]));
   },
 });
 
 /** @type {NonNullable<View["settle"]>} */
 function settle(page) {
-  const { link } = page;
-  return link.options.other !== "direction" || turns(page) ? link : { ...link, options: { ...link.options, other: "sentence" } };
-}
-
-/**
- * Why the two directions cannot be compared.
- * @param {Context} context
- * @param {Problem | null} wrong  of B
- * @returns {import("../../lib/render.js").Described[]}
- */
-function hints({ store, t }, wrong) {
-  const { link } = store.get();
-  if (link.options.other !== "direction") return [];
-  if (wrong?.kind === "frozen") return [el("p", {}, wording(t, wrong))];
-  if (between(blockAt(store.get())))
-    return wrong
-      ? [el("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
-      : [];
-  const onclick = () => store.go({ block: across(store.get().model).id, query: null, key: null });
-  const button = el("button", { type: "button", className: "button", onclick }, t("Show cross-attention"));
-  const why = t("The two directions can be compared only in cross-attention, where one language looks at the other.");
-  return [el("p", {}, why), button];
+  const other = differs(page);
+  if (other === "model" && hasOthers(page)) return placed(page);
+  return other === page.link.options.other ? page.link : { ...page.link, options: { ...page.link.options, other } };
 }

@@ -3,7 +3,7 @@
  * the encoder read that.
  */
 
-import { across, attention, extent, place, within } from "../../data/attentions.js";
+import { across, attention, extent, nexts, place, predicting, within } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -16,6 +16,7 @@ import { mean, row } from "../../data/wire.js";
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/attentions.js").Block} Block */
 /** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {{labels: Label[], weights: number[]}} Strip */
 
 /** @param {Page} page @param {string} block @returns {{block: string, layer: number, head: number}}  what is shown of it */
@@ -25,31 +26,37 @@ function spot({ link, model }, block) {
 }
 
 /**
- * The three attentions shown: self-attention, cross-attention, and the encoder's self-attention.
+ * The three attentions shown: self-attention, cross-attention, and the encoder's self-attention; of a
+ * decoder, only its self-attention.
  * @param {Pick<Page, "model">} page
+ * @returns {{own: Block, joins?: Block, read?: Block}}
  */
 function looks({ model }) {
   const joins = across(model);
+  if (!joins.id) return { own: predicting(model) };
   return { own: within(model, joins.query), joins, read: within(model, joins.key) };
 }
 
-/** @param {Page} page @returns {string[]} */
-export const needed = (page) =>
-  Object.values(looks(page)).flatMap(({ id }) =>
+/** What the view shows of a run. @param {Page} page @returns {string[]}  names of tensors */
+export const wanted = (page) => [
+  ...Object.values(looks(page)).flatMap(({ id }) =>
     ["weights", "mask"].map((name) => place(page.model, spot(page, id), name)),
-  );
+  ),
+  ...nexts(page.model),
+];
 
 /**
  * @param {Page} page
+ * @param {Trace} trace
  * @param {string} block
  * @param {number} query
  * @returns {number[] | null}  weights of the head, or the mean of the heads; null: not loaded yet
  */
-function weights(page, block, query) {
+function weights(page, trace, block, query) {
   const at = spot(page, block);
-  const tensor = page.trace?.tensors[place(page.model, at, "weights")];
-  if (!page.trace || !tensor) return null;
-  const matrix = page.link.options.heads_of === "head" ? attention(page.model, page.trace, at) : mean(tensor);
+  const tensor = trace.tensors[place(page.model, at, "weights")];
+  if (!tensor) return null;
+  const matrix = page.link.options.heads_of === "head" ? attention(page.model, trace, at) : mean(tensor);
   return matrix && query < matrix.rows ? [...row(matrix, query)] : null;
 }
 
@@ -66,27 +73,30 @@ export function createLooks(context) {
   );
 
   /** @param {Scene} scene */
-  function show({ page, at, agrees }) {
+  function show({ page, ran, row, agrees }) {
     picker.refresh();
-    if (!page.trace || !agrees) return;
-    const blocks = looks(page);
-    const { texts } = sides(page.trace);
-    const [source, target] = [texts[blocks.joins.key], texts[blocks.joins.query]];
-    const [own, other] = [weights(page, blocks.own.id, at), weights(page, blocks.joins.id, at)];
-    if (!own || !other) return;
+    if (!ran || !agrees) return;
+    const { own: self, joins, read: reader } = looks(page);
+    const { texts } = sides(ran);
+    const target = texts[self.query];
+    const own = weights(page, ran, self.id, row);
+    if (!own) return;
+    const written = (/** @type {import("../../lib/dom.js").Child[]} */ says) =>
+      panel(self, says, t("decoder self-attention"), { labels: target.slice(0, row + 1), weights: own.slice(0, row + 1) });
+    if (!joins || !reader) return render(strips, written([t("at the text so far")]));
+    const source = texts[joins.key];
+    const other = weights(page, ran, joins.id, row);
+    if (!other) return;
     const best = strongest(other, source);
     const sink = sinkOf(other, source);
-    const read = best === null ? null : weights(page, blocks.read.id, best);
+    const read = best === null ? null : weights(page, ran, reader.id, best);
     const reading = best === null ? [] : say(t("how the encoder read {token}"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
     render(
       strips,
-      panel(blocks.joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),
+      panel(joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),
       sink !== null && el("p", { key: "sink", className: "note" }, say(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: two(other[sink]) })),
-      panel(blocks.own, [t("at what it has written")], t("decoder self-attention"), {
-        labels: target.slice(0, at + 1),
-        weights: own.slice(0, at + 1),
-      }),
-      read && panel(blocks.read, reading, t("encoder self-attention"), { labels: source, weights: read }),
+      written([t("at what it has written")]),
+      read && panel(reader, reading, t("encoder self-attention"), { labels: source, weights: read }),
     );
   }
 
@@ -161,7 +171,7 @@ function createPicker({ store, t }) {
   function refresh() {
     const { link, model } = store.get();
     if (!model) return;
-    const { layers, heads } = extent(model, across(model).id);
+    const { layers, heads } = extent(model, across(model).id || predicting(model).id);
     render(layer, numbers(layers, (n) => t("Layer {n}", { n })));
     render(head, el("option", { value: "mean" }, t("mean of {n} heads", { n: heads })), numbers(heads, (n) => t("Head {n}", { n })));
     layer.value = String(link.layer);

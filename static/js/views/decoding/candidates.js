@@ -61,7 +61,7 @@ function advice(t, { page, plan, step, frozen }) {
   if (frozen && page.link.target === null && plan.method === "sample")
     return t("A share keeps the sampled tokens, not the candidates. Open it live to see those.");
   if (isFixed(page)) return "";
-  const click = t("Click another token, and the translation continues from there.");
+  const click = t("Click another token, and the text continues from there.");
   if (plan.method !== "sample" || step.forced) return click;
   const pool = step.beams[0]?.pool;
   return pool ? prose([t("Sampled from {pool} tokens; the others were excluded.", { pool }), click]) : click;

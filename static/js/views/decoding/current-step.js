@@ -5,8 +5,10 @@ import { el } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { own, plan } from "../../data/decode-options.js";
 import { answer, traced } from "../../state/view-requests.js";
-import { hypothesis, onPath, written } from "../../compute/decoding-steps.js";
+import { decodeOf, shownRun, stepOf } from "../../state/continued-run.js";
+import { hypothesis, ofContinuation, onPath, written } from "../../compute/decoding-steps.js";
 import { labels, languages } from "../../data/tokens.js";
+import { wanted } from "./attention-rows.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
@@ -25,7 +27,10 @@ import { labels, languages } from "../../data/tokens.js";
  * @property {import("../../data/tokens.js").Label[]} labels  of what is written
  * @property {number[]} probabilities  of what is written; NaN where not known
  * @property {number | undefined} rank  of the token written now, if known
- * @property {boolean} agrees  whether the page's trace has the same tokens
+ * @property {Trace | null} ran  the run with these tokens; null: loading
+ * @property {number} row  the row of the step in it
+ * @property {Trace["output"] | null} output  what the model wrote in it
+ * @property {boolean} agrees  whether that run has the same tokens
  * @property {Trace["output"] | null} other  the model's own translation, if another one is shown
  * @property {string} lang  of the translation
  */
@@ -35,7 +40,7 @@ export const bent = ({ link }) => link.target !== null || plan(link.decode).pref
 
 /** The model's own translation. @param {Page} page */
 export const unbent = (page) =>
-  traced(page, { target: null, pad_to: null, decode: own(page.link.decode), select: [] });
+  traced(page, { target: null, pad_to: null, decode: decodeOf(page, own(page.link.decode)), select: [] });
 
 /**
  * @param {Page} page
@@ -47,11 +52,12 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
   const pieces = written(run);
   const { trace, link } = page;
   if (!pieces.length || !trace) return null;
-  const at = Math.min(link.query ?? 0, pieces.length - 1, run.steps.length - 1);
+  const ran = shownRun(page, wanted(page));
+  const output = ran && ofContinuation(ran.output);
+  const at = Math.min(stepOf(page) ?? 0, pieces.length - 1, run.steps.length - 1);
   const ids = pieces.map(({ id }) => id);
   const step = run.steps[at];
-  const agrees =
-    trace.output.tokens.length === ids.length && trace.output.tokens.every(({ id }, i) => id === ids[i]);
+  const agrees = output?.tokens.length === ids.length && output.tokens.every(({ id }, i) => id === ids[i]);
   /** @type {Trace | import("../../data/problem.js").Problem | undefined} */
   const unforced = bent(page) ? answer(page, unbent(page)) : undefined;
   const [, lang] = languages(trace.direction);
@@ -74,9 +80,12 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
       lang,
     ),
     probabilities: ids.map((_, t) => chance(run.steps[t], ids)),
-    rank: onPath(step, ids)?.rank ?? (agrees ? /** @type {any} */ (trace.output).ranks?.[at] : undefined),
+    rank: onPath(step, ids)?.rank ?? (agrees ? output?.ranks?.[at] : undefined),
+    ran,
+    row: (ran?.output.continues ?? 0) + at,
+    output,
     agrees,
-    other: unforced && "output" in unforced ? unforced.output : null,
+    other: unforced && "output" in unforced ? ofContinuation(unforced.output) : null,
     lang,
   };
 }

@@ -8,6 +8,8 @@ import { bindTyping } from "../../parts/text-input.js";
 import { shareBar } from "../../draw/proportion-bar.js";
 import { token } from "../../draw/token.js";
 import { measure } from "../../compute/decoding-steps.js";
+import { outputKind } from "../../data/output.js";
+import { continues } from "../../state/continued-run.js";
 import { labels } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -25,7 +27,6 @@ export function createScoring({ store, t, own }, { go }) {
   const label = h(
     "label",
     { className: "ask", for: own("own-translation") },
-    t("Type a translation of your own, and see how the model would score it"),
   );
   const ledgers = h("div", { className: "ledgers" });
   const element = h(
@@ -45,17 +46,20 @@ export function createScoring({ store, t, own }, { go }) {
   let said = "";
 
   /** @param {Scene} scene */
-  function show({ page, lang, other, at }) {
-    const { link, trace } = page;
+  function show({ page, lang, other, output, at }) {
+    const { link } = page;
+    const translates = outputKind(page.model) === "translation";
+    label.hidden = form.hidden = continues(page);
+    label.textContent = translates ? t("Type a translation of your own, and see how the model would score it") : t("Type an output of your own, and see how the model would score it");
     box.readOnly = submit.disabled = isFixed(page);
     box.lang = lang;
     if ((link.target ?? "") !== said) said = box.value = link.target ?? "";
-    if (!trace) return;
+    if (!output) return;
     const open = link.target !== null;
-    const mine = open ? t("Your translation") : t("What is written now");
+    const mine = open ? (translates ? t("Your translation") : t("Your output")) : t("What is written now");
     render(
       ledgers,
-      ledger(t, mine, trace.output, { lang, open, at, go }),
+      ledger(t, mine, output, { lang, open, at, go }),
       open && other && ledger(t, t("The model’s own"), other, { lang, open, at: null, go }),
     );
   }

@@ -195,7 +195,7 @@ const letters = (text) => [...text].reduce((sum, sign) => sum + (sign > "\u2e7f"
 /** @param {Context} context @param {boolean} beams @param {number} alpha */
 function legend({ t }, beams, alpha) {
   const kinds = [
-    ["best", beams ? t("the final translation") : t("written")],
+    ["best", beams ? t("the final text") : t("written")],
     ...(beams ? [["live", t("kept")]] : []),
     ["pruned", beams ? t("pruned") : t("not chosen")],
   ];

@@ -3,8 +3,10 @@
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
 import { createAsker } from "../../data/retry.js";
+import { continues, decodeOf, shownRun } from "../../state/continued-run.js";
 import { keyOf } from "../../state/view-requests.js";
 import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
+import { wanted } from "./attention-rows.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../compute/decoding-steps.js").Run} Run */
@@ -60,9 +62,13 @@ export function createFeed(source, changed) {
 
     /** Request what the link selects. @param {Page} page */
     follow(page) {
-      const { share, live, trace, status } = page;
-      if (share && !live) return void (trace && thaw(page.model, trace));
-      const body = asked(page);
+      const { share, live, status } = page;
+      if (share && !live) {
+        const trace = shownRun(page, wanted(page));
+        return void (trace && thaw(page.model, trace));
+      }
+      // A model of one text takes it under another name.
+      const body = page.model && asked(page);
       if (!body || status === "empty" || status === "failed") return;
       const key = keyOf({ trace: body });
       if (key !== state.key) void listen(key, body);
@@ -82,13 +88,15 @@ export function createFeed(source, changed) {
  * @param {Page} page
  * @returns {object | null}  null: the tokens of the target are not known yet
  */
-function asked({ link, model, trace, status }) {
+function asked(page) {
+  const { link, model, trace, status } = page;
   const {
     target,
     pad_to: _,
     select: __,
     ...run
   } = /** @type {Record<string, unknown>} */ (request(model, link, []));
+  if (continues(page)) return { ...run, decode: decodeOf(page), candidates: CANDIDATES };
   if (target === undefined) return { ...run, candidates: CANDIDATES };
   if (!trace || status !== "ready") return null;
   const prefix = trace.output.tokens.map(({ id }) => id);

@@ -10,6 +10,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
 import { measure, parting } from "../../compute/decoding-steps.js";
+import { continues } from "../../state/continued-run.js";
 import { labels } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -21,16 +22,17 @@ import { labels } from "../../data/tokens.js";
  * @param {{undo: () => void}} actions
  */
 export function createVersus({ t }, { undo }) {
-  const element = h("section", { className: "versus", "aria-label": t("Beside the model’s own translation") });
+  const element = h("section", { className: "versus" });
 
   /** @param {Scene} scene */
-  function show({ page, lang, other, at }) {
-    const { trace, link } = page;
-    element.hidden = !trace || !other;
-    if (!trace || !other) return;
-    const ours = trace.output;
+  function show({ page, lang, other, output: ours, at }) {
+    const { link } = page;
+    const text = continues(page);
+    element.hidden = !ours || !other;
+    if (!ours || !other) return;
+    element.setAttribute("aria-label", text ? t("Beside the model’s own continuation") : t("Beside the model’s own output"));
     const from = parting(ours.tokens, other.tokens);
-    const name = link.target === null ? t("your choice") : t("your translation");
+    const name = link.target === null ? t("your choice") : t("your own");
     const heads = ["", "", t("ln P"), t("score"), t("perplexity")].map((head) => el("span", {}, head));
     render(
       element,
@@ -44,7 +46,7 @@ export function createVersus({ t }, { undo }) {
       el(
         "div",
         { className: "say" },
-        el("p", { className: "verdict", role: "status" }, verdict(t, ours, other, from)),
+        el("p", { className: "verdict", role: "status" }, verdict(t, ours, other, from, text)),
         el("button", { type: "button", className: "button", hidden: isFixed(page), onclick: undo }, t("Back to the model’s own")),
       ),
     );
@@ -86,10 +88,11 @@ function line(name, kind, output, tokens) {
  * @param {Output} ours
  * @param {Output} other
  * @param {number} from
+ * @param {boolean} text  whether they continue a text
  */
-function verdict(t, ours, other, from) {
+function verdict(t, ours, other, from, text) {
   if (from === ours.tokens.length && from === other.tokens.length)
-    return t("This is also the model’s own translation.");
+    return text ? t("This is also the model’s own continuation.") : t("This is also the model’s own output.");
   const gap = measure(other.logprobs).logprob - measure(ours.logprobs).logprob;
   const times = Math.exp(Math.abs(gap));
   const factor =

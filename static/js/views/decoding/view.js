@@ -1,18 +1,20 @@
 /** How a translation is written: step by step, with the alternatives and where the model looked. */
 
 import { isFixed } from "../../state/share-contents.js";
-import { between, nexts } from "../../data/attentions.js";
+import { between, continuing } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
-import { choice } from "../../state/options.js";
+import { LENGTH, atStep, continued, continues } from "../../state/continued-run.js";
+import { choice, whole } from "../../state/options.js";
+import { continuationLength } from "../../parts/continuation-length.js";
 import { trouble } from "../../parts/problem-line.js";
 import { own, plan, said } from "../../data/decode-options.js";
 import { file } from "../../draw/svg.js";
 import { createBranches } from "./search-tree.js";
 import { createCandidates } from "./candidates.js";
 import { createFeed } from "./step-stream.js";
-import { createLooks, needed } from "./attention-rows.js";
+import { createLooks, wanted } from "./attention-rows.js";
 import { methods } from "./method.js";
 import { bent, sceneOf, told, unbent } from "./current-step.js";
 import { createScoring } from "./own-translation.js";
@@ -29,17 +31,17 @@ export const decoding = {
   name: (t) => t("Decoding"),
   about: (t) =>
     t(
-      "A translation is written one token at a time. Go through it with Back and Next, or let it play: the bars show " +
+      "A model writes one token at a time. Go through the steps with Back and Next, or let it play: the bars show " +
       "the tokens that could come next and their probabilities, the columns where the model looks while it " +
-      "writes this one. Click another token, and the translation continues from there. Beam search keeps " +
-      "several partial translations at once; sampling picks tokens at random by probability.",
+      "writes this one. Click another token, and the text continues from there. Beam search keeps " +
+      "several partial texts at once; sampling picks tokens at random by probability.",
     ),
-  blocks: between,
-  capabilities: ["decode"],
+  blocks: (block) => between(block) || continuing(block),
+  capabilities: ["decode", "candidates"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true, twice: 760 },
-  options: { heads_of: choice("mean", "head") },
-  needs: (page) => [...needed(page), ...nexts(page.model)],
-  asks: (page) => (bent(page) ? [unbent(page)] : []),
+  options: { heads_of: choice("mean", "head"), nth: whole(0, 999) },
+  needs: (page) => (continues(page) ? [] : wanted(page)),
+  asks: (page) => [...(continues(page) ? [continued(page, wanted(page))] : []), ...(bent(page) ? [unbent(page)] : [])],
   lights: () => [{ part: "output" }],
   mount,
 };
@@ -57,6 +59,8 @@ function mount(context, root) {
   let shown = [];
 
   const controls = methods(context);
+  const length = continuationLength(context, LENGTH);
+  controls.append(length.element);
   const wrong = trouble(context, feed.retry);
   const { line: finding, inner } = context.finding();
   const line = createWriting(context, { go, scene: () => scene });
@@ -73,7 +77,7 @@ function mount(context, root) {
   /** @param {number} at */
   function go(at) {
     chosen = { at: -1, hypothesis: -1 };
-    store.go({ query: at, key: null });
+    store.go(atStep(store.get(), at));
     if (scene) context.announce(finding.textContent ?? "");
   }
 
@@ -82,7 +86,7 @@ function mount(context, root) {
     chosen = { at, hypothesis };
     shown = [];
     if (scene?.at === at) show();
-    else store.go({ query: at, key: null });
+    else store.go(atStep(store.get(), at));
   }
 
   /** @param {number} row @param {number} id  to go on with after that hypothesis */
@@ -104,6 +108,7 @@ function mount(context, root) {
     const { run, frozen, waiting, problem } = feed.get();
     wrong.show(problem);
     controls.refresh();
+    length.refresh();
     const found = sceneOf(page, { run, frozen, waiting }, chosen);
     if (!found) return;
     const now = whatIsShown(found);
@@ -163,12 +168,11 @@ const goesOn = ({ step, ids, at }, row, id) => step.hypotheses[row].ids.every((o
 const detour = ({ step, at, page }, row, id) => ({
   target: null,
   decode: said({ ...plan(page.link.decode), prefix: [...step.hypotheses[row].ids, id] }),
-  query: at,
-  key: null,
+  ...atStep(page, at),
 });
 
 /** @param {Context} context */
 function undo({ store, announce, t }) {
   store.go({ target: null, decode: own(store.get().link.decode) }, "chosen");
-  announce(t("The model’s own translation again."));
+  announce(continues(store.get()) ? t("The model’s own continuation again.") : t("The model’s own output again."));
 }

@@ -18,7 +18,7 @@ const BEAT = 1200;
  */
 export function createWriting(context, { go, scene }) {
   const { t } = context;
-  const line = h("ol", { className: "written", "aria-label": t("The translation, one step per token") });
+  const line = h("ol", { className: "written", "aria-label": t("What the model writes, one step per token") });
   const transport = createTransport(context, {
     at: () => scene()?.at ?? 0,
     last: () => (scene()?.run.steps.length ?? 0) - 1,

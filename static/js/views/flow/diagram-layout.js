@@ -11,7 +11,9 @@ import { texts } from "../../data/attentions.js";
 /** Height of the column names above the rows. */
 export const HEAD = 46;
 const BAR = { wide: 92, narrow: 58 };
+/** Columns are at least this wide, and narrower before the diagram scrolls. */
 const COLUMN = { wide: 64, narrow: 46 };
+const LEAST = 26;
 
 /**
  * @param {{graph: Graph, tops: Step[], leaves: Record<Side, Step[]>}} content
@@ -33,7 +35,9 @@ export function layout({ graph, tops, leaves }, { width, height, wide, measure }
   const label = (/** @type {Step[]} */ steps) => Math.max(...texts(steps).map(measure)) + 16;
   const inputs = 2 * BAR[size] + Math.max(label(through ? leaves[below] : []), label(leaves[side]));
   const outputs = label(tops);
-  const span = Math.max(columns * COLUMN[size], Math.min(columns * 190, width - inputs - outputs - 8));
+  const free = width - inputs - outputs - 8;
+  const least = columns * Math.min(COLUMN[size], Math.max(LEAST, free / columns));
+  const span = Math.max(least, Math.min(columns * 190, free));
   const behind = (/** @type {Side} */ one) => through && one !== below;
   return {
     width: Math.ceil(inputs + span + outputs + 8),

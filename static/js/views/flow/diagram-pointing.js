@@ -21,12 +21,10 @@ export function bindDiagram(element, { store, graph, announce }) {
   /** @param {MouseEvent} event */
   function under(event) {
     const block = blockAt(store.get());
-    const { trace } = store.get();
     const shown = graph();
     const spot = shown && rowAt(event, { top: shown.tops.length, leaf: shown.leaves.length });
     if (spot?.rows === "top") return { query: { side: block.query, index: spot.index }, key: null };
-    const keys = trace?.tokens[block.key]?.length ?? 0;
-    if (!spot || spot.index >= keys) return null;
+    if (!spot || !shown || shown.nodes[shown.leaves[spot.index]].side !== block.key) return null;
     return { query: null, key: { side: block.key, index: spot.index } };
   }
   element.addEventListener("pointermove", (event) => {
@@ -35,7 +33,8 @@ export function bindDiagram(element, { store, graph, announce }) {
   element.addEventListener("pointerleave", () => store.hover(null));
   element.addEventListener("click", (event) => {
     const at = under(event);
-    if (!at) return;
+    // A sink is no token that a link could name.
+    if (!at || (at.key && at.key.index >= tokensOf(store))) return;
     const present = lit(store.get(), null).query;
     store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "pinned");
     announce();
@@ -79,10 +78,13 @@ export function chosenIn(store, { nodes, tops, leaves }) {
   return { top, leaf: leaf < 0 ? null : leaf };
 }
 
+/** The number of tokens that can be looked at. @param {Store} store */
+const tokensOf = (store) => store.get().trace?.tokens[blockAt(store.get()).key]?.length ?? 0;
+
 /** @param {Store} store @param {Graph} graph @param {number} down @param {number} right */
 function move(store, graph, down, right) {
-  const { link, trace } = store.get();
-  const keys = trace?.tokens[blockAt(store.get()).key]?.length ?? 0;
+  const { link } = store.get();
+  const keys = tokensOf(store);
   const query = within(chosenIn(store, graph).top + down, graph.tops.length);
   const key = right ? within((link.key ?? -1) + right, keys) : link.key;
   store.go({ query, key });

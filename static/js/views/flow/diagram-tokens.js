@@ -13,7 +13,7 @@ import { fine, s } from "../../draw/svg.js";
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
 /** @typedef {{element: SVGGElement, light: (on: boolean) => void}} Row  a token's */
 
-const NUMBER = 34;
+const NUMBER = 40;
 /** Height of a bar, in pixels. */
 const BAR = 10;
 

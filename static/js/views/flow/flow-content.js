@@ -3,6 +3,7 @@
 import { rollout } from "../../compute/flow.js";
 import { network } from "../../compute/maxflow.js";
 import { named, tensor } from "../../data/computed-tensors.js";
+import { sinkStep } from "../../data/sinks.js";
 import { memo } from "../../lib/memo.js";
 import { graphOf, names, needs, streamOf } from "./layer-means.js";
 
@@ -20,17 +21,32 @@ import { graphOf, names, needs, streamOf } from "./layer-means.js";
 const KEPT = 4;
 
 /**
+ * @param {import("../../state/types.js").Context["t"]} t
  * @param {import("../../state/store.js").Page} page
  * @returns {Shown | null}  null until everything is loaded
  */
-export function content(page) {
+export function content(t, page) {
   const { trace, model, link } = page;
   if (!trace || !model || !needs(page).every((name) => trace.tensors[name])) return null;
   return memo(trace, `flow ${link.block} ${link.layer}`, () => {
     const graph = graphOf(page);
     if (!graph) return null;
-    return { graph, stream: streamOf(page), names: names(model, trace, link.block), network: network(graph), flows: new Map() };
+    return { graph, stream: streamOf(page), names: labelled(t, graph, names(model, trace, link.block)), network: network(graph), flows: new Map() };
   }, KEPT);
+}
+
+/**
+ * The labels, with those of inputs that are learned sinks.
+ * @param {import("../../state/types.js").Context["t"]} t
+ * @param {Graph} graph
+ * @param {ReturnType<typeof names>} found
+ */
+function labelled(t, { nodes, leaves }, found) {
+  const texts = Object.entries(found.leaves).map(([text, steps]) => {
+    const sinks = leaves.filter((node) => nodes[node].side === text && nodes[node].index >= steps.length);
+    return [text, [...steps, ...sinks.map(() => sinkStep(t))]];
+  });
+  return { ...found, leaves: Object.fromEntries(texts) };
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../data/attentions.js";
 import { both, stack } from "../../compute/flow.js";
+import { sinkNeeds, sinkWeights, withSink } from "../../data/sinks.js";
 import { sides } from "../../data/tokens.js";
 import { combine } from "../../compute/aggregate-attention.js";
 import { cosines, norms, stations } from "../../compute/residual-stream.js";
@@ -55,7 +56,10 @@ function streamNames(page) {
 /** @param {Page} page @returns {string[]} */
 export function needs(page) {
   const weights = passed(page).flatMap(({ block, layers }) =>
-    Array.from({ length: layers }, (_, layer) => ["weights", "mask"].map((name) => place(page.model, { block, layer }, name))).flat(),
+    Array.from({ length: layers }, (_, layer) => [
+      ...["weights", "mask"].map((name) => place(page.model, { block, layer }, name)),
+      ...sinkNeeds(page.model, { block, layer }),
+    ]).flat(),
   );
   const stream = streamNames(page).flatMap(({ long, turned }) => [long, turned]);
   return [...new Set([...weights, `${blockAt(page).query}.embedding`, ...stream])];
@@ -82,10 +86,18 @@ export function graphOf(page) {
   return between(here) ? both(found[0], found[1], found[2], here) : stack(found[0], here.query);
 }
 
-/** @param {Page["model"]} model @param {Trace} trace @param {{block: string, layer: number}} at */
+/**
+ * Its last column is that of a learned sink, if there is one within a single text.
+ * @param {Page["model"]} model
+ * @param {Trace} trace
+ * @param {{block: string, layer: number}} at
+ */
 function mean(model, trace, { block, layer }) {
   const heads = blockOf(model, block).rows[layer]?.heads ?? 0;
-  const planes = Array.from({ length: heads }, (_, head) => attention(model, trace, { block, layer, head }));
+  const planes = Array.from({ length: heads }, (_, head) => {
+    const matrix = attention(model, trace, { block, layer, head });
+    return matrix && withSink(matrix, sinkWeights(model, trace, { block, layer, head }));
+  });
   const found = planes.filter((plane) => plane !== null);
   return found.length === heads ? combine(found, "mean") : null;
 }

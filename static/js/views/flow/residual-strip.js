@@ -13,20 +13,25 @@ import { drawing, enlarge, fine, s } from "../../draw/svg.js";
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 /** @typedef {import("./layer-means.js").Stream} Stream */
-/** @typedef {{row: number, measure: (text: string) => number, unit: number}} Room  rows as high as the diagram's; all of it so many times larger */
+/** @typedef {{row: number, width: number, measure: (text: string) => number, unit: number}} Room  rows as high as the diagram's; all of it so many times larger */
 /**
  * @typedef {object} Panel
  * @property {"length" | "cosine"} id
  * @property {string} name
  * @property {number[][]} values  [station][token]
  * @property {number} x
+ * @property {number} cell  width
  * @property {(value: number) => import("../../draw/scale.js").Rgb} shade
  * @property {number} reach  larger values are printed in their cells
  */
 /** @typedef {HTMLCanvasElement & {picture?: Record<string, number[][]>}} Cells  carries the numbers that it shows */
 
 const HEAD = 46;
-const CELL = 22;
+/** Widths of a cell: it is narrower before the strip scrolls. */
+const CELL = { least: 12, most: 22 };
+
+/** Whether a cell of a width has room for a number. @param {number} cell */
+export const prints = (cell) => cell === CELL.most;
 
 /**
  * Draw the strip once per layer: cells on a canvas, labels above it; the highlighted token changes
@@ -36,9 +41,10 @@ const CELL = 22;
  * @param {Theme} theme
  * @param {Translate} t
  */
-export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t) {
-  const { left, across, gap, width, height } = stripRoom({ stream, tokens }, { row, measure }, t);
-  const shown = panels(stream, { left, across, gap }, theme, t);
+export function createStrip({ stream, tokens }, room, theme, t) {
+  const { row, unit } = room;
+  const { left, cell, across, gap, width, height } = stripRoom({ stream, tokens }, room, t);
+  const shown = panels(stream, { left, cell, across, gap }, theme, t);
   const labels = tokens.map((token, i) =>
     nameText(token, theme, { x: left - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central" }),
   );
@@ -57,40 +63,42 @@ export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t
 /**
  * The size of the strip, in the drawing's pixels, and the positions of its panels.
  * @param {{stream: Stream, tokens: import("../../data/tokens.js").Step[]}} content
- * @param {Pick<Room, "row" | "measure">} room
+ * @param {Room} room
  * @param {Translate} t
  */
-export function stripRoom({ stream, tokens }, { row, measure }, t) {
+export function stripRoom({ stream, tokens }, { row, width: free, measure }, t) {
   const left = Math.max(...texts(tokens).map(measure)) + 12;
-  const across = stream.stations.length * CELL;
   const heading = measure(t("cosine to embedding"));
+  const count = stream.stations.length;
+  const cell = Math.min(CELL.most, Math.max(CELL.least, Math.floor((free - left - 28) / 2 / count)));
+  const across = count * cell;
   const gap = Math.max(24, measure(t("length")) - across + 16);
   const width = Math.ceil(left + across + gap + Math.max(across, heading) + 4);
-  return { left, across, gap, width, height: Math.ceil(HEAD + tokens.length * row + 2) };
+  return { left, cell, across, gap, width, height: Math.ceil(HEAD + tokens.length * row + 2) };
 }
 
 /**
  * @param {Stream} stream
- * @param {{left: number, across: number, gap: number}} room
+ * @param {{left: number, cell: number, across: number, gap: number}} room
  * @param {Theme} theme
  * @param {Translate} t
  * @returns {Panel[]}
  */
-function panels({ norms, cosines }, { left, across, gap }, theme, t) {
+function panels({ norms, cosines }, { left, cell, across, gap }, theme, t) {
   const longest = reach(norms);
   const [lengths, directions] = [sequential(theme), diverging(theme)];
   return [
-    { id: "length", name: t("length"), values: norms, x: left, shade: (value) => colour(lengths, value / longest), reach: longest },
-    { id: "cosine", name: t("cosine to embedding"), values: cosines, x: left + across + gap, shade: (value) => colour(directions, (value + 1) / 2), reach: 1.001 },
+    { id: "length", name: t("length"), values: norms, x: left, cell, shade: (value) => colour(lengths, value / longest), reach: longest },
+    { id: "cosine", name: t("cosine to embedding"), values: cosines, x: left + across + gap, cell, shade: (value) => colour(directions, (value + 1) / 2), reach: 1.001 },
   ];
 }
 
 /** @param {Panel} panel @param {Stream} stream @param {Theme} theme @param {Translate} t */
-function heads({ name, x }, { stations }, theme, t) {
+function heads({ name, x, cell }, { stations }, theme, t) {
   return [
     s("text", { x, y: HEAD - 30, fill: theme.muted }, name),
     ...stations.map((station, n) =>
-      s("text", { x: fine(x + (n + 0.5) * CELL), y: HEAD - 12, "text-anchor": "middle", fill: theme.muted }, sign(station, t)),
+      s("text", { x: fine(x + (n + 0.5) * cell), y: HEAD - 12, "text-anchor": "middle", fill: theme.muted }, sign(station, t)),
     ),
   ];
 }
@@ -106,16 +114,16 @@ function cells(panels, row, { width, height }, unit, theme) {
   brush.font = `${theme.size}px ${theme.font}`;
   brush.textAlign = "center";
   brush.textBaseline = "middle";
-  for (const { values, x, shade, reach } of panels)
+  for (const { values, x, cell, shade, reach } of panels)
     values.forEach((all, n) =>
       all.forEach((value, i) => {
         if (Number.isNaN(value)) return;
         const paint = shade(value);
         brush.fillStyle = css(paint);
-        brush.fillRect(x + n * CELL, HEAD + i * row, CELL - 1, row - 1);
-        if (value <= reach) return;
+        brush.fillRect(x + n * cell, HEAD + i * row, cell - 1, row - 1);
+        if (value <= reach || !prints(cell)) return;
         brush.fillStyle = legible(paint);
-        brush.fillText(String(Math.round(value)), x + (n + 0.5) * CELL, HEAD + (i + 0.5) * row, CELL - 3);
+        brush.fillText(String(Math.round(value)), x + (n + 0.5) * cell, HEAD + (i + 0.5) * row, cell - 3);
       }),
     );
   canvas.picture = Object.fromEntries(panels.map(({ id, values }) => [id, values]));

@@ -4,13 +4,14 @@
  */
 
 import { between, blockAt } from "../../data/attentions.js";
+import { sinksNeeded } from "../../data/sinks.js";
 import { four, two } from "../../lib/numbers.js";
 import { reach } from "../../compute/residual-stream.js";
 import { diverging, sequential } from "../../draw/scale.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
 import { ramp } from "../../parts/scale.js";
-import { step } from "../../draw/token.js";
+import { quotedStep } from "../../draw/token.js";
 import { FAINT, STRONG } from "./diagram-edges.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -24,9 +25,9 @@ export function finding({ store, say, t }, { graph, names }, { top, named, rollo
   const { side, index } = graph.nodes[graph.leaves[named]];
   const flows = flow[named];
   return say(t("From {token} in layer {layer} back to {input}: rollout {rollout}, flow {flow}."), {
-    token: step(names.tops[top]),
+    token: el("span", { className: "as-query" }, quotedStep(names.tops[top])),
     layer: store.get().link.layer + 1,
-    input: step(names.leaves[side][index]),
+    input: el("span", { className: "as-key" }, quotedStep(names.leaves[side][index])),
     rollout: four(rollout[named]),
     flow: flows === undefined ? "…" : four(flows),
   });
@@ -51,14 +52,15 @@ export function series({ t }, { norms, cosines }, top) {
  * The legend of the stream's colours.
  * @param {Context} context
  * @param {import("./layer-means.js").Stream} stream
+ * @param {boolean} printed  whether cells have room for the lengths beyond the scale
  */
-export function scales({ t, theme }, { norms }) {
+export function scales({ t, theme }, { norms }, printed) {
   const most = reach(norms);
-  const beyond = norms.flat().some((length) => length > most);
+  const longest = Math.max(...norms.flat());
   return [
     el("span", {}, t("length")),
     ...ramp(sequential(theme()), "0", two(most)),
-    beyond && el("span", {}, t("(longer vectors print their length)")),
+    longest > most && el("span", {}, printed ? t("(longer vectors print their length)") : t("(longer vectors, up to {longest}, have the same colour)", { longest: two(longest) })),
     el("span", { className: "second" }, t("cosine to embedding")),
     ...ramp(diverging(theme()), "−1", "1"),
   ];
@@ -83,6 +85,9 @@ export function remarks({ store, t }) {
       weight: two(FAINT.least),
       part: STRONG.least,
     }),
+    ...(sinksNeeded(store.get().model, blockAt(store.get()).id).length && !joins
+      ? [t("The last input stands for the learned attention sinks of all layers: they take weight, but are no tokens.")]
+      : []),
     store.get().model?.norm === "pre"
       ? t("The residual stream is shown at the input and after every sublayer; a number marks the start of each layer. In this model no layer norm lies on the stream.")
       : t("The residual stream is shown at the input and after every sublayer; a number marks the start of each layer. Length is measured before the layer norm, direction after it."),

@@ -20,6 +20,7 @@ import { createDiagram } from "./layer-diagram.js";
 import { createMaxFlows } from "./max-flows.js";
 import { createLateStrip } from "./late-strip.js";
 import { caution, finding, remarks, scales, series } from "./summary.js";
+import { prints, stripRoom } from "./residual-strip.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -71,7 +72,7 @@ function mount(context, root) {
 
   function draw() {
     options.refresh();
-    shown = content(store.get());
+    shown = content(context.t, store.get());
     if (!shown) return;
     drawn = drawIn(context, places, strip, shown);
     light();
@@ -158,8 +159,11 @@ function drawIn(context, places, strip, { graph, names: { tops, leaves }, stream
   const row = Math.min(ROW, diagram.row);
   places.diagram.replaceChildren(enlarge(diagram.svg, unit));
   places.diagram.dataset.drawn = "";
-  if (stream) render(places.scale, scales(context, stream));
-  if (stream) strip.draw({ stream, tokens: tops }, { row, measure, unit }, theme, t);
+  if (stream) {
+    const space = { row, width: width / unit, measure, unit };
+    render(places.scale, scales(context, stream, prints(stripRoom({ stream, tokens: tops }, space, t).cell)));
+    strip.draw({ stream, tokens: tops }, space, theme, t);
+  }
   places.reading.show(caution(t), remarks(context));
   return { diagram };
 }

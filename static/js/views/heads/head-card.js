@@ -5,7 +5,8 @@ import { tile as paintTile } from "../../draw/head-grid.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { known, patterns } from "../../compute/patterns.js";
+import { inGeneral, known, patterns } from "../../compute/patterns.js";
+import { place } from "../../data/attentions.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
@@ -15,11 +16,12 @@ const SIZE = 236;
 export function preview({ t }) {
   const title = h("h3", {});
   const says = h("p", {});
+  const general = h("p", { className: "general" });
   const canvas = h("canvas", { "aria-hidden": "true" });
   const numbers = h("dl", {});
   canvas.style.width = canvas.style.height = `${SIZE}px`;
   return {
-    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, canvas, numbers),
+    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, general, canvas, numbers),
 
     /** @param {import("../../parts/head-tile-data.js").Seen} seen @param {import("../../draw/head-grid.js").Tile} tile */
     show(seen, tile) {
@@ -28,6 +30,7 @@ export function preview({ t }) {
       title.textContent = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
       const off = isOff(seen.page, tile);
       says.textContent = off ? t("This head is off; it contributes nothing.") : summary ? patterns(t)[summary.pattern[head]].says : "";
+      render(general, generally(seen, tile, t));
       render(
         numbers,
         known(summary, t).map(([name, { name: called, unit }]) => {
@@ -39,6 +42,19 @@ export function preview({ t }) {
       draw(canvas, seen, tile);
     },
   };
+}
+
+/**
+ * What the head does over many sentences, with a link to its page.
+ * @param {import("../../parts/head-tile-data.js").Seen} seen
+ * @param {import("../../draw/head-grid.js").Tile} tile
+ * @param {Context["t"]} t
+ */
+function generally({ page: { model, link } }, { layer, head }, t) {
+  const at = place(model, { block: link.block, layer });
+  const words = inGeneral(model?.in_general?.[at]?.[head], t);
+  const href = `/heads/${model?.id}/${at}/${head}?lang=${link.lang}`;
+  return words && [el("a", { href }, t("In general")), t(": "), words];
 }
 
 /**

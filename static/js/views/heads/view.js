@@ -3,7 +3,9 @@
 import { arrange, ordered } from "../../draw/head-grid.js";
 import { file } from "../../draw/svg.js";
 import { tensorAt } from "../../data/tensor-address.js";
-import { blockAt, pictures, place, summaries } from "../../data/attentions.js";
+import { blockAt, place, summaries } from "../../data/attentions.js";
+import { pictures, thumbnails } from "../../data/glimpses.js";
+import { sinksNeeded } from "../../data/sinks.js";
 import { isLong } from "../../data/long-texts.js";
 import { lit } from "../../state/highlight.js";
 import { h } from "../../lib/dom.js";
@@ -47,7 +49,7 @@ export const heads = {
 
 /** @param {Page} page  Every head's picture, and what it does; of a long text its picture alone. */
 function needs({ model, link, trace }) {
-  return [...pictures(model, link.block), ...(isLong(trace) ? [] : summaries(model, link.block))];
+  return isLong(trace) ? pictures(model, link.block) : [...thumbnails(model, link.block), ...summaries(model, link.block)];
 }
 
 /** @type {View["mount"]} */
@@ -60,7 +62,7 @@ function mount(context, root) {
   const label = t("Heads. Arrow keys move between them, Enter enlarges.");
   const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
   const nothing = h("p", { className: "nothing-here", hidden: true });
-  const hint = h("p", { className: "note" }, t("Click a head, or press Enter, to enlarge it."));
+  const hint = h("p", { className: "note" });
   const options = h("div", { className: "options" }, sort.element, filter.element);
   root.append(
     options,
@@ -100,6 +102,7 @@ function mount(context, root) {
     seen = next;
     const { page, summary } = next;
     options.hidden = isLong(page.trace);
+    hint.textContent = [t("Click a head, or press Enter, to enlarge it."), strip(context, page)].join(" ");
     sort.fill(sorts(context, next));
     filter.fill(kinds(context, next));
     const wanted = { ...chosen(next), heads: next.heads };
@@ -132,6 +135,12 @@ function mount(context, root) {
     },
   };
 }
+
+/** What the column beside a picture is. @param {Context} context @param {Page} page */
+const strip = ({ t }, { model, trace, link }) =>
+  sinksNeeded(model, link.block).length && !isLong(trace)
+    ? t("The separate column at the right of each head is its weight on a learned attention sink, which is not a token.")
+    : "";
 
 /** @param {Seen} seen @returns {{by?: string, rising?: boolean, only?: string}}  as far as there is such */
 function chosen({ page, summary }) {

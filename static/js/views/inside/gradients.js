@@ -4,14 +4,16 @@
 
 import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
-import { attention, axes, blockAt } from "../../data/attentions.js";
+import { attention, axes, blockAt, predicting } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { farthest, relevance } from "../../compute/logit-lens.js";
+import { quoted, step } from "../../draw/token.js";
+import { contrastAt, gradientRow } from "../../compute/contrast.js";
+import { about, farthest, relevance } from "../../compute/logit-lens.js";
+import { labels, languages, plain } from "../../data/tokens.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { COVER } from "../../compute/aggregate-attention.js";
@@ -19,6 +21,9 @@ import { diverging, sequential } from "../../draw/scale.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
+
+/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {{written: Label, other: Label}} Both  the tokens of the contrast whose slopes are shown */
 
 /** In pixels: the gap between the two, and the width from which they are side by side. */
 const [GAP, PAIR] = [48, 720];
@@ -34,7 +39,7 @@ export function slopes(context) {
     { title: h("h4", {}), key: legend(context), matrix: matrix(t("Attention weights. Arrow keys move the cell, Escape unpins.")) },
     { title: h("h4", {}), key: legend(context), matrix: matrix(t("Gradient × attention. Arrow keys move the cell, Escape unpins.")) },
   ];
-  const colours = h("p", { className: "note" }, t("Orange: a larger weight makes the translation more probable; blue: less probable."));
+  const colours = h("p", { className: "note" });
   const pair = h("div", { className: "pair" }, ...parts.map(({ title, matrix, key }) => h("section", {}, title, h("div", { className: "scroller" }, matrix.element), key.element)));
   const element = h("section", { className: "of-slopes" }, h("h3", {}, t("Gradient × attention")), said, pair, colours, h("details", { className: "reading" }, h("summary", {}, t("How to read this")), note));
   let most = FAINT;
@@ -49,6 +54,18 @@ export function slopes(context) {
       picked: () => ({ row: lit(store.get(), null).query ?? 0, col: store.get().link.key ?? 0 }),
       tip,
     });
+  }
+
+  /** The tokens of the pinned row's contrast; null: the slopes are those of the whole output. @returns {Both | null} */
+  function both() {
+    const { model, trace, link } = store.get();
+    const row = trace && gradientRow(model, link, trace);
+    const [contrast, own] = trace && row !== null ? [contrastAt(model, trace, link, row), about(model, trace, row)] : [null, null];
+    if (!trace || row === null || !contrast || !own) return null;
+    const [, lang] = languages(trace.direction);
+    const { writes, id } = predicting(model);
+    const [written, other] = [own, contrast.other].map((one) => labels([{ ...one, start: 0, end: 0 }], lang)[0]);
+    return { written: writes ? axes(model, trace, id).rows[row].writes : written, other };
   }
 
   /** @param {"query" | "key"} axis @param {number | null} index */
@@ -72,15 +89,18 @@ export function slopes(context) {
 
   function draw() {
     const all = seen();
+    const { link, live } = store.get();
+    element.hidden = !all && !live;
     if (!all) return;
-    const { link } = store.get();
+    const of = both();
     const { width, height } = context.room();
     const theme = context.theme();
     const across = width >= PAIR ? 2 : 1;
     const best = farthest(all.slope);
     most = Math.max(Math.abs(best.value), FAINT);
     const place = { layer: link.layer + 1, head: link.head + 1 };
-    const titles = [t("Attention of layer {layer}, head {head}", place), t("Gradient × attention, nats")];
+    const named = of && { token: plain({ ...of.written, space: "" }), other: plain({ ...of.other, space: "" }) };
+    const titles = [t("Attention of layer {layer}, head {head}", place), named ? t("Gradient × attention of {token} rather than {other}, nats", named) : t("Gradient × attention, nats")];
     const shades = [
       { stops: sequential(theme), range: /** @type {[number, number]} */ ([0, 1]) },
       { stops: diverging(theme), range: /** @type {[number, number]} */ ([-most, most]) },
@@ -101,9 +121,10 @@ export function slopes(context) {
         largest: 40,
       });
     });
-    render(said, found(context, all, best));
+    render(said, found(context, all, best, of));
+    render(colours, meaning(context, of, link.options.contrast));
     const last = link.layer === blockAt(store.get()).rows.length - 1;
-    note.textContent = prose(remarks(t, last));
+    note.textContent = prose(of ? contrastRemarks(t, last) : remarks(t, last));
     light();
   }
 
@@ -128,21 +149,42 @@ export function slopes(context) {
  * @param {Context} context
  * @param {ReturnType<typeof axes>} shown
  * @param {ReturnType<typeof farthest>} best
+ * @param {Both | null} of
  */
-function found({ t, say }, { rows, cols }, best) {
-  return say(t("In this head the translation's log-probability is most sensitive to {query} → {key}: {value} nats."), {
+function found({ t, say }, { rows, cols }, best, of) {
+  const values = {
     query: el("span", { className: "as-query" }, step(rows[best.row])),
     key: el("span", { className: "as-key" }, step(cols[best.col])),
     value: plus(best.value, Math.abs(best.value) < 0.005 ? four : two),
-  });
+  };
+  return of
+    ? say(t("In this head the log-odds of {token} against {other} are most sensitive to {query} → {key}: {value} nats."), { ...values, token: quoted(of.written), other: quoted(of.other) })
+    : say(t("In this head the log-probability of the output is most sensitive to {query} → {key}: {value} nats."), values);
+}
+
+/** What the colours mean. @param {Context} context @param {Both | null} of @param {string | null} contrast  of the link */
+function meaning({ t, say }, of, contrast) {
+  if (of) return say(t("Orange: a larger weight speaks for {token}; blue: for {other}."), { token: quoted(of.written), other: quoted(of.other) });
+  const words = t("Orange: a larger weight makes the output more probable; blue: less probable.");
+  return [prose(contrast === null ? [words] : [words, t("Pin a row to see the gradient of its contrast.")])];
 }
 
 /** @param {Context["t"]} t @param {boolean} last  of the layers */
 const remarks = (t, last) => [
-  t("Exact as a slope: the derivative of the log-probability of the whole translation, all rows together, by this weight, through all later layers, times the weight."),
+  t("Exact as a slope: the derivative of the log-probability of the whole output, all rows together, by this weight, through all later layers, times the weight."),
   t("Only an approximation of the effect of removing the weight: a linear extrapolation to weight zero, without " +
     "renormalising."),
   last
     ? t("This is the last layer: a row affects only its own token.")
     : t("A row affects its own token and all tokens written after it."),
+];
+
+/** @param {Context["t"]} t @param {boolean} last  of the layers */
+const contrastRemarks = (t, last) => [
+  t("Exact as a slope: the derivative of the pinned row's log-odds by this weight, through all later layers, times the weight."),
+  t("Only an approximation of the effect of removing the weight: a linear extrapolation to weight zero, without " +
+    "renormalising."),
+  last
+    ? t("This is the last layer: only the weights of the pinned row affect it.")
+    : t("Earlier rows affect the pinned row as far as it reads them in later layers."),
 ];

@@ -4,6 +4,7 @@ import { onArrows } from "../../parts/arrow-keys.js";
 import { change, four, plus } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
+import { foldedRows } from "./folding.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
@@ -15,9 +16,8 @@ import { el, render } from "../../lib/render.js";
  * @param {(at: At) => void} pick
  */
 export function headTable({ t }, pick) {
-  const element = h("table", { className: "head-sums", "aria-label": t("What each head adds to the logit. Arrow keys " +
-    "move, Enter selects a head.") });
-  const lines = () => [...element.querySelectorAll("tbody tr")].map((line) => [...line.querySelectorAll("button")]);
+  const element = h("table", { className: "head-sums" });
+  const lines = () => [...element.querySelectorAll("tbody tr:not(.layers-hidden)")].map((line) => [...line.querySelectorAll("button")]);
 
   onArrows(element, (down, right, { target }) => {
     const cells = lines();
@@ -38,9 +38,10 @@ export function headTable({ t }, pick) {
   return {
     element,
 
-    /** @param {Sum} sum @param {Paint} paint @param {At} present */
-    draw(sum, paint, present) {
-      render(element, table(t, sum, (at, n, value) => cell(t, at, n, value, { paint, present, pick })));
+    /** @param {string} label @param {Sum} sum @param {Paint} paint @param {At} present @param {Parameters<typeof foldedRows>[2]} fold */
+    draw(label, sum, paint, present, fold) {
+      element.ariaLabel = label;
+      render(element, table(t, sum, fold, (at, n, value) => cell(t, at, n, value, { paint, present, pick })));
       const buttons = lines().flat();
       const focused = buttons.find((one) => one === document.activeElement);
       reach(focused ?? buttons.find((one) => one.ariaPressed === "true") ?? buttons[0]);
@@ -51,13 +52,14 @@ export function headTable({ t }, pick) {
 /**
  * @param {Context["t"]} t
  * @param {Sum} sum
+ * @param {Parameters<typeof foldedRows>[2]} fold
  * @param {(at: At, n: number, value: number) => import("../../lib/render.js").Described} cell
  */
-function table(t, { heads }, cell) {
+function table(t, { heads }, fold, cell) {
   /** Self-attention comes first in a layer. */
   const kinds = [t("self"), t("cross")];
   const names = heads[0].values[0].map((_, n) => el("th", { scope: "col" }, String(n + 1)));
-  const rows = heads[0].values.flatMap((_, layer) =>
+  const rows = foldedRows(t, heads[0].values.length, fold, names.length + 2, (layer) =>
     heads.map(({ block, values }, n) =>
       el(
         "tr",

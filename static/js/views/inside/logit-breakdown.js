@@ -1,34 +1,51 @@
-/** The breakdown of a logit: one row per kind of part, one column per layer, sums at the end. */
+/**
+ * The breakdown of a logit: one row per kind of part, one column per layer, sums at the end. A deep
+ * model's layers are rows.
+ */
 
 import { el } from "../../lib/render.js";
 import { LAYERS, total } from "../../compute/logit-lens.js";
 import { change } from "../../lib/numbers.js";
+import { foldedRows } from "./folding.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
 /** @typedef {import("./head-contributions.js").Paint} Paint */
 /** @typedef {{name: string, label: string, input: number | null, layers: (number | null)[]}} Line */
 
-/** @param {Context["t"]} t @param {Sum} sum @param {Paint} paint */
-export function ledgerTable(t, sum, paint) {
-  const layers = sum.heads[0].values.map((_, n) => t("layer {n}", { n: n + 1 }));
-  const names = [t("Part"), t("input"), ...layers, "Σ"].map((name) => el("th", { scope: "col" }, name));
-  const together = el("th", { scope: "row", colSpan: layers.length + 2 }, t("together"));
-  return el(
-    "table",
-    { className: "ledger-sums" },
-    el("thead", {}, el("tr", {}, names)),
-    el("tbody", {}, lines(t, sum).map((one) => row(one, paint))),
-    el("tfoot", {}, el("tr", {}, together, el("td", { className: "all" }, change(sum.sum)))),
-  );
+/**
+ * @param {Context["t"]} t
+ * @param {Sum} sum
+ * @param {Paint} paint
+ * @param {Parameters<typeof foldedRows>[2] | null} fold  of a deep model: its layers are rows, some of them folded
+ */
+export function ledgerTable(t, sum, paint, fold) {
+  const parts = lines(t, sum);
+  const count = sum.heads[0].values.length;
+  const all = el("td", { className: "all" }, change(sum.sum));
+  if (!fold) {
+    const layers = Array.from({ length: count }, (_, n) => t("layer {n}", { n: n + 1 }));
+    const rows = parts.map(({ name, label, input, layers }) => row(label, [input, ...layers], paint, { "data-part": name }));
+    return table([t("Part"), t("input"), ...layers, "Σ"], rows, [el("th", { scope: "row", colSpan: count + 2 }, t("together")), all]);
+  }
+  const layer = (/** @type {number} */ n) => row(t("layer {n}", { n: n + 1 }), parts.map(({ layers }) => layers[n]), paint, { "data-layer": n });
+  const rows = [
+    row(t("input"), parts.map(({ input }) => input), paint),
+    ...foldedRows(t, count, fold, parts.length + 2, (n) => [layer(n)]),
+  ];
+  const sums = parts.map(({ input, layers }) => total([input ?? 0, ...layers.map((value) => value ?? 0)]));
+  return table([t("Layer"), ...parts.map(({ label }) => label), "Σ"], rows, [el("th", { scope: "row" }, t("together")), ...sums.map((value) => el("td", {}, change(value))), all]);
 }
 
-/** @param {Line} line @param {Paint} paint */
-function row({ name, label, input, layers }, paint) {
-  const values = [input, ...layers];
+/** @param {string[]} names @param {import("../../lib/render.js").Child[]} rows @param {import("../../lib/render.js").Child[]} foot */
+const table = (names, rows, foot) =>
+  el("table", { className: "ledger-sums" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows), el("tfoot", {}, el("tr", {}, foot)));
+
+/** @param {string} label @param {(number | null)[]} values @param {Paint} paint @param {Record<string, string | number>} [data] */
+function row(label, values, paint, data = {}) {
   return el(
     "tr",
-    { "data-part": name },
+    data,
     el("th", { scope: "row" }, label),
     values.map((value) => (value === null ? el("td", {}) : el("td", { style: paint(value) }, change(value)))),
     el("td", { className: "row-sum" }, change(total(values.map((value) => value ?? 0)))),

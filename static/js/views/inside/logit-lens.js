@@ -3,11 +3,12 @@
  * token is marked.
  */
 
-import { four, two } from "../../lib/numbers.js";
+import { change, four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { shareBar } from "../../draw/proportion-bar.js";
 import { token } from "../../draw/token.js";
 import { labels } from "../../data/tokens.js";
+import { foldedRows } from "./folding.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/logit-lens.js").Layer} Layer */
@@ -16,10 +17,10 @@ import { labels } from "../../data/tokens.js";
 /**
  * @param {Context["t"]} t
  * @param {Layer[]} layers
- * @param {{written: import("../../data/tokens.js").Label, lang: string, count: number}} scene  how
- *   many candidates fit
+ * @param {{written: import("../../data/tokens.js").Label, lang: string, count: number, fold: Parameters<typeof foldedRows>[2], odds: (import("./wording.js").Rival & {paint: import("./head-contributions.js").Paint}) | null}} scene
+ *   count: how many candidates fit; odds: the contrast, if there is one
  */
-export function lensTable(t, layers, { written, lang, count }) {
+export function lensTable(t, layers, { written, lang, count, fold, odds }) {
   const shown = Math.min(count, layers[0].top.length);
   const names = el(
     "tr",
@@ -27,16 +28,19 @@ export function lensTable(t, layers, { written, lang, count }) {
     el("th", { scope: "col" }, t("Layer")),
     el("th", { scope: "colgroup", colSpan: shown }, t("Most probable after it")),
     el("th", { scope: "col", className: "own" }, token(written), " ", el("span", { className: "hidden" }, t("written"))),
+    odds && el("th", { scope: "col", className: "odds" }, token(written), " : ", token(odds.label), " ", el("span", { className: "hidden" }, t("log-odds, nats"))),
   );
-  const rows = layers.map(({ top, probability, rank }, n) =>
-    el(
+  const rows = foldedRows(t, layers.length, fold, shown + (odds ? 3 : 2), (n) => {
+    const { top, probability, rank } = layers[n];
+    return [el(
       "tr",
       {},
       el("th", { scope: "row" }, String(n + 1)),
       top.slice(0, shown).map((one) => cell(t, one, lang)),
       el("td", { className: "own" }, el("span", { className: "p" }, four(probability)), " ", el("span", { className: "rank" }, t("rank {rank}", { rank }))),
-    ),
-  );
+      odds && el("td", { className: "odds" }, el("span", { style: odds.paint(odds.lens[n]) }, change(odds.lens[n]))),
+    )];
+  });
   return el("table", { className: "lens" }, el("thead", {}, names), el("tbody", {}, rows));
 }
 

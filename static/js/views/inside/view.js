@@ -3,22 +3,24 @@
  * of the written token, and how the translation's probability depends on the selected head.
  */
 
-import { axes, between, blockOf, predicting } from "../../data/attentions.js";
+import { axes, blockOf, predicting } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
-import { change, four, tiny, two } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
-import { about, adds, contributions, lens, needed, settled, slopes, strongest } from "../../compute/logit-lens.js";
+import { contrastAt, contrastOption, isAwaited, settledContrast } from "../../compute/contrast.js";
+import { about, adds, contributions, lens, needed, settled, slopes } from "../../compute/logit-lens.js";
 import { legible } from "../../draw/paint.js";
 import { colour, css, diverging } from "../../draw/scale.js";
 import { labels, languages } from "../../data/tokens.js";
+import { contrastChoice } from "./contrast-choice.js";
+import { isDeep, kept } from "./folding.js";
 import { headTable } from "./head-contributions.js";
 import { ledgerTable } from "./logit-breakdown.js";
 import { lensTable } from "./logit-lens.js";
 import { slopes as gradients } from "./gradients.js";
+import { balanced, colours, column, found, headLabel, headRemarks, lensRemarks, sumRemarks } from "./wording.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -29,8 +31,8 @@ import { slopes as gradients } from "./gradients.js";
  * of a candidate, and of what is beside them.
  */
 const [PAIR, GAP, CANDIDATE, BESIDE] = [75, 4, 6.4, 13];
-/** In multiples of the font size: the width of the attentions' names, and of a head's number. */
-const [NAMES, HEAD] = [8, 3.6];
+/** In multiples of the font size: the width of the attentions' names, of a head's number, and of the lens's log-odds. */
+const [NAMES, HEAD, ODDS] = [8, 3.6, 6];
 /** The smallest limit of the colour scale, in logits, so that small values do not look large. */
 const FAINT = 0.5;
 
@@ -40,16 +42,19 @@ export const inside = {
   name: (t) => t("Inside"),
   about: (t) =>
     t(
-      "The parts of one decoder row. The logit lens reads each layer's stream as if it were the last: the tokens that " +
+      "The parts of one row. The logit lens reads each layer's stream as if it were the last: the tokens that " +
       "the model would write if it stopped there. Below that is what each head adds to the logit of the " +
       "written token, orange if it raises it, blue if it lowers it; all parts together are the logit. " +
-      "Gradient × attention shows how much the translation's log-probability depends on each weight of the " +
-      "selected head.",
+      "Gradient × attention shows how much the log-probability of the output depends on each weight of the " +
+      "selected head. “Rather than” contrasts the written token with another one: what speaks for the one, and " +
+      "what for the other.",
     ),
   blocks: ({ predicts }) => predicts,
   capabilities: ["lens"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none", twice: 480 },
-  needs: ({ model, link }) => (blockOf(model, link.block).predicts ? needed(model, link) : []),
+  options: { contrast: contrastOption() },
+  needs: ({ model, link, trace }) => (blockOf(model, link.block).predicts ? needed(model, link, trace) : []),
+  settle: settledContrast,
   lights: ({ model }) => [{ part: "output" }, { part: "residual", stack: predicting(model).stack }],
   mount,
 };
@@ -63,6 +68,15 @@ function mount(context, root) {
   const body = h("div", { className: "inside", hidden: true });
   const waiting = waitingLine(context, t("Looking inside …"));
   root.append(...(inner ? [inner] : []), waiting.element, body);
+
+  /** Whether all layers of a deep model are shown. */
+  let whole = false;
+  /** @param {boolean} now */
+  function unfold(now) {
+    whole = now;
+    paint();
+    /** @type {HTMLElement | null} */ (body.querySelector(".layers-shown"))?.focus();
+  }
 
   /** The highlighted decoder row. */
   function row() {
@@ -80,33 +94,42 @@ function mount(context, root) {
   function paint() {
     const { trace, link, model } = store.get();
     const at = row();
-    const [layers, sum] = trace ? [lens(model, trace, at), contributions(model, trace, at)] : [null, null];
+    const contrast = trace && contrastAt(model, trace, link, at);
+    const [layers, sum] = trace ? [lens(model, trace, at), contributions(model, trace, at, contrast?.with)] : [null, null];
     const token = trace && about(model, trace, at);
     if (!trace || !layers || !token || (adds(model) && !sum)) return;
     const theme = context.theme();
-    const { columns, count } = columnsOf(context.room().width / theme.size, sum);
+    const { columns, count } = columnsOf(context.room().width / theme.size, sum, contrast ? ODDS : 0);
     const [, lang] = languages(trace.direction);
     const { writes, id } = predicting(model);
     const written = writes ? axes(model, trace, id).rows[at].writes : labels([{ ...token, start: 0, end: 0 }], lang)[0];
-    if (sum) heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
-    const meaning = el("p", { className: "note" }, t("Orange raises the logit; blue lowers it."));
+    const rival = contrast && { label: labels([{ ...contrast.other, start: 0, end: 0 }], lang)[0], lens: contrast.lens };
+    const deep = isDeep(layers.length);
+    const keep = deep && !whole ? kept(layers.length, sum, [settled(layers), link.layer]) : null;
+    const fold = { keep, unfold: () => unfold(true) };
+    const paintOf = (/** @type {number} */ most) => painter(diverging(theme), Math.max(most, FAINT));
+    if (sum) heads.draw(headLabel(t, rival), sum, paintOf(sum.most.head), link, fold);
+    const meaning = el("p", { className: "note" }, colours(context, written, rival));
+    const odds = rival && { ...rival, paint: paintOf(Math.max(...rival.lens.map(Math.abs))) };
+    const own = sum && contrast ? (contributions(model, trace, at)?.logit ?? NaN) : NaN;
     body.dataset.columns = String(columns);
-    render(finding, found(context, written, layers, sum));
+    render(finding, found(context, written, layers, sum, rival));
     render(
       body,
-      section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), reading(t, lensRemarks(t, layers.length))),
-      sum && section("of-heads", t("What each head adds to the logit"), heads.element, meaning, reading(t, headRemarks(t, model))),
-      sum && section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT))), meaning),
-      sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), reading(t, sumRemarks(t))),
+      contrastChoice(context, trace, at, written, lang),
+      section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count, fold, odds }), rival && el("p", { className: "note" }, column(context, written, rival)), deep && layersButton(t, layers.length, whole, unfold), reading(t, lensRemarks(t, layers.length))),
+      sum && section("of-heads", rival ? t("What each head adds to the log-odds") : t("What each head adds to the logit"), heads.element, meaning, reading(t, headRemarks(t, model, rival))),
+      sum && section("of-parts", rival ? t("Breakdown of the log-odds") : t("Logit breakdown"), ledgerTable(t, sum, paintOf(sum.most.part), deep ? fold : null), meaning),
+      sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum, rival, own)), reading(t, sumRemarks(t, rival))),
       !sum && el("p", { className: "note" }, t("This model's logits are not a sum of contributions: the computation after its last layer is not linear.")),
       slopes(model) && gradient.element,
     );
   }
 
   function draw() {
-    const { trace, link, model } = store.get();
+    const { trace, link, model, live } = store.get();
     if (!trace || !model || !blockOf(model, link.block).predicts) return;
-    const ready = lens(model, trace, row()) !== null && (!adds(model) || contributions(model, trace, row()) !== null);
+    const ready = lens(model, trace, row()) !== null && (!adds(model) || contributions(model, trace, row()) !== null) && !(live && isAwaited(trace, link));
     const still = !ready && !body.hidden;
     const silent = predicting(model).writes ? !trace.output.tokens[row()] : trace.tokens[predicting(model).query][row()]?.text === "<pad>";
     waiting.show(!ready && !still, silent ? t("This row is padding, so it writes nothing.") : undefined);
@@ -148,6 +171,10 @@ const section = (className, title, table, ...remarks) =>
     remarks,
   );
 
+/** @param {Context["t"]} t @param {number} count @param {boolean} whole @param {(now: boolean) => void} unfold */
+const layersButton = (t, count, whole, unfold) =>
+  el("button", { type: "button", className: "button quiet layers-shown", onclick: () => unfold(!whole) }, whole ? t("Show fewer layers") : t("Show all {count} layers", { count }));
+
 /** @param {Context["t"]} t @param {string[]} remarks  on request: the view opens on what it shows */
 const reading = (t, remarks) =>
   el("details", { className: "reading" }, el("summary", {}, t("How to read this")), el("p", { className: "note" }, prose(remarks)));
@@ -155,55 +182,16 @@ const reading = (t, remarks) =>
 /**
  * @param {number} letters  that fit into a line
  * @param {Sum | null} sum
+ * @param {number} more  what is beside the candidates, besides what always is
  * @returns {{columns: number, count: number}}  number of columns of sections, and of candidates per
  *   layer
  */
-function columnsOf(letters, sum) {
+function columnsOf(letters, sum, more) {
   const heads = sum?.heads ?? [];
   const half = (letters - GAP) / 2;
   const columns = letters >= PAIR && half >= NAMES + HEAD * (heads[0]?.values[0].length ?? 0) ? 2 : 1;
   const each = columns === 2 ? half : letters;
-  return { columns, count: Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5) };
-}
-
-/**
- * @param {Context} context
- * @param {import("../../data/tokens.js").Label} written
- * @param {import("../../compute/logit-lens.js").Layer[]} layers
- * @param {Sum | null} sum
- */
-function found({ store, t, say }, written, layers, sum) {
-  const first = settled(layers);
-  const token = { token: quoted(written), layer: (first ?? 0) + 1, rank: layers[layers.length - 1].rank };
-  const said =
-    first === null
-      ? say(t("{token} is at rank {rank} after the last layer."), token)
-      : say(t("{token} is most probable from layer {layer} on."), token);
-  if (!sum) return said;
-  const best = strongest(sum);
-  const values = {
-    at: best.layer + 1,
-    head: best.head + 1,
-    value: change(best.value),
-    logit: two(sum.logit),
-  };
-  const added =
-    between(blockOf(store.get().model, best.block))
-      ? say(t("Cross-attention head {head} of layer {at} adds most to its logit of {logit}: {value}."), values)
-      : say(t("Self-attention head {head} of layer {at} adds most to its logit of {logit}: {value}."), values);
-  // After a full-width full stop no space is needed.
-  const full = String(said.at(-1)).endsWith("。");
-  return [...said, full ? "" : " ", ...added];
-}
-
-/** @param {Context} context @param {import("../../data/tokens.js").Label} written @param {Sum} sum */
-function balanced({ t, say }, written, { sum, logit }) {
-  return say(t("All parts together: {sum}. The model's logit of {token}: {logit}. Difference: {off}."), {
-    sum: four(sum),
-    token: quoted(written),
-    logit: four(logit),
-    off: el("span", { className: "off" }, tiny(Math.abs(sum - logit))),
-  });
+  return { columns, count: Math.min(Math.max(Math.floor((each - BESIDE - more) / CANDIDATE), 2), 5) };
 }
 
 /** @param {import("../../draw/scale.js").Stops} stops @param {number} most @returns {import("./head-contributions.js").Paint} */
@@ -213,22 +201,3 @@ function painter(stops, most) {
     return { "background-color": css(ground), color: legible(ground) };
   };
 }
-
-/** @param {Context["t"]} t @param {number} layers */
-const lensRemarks = (t, layers) => [
-  t("Exact for layer {n}, the last: this is the model's own output.", { n: layers }),
-  t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
-];
-
-/** @param {Context["t"]} t @param {import("../../data/attentions.js").Model} model */
-const headRemarks = (t, model) => [
-  model && model.texts.length > 1 && t("Only decoder heads add to the logit directly; encoder heads contribute through cross-attention."),
-  t("Click a head to see its attention below."),
-].filter((line) => typeof line === "string");
-
-/** @param {Context["t"]} t */
-const sumRemarks = (t) => [
-  t("Exact as a sum: with the mean and σ of every layer norm as they were in this run, the logit is the sum of these parts."),
-  t("Only an approximation of the effect of removing a part: without it, σ and all later layers would change."),
-  t("Only differences between logits matter: raising all logits equally changes no probability."),
-];

@@ -1,6 +1,7 @@
 /** Lines from queries to keys, one colour per head. */
 
 import { attention, axes, blockAt, extent, place } from "../../data/attentions.js";
+import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../data/sinks.js";
 import { lit } from "../../state/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -34,7 +35,7 @@ export const lines = {
     ),
   frame: { rail: "layer", inspector: true, caption: true, legend: "none", tells: true, twice: 320 },
   options: { heads: list(), least: whole(0, 100, 10), numbers: flag() },
-  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
+  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask"), ...sinkNeeds(model, link)],
   settle,
   mount,
 };
@@ -72,6 +73,8 @@ function mount(context, root) {
   function onPick({ side, index }, how) {
     const page = store.get();
     const { query, key } = page.link;
+    // A sink is no token that a link could name.
+    if (side === "key" && index >= (page.trace?.tokens[blockAt(page).key].length ?? 0)) return context.announce(diagram.says(side, index));
     const same = side === "query" ? query === index && key === null : key === index;
     if (how === "click" && same) return store.go({ query: null, key: null });
     const row = side === "query" ? index : (lit(page, null).query ?? 0);
@@ -85,7 +88,7 @@ function mount(context, root) {
     const found = look(context, page);
     if (!found) return;
     toggles.draw(found.count, found.on, found.colours);
-    note.textContent = [hides(context, page, found.strands), numbers(context, found)].join(" ");
+    note.textContent = [hides(context, page, found.strands), numbers(context, found), sinks(context, found)].join(" ");
     const above = diagram.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const { width, height } = context.room();
     diagram.draw({ ...found, width, height: height - above - (page.link.options.projector ? note.offsetHeight + 16 : 24) });
@@ -117,10 +120,13 @@ function look({ theme, t }, { trace, model, link }) {
   const on = chosen(link.options.heads, link.head, count);
   const heads = on.flatMap((head) => {
     const matrix = attention(model, trace, { ...link, head });
-    return matrix ? [{ head, matrix }] : [];
+    return matrix ? [{ head, matrix: withSink(matrix, sinkWeights(model, trace, { ...link, head })) }] : [];
   });
-  const { rows, cols } = axes(model, trace, link.block);
+  const { rows, cols: tokens } = axes(model, trace, link.block);
+  const sunk = heads.some(({ matrix }) => matrix.cols > tokens.length);
+  const cols = sunk ? [...tokens, sinkStep(t)] : tokens;
   return {
+    sunk,
     count,
     on,
     colours: hues(count, theme()),
@@ -138,6 +144,9 @@ function look({ theme, t }, { trace, model, link }) {
 function numbers({ t }, { numbers, on }) {
   return numbers && on.length > 1 ? t("Numbers are the mean of {n} heads.", { n: on.length }) : "";
 }
+
+/** @param {Context} context @param {{sunk: boolean}} shown */
+const sinks = ({ t }, { sunk }) => (sunk ? t("The last key is a learned attention sink, which is not a token.") : "");
 
 /** @param {Context} context @param {Page} page @param {Strands} strands */
 function hides({ t }, { link }, { strands, hidden, mass, cut }) {

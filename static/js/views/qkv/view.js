@@ -6,7 +6,7 @@ import { attentionAt, axes, between, blockAt, ofHead, place, withVectors } from 
 import { rotatedRows } from "../../compute/rotary.js";
 import { isDot, scoringOf } from "../../compute/scoring.js";
 import { controls } from "../../parts/controls.js";
-import { choice } from "../../state/options.js";
+import { choice, flag } from "../../state/options.js";
 import { kindOf } from "../../state/position-kinds.js";
 import { lit } from "../../state/highlight.js";
 import { four, two } from "../../lib/numbers.js";
@@ -14,6 +14,7 @@ import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { createTerms, isAdditive, maskNeeded, questions } from "./additive-terms.js";
+import { asked, createBreakdown, needed } from "./score-breakdown.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { diverging } from "../../draw/scale.js";
 import { plane } from "../../data/wire.js";
@@ -38,22 +39,24 @@ export const qkv = {
       "attention.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "signed", twice: 560 },
-  options: { rotation: choice("after", "before") },
+  options: { rotation: choice("after", "before"), terms: flag() },
   blocks: withVectors,
-  needs: (page) => [...LETTERS.map((letter) => place(page.model, page.link, letter)), ...maskNeeded(page)],
-  asks: questions,
+  needs: (page) => [...LETTERS.map((letter) => place(page.model, page.link, letter)), ...maskNeeded(page), ...needed(page)],
+  asks: (page) => [...questions(page), ...asked(page)],
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
     const waiting = waitingLine(context, context.t("Fetching q, k and v …"));
     const { store, t } = context;
     const terms = createTerms(context);
+    const breakdown = createBreakdown(context);
     const row = h("div", { className: "panels" }, ...panels.map((one) => one.element), terms.element);
     const rotation = controls(context, [
       { option: "rotation", label: t("Rotary positions"), values: { after: t("after rotation"), before: t("before rotation") }, otherwise: () => "after" },
     ]);
+    rotation.hidden = !turns(store.get());
     const note = h("p", { className: "note" });
-    root.append(waiting.element, rotation, note, row);
-    const all = (/** @type {"light" | "destroy"} */ what) => () => [...panels, terms].forEach((one) => one[what]());
+    root.append(waiting.element, rotation, row, note, breakdown.element);
+    const all = (/** @type {"light" | "destroy"} */ what) => [...panels, terms].forEach((one) => one[what]());
     const each = () => {
       const { width, wide } = context.room();
       const count = LETTERS.length + (isAdditive(store.get()) ? 1 : 0);
@@ -69,10 +72,11 @@ export const qkv = {
         note.textContent = remark(store.get(), t);
         note.hidden = !note.textContent;
         if (ready) [...panels, terms].forEach((one) => one.draw(each()));
+        breakdown.draw();
       },
-      light: all("light"),
+      light: () => (all("light"), breakdown.light()),
       picture: () => ({ svg: file(abreast([...panels, terms].map((one) => one.picture()), context.theme()), context.theme()) }),
-      destroy: () => (all("destroy")(), root.replaceChildren()),
+      destroy: () => (all("destroy"), root.replaceChildren()),
     };
   },
 };

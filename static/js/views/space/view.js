@@ -33,7 +33,7 @@ const [LINES, LISTED] = [3, 10];
  */
 const [LEAST, REACH] = [480, 28];
 /** Width of the list, in multiples of the font size. */
-const SIDE = 26;
+const SIDE = 28;
 
 /** @type {View} */
 export const space = {

@@ -8,7 +8,7 @@ import { bcp47, languages } from "../../data/tokens.js";
 export function createSaid({ store, t }) {
   const texts = h("div", { className: "texts" });
   return {
-    element: h("div", { className: "said" }, h("h3", {}, t("At this step it writes")), texts),
+    element: h("div", { className: "said" }, h("span", {}, t("At this step it writes")), texts),
 
     /** @param {import("./view.js").Moment} moment  All lie in one place, so that it is as high for each of them. */
     show({ found, place }) {

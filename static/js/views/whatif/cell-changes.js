@@ -57,7 +57,7 @@ export function cellChanges(context) {
     if (at) remove(cut(at.query, at.key));
   });
   const title = h("h3", {}, t("One cell"));
-  const element = h("section", {}, title, picker, weight.element, rescaled.element, h("div", { className: "together" }, edge, back));
+  const element = h("section", { className: "of-cell" }, title, picker, weight.element, rescaled.element, h("div", { className: "together" }, edge, back));
 
   function refresh() {
     const page = store.get();

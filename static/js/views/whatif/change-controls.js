@@ -3,6 +3,7 @@
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { radios } from "../../parts/controls.js";
+import { significant } from "../../lib/numbers.js";
 import { throttle } from "../../lib/timing.js";
 
 /**
@@ -10,7 +11,7 @@ import { throttle } from "../../lib/timing.js";
  * @param {import("../../state/types.js").Context} context
  * @param {string} name  of the radio buttons
  * @param {string} label
- * @param {Record<string, string>} values
+ * @param {(value: string) => Record<string, string>} values  given the chosen one
  * @param {(value: string) => void} choose
  */
 export function oneOf({ own }, name, label, values, choose) {
@@ -20,7 +21,7 @@ export function oneOf({ own }, name, label, values, choose) {
   return {
     element,
     /** @param {string} value @param {boolean} fixed */
-    show: (value, fixed) => render(list, radios(own(`change-${name}`), values, value, () => fixed)),
+    show: (value, fixed) => render(list, radios(own(`change-${name}`), values(value), value, () => fixed)),
   };
 }
 
@@ -49,6 +50,14 @@ export function gesture() {
     end: () => void (going = false),
   };
 }
+
+/** A tenth of a decade per step, in both directions: 0.1 to 10, with 0.5 and 2. */
+export const FACTORS = { min: -10, max: 10, step: 1 };
+export const FACTOR = {
+  read: (/** @type {number} */ at) => Number((10 ** (at / 10)).toPrecision(2)),
+  write: (/** @type {number} */ value) => 10 * Math.log10(value),
+  say: (/** @type {number} */ value) => significant(value, 3),
+};
 
 /** Milliseconds between two runs while a slider moves. */
 export const PACE = 90;

@@ -4,7 +4,8 @@ import { isFixed } from "../../state/share-contents.js";
 import { h } from "../../lib/dom.js";
 import { cellChanges } from "./cell-changes.js";
 import { headChanges } from "./head-changes.js";
-import { residualChanges, sentenceChanges } from "./sentence-changes.js";
+import { sentenceChanges } from "./sentence-changes.js";
+import { sublayerChanges } from "./sublayer-changes.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
@@ -12,11 +13,11 @@ import { residualChanges, sentenceChanges } from "./sentence-changes.js";
 export function changePanel(context) {
   const { store, t } = context;
   const cell = cellChanges(context);
-  const parts = [headChanges(context), cell, sentenceChanges(context), residualChanges(context)];
+  const parts = [headChanges(context), sublayerChanges(context), cell, sentenceChanges(context)];
   const note = h("p", { className: "hint-line", hidden: true }, t("The model of this share is no longer served, so it cannot be changed."));
   const element = h(
-    "aside",
-    { className: "change-panel", "aria-label": t("Change the model") },
+    "div",
+    { className: "change-panel", role: "group", "aria-label": t("Change the model") },
     h("h2", {}, t("Change")),
     note,
     ...parts.map((part) => part.element),

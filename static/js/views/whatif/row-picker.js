@@ -3,7 +3,9 @@
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
+import { continuesAt, counted, outputKind } from "../../data/output.js";
 import { labels, languages } from "../../data/tokens.js";
+import { whole } from "./wording.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
@@ -17,11 +19,14 @@ export function rowPicker({ store, t }) {
 
   return {
     element,
-    /** @param {Trace} trace @param {number | null} row */
-    show(trace, row) {
+    /** @param {Trace} trace @param {number | null} row @param {boolean} all  whether all of them can be chosen */
+    show(trace, row, all) {
+      const kind = outputKind(store.get().model);
+      const from = continuesAt(store.get().model, trace.output);
+      const names = writes(trace);
       const choice = (/** @type {import("../../lib/dom.js").Child} */ name, /** @type {number | null} */ written) =>
-        el("button", { type: "button", className: "chip", "aria-pressed": written === row, title: written === null ? t("whole translation") : "", onclick: () => store.choose({ written }) }, name);
-      render(element, choice(t("all"), null), writes(trace).map((label, i) => choice(token(label), i)));
+        el("button", { type: "button", className: `chip${Number(written) >= from ? " continued" : ""}`, "aria-pressed": written === row, title: written === null ? whole(t, kind) : Number(written) >= from ? t("written by the model") : "", onclick: () => store.choose({ written, against: null }) }, name);
+      render(element, all && choice(t("all"), null), counted(trace.output).map((index) => choice(token(names[index]), index)));
     },
   };
 }

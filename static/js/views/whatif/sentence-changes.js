@@ -1,9 +1,7 @@
-/** Changes to the sentence (masked tokens, positions) and to the residual connections. */
+/** Changes to the sentence: masked tokens, positions. */
 
 import { kindOf } from "../../state/position-kinds.js";
-import { axes, stacked, within } from "../../data/attentions.js";
-import { networks } from "../../state/model-part-names.js";
-import { where } from "../../state/interventions.js";
+import { axes, within } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
@@ -25,13 +23,13 @@ export function sentenceChanges(context) {
   const mask = (/** @type {number} */ index) => ({ at: sentence(), do: { mask: index } });
   const tokens = h("ol", { className: "mask-tokens", "aria-label": t("Tokens hidden from all heads") });
   let seed = SEED;
-  const positions = oneOf(context, "positions", t("Positions"), { kept: t("as they are"), drop: t("dropped"), shuffle: t("shuffled") }, (value) => {
+  const positions = oneOf(context, "positions", t("Positions"), () => ({ kept: t("as they are"), drop: t("dropped"), shuffle: t("shuffled") }), (value) => {
     if (value === "kept") remove({ at: ordered(), do: "drop" });
     else put({ at: ordered(), do: value === "drop" ? "drop" : { shuffle: seed } });
   });
   const again = h("button", { type: "button", className: "button quiet" }, t("shuffle again"));
   again.addEventListener("click", () => put({ at: ordered(), do: { shuffle: ++seed } }));
-  const target = onOff(t("drop the positions of the translation"), () => toggle(late()));
+  const target = onOff(t("drop the positions of the output"), () => toggle(late()));
   const element = h(
     "section",
     {},
@@ -57,36 +55,11 @@ export function sentenceChanges(context) {
     if (typeof shuffled === "number") seed = shuffled;
     // Only positions added to the embeddings can be dropped or shuffled.
     const added = kindOf(model).where === "input";
-    positions.element.hidden = target.element.hidden = !added;
+    positions.element.hidden = !added;
+    target.element.hidden = !added || !translation();
     positions.show(!present ? "kept" : shuffled === undefined ? "drop" : "shuffle", still);
     again.hidden = !added || shuffled === undefined || still;
     target.show(on(late()), still);
-  }
-  return { element, refresh };
-}
-
-/**
- * Drop the residual connection around a sublayer.
- * @param {Context} context
- */
-export function residualChanges(context) {
-  const { store, t } = context;
-  const { on, toggle, fixed } = editModel(context);
-  const select = h("select", { "aria-label": t("Residual connection") });
-  const drop = onOff(t("dropped"), () => toggle(change()));
-  const change = () => ({ at: select.value, do: "drop" });
-  select.addEventListener("change", refresh);
-  const element = h("section", {}, h("h3", {}, t("A residual connection")), h("div", { className: "option residual" }, select, drop.element));
-
-  function refresh() {
-    const { model } = store.get();
-    if (!model) return;
-    const places = networks(model).flatMap(({ at, stack, layer }) => [
-      ...stacked(model, stack).map(({ rows }) => rows[layer].place),
-      at,
-    ]);
-    render(select, places.map((at) => el("option", { value: `${at}.residual` }, where({ at, do: "" }, t, model))));
-    drop.show(on(change()), fixed());
   }
   return { element, refresh };
 }

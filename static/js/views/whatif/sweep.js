@@ -1,84 +1,103 @@
 /**
- * The causal sweep: every head changed separately, as a map; a click on a head applies its change.
+ * The causal sweep: every head, or another part, changed separately, as a map; a click on a cell
+ * makes its change.
  */
 
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
-import { changes, isChanged, linked, where } from "../../state/interventions.js";
-import { inNats, likelier } from "../../parts/likelihood-wording.js";
+import { changes, isChanged, linked } from "../../state/interventions.js";
 import { placeOf } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
+import { render } from "../../lib/render.js";
 import { controls } from "../../parts/controls.js";
-import { editModel } from "../../state/set-interventions.js";
+import { editModel, offered } from "../../state/set-interventions.js";
 import { trouble } from "../../parts/problem-line.js";
-import { left, strongest, tensors } from "../../compute/head-sweep.js";
-import { plain } from "../../data/tokens.js";
+import { left } from "../../compute/head-sweep.js";
 import { writing } from "../../state/before-after.js";
-import { headMap } from "./head-map.js";
-import { rowPicker, writes } from "./row-picker.js";
+import { ablations } from "./ablations.js";
+import { effectMap } from "./effect-map.js";
+import { patches } from "./patches.js";
+import { ends, endsInHead } from "./path-end.js";
+import { partNames, partsOf } from "./sweep-grids.js";
+import { rowPicker } from "./row-picker.js";
+import { sentencePair, why } from "./sentence-pair.js";
 import { sweeper } from "./sweep-stream.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/before-after.js").Runs} Runs */
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
-
-/** Below this effect in nats, no head is called necessary: it prints as 0.00. */
-const NOTHING = 0.005;
+/** @typedef {import("../../state/interventions.js").Change} Change */
+/** @typedef {import("./sweep-grids.js").Cell} Cell */
+/**
+ * What is changed part by part, and how its effect is shown.
+ * @typedef {object} Kind
+ * @property {() => object} body  of the request, besides the sentence
+ * @property {boolean} whole  whether all written tokens together can be asked about
+ * @property {(sweep: Sweep | null, runs: Runs) => number | null} row  that is asked about; null: all of them
+ * @property {(sweep: Sweep | null, row: number | null, runs: Runs, list: Change[]) => import("./effect-map.js").Scene} scene
+ * @property {() => string} note
+ * @property {(cell: Cell, sweep: Sweep | null, runs: Runs) => Change} change
+ * @property {(sweep: Sweep, row: number | null, runs: Runs) => import("../../lib/render.js").Child[]} finding  in one sentence
+ * @property {(sweep: Sweep) => Record<string, import("../../data/computed-tensors.js").Tensor>} numbers
+ */
 
 /** @param {Context} context @param {() => void} told  called when what it finds may be another */
 export function headSweep(context, told) {
   const { store, t } = context;
   const { toggle, fixed } = editModel(context);
+  const kinds = { ablation: ablations(context), patch: patches(context) };
+  const isPatch = () => store.get().link.options.ablation === "patch";
+  const kind = () => (isPatch() ? kinds.patch : kinds.ablation);
   /** @type {Runs | null} */
   let base = null;
   const run = sweeper(context.source, show);
+  const again = () => void run.ask(question(context, base, kind()), true);
+  const options = () => store.get().link.options;
   const bar = controls(context, [
-    { option: "ablation", label: t("Each head on its own"), values: { zero: t("off"), uniform: t("uniform"), mean: t("mean") } },
+    { option: "ablation", label: t("Each part on its own"), values: () => offered({ zero: t("off"), uniform: t("uniform"), mean: t("mean"), patch: t("other sentence") }, store.get().model) },
+    { option: "parts", label: t("Parts"), values: () => partNames(options().ablation, store.get().model, t), effective: () => partsOf(options()) },
+    { option: "through", label: t("Acts on"), values: () => (isPatch() ? ends(t, store.get().model) : {}) },
     { option: "over", label: t("on top of the changes") },
   ]);
   const rows = rowPicker(context);
+  const pair = sentencePair(context);
+  const asked = h("div", { className: "sweep-question" }, rows.element);
   const says = h("p", { className: "lead" });
   /** @type {import("../../lib/render.js").Child[]} */
   let said = [];
-  const wait = waiting(context, run, () => void run.ask(question(context, base), true));
-  const wrong = trouble(context, () => void run.ask(question(context, base), true));
-  const map = headMap(context, (at, head) => {
+  const wait = waiting(context, run, again, () => partsOf(options()) !== "heads" || isPatch());
+  const wrong = trouble(context, again);
+  const map = effectMap(context, (cell) => {
     const { model, link } = store.get();
-    const place = placeOf(model, at);
-    if (!place) return;
-    const moved = place.block === link.block ? {} : { query: null, key: null };
+    if (!base) return;
+    const change = kind().change(cell, run.state().sweep, base);
+    if (change.do?.patch && !change.do.patch.rows.length) return; // nothing to take, or not yet known
+    const place = placeOf(model, cell.at.replace(/\.(mix|output)$/, ""));
+    const stays = isPatch() && endsInHead(link);
+    const moved = place?.block === link.block ? {} : { query: null, key: null };
     // One batch, so that there is only one run.
     store.batch(() => {
-      store.go({ ...place, head, ...moved });
-      if (!fixed()) toggle({ at, head, do: store.get().link.options.ablation });
+      if (place && !stays) store.go({ ...place, ...(cell.head === null ? {} : { head: cell.head }), ...moved });
+      if (!fixed()) toggle(change);
     });
   });
-  const note = h(
-    "p",
-    { className: "hint-line" },
-    t("The number is the change in log-probability, in nats. Orange (below zero): the head helps; without it the " +
-      "translation is less probable. Blue (above zero): the head works against the translation. Click to " +
-      "switch off; click again to restore."),
-  );
-  const element = h("div", { className: "sweep" }, rows.element, says, wait.element, wrong.element, map.element, bar, note);
-
-  /** @returns {number | null}  the row that is asked about; null: all of them */
-  function row() {
-    const { written } = store.get().link.options;
-    return base && written !== null && written < base.before.output.tokens.length ? written : null;
-  }
+  const note = h("p", { className: "hint-line" });
+  const element = h("div", { className: "sweep" }, pair.element, asked, says, wait.element, wrong.element, map.element, bar, note);
 
   function show() {
     const { sweep, problem } = run.state();
     if (!base) return;
-    const whole = sweep !== null && sweep.done === sweep.total;
-    const at = row();
+    const complete = sweep !== null && sweep.done === sweep.total;
+    const row = kind().row(sweep, base);
     wait.show();
     wrong.show(problem);
-    map.draw(sweep, at, at === null ? t("whole translation") : plain(writes(base.before)[at]));
-    said = whole ? sentence(context, sweep, at, base) : [];
+    rows.show(base.before, row, kind().whole);
+    rows.element.hidden = partsOf(options()) === "tokens"; // they are the map's columns
+    if (isPatch()) pair.show(sweep, base.before);
+    else pair.element.hidden = true;
+    render(asked, isPatch() && sweep && row !== null ? why(context, sweep, row, base.before, rows.element) : rows.element);
+    map.draw(kind().scene(sweep, row, base, changes(store.get().link)));
+    said = complete ? kind().finding(sweep, row, base) : [];
     // Without changes to the model it is the finding of the whole view.
     render(says, isChanged(store.get().link) ? said : []);
     told();
@@ -90,10 +109,10 @@ export function headSweep(context, told) {
     draw(runs) {
       base = runs;
       bar.refresh();
-      rows.show(runs.before, row());
+      note.textContent = kind().note();
       const { share, live } = store.get();
       if (share && !live) run.refuse(new Problem("frozen"));
-      else if (runs.before.output.tokens.length) void run.ask(question(context, runs));
+      else if (runs.before.output.tokens.length) void run.ask(question(context, runs, kind()));
       show();
     },
     light() {},
@@ -102,8 +121,7 @@ export function headSweep(context, told) {
     picture: map.picture,
     numbers() {
       const { sweep } = run.state();
-      const { model } = store.get();
-      return sweep && base && model && { tokens: { written: base.before.output.tokens }, tensors: tensors(sweep, model) };
+      return sweep && base && { tokens: { written: base.before.output.tokens }, tensors: kind().numbers(sweep) };
     },
   };
 }
@@ -112,14 +130,14 @@ export function headSweep(context, told) {
  * The request: for the original translation, on the model as trained or as changed.
  * @param {Context} context
  * @param {Runs | null} runs
+ * @param {Kind} kind
  */
-function question({ store }, runs) {
+function question({ store }, runs, kind) {
   const { model, link } = store.get();
-  const { over, ablation: effect } = link.options;
-  const interventions = over ? linked(changes(link)) : null;
+  const interventions = link.options.over ? linked(changes(link)) : null;
   const written = runs ? writing(link, runs.before) : {};
   const { select: _, ...body } = request(model, { ...link, ...written, interventions, options: {}, pad_to: null }, []);
-  return { ...body, effect };
+  return { ...body, ...kind.body() };
 }
 
 /**
@@ -127,12 +145,13 @@ function question({ store }, runs) {
  * @param {Context} context
  * @param {ReturnType<typeof sweeper>} run
  * @param {() => void} again
+ * @param {() => boolean} ofParts  whether parts are tried, not only heads
  */
-function waiting({ t }, run, again) {
-  const meter = h("progress", { max: 1, "aria-label": t("Heads tried") });
+function waiting({ t }, run, again, ofParts) {
+  const meter = h("progress", { max: 1 });
   const time = h("span", {});
   const stop = h("button", { type: "button", className: "button" }, t("Stop"));
-  const start = h("button", { type: "button", className: "button" }, t("Try all heads"));
+  const start = h("button", { type: "button", className: "button" });
   stop.addEventListener("click", () => {
     run.stop();
     shown.show();
@@ -143,36 +162,18 @@ function waiting({ t }, run, again) {
     element: h("div", {}, going, start),
     show() {
       const { sweep, problem, running, since } = run.state();
-      const done = sweep?.done ?? 0;
+      const [done, total] = [sweep?.done ?? 0, sweep?.total ?? 0];
+      const of = { done, total };
+      meter.ariaLabel = ofParts() ? t("Parts tried") : t("Heads tried");
+      start.textContent = ofParts() ? t("Try all parts") : t("Try all heads");
       going.hidden = !running;
       start.hidden = running || problem?.kind === "frozen" || (sweep !== null && done === sweep.total);
       meter.value = sweep ? done / sweep.total : 0;
       const seconds = sweep ? left(sweep, performance.now() - since) / 1000 : Infinity;
       time.textContent = Number.isFinite(seconds)
-        ? t("{done} of {total} heads, {seconds} s left", { done, total: sweep?.total ?? 0, seconds: Math.ceil(seconds) })
+        ? ofParts() ? t("{done} of {total} parts, {seconds} s left", { ...of, seconds: Math.ceil(seconds) }) : t("{done} of {total} heads, {seconds} s left", { ...of, seconds: Math.ceil(seconds) })
         : t("Starting …");
     },
   };
   return shown;
-}
-
-/**
- * Describe the head that matters most.
- * @param {Context} context
- * @param {Sweep} sweep
- * @param {number | null} row
- * @param {Runs} runs
- */
-function sentence({ store, t, say }, sweep, row, { before }) {
-  const [first] = strongest(sweep, row, 1);
-  const token = row === null ? t("the whole translation") : quoted(writes(before)[row]);
-  if (first.delta > -NOTHING) return say(t("Switching off any single head hardly affects {token}."), { token });
-  const place = el("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, store.get().model));
-  const values = { token, place, likelier: likelier(t, first.delta), change: inNats(first.delta) };
-  const { ablation } = store.get().link.options;
-  if (ablation === "uniform")
-    return say(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), values);
-  if (ablation === "mean")
-    return say(t("{place} matters most: with its mean output, {token} is {likelier} ({change} nats)."), values);
-  return say(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), values);
 }

@@ -4,11 +4,14 @@ import { change as gain, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
-import { axes, writing } from "../../data/attentions.js";
+import { alone, predicting } from "../../data/attentions.js";
+import { outputKind, rowOf } from "../../data/output.js";
 import { named, tensor } from "../../data/computed-tensors.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
 import { rowsOf } from "../../state/before-after.js";
+import { basis } from "./wording.js";
+import { writes } from "./row-picker.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/before-after.js").Runs} Runs */
@@ -25,12 +28,15 @@ const [BAR, LEAST, NUMBERS] = [200, 56, 236];
 export function tokenChanges(context) {
   const { store, t } = context;
   const element = h("div", { className: "scroller" });
-  /** @type {{rows: Row[], steps: Step[]} | null} */
+  /** @type {{rows: Row[], steps: Step[]} | null}  one step per row */
   let shown = null;
 
   /** @param {Row} row */
-  const hover = ({ own }) =>
-    own !== null && store.hover({ query: { side: writing(store.get().model).query, index: own }, key: null });
+  function hover({ own }) {
+    const { model, trace } = store.get();
+    if (own === null || !trace) return;
+    store.hover({ query: { side: predicting(model).query, index: rowOf(trace.output, own) }, key: null });
+  }
 
   return {
     element,
@@ -38,8 +44,10 @@ export function tokenChanges(context) {
     draw(runs) {
       const { trace, model } = store.get();
       if (!trace) return;
-      shown = { rows: rowsOf(runs, trace), steps: axes(model, runs.before, writing(model).id).rows };
-      const { rows, steps } = shown;
+      const rows = rowsOf(runs, trace);
+      const labels = writes(runs.before);
+      const steps = rows.map(({ index }) => alone(labels[index]));
+      shown = { rows, steps };
       const ranked = rows.some(({ ranks }) => ranks);
       const bar = Math.min(BAR, Math.max(LEAST, (context.room().width * 13) / context.theme().size - NUMBERS));
       const lines = rows.map((row, i) =>
@@ -50,7 +58,7 @@ export function tokenChanges(context) {
         el(
           "table",
           { className: "token-changes" },
-          el("caption", { className: "hint-line" }, t("The changed model is given the original translation, so each row is the same step. Ring: before; disc: after.")),
+          el("caption", { className: "hint-line" }, basis(context.t, outputKind(model))),
           el("thead", {}, el("tr", {}, heads(t, ranked))),
           el("tbody", { onpointerleave: () => store.hover(null) }, lines),
         ),

@@ -1,5 +1,5 @@
 /**
- * The two translations, one below the other, and how the likelihood of the original one changed.
+ * The outputs of both runs, one below the other, and how the likelihood of the original one changed.
  */
 
 import { isChanged } from "../../state/interventions.js";
@@ -7,7 +7,9 @@ import { inNats, likelier } from "../../parts/likelihood-wording.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
+import { logprob, outputKind } from "../../data/output.js";
 import { languages } from "../../data/tokens.js";
+import { effect } from "./wording.js";
 import { pieces } from "../../state/before-after.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -26,13 +28,14 @@ export function outcome({ store, t, say }) {
       said = [t("No changes yet: this is the model as trained.")];
       return render(element, []);
     }
+    if (!before.output.tokens.length) {
+      said = [];
+      return render(element, []);
+    }
     const [, lang] = languages(before.direction);
-    const [was, is] = [sum(before), sum(after)];
+    const [was, is] = [before, after].map(({ output }) => logprob(output));
     said = say(
-      before.output.text === own.output.text
-        ? t("The translation stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
-        : t("The translation changes. The original translation is now {likelier} ({change} nats; log-probability " +
-          "{before} → {after})."),
+      effect(t, outputKind(store.get().model), before.output.text === own.output.text),
       { likelier: el("b", {}, likelier(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
     );
     const texts = el(
@@ -51,6 +54,3 @@ export function outcome({ store, t, say }) {
   }
   return { element, draw, finding: () => said };
 }
-
-/** @param {Trace} trace @returns {number}  log-probability, in nats */
-const sum = ({ output }) => output.logprobs.reduce((a, b) => a + b, 0);

@@ -4,16 +4,21 @@ import { Problem } from "../../data/problem.js";
 import { place } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { choice, flag, whole } from "../../state/options.js";
+import { choice, flag, text, whole } from "../../state/options.js";
+import { continuationLength } from "../../parts/continuation-length.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/problem-wording.js";
 import { kept, questions, runs } from "../../state/before-after.js";
 import { isChanged } from "../../state/interventions.js";
+import { keptQuestions, option as runOption } from "../../state/kept-runs.js";
 import { attentionChanges } from "./attention-panels.js";
+import { THROUGH } from "./path-end.js";
 import { outcome } from "./translations.js";
+import { runsTable } from "./runs-table.js";
 import { changePanel } from "./changes-panel.js";
 import { headSweep } from "./sweep.js";
 import { tokenChanges } from "./token-probabilities.js";
+import { needsMask } from "./wording.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -36,23 +41,28 @@ export const whatif = {
   name: (t) => t("What if"),
   about: (t) =>
     t(
-      "Change the model and see how the translation changes: switch off a head, cut an edge, set a weight by hand, " +
+      "Change the model and see how its output changes: switch off a head, cut an edge, set a weight by hand, " +
       "mask a token, shuffle the positions. The original run is always shown beside it. The map tests each " +
-      "head separately: the more orange, the more the translation depends on it. The effect of a change " +
+      "head separately: the more orange, the more the output depends on it. The effect of a change " +
       "shows what a head does here; its attention pattern need not.",
     ),
-  capabilities: ["decode", "score", "sweep"],
+  capabilities: ["sweep"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none", compares: true },
   live: true,
   options: {
-    effect: choice("heads", "tokens", "attention"),
-    ablation: choice("zero", "uniform", "mean"),
+    effect: choice("heads", "tokens", "attention", "runs"),
+    ablation: choice("zero", "uniform", "mean", "patch"),
+    parts: choice("heads", "sublayers", "positions", "pairs", "tokens"),
+    through: choice(...THROUGH),
+    b: text(),
+    against: whole(0, 9_999_999),
     over: flag(),
+    kept: runOption,
     written: whole(0, 999),
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
-  asks: (page) => questions(page),
-  keeps: kept,
+  asks: (page) => [...questions(page), ...(page.link.options.effect === "runs" ? keptQuestions(page) : [])],
+  keeps: (page) => [...kept(page), ...(page.link.options.kept.length ? keptQuestions(page) : [])],
   mount,
 };
 
@@ -82,17 +92,21 @@ function mount(context, root) {
   const top = outcome(context);
   const { line: caption, inner: own } = context.finding();
   const bar = controls(context, [
-    { option: "effect", label: t("See"), values: { heads: t("which heads matter"), tokens: t("token by token"), attention: t("attention") } },
+    { option: "effect", label: t("See"), values: { heads: t("which heads matter"), tokens: t("token by token"), attention: t("attention"), runs: t("runs side by side") } },
   ]);
   const wrong = h("p", { className: "bad", role: "alert", hidden: true });
+  const length = continuationLength(context, 1);
+  const silent = h("p", { className: "hint-line", hidden: true });
   const stand = h("div", { className: "whatif-part" });
-  main.append(own, top.element, bar, wrong, stand);
+  bar.append(length.element);
+  main.append(own, top.element, bar, wrong, silent, stand);
   root.append(h("div", { className: "whatif" }, main, panel.element));
   /** @type {Record<string, () => Part>} */
   const makers = {
     heads: () => headSweep(inner, tell),
     tokens: () => tokenChanges(inner),
     attention: () => attentionChanges(inner, panel.set),
+    runs: () => runsTable(inner),
   };
   /** @type {Part | null} */
   let part = null;
@@ -104,6 +118,7 @@ function mount(context, root) {
     const page = store.get();
     const { effect } = page.link.options;
     bar.refresh();
+    length.refresh();
     panel.refresh();
     refreshed = page.link;
     if (!part || shown !== effect) {
@@ -119,6 +134,9 @@ function mount(context, root) {
     stand.hidden = top.element.hidden = found instanceof Problem && found.kind === "frozen";
     if (found instanceof Problem) wrong.textContent = wording(t, found);
     else if (found && page.trace) {
+      const mask = page.model?.mask ?? "";
+      silent.hidden = mask === "" || found.before.output.tokens.length > 0;
+      silent.textContent = needsMask(t, mask);
       top.draw(found, page.trace);
       part.draw(found);
       main.dataset.drawn = "yes";

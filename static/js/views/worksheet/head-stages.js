@@ -16,7 +16,7 @@ const LESS = ["score_ij", "−", "max_i"];
 
 /** @param {Scene} scene @returns {Stage} */
 export function softmax({ t, sheet, cell, query, key, keys }) {
-  const { scores, may, highest, at, shifted, powers, total: all, computed, model, check } = sheet.softmax;
+  const { scores, may, highest, at, shifted, powers, total: all, computed, model, sink, check } = sheet.softmax;
   const open = may.filter(Boolean).length;
   const weight = may[cell.key] ? computed[cell.key] : 0;
   /** @type {Formula} */
@@ -31,7 +31,9 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
       open < may.length
         ? { says: t("The mask lets {query} look at {open} of {all} keys; the others are not in the sum."), values: { query, open, all: may.length } }
         : { says: t("The mask lets {query} look at all {all} keys."), values: { query, all: may.length } },
-      ...(open ? [{ says: t("The largest score of the row, {max} of {best}, is subtracted from every score. This changes no weight, because it cancels, and keeps every exponential between 0 and 1."), values: { max: four(highest), best: keys[at] } }] : []),
+      ...(open ? [{ says: t("The largest score of the row, {max} of {best}, is subtracted from every score. This changes no weight, because it cancels, and keeps every exponential between 0 and 1."), values: { max: four(highest), best: keys[at] ?? t("attention sink") } }] : []),
+      ...(sink ? [{ says: t("This head has a learned attention sink: a score of {score} that belongs to no token. It takes " +
+        "{weight} of the weight and has no value, so that the weights of the tokens sum to {rest}."), values: { score: four(sink.score), weight: four(sink.computed), rest: four(1 - sink.computed) } }] : []),
       may[cell.key]
         ? { says: t("The softmax turns the scores of the row into weights that add up to 1; {key} gets {weight}."), values: { key, weight: four(weight) } }
         : { says: t("{key} is masked: the query may not look there, and its weight is exactly 0."), values: { key } },
@@ -42,14 +44,16 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
       {
         title: t("The whole row, key by key"),
         head: [t("key"), { math: "score_ij" }, { math: LESS }, { math: raised("e", LESS) }, { math: "weight_ij" }, "", t("the model's"), t("difference")],
-        rows: softmaxRows(computed, cell.key),
-        few: MANY_KEYS,
+        rows: softmaxRows(computed, cell.key, sink !== null),
+        few: MANY_KEYS + (sink ? 1 : 0),
         here: cell.key,
         entries: (j) =>
-          may[j]
+          sink && j === computed.length
+            ? [t("attention sink"), sink.score, shifted[j], powers[j], sink.computed, { bar: sink.computed }, sink.model, { exact: Math.abs(sink.computed - sink.model) }]
+            : may[j]
             ? [keys[j], scores[j], shifted[j], powers[j], computed[j], { bar: computed[j] }, model[j], { exact: Math.abs(computed[j] - model[j]) }]
             : [keys[j], scores[j], t("masked"), null, null, null, model[j], { exact: Math.abs(computed[j] - model[j]) }],
-        foot: [t("sum"), null, null, all, sum(computed), null, sum(model), null],
+        foot: [t("sum"), null, null, all, sum(computed) + (sink?.computed ?? 0), null, sum(model) + (sink?.model ?? 0), null],
       },
     ],
     check,
@@ -57,13 +61,16 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
 }
 
 /**
- * In sentence order if all fit, else the cell's key and the largest weights first.
+ * In sentence order if all fit, and then the sink; else the cell's key, the sink, and the keys by
+ * their weights.
  * @param {import("./sheet-model.js").Stage["bands"][0]["values"]} weights
  * @param {number} here
+ * @param {boolean} sunk
  */
-function softmaxRows(weights, here) {
-  if (weights.length <= MANY_KEYS) return upTo(weights.length);
-  return [here, ...bySize(weights).filter((key) => key !== here)];
+function softmaxRows(weights, here, sunk) {
+  const sink = sunk ? [weights.length] : [];
+  if (weights.length <= MANY_KEYS) return [...upTo(weights.length), ...sink];
+  return [here, ...sink, ...bySize(weights).filter((key) => key !== here)];
 }
 
 /** @param {Scene} scene @returns {Stage} */

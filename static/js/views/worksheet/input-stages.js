@@ -11,8 +11,8 @@ import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 
 /** @param {Scene} scene @returns {Stage} */
 export function input(scene) {
-  const { t, sheet, named, query, key } = scene;
-  const x = sheet.input;
+  const { t, named, query, key } = scene;
+  const x = inputOf(scene);
   return {
     id: "input",
     title: t("Input"),
@@ -23,7 +23,7 @@ export function input(scene) {
         values: { width: x.query.length, query, key },
       },
       { says: origin(scene), values: { root: { math: root("d_model") }, norm: { math: "LayerNorm" } } },
-      ...(named.bare ? [{ says: unplaced(scene) }] : []),
+      ...(named.bare && !named.sliced ? [{ says: unplaced(scene) }] : []),
     ],
     formulas: x.parts ? [["x_i", "=", before(scene), "+", "position_i"]] : [],
     bands: [
@@ -36,11 +36,56 @@ export function input(scene) {
   };
 }
 
+/** @typedef {NonNullable<Scene["sheet"]["input"]>} Input */
+/** @typedef {NonNullable<Scene["sheet"]["project"]>} Projected */
+
+/** @param {Scene} scene */
+const inputOf = ({ sheet }) => /** @type {Input} */ (sheet.input);
+
+/**
+ * The vectors with which a calculation begins if it is not known how the model computes them.
+ * @param {Scene} scene
+ * @returns {Stage}
+ */
+export function given({ t, sheet, named, query, key }) {
+  const { q, k, v } = sheet.given;
+  const latent = t("This model computes q, k and v with latent attention (DeepSeek): through a compressed vector that all " +
+    "heads share, and with separate channels for positions. This worksheet does not follow that, and begins with q and k.");
+  const unknown = t("How this model computes q, k and v could not be found from its modules, so this worksheet begins with q and k.");
+  return {
+    id: "project",
+    title: t("q, k and v"),
+    result: "",
+    prose: [
+      { says: named.projection === "latent" ? latent : unknown },
+      { says: t("These are the model's vectors for {query} (q) and {key} (k and v), as they enter the score."), values: { query, key } },
+    ],
+    formulas: [],
+    bands: [
+      { name: "q_i", values: q, tone: "q" },
+      { name: "k_j", values: k, tone: "k" },
+      ...(v.length === q.length ? [{ name: "v_j", values: v, tone: /** @type {const} */ ("v") }] : []),
+    ],
+    unit: t("channel"),
+    tables: [
+      {
+        title: t("The numbers"),
+        head: [t("channel"), { math: "q_i" }, { math: "k_j" }, { math: "v_j" }],
+        rows: upTo(Math.max(q.length, v.length)),
+        few: FEW,
+        entries: (c) => [String(c + 1), q[c] ?? null, k[c] ?? null, v[c] ?? null],
+      },
+    ],
+    check: null,
+  };
+}
+
 /** The name of what a position is added to. @param {Scene} scene */
 const before = ({ named }) => (named.sums[0]?.endsWith(".embedding") || named.sums[0]?.endsWith(".input") ? "embedding_i" : "below_i");
 
 /** Where the two vectors come from. @param {Scene} scene */
 function origin({ t, joins, named, cell }) {
+  if (named.sliced && !joins) return ofTransformers(t, named);
   if (joins && named.pre)
     return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer, after the final norm of the encoder.");
   if (joins) return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer.");
@@ -50,6 +95,18 @@ function origin({ t, joins, named, cell }) {
   if (named.sums.length) return t("In the first layer each is the token's embedding, times {root}, plus its position.");
   if (named.bare) return t("In the first layer each is the token's embedding, times {root}.");
   return t("Each is the output of the layer below for its token.");
+}
+
+/** @param {Scene["t"]} t @param {Scene["named"]} named */
+function ofTransformers(t, { query, sums, turns, scoring, pre }) {
+  if (sums.length) return t("In the first layer each is the token's embedding plus its position.");
+  if (!query.endsWith(".input"))
+    return pre
+      ? t("Each is the residual stream of its token after the layer below.")
+      : t("Each is the output of the layer below for its token.");
+  if (turns) return t("In the first layer each is the token's embedding. No position is added here: this model rotates q and k by it.");
+  if (scoring?.pi) return t("In the first layer each is the token's embedding. No position is added here: in this model the distance of two tokens acts on their score.");
+  return t("In the first layer each is what the model's embedding layer gives for the token.");
 }
 
 /** Where positions act if they are not part of x. @param {Scene} scene */
@@ -62,8 +119,8 @@ function unplaced({ t, named }) {
 
 /** @param {Scene} scene @returns {Table} */
 function inputs(scene) {
-  const { t, sheet } = scene;
-  const { query, key, parts } = sheet.input;
+  const { t } = scene;
+  const { query, key, parts } = inputOf(scene);
   return {
     title: t("The numbers"),
     head: [t("feature"), ...(parts ? [{ math: before(scene) }, { math: "position_i" }] : []), { math: "x_i" }, { math: "x_j" }],
@@ -84,21 +141,21 @@ function inputs(scene) {
  * @returns {Formula}
  */
 function read({ named, joins }, letter, at) {
-  const x = named.pre && !(joins && letter !== "q") ? `norm_${at}` : `x_${at}`;
+  const x = named.before && !(joins && letter !== "q") ? `norm_${at}` : `x_${at}`;
   return named.placed && letter !== "v" ? ["(", x, "+", `position_${at}`, ")"] : x;
 }
 
 /** @param {Scene} scene @returns {Stage} */
 export function project(scene) {
-  const { t, sheet, named, query, key } = scene;
-  const { q, k, v, check } = sheet.project;
+  const { t, sheet, cell, named, query, key } = scene;
+  const { q, k, v, check } = /** @type {Projected} */ (sheet.project);
   const [channel] = bySize(sheet.score.products);
   /** @param {Letter} letter @param {At} at @returns {Formula} */
   const product = (letter, at) => [
-    ...(named.turns && letter !== "v" ? [] : [`${letter}_${at}`, "="]),
+    ...((named.turns || named.perHead) && letter !== "v" ? [] : [`${letter}_${at}`, "="]),
     read(scene, letter, at),
     `W_${letter}`,
-    ...(named.bias ? ["+", `b_${letter}`] : []),
+    ...(named.biases.has(letter) ? ["+", `b_${letter}`] : []),
   ];
   return {
     id: "project",
@@ -111,7 +168,10 @@ export function project(scene) {
       },
       ...(named.placed ? [{ says: t("In every layer, positions are added to what W_q and W_k multiply; v is computed " +
         "without them.") }] : []),
-      ...(named.turns ? [{ says: t("q and k are shown before they are rotated by their positions, which is the next " +
+      ...(named.sharing > 1 ? [{ says: t("Grouped heads: query heads {first}–{last} share key head {group} with its k and v."), values: shared(named, cell.head) }] : []),
+      ...(named.perHead ? [{ says: t("q and k are shown before the norm of their channels, which is the next stage and is " +
+        "compared with the model there; here, only v is compared.") }] : []),
+      ...(named.turns && !named.perHead ? [{ says: t("q and k are shown before they are rotated by their positions, which is the next " +
         "stage. For the comparison, the model's recorded values are rotated back.") }] : []),
     ],
     formulas: [product("q", "i"), product("k", "j"), product("v", "j")],
@@ -122,8 +182,7 @@ export function project(scene) {
     ],
     unit: t("channel"),
     tables: [
-      projected(scene, "q", "i", q),
-      projected(scene, "k", "j", k),
+      ...(named.perHead ? [] : [projected(scene, "q", "i", q), projected(scene, "k", "j", k)]),
       projected(scene, "v", "j", v),
       inFull(scene, "q", "i", q, channel),
       inFull(scene, "k", "j", k, channel),
@@ -132,7 +191,17 @@ export function project(scene) {
   };
 }
 
-/** @typedef {Scene["sheet"]["project"]["q"]} Projection */
+/**
+ * The query heads that share a key head, counted from 1.
+ * @param {Scene["named"]} named
+ * @param {number} head
+ */
+function shared({ sharing, group }, head) {
+  const first = Math.floor(head / sharing) * sharing;
+  return { first: first + 1, last: first + sharing, group: group + 1 };
+}
+
+/** @typedef {Projected["q"]} Projection */
 
 /** @param {Scene} scene @param {Letter} letter @param {At} at @param {Projection} projection @returns {Table} */
 function projected(scene, letter, at, { from, W, b, start, computed, model }) {

@@ -1,20 +1,17 @@
-/** The stages of the whole layer: all heads together, and the feed-forward network. */
+/** The stages of the whole layer: all heads together, and what comes next. */
 
-import { four } from "../../lib/numbers.js";
-import { plain, total } from "../../compute/formula.js";
+import { total } from "../../compute/formula.js";
 import { size } from "../../lib/vectors.js";
-import { FEW, ONWARD, bySize, ledger, upTo } from "./sheet-model.js";
+import { ONWARD, ledger, upTo } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("./sheet-model.js").Table} Table */
-/** @typedef {NonNullable<Scene["sheet"]["ffn"]>} FeedForward */
-
-const UNITS = 8;
 
 /** @param {Scene} scene @returns {Stage} */
-export function output({ t, sheet, cell, query }) {
-  const { parts, bias, computed, model, check } = sheet.output;
+export function output({ t, sheet, cell, query, named }) {
+  const { parts, bias, computed, model, check } = /** @type {NonNullable<Scene["sheet"]["output"]>} */ (sheet.output);
+  const name = named.own ? "projected" : "output_i";
   const own = parts[cell.head];
   return {
     id: "output",
@@ -28,11 +25,11 @@ export function output({ t, sheet, cell, query }) {
       },
     ],
     formulas: [
-      ["output_i", "=", total("h", ["mix_ih", "W_Oh"]), ...(bias ? ["+", "b_O"] : [])],
+      [name, "=", total("h", ["mix_ih", "W_Oh"]), ...(bias ? ["+", "b_O"] : [])],
     ],
     bands: [
       { name: ["mix_ih", "W_Oh"], values: own, tone: "signed" },
-      { name: "output_i", values: computed, tone: "plain" },
+      { name, values: computed, tone: "plain" },
     ],
     unit: t("feature"),
     tables: [
@@ -60,64 +57,6 @@ function heads(t, parts, here) {
     few: parts.length,
     here,
     entries: (head) => [String(head + 1), lengths[head], { bar: lengths[head] / longest }],
-  };
-}
-
-/** @param {Scene} scene @returns {Stage} */
-export function hidden({ t, sheet }) {
-  const { sums, b, computed, model, strongest, check } = /** @type {FeedForward} */ (sheet.ffn).hidden;
-  const result = `${strongest.length} / ${model.length}`;
-  return {
-    id: "hidden",
-    title: t("Feed-forward: hidden units"),
-    result,
-    prose: [
-      {
-        says: t("{firing} of {all} hidden units are active; the others are below zero, and ReLU sets them to 0. The " +
-          "strongest is unit {unit} ({value})."),
-        values: { firing: strongest.length, all: model.length, unit: (strongest[0] ?? 0) + 1, value: four(model[strongest[0] ?? 0]) },
-      },
-    ],
-    formulas: [["hidden", "=", "max", "(", plain(0), ",", "norm", "W_1", "+", "b_1", ")"]],
-    bands: [{ name: "hidden", values: model, tone: "plain" }],
-    unit: t("hidden unit"),
-    tables: [
-      ledger(t, {
-        title: t("The strongest units"),
-        unit: t("hidden unit"),
-        head: [{ math: ["norm", "W_1"] }, { math: "b_1" }],
-        entries: (unit) => [sums[unit] - b[unit], b[unit]],
-        result: { computed, model },
-        rows: bySize(model),
-        few: UNITS,
-      }),
-    ],
-    check,
-  };
-}
-
-/** @param {Scene} scene @returns {Stage} */
-export function ffn({ t, sheet }) {
-  const { bias, computed, model, check } = /** @type {FeedForward} */ (sheet.ffn).output;
-  return {
-    id: "ffn",
-    title: t("Feed-forward: output"),
-    result: "",
-    prose: [{ says: t("Each active unit adds its row of {W} times its activation."), values: { W: { math: "W_2" } } }],
-    formulas: [["output", "=", "hidden", "W_2", "+", "b_2"]],
-    bands: [{ name: "output", values: computed, tone: "plain" }],
-    unit: t("feature"),
-    tables: [
-      ledger(t, {
-        title: t("The numbers"),
-        unit: t("feature"),
-        head: [{ math: ["hidden", "W_2"] }, { math: "b_2" }],
-        entries: (f) => [computed[f] - bias[f], bias[f]],
-        result: { computed, model },
-        few: FEW,
-      }),
-    ],
-    check,
   };
 }
 

@@ -3,10 +3,9 @@
  * (pre-norm).
  */
 
-import { four } from "../../lib/numbers.js";
+import { four, significant } from "../../lib/numbers.js";
 import { fraction, plain, root } from "../../compute/formula.js";
 import { size } from "../../lib/vectors.js";
-import { EPSILON } from "../../compute/sublayer.js";
 import { ledger } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
@@ -24,14 +23,22 @@ export function norm(scene) {
     const { query: own, check } = sheet.before;
     const both = named.query === named.key;
     const rest = normStage(scene, own, "x_i");
-    const says = both
+    const says = own.rms
+      ? both
+        ? t("This model applies a norm before attention (pre-norm): the vector of {query}, and that of every key, is " +
+          "divided by its root mean square (RMSNorm) and scaled by learned factors (γ). The incoming vector " +
+          "itself bypasses the attention unchanged.")
+        : t("This model applies a norm before attention (pre-norm): the vector of {query} is divided by its root mean " +
+          "square (RMSNorm) and scaled by learned factors (γ). The incoming vector itself bypasses the " +
+          "attention unchanged.")
+      : both
       ? t("This model applies the layer norm before attention (pre-norm): the vector of {query}, and that of every " +
         "key, is normalised to mean 0 and variance 1, then scaled and shifted by learned factors (γ, β). The " +
         "incoming vector itself bypasses the attention unchanged.")
       : t("This model applies the layer norm before attention (pre-norm): the vector of {query} is normalised to mean " +
         "0 and variance 1, then scaled and shifted by learned factors (γ, β). The incoming vector itself " +
         "bypasses the attention unchanged.");
-    return { ...rest, id: "norm", title: t("Layer norm"), prose: [{ says, values: { query } }, ...rest.prose], check };
+    return { ...rest, id: "norm", title: own.rms ? "RMSNorm" : t("Layer norm"), prose: [{ says, values: { query } }, ...rest.prose], check };
   }
   const stage = addNorm(scene, /** @type {AddNormed} */ (sheet.norm), t("attention's output"));
   return {
@@ -42,20 +49,90 @@ export function norm(scene) {
       { says: t("The output is added to the incoming vector of {query}, so that nothing is lost. The layer norm then " +
         "normalises the sum to mean 0 and variance 1, and scales and shifts it by learned factors (γ, β)."), values: { query } },
       ...stage.prose,
+      ...ending(scene),
     ],
   };
 }
 
+/** The norms of the channels of q and k, head by head (Qwen3, Gemma 3). @param {Scene} scene @returns {Stage} */
+export function headNorm(scene) {
+  const { t, sheet, named, query, key } = scene;
+  const { q, k, check } = /** @type {NonNullable<Scene["sheet"]["perHead"]>} */ (sheet.perHead);
+  return {
+    id: "headnorm",
+    title: t("Norms of q and k"),
+    result: "",
+    prose: [
+      {
+        says: t("This model divides the channels of q and of k, in each head, by their root mean square (RMSNorm) and " +
+          "scales them by learned factors (γ): {a} for q of {query}, {b} for k of {key}. Scores then depend " +
+          "less on the lengths of the vectors."),
+        values: { query, key, a: four(q.deviation), b: four(k.deviation) },
+      },
+      ...(named.turns ? [{ says: t("For the comparison, the model's recorded q and k are rotated back.") }] : []),
+    ],
+    formulas: normFormulas("q_i", q),
+    bands: [
+      { name: ["x_i", "W_q"], values: q.x, tone: "q" },
+      { name: "q_i", values: q.computed, tone: "q" },
+      { name: ["x_j", "W_k"], values: k.x, tone: "k" },
+      { name: "k_j", values: k.computed, tone: "k" },
+    ],
+    unit: t("channel"),
+    tables: [perHead(t, "q", q), perHead(t, "k", k)],
+    check,
+  };
+}
+
+/** @param {Scene["t"]} t @param {string} letter @param {Normed} values */
+const perHead = (t, letter, { x, gain, computed, model }) =>
+  ledger(t, {
+    title: t("The channels of {name}", { name: letter }),
+    unit: t("channel"),
+    head: [t("before the norm"), { math: "γ" }],
+    entries: (c) => [x[c], gain[c]],
+    result: { computed, model },
+  });
+
+/** The norm of the output alone, before it is added (Gemma 2 and 3). @param {Scene} scene @returns {Stage} */
+export function ownNorm(scene) {
+  const { t, sheet } = scene;
+  const rest = normStage(scene, /** @type {Normed} */ (sheet.own), "projected");
+  return { ...rest, id: "ownnorm", title: t("Norm of the output"), prose: [{ says: t("This model applies a norm to the " +
+    "attention's output before it is added to the incoming vector.") }, ...rest.prose] };
+}
+
+/** The same of the feed-forward network's output. @param {Scene} scene @returns {Stage} */
+export function ownNormAgain(scene) {
+  const { t, sheet } = scene;
+  const rest = normStage(scene, /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).own), "projected");
+  return { ...rest, id: "ownnorm2", title: t("Norm of the output"), prose: [{ says: t("The output of the feed-forward " +
+    "network, too, is normed before it is added.") }, ...rest.prose] };
+}
+
+/** Why the sheet ends before the feed-forward network. @param {Scene} scene @returns {Stage["prose"]} */
+function ending({ t, named: { left } }) {
+  if (left === null) return [];
+  if (left === "unknown")
+    return [{ says: t("How the feed-forward network of this layer is computed could not be found from its modules, so this worksheet ends here.") }];
+  const values = { millions: Math.round(left / 1e6) };
+  return [{ says: t("The matrices of this layer's feed-forward network have {millions} million numbers, which are too many for this page, so this worksheet ends here."), values }];
+}
+
 /** The sum after the attention of a pre-norm layer. @param {Scene} scene @returns {Stage} */
 export function add(scene) {
-  const { t, sheet, query } = scene;
+  const { t, sheet, named, query } = scene;
   const stage = addStage(scene, /** @type {Added} */ (sheet.added), t("attention's output"));
+  const says = named.network?.parallel
+    ? t("The output is added to the incoming vector of {query}. The feed-forward network, which works beside the " +
+      "attention, adds its output to the same sum.")
+    : t("The output is added to the incoming vector of {query}. No norm follows: the sum is the residual " +
+      "stream, the input of the next sublayer.");
   return {
     ...stage,
     id: "add",
-    title: t("Add"),
-    prose: [{ says: t("The output is added to the incoming vector of {query}. No norm follows: the sum is the residual " +
-      "stream, the input of the next sublayer."), values: { query } }, ...stage.prose],
+    title: t("Residual connection"),
+    prose: [{ says, values: { query } }, ...stage.prose, ...ending(scene)],
   };
 }
 
@@ -65,10 +142,17 @@ export function add(scene) {
  * @returns {Stage}
  */
 export function normAgain(scene) {
-  const { t, sheet } = scene;
-  const rest = normStage(scene, /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).first), "residual");
-  return { ...rest, id: "norm2", title: t("Layer norm again"), prose: [{ says: t("The feed-forward network reads the " +
-    "residual stream through its own layer norm.") }, ...rest.prose] };
+  const { t, sheet, named } = scene;
+  const first = /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).first);
+  const parallel = named.network?.parallel;
+  const rest = normStage(scene, first, parallel ? "x" : "residual");
+  const says = parallel
+    ? t("In this model the feed-forward network works beside the attention: it reads, through a norm, the vector " +
+      "that came into the layer.")
+    : first.rms
+    ? t("The feed-forward network reads the residual stream through its own RMSNorm.")
+    : t("The feed-forward network reads the residual stream through its own layer norm.");
+  return { ...rest, id: "norm2", title: first.rms ? t("RMSNorm again") : t("Layer norm again"), prose: [{ says }, ...rest.prose] };
 }
 
 /** @param {Scene} scene @returns {Stage} */
@@ -94,11 +178,14 @@ export function close(scene) {
  * @param {import("../../compute/formula.js").Formula} name  of its input
  * @returns {Rest}
  */
-function normStage({ t }, { x, mean, variance, deviation, gain, bias, computed, model, check }, name) {
+function normStage({ t }, values, name) {
+  const { x, rms, mean, variance, deviation, gain, bias, computed, model, check } = values;
   return {
     result: "",
-    prose: [{ says: t("The mean of the vector is μ = {mean}, its variance σ² = {variance}."), values: { mean: four(mean), variance: four(variance) } }],
-    formulas: normFormulas(name, variance, deviation),
+    prose: [rms
+      ? { says: t("The root mean square of the vector is {rms}."), values: { rms: four(deviation) } }
+      : { says: t("The mean of the vector is μ = {mean}, its variance σ² = {variance}."), values: { mean: four(mean), variance: four(variance) } }],
+    formulas: normFormulas(name, values),
     bands: [
       { name, values: x, tone: "q" },
       { name: "norm", values: computed, tone: "plain" },
@@ -108,14 +195,17 @@ function normStage({ t }, { x, mean, variance, deviation, gain, bias, computed, 
       ledger(t, {
         title: t("The vector and its norm"),
         unit: t("feature"),
-        head: [{ math: name }, { math: "γ" }, { math: "β" }],
-        entries: (f) => [x[f], gain[f], bias[f]],
+        head: [{ math: name }, ...learnedHead(bias)],
+        entries: (f) => [x[f], gain[f], ...(bias ? [bias[f]] : [])],
         result: { computed, model },
       }),
     ],
     check,
   };
 }
+
+/** The columns of a norm's parameters. @param {Normed["bias"]} bias @returns {{math: string}[]} */
+const learnedHead = (bias) => [{ math: "γ" }, ...(bias ? [{ math: "β" }] : [])];
 
 /** @param {Scene} scene @param {Added} values @param {string} added  what the output is called @returns {Rest} */
 function addStage({ t }, { x, output, computed, model, check }, added) {
@@ -153,7 +243,8 @@ function addStage({ t }, { x, output, computed, model, check }, added) {
  * @param {string} added  what the output is called
  * @returns {Rest}
  */
-function addNorm({ t }, { x, output, residual, mean, variance, deviation, gain, bias, computed, model, check }, added) {
+function addNorm({ t }, values, added) {
+  const { x, output, residual, mean, variance, gain, bias, computed, model, check } = values;
   return {
     result: "",
     prose: [
@@ -162,7 +253,7 @@ function addNorm({ t }, { x, output, residual, mean, variance, deviation, gain, 
         values: { before: four(size(x)), after: four(size(output)), added, mean: four(mean), variance: four(variance) },
       },
     ],
-    formulas: [["residual", "=", "x", "+", "output"], ...normFormulas("residual", variance, deviation)],
+    formulas: [["residual", "=", "x", "+", "output"], ...normFormulas("residual", values)],
     bands: [
       { name: "x", values: x, tone: "q" },
       { name: "output", values: output, tone: "plain" },
@@ -173,8 +264,8 @@ function addNorm({ t }, { x, output, residual, mean, variance, deviation, gain, 
       ledger(t, {
         title: t("The sum and its norm"),
         unit: t("feature"),
-        head: [{ math: "x" }, { math: "output" }, { math: "residual" }, { math: "γ" }, { math: "β" }],
-        entries: (f) => [x[f], output[f], residual.model[f], gain[f], bias[f]],
+        head: [{ math: "x" }, { math: "output" }, { math: "residual" }, ...learnedHead(bias)],
+        entries: (f) => [x[f], output[f], residual.model[f], gain[f], ...(bias ? [bias[f]] : [])],
         result: { computed, model },
       }),
     ],
@@ -184,11 +275,15 @@ function addNorm({ t }, { x, output, residual, mean, variance, deviation, gain, 
 
 /**
  * @param {import("../../compute/formula.js").Formula} of
- * @param {number} variance
- * @param {number} deviation
+ * @param {Pick<Normed, "rms" | "variance" | "epsilon" | "deviation" | "bias">} values
  * @returns {import("../../compute/formula.js").Formula[]}
  */
-const normFormulas = (of, variance, deviation) => [
-  ["norm", "=", fraction([of, "−", "μ"], root(["σ²", "+", "ε"])), "γ", "+", "β"],
-  [root(["σ²", "+", "ε"]), "=", root([variance, "+", plain(String(EPSILON))]), "=", deviation],
-];
+function normFormulas(of, { rms, variance, epsilon, deviation, bias }) {
+  /** @type {import("../../compute/formula.js").Formula} */
+  const under = rms ? ["ms", "+", "ε"] : ["σ²", "+", "ε"];
+  const small = epsilon < 5e-7 ? epsilon : plain(significant(epsilon, 6));
+  return [
+    ["norm", "=", fraction(rms ? of : [of, "−", "μ"], root(under)), "γ", ...(bias ? ["+", "β"] : [])],
+    [root(under), "=", root([variance, "+", small]), "=", deviation],
+  ];
+}

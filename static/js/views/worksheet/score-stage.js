@@ -14,15 +14,16 @@ import { FEW, bySize } from "./sheet-model.js";
 export function score(scene) {
   const { t, sheet, cell } = scene;
   const { kind, computed, check } = sheet.score;
-  const by = { "scaled-dot": products, dot: products, additive: sums, "additive-bias": sums }[kind](scene);
+  const by = { "scaled-dot": products, dot: products, "dot-by": products, additive: sums, "additive-bias": sums }[kind](scene);
   const placed = sheet.score.pi === null ? null : placing(scene);
+  const capped = sheet.score.cap === null ? null : capping(scene);
   return {
     id: "score",
     title: t("Score"),
     result: four(computed[cell.key]),
     ...by,
-    prose: [...by.prose, ...(placed ? [placed.prose] : [])],
-    formulas: [...by.formulas, ...(placed ? [placed.formula] : [])],
+    prose: [...by.prose, ...[capped, placed].flatMap((one) => one?.prose ?? []), ...(sheet.score.unknown ? [unknown(scene)] : [])],
+    formulas: [...by.formulas, ...[capped, placed].flatMap((one) => (one ? [one.formula] : []))],
     unit: t("channel"),
     check,
   };
@@ -32,9 +33,9 @@ export function score(scene) {
 
 /** q · k, with or without division by √d_k. @param {Scene} scene @returns {Part} */
 function products({ t, sheet, query, key }) {
-  const { q, k, kind, products, dot, plain: value, root: scale, pi } = sheet.score;
+  const { q, k, kind, products, dot, raw: value, root: scale, by, pi, cap, unknown } = sheet.score;
   const [first, second] = bySize(products);
-  const name = pi === null ? "score_ij" : "s_ij";
+  const name = pi === null && cap === null && !unknown ? "score_ij" : "s_ij";
   return {
     prose: [
       {
@@ -47,11 +48,15 @@ function products({ t, sheet, query, key }) {
       },
       kind === "dot"
         ? { says: t("The sum itself is the score: this model does not divide it by {root}."), values: { root: { math: root("d_k") } } }
+        : kind === "dot-by"
+        ? { says: t("This model multiplies the sum by its own constant, {by}, instead of dividing it by {root}."), values: { by: four(by), root: { math: root("d_k") } } }
         : { says: t("Dividing by {root} keeps the scores of many channels from growing large."), values: { root: { math: root("d_k") } } },
     ],
     formulas:
       kind === "dot"
         ? [[name, "=", "q_i", "·", "k_j", "=", total("c", ["q_ic", "k_jc"]), "=", dot]]
+        : kind === "dot-by"
+        ? [[name, "=", by, "·", total("c", ["q_ic", "k_jc"]), "=", by, "·", factor(dot), "=", value]]
         : [
             ["q_i", "·", "k_j", "=", total("c", ["q_ic", "k_jc"]), "=", dot],
             [name, "=", fraction(["q_i", "·", "k_j"], root("d_k")), "=", fraction(dot, root(plain(q.length))), "=", fraction(dot, scale), "=", value],
@@ -141,6 +146,27 @@ const largest = (products, first, second = first) => ({
   amount: four(products[first]),
   second: second + 1,
   less: four(products[second]),
+});
+
+/**
+ * The soft cap of the score.
+ * @param {Scene} scene
+ * @returns {{prose: Prose, formula: Formula}}
+ */
+function capping({ t, sheet }) {
+  const { cap, raw, plain: value, pi } = sheet.score;
+  const limit = plain(String(cap));
+  return {
+    prose: { says: t("A soft cap keeps every score between −{cap} and {cap}."), values: { cap: String(cap) } },
+    formula: [pi === null ? "score_ij" : "c_ij", "=", limit, "tanh", "(", fraction("s_ij", limit), ")", "=", limit, "tanh", "(", fraction(raw, limit), ")", "=", value],
+  };
+}
+
+/** @param {Scene} scene @returns {Prose} */
+const unknown = ({ t, sheet, cell }) => ({
+  says: t("The model adds something to its scores that could not be found from its modules; its score is {score}. The " +
+    "following stages start from the model's scores."),
+  values: { score: four(sheet.score.model[cell.key]) },
 });
 
 /**

@@ -7,7 +7,7 @@
 /** @typedef {import("../../compute/worksheet.js").Cell} Cell */
 /** @typedef {import("../../compute/worksheet.js").Worksheet} Worksheet */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {"input" | "project" | "rotate" | "score" | "softmax" | "mix" | "output" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "close" | "cross"} StageId */
+/** @typedef {"input" | "project" | "headnorm" | "rotate" | "score" | "softmax" | "mix" | "output" | "ownnorm" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "ownnorm2" | "close" | "cross"} StageId */
 /** @typedef {{says: string, values?: Record<string, string | number | Step | {math: Formula}>}} Prose  places are still open in `says` */
 /** @typedef {{name: Formula, values: Vector, tone: "q" | "k" | "v" | "plain" | "signed"}} Band */
 /** @typedef {number | string | Step | {bar: number} | {math: Formula} | {exact: number} | null} Entry  exact: a difference */
@@ -22,6 +22,15 @@
  * @property {Entry[]} [foot]
  */
 /**
+ * @typedef {object} Turn  a pair of channels as a point that is rotated about the origin
+ * @property {Formula} name
+ * @property {string} pair  its channels
+ * @property {"q" | "k"} tone
+ * @property {[number, number]} from
+ * @property {[number, number]} to
+ * @property {number} angle  in radians
+ */
+/**
  * @typedef {object} Stage
  * @property {StageId} id
  * @property {string} title
@@ -30,6 +39,7 @@
  * @property {Formula[]} formulas
  * @property {Band[]} bands  vectors as bars, one below the other, of equal length within a stage
  * @property {string} [unit]  what a bar is: a channel, a feature
+ * @property {Turn[]} [turns]  rotations of pairs of channels, as pictures
  * @property {Table[]} tables
  * @property {Check | null} check  null: nothing is computed here
  */

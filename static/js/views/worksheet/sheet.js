@@ -9,6 +9,7 @@ import { render } from "../../lib/render.js";
 import { shareBar } from "../../draw/proportion-bar.js";
 import { quoted } from "../../draw/token.js";
 import { mathml } from "../../compute/formula.js";
+import { dials } from "./dials.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
@@ -27,7 +28,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {number} number  from 1
  */
 export function section(context, stage, number) {
-  const { id, title, prose, formulas, bands, unit = "", tables, check } = stage;
+  const { id, title, prose, formulas, bands, unit = "", turns = [], tables, check } = stage;
   const heading = h("h3", { tabIndex: -1 }, h("span", { className: "nth" }, String(number)), " ", title);
   const element = h(
     "section",
@@ -38,6 +39,7 @@ export function section(context, stage, number) {
       { className: "working-out" },
       ...prose.map((words) => h("p", {}, ...spoken(context, words))),
       formulas.length > 0 && h("div", { className: "formulas" }, ...formulas.map((formula) => h("p", {}, mathml(document, formula, true)))),
+      turns.length > 0 && dials(context, turns),
       bands.length > 0 && bars(context, bands, unit),
     ),
     tables.length > 0 && h("div", { className: "tables" }, ...tables.map((table) => numbers(context, table))),

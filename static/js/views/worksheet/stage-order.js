@@ -4,9 +4,10 @@ import { written } from "../../compute/formula.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { plainStep } from "../../data/tokens.js";
 import { mix, softmax } from "./head-stages.js";
-import { input, project } from "./input-stages.js";
-import { ffn, hidden, onwards, output } from "./layer-stages.js";
-import { add, close, norm, normAgain } from "./norm-stages.js";
+import { given, input, project } from "./input-stages.js";
+import { onwards, output } from "./layer-stages.js";
+import { ffn, hidden } from "./network-stages.js";
+import { add, close, headNorm, norm, normAgain, ownNorm, ownNormAgain } from "./norm-stages.js";
 import { rotate } from "./rotate-stage.js";
 import { score } from "./score-stage.js";
 import { ONWARD } from "./sheet-model.js";
@@ -22,16 +23,19 @@ import { ONWARD } from "./sheet-model.js";
 export const STEPS = Object.freeze([
   "input",
   "project",
+  "headnorm",
   "rotate",
   "score",
   "softmax",
   "mix",
   "output",
+  "ownnorm",
   "add",
   "norm",
   "norm2",
   "hidden",
   "ffn",
+  "ownnorm2",
   "close",
   ONWARD,
   "all",
@@ -42,15 +46,21 @@ const LINES = 64;
 
 /**
  * The stages in the model's order of computation: norms come after the sublayers, or before them.
+ * What the model does not have, or what is not known of it, has no stage.
  * @param {Scene} scene
  * @returns {Stage[]}
  */
 export function stages(scene) {
-  const { pre, turns } = scene.named;
-  const head = [project, ...(turns ? [rotate] : []), score, softmax, mix, output];
-  const parts = pre ? [input, norm, ...head, add] : [input, ...head, norm];
-  const after = scene.sheet.ffn ? [...(pre ? [normAgain] : []), hidden, ffn, close] : [onwards];
-  return [...parts, ...after].map((stage) => stage(scene));
+  const { sheet, named } = scene;
+  const before = sheet.project
+    ? [input, ...(sheet.before ? [norm] : []), project, ...(sheet.perHead ? [headNorm] : []), ...(sheet.rotate ? [rotate] : [])]
+    : [given];
+  const added = sheet.norm ? [norm] : sheet.added ? [add] : [];
+  const out = sheet.output ? [output, ...(sheet.own ? [ownNorm] : []), ...added] : [];
+  const { ffn: fed } = sheet;
+  const network = fed ? [...(fed.first ? [normAgain] : []), hidden, ffn, ...(fed.own ? [ownNormAgain] : []), close] : [];
+  const next = !sheet.ffn && named.onwards ? [onwards] : [];
+  return [...before, score, softmax, mix, ...out, ...network, ...next].map((stage) => stage(scene));
 }
 
 /**

@@ -6,7 +6,7 @@
 import { attentionAt, axes, between, blockAt, place } from "../../data/attentions.js";
 import { isOff } from "../../state/interventions.js";
 import { pair } from "../../state/highlight.js";
-import { four } from "../../lib/numbers.js";
+import { four, grouped } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { blockWord } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
@@ -40,11 +40,11 @@ export const worksheet = {
       "and v, the score, the softmax and the weighted sum to the output of the layer. Every stage is " +
       "recomputed in the browser and compared with what the model recorded.",
     ),
-  capabilities: ["worksheet", "parameters"],
+  capabilities: ["worksheet"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
   options: { step: choice(...STEPS) },
   needs: (page) => named(page).tensors,
-  asks: (page) => [parameters(page, named(page).parameters)],
+  asks: (page) => asked(page),
   lights,
   mount,
 };
@@ -60,6 +60,7 @@ const PARTS = {
   norm2: ["network-sum"],
   hidden: ["network"],
   ffn: ["network"],
+  ownnorm2: ["network"],
   close: ["network-sum"],
   all: ["sum", "network", "network-sum"],
 };
@@ -78,10 +79,20 @@ function lights({ model, link }) {
 const named = ({ link, model }) => names(model, link);
 
 /**
+ * Parameters of the layer, those of the head, which are requested alone, and those of the network.
+ * @param {Page} page
+ */
+function asked(page) {
+  const { parameters: shared, slices, fed } = named(page);
+  return [shared, slices, fed].filter((some) => some.length).map((some) => parameters(page, some));
+}
+
+/**
  * @typedef {object} Work
  * @property {Stage[]} list
  * @property {number} weight  the model's weight
  * @property {boolean} masked
+ * @property {"waits" | Problem | null} late  why the stages of the feed-forward network are missing
  * @property {import("../../data/tokens.js").Step} query
  * @property {import("../../data/tokens.js").Step} key
  */
@@ -94,11 +105,18 @@ function work({ store, t }) {
   const page = store.get();
   const { trace, link } = page;
   const at = pair(page);
-  const list = named(page);
-  /** @type {Record<string, import("../../data/wire.js").Tensor> | Problem | undefined} */
-  const learnt = answer(page, parameters(page, list.parameters));
-  if (learnt instanceof Problem) return learnt;
-  if (!trace || !at || !learnt || list.tensors.some((name) => !trace.tensors[name])) return null;
+  /** @type {(Record<string, import("../../data/wire.js").Tensor> | Problem | undefined)[]} */
+  const answers = asked(page).map((question) => answer(page, question));
+  const whole = named(page);
+  // The attention is shown without the network's matrices, which are much larger.
+  const last = whole.fed.length ? answers.at(-1) : null;
+  const late = last === undefined ? "waits" : last instanceof Problem ? last : null;
+  if (late) answers.pop();
+  const list = late ? { ...whole, network: null } : whole;
+  const failed = answers.find((one) => one instanceof Problem);
+  if (failed) return failed;
+  const learnt = /** @type {Record<string, import("../../data/wire.js").Tensor>} */ (Object.assign({}, ...answers));
+  if (!trace || !at || answers.includes(undefined) || list.tensors.some((name) => !trace.tensors[name])) return null;
   const cell = { block: link.block, layer: link.layer, head: link.head, ...at };
   const sheet = calculate((name) => trace.tensors[name] ?? learnt[name], cell, list);
   const { rows, cols } = axes(page.model, trace, link.block);
@@ -108,6 +126,7 @@ function work({ store, t }) {
     list: stages({ t, sheet, named: list, cell, joins: between(blockAt(page)), ...tokens, keys: cols }),
     weight: model[at.key],
     masked: !may[at.key],
+    late,
     ...tokens,
   };
 }
@@ -159,10 +178,10 @@ function mount(context, root) {
     picker.refresh();
     const { trace, link } = store.get();
     const key = JSON.stringify([trace?.id, link.block, link.layer, link.head, pair(store.get())]);
-    if (present && key === shown) return turn();
+    if (present && !present.late && key === shown) return turn();
     const found = work(context);
     const failed = found instanceof Problem;
-    waiting.show(!found || failed, failed ? wording(t, found) : undefined);
+    waiting.show(!found || failed || found.late !== null, missing(t, found));
     body.hidden = failed;
     if (failed || !found) return;
     [shown, present] = [key, found];
@@ -199,6 +218,20 @@ function mount(context, root) {
   }
 
   return { draw, light: draw, destroy: () => (release(), root.replaceChildren()) };
+}
+
+/** Whose size is not that of the sentence. @param {Context["t"]} t @param {Problem} problem  of its matrices */
+function tooLarge(t, { kind, excess }) {
+  if (kind !== "reply-too-large" || excess?.value === undefined) return undefined;
+  const [value, limit] = [grouped(excess.value), grouped(excess.limit)];
+  return t("The matrices of this layer have {value} numbers; this server sends at most {limit} at once.", { value, limit });
+}
+
+/** What the view waits for, if not for everything. @param {Context["t"]} t @param {Work | Problem | null} found */
+function missing(t, found) {
+  const problem = found instanceof Problem ? found : found?.late;
+  if (problem instanceof Problem) return tooLarge(t, problem) ?? wording(t, problem);
+  return problem ? t("Fetching the matrices of the feed-forward network …") : undefined;
 }
 
 /** The sentence and its translation, for printing. @param {Page} page */

@@ -2,7 +2,7 @@
 
 import { blockAt } from "../../../data/attentions.js";
 import { memo } from "../../../lib/memo.js";
-import { labels, languages, plain } from "../../../data/tokens.js";
+import { isAdded, labels, languages, plain } from "../../../data/tokens.js";
 import { edgesOf, groupAt, starts } from "../../../compute/text-segments.js";
 
 /** @typedef {import("../../../state/store.js").Page} Page */
@@ -12,7 +12,8 @@ import { edgesOf, groupAt, starts } from "../../../compute/text-segments.js";
 /**
  * @typedef {object} Axis
  * @property {string} text  the name of the text
- * @property {Token[]} tokens
+ * @property {Token[]} tokens  of rows that write, those that they write
+ * @property {boolean} writes
  * @property {string[]} points  the code points of the text; empty if unknown
  * @property {number[] | null} edges  first tokens of its groups, then the number of tokens; null:
  *   single tokens
@@ -33,26 +34,29 @@ export const levelOf = ({ link }) => link.options.level ?? "tokens";
  * @returns {{rows: Axis, cols: Axis}}
  */
 export function axesOf(page) {
-  const { trace } = page;
-  const { query, key } = blockAt(page);
-  const of = (/** @type {string} */ text) => memo(/** @type {Trace} */ (trace), `axis ${text} ${levelOf(page)}`, () => axis(/** @type {Trace} */ (trace), text, levelOf(page)));
-  return { rows: of(query), cols: of(key) };
+  const trace = /** @type {Trace} */ (page.trace);
+  const { query, key, writes } = blockAt(page);
+  const level = levelOf(page);
+  const of = (/** @type {string} */ text, writes = false) => memo(trace, `axis ${text} ${writes} ${level}`, () => axis(trace, text, writes, level));
+  return { rows: of(query, writes), cols: of(key) };
 }
 
-/** @param {Trace} trace @param {string} text @param {Level} level @returns {Axis} */
-function axis(trace, text, level) {
-  const tokens = trace.tokens[text] ?? [];
-  const said = trace.long?.texts[text] ?? (trace.tokens[text] === tokens && text !== Object.keys(trace.tokens)[0] ? trace.output.text : "");
+/** @param {Trace} trace @param {string} text @param {boolean} writes @param {Level} level @returns {Axis} */
+function axis(trace, text, writes, level) {
+  const read = trace.tokens[text] ?? [];
+  const tokens = writes ? memo(trace, `written ${text}`, () => read.map((token, i) => trace.output.tokens[i] ?? token)) : read;
+  const said = trace.long?.texts[text] ?? (text === Object.keys(trace.tokens)[0] ? "" : trace.output.text);
   const points = memo(tokens, "points", () => Array.from(said));
   const names = memo(tokens, "names", () => labels(tokens, languages(trace.direction)[0]).map((label) => plain({ ...label, nth: null })));
   if (level === "tokens") {
-    return { text, tokens, points, edges: null, count: tokens.length, label: (unit) => names[unit] ?? "", unitOf: (token) => token, tokensOf: (unit) => [unit, unit + 1] };
+    return { text, tokens, writes, points, edges: null, count: tokens.length, label: (unit) => names[unit] ?? "", unitOf: (token) => token, tokensOf: (unit) => [unit, unit + 1] };
   }
   const edges = edgesOf(tokens, starts(said, level));
   const tokensOf = (/** @type {number} */ unit) => /** @type {[number, number]} */ ([edges[unit], edges[unit + 1]]);
   return {
     text,
     tokens,
+    writes,
     points,
     edges,
     count: edges.length - 1,
@@ -62,9 +66,15 @@ function axis(trace, text, level) {
   };
 }
 
+/** The label of a unit without the dot for its space, to quote it. @param {Axis} axis @param {number} unit */
+export const quoted = ({ label }, unit) => label(unit).replace(/^·(?=.)/, "");
+
+/** The label of a row on the map: an arrow says that it writes the token. @param {Axis} axis @returns {(unit: number) => string} */
+export const rowName = (axis) => (axis.writes ? (unit) => `→ ${quoted(axis, unit)}` : axis.label);
+
 /** @param {Token[]} tokens @param {string[]} points @param {[number, number]} range */
 function nameOf(tokens, points, [from, to]) {
-  if (tokens[from].special) return tokens[from].text;
+  if (isAdded(tokens[from])) return tokens[from].text;
   const text = points.slice(tokens[from].start, tokens[to - 1].end).join("").trim().replace(/\s+/g, " ");
   return text.length > NAME ? `${text.slice(0, NAME - 1)}…` : text;
 }
@@ -77,7 +87,7 @@ function nameOf(tokens, points, [from, to]) {
 export function offers(page, level) {
   if (level === "tokens") return true;
   const { rows, cols } = axesOf({ ...page, link: { ...page.link, options: { ...page.link.options, level } } });
-  const groups = (/** @type {Axis} */ { tokens, count }) => count - tokens.filter(({ special }) => special).length;
+  const groups = (/** @type {Axis} */ { tokens, count }) => count - tokens.filter(isAdded).length;
   return Math.max(groups(rows), groups(cols)) > 1 && Math.max(rows.count, cols.count) <= MOST_GROUPS;
 }
 

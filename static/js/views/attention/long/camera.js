@@ -17,14 +17,14 @@ import * as windows from "../../../compute/map-window.js";
 /** @param {Ground} ground */
 export function createCamera({ extent, size, pools, changed }) {
   /** @type {Camera} */
-  let camera = { top: 0, left: 0, scale: 1 };
+  let camera = { top: 0, left: 0, wide: 1, high: 1 };
   let level = 0;
 
   /** @param {Camera} next */
   function go(next) {
-    if (next.top === camera.top && next.left === camera.left && next.scale === camera.scale) return;
+    if (next.top === camera.top && next.left === camera.left && next.wide === camera.wide && next.high === camera.high) return;
     camera = next;
-    level = windows.levelOf(camera.scale, extent(), pools());
+    level = windows.levelOf(windows.scaleOf(camera), extent(), pools());
     changed();
   }
   const sight = () => windows.windowOf(camera, extent(), size());
@@ -46,7 +46,7 @@ export function createCamera({ extent, size, pools, changed }) {
 
     /** @param {Window | null} window  Shows it; null: all. */
     show(window) {
-      camera = { top: -1, left: -1, scale: -1 };
+      camera = { top: -1, left: -1, wide: -1, high: -1 };
       go(window ? windows.cameraOf(window, extent(), size()) : windows.whole(extent(), size()));
     },
   };
@@ -59,8 +59,8 @@ export function createCamera({ extent, size, pools, changed }) {
  * @param {Place} pinned
  * @returns {Point}
  */
-export function focus({ top, left, scale }, { width, height }, { row, col }) {
-  const x = col === null ? width / 2 : (col + 0.5 - left) * scale;
-  const y = row === null ? height / 2 : (row + 0.5 - top) * scale;
+export function focus({ top, left, wide, high }, { width, height }, { row, col }) {
+  const x = col === null ? width / 2 : (col + 0.5 - left) * wide;
+  const y = row === null ? height / 2 : (row + 0.5 - top) * high;
   return x >= 0 && y >= 0 && x <= width && y <= height ? { x, y } : { x: width / 2, y: height / 2 };
 }

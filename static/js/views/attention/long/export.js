@@ -1,8 +1,9 @@
 /** Exports of a long text's map: its picture, and the visible numbers. */
 
+import { spanOf } from "../../../compute/map-window.js";
 import { drawing, file, s } from "../../../draw/svg.js";
 import { matrix } from "../../../data/computed-tensors.js";
-import { seenAt } from "./sight.js";
+import { extentOf, seenAt } from "./sight.js";
 
 /** @typedef {import("./map.js").LongMap} LongMap */
 /** @typedef {import("./map.js").Shown} Shown */
@@ -27,9 +28,8 @@ export function pictureOf({ canvas }, theme) {
  */
 export function numbersOf(shown, tiles, map) {
   const { rows, cols } = map.sight();
-  const stride = 2 ** map.level();
-  const places = (/** @type {[number, number]} */ [from, to]) => Array.from({ length: Math.ceil((to - (from - (from % stride))) / stride) }, (_, i) => from - (from % stride) + i * stride);
-  const [down, across] = [places(rows), places(cols)];
+  const stride = spanOf(map.level(), extentOf(shown));
+  const [down, across] = [places(rows, stride.rows), places(cols, stride.cols)];
   const values = new Float32Array(down.length * across.length);
   for (const [i, row] of down.entries())
     for (const [j, col] of across.entries()) {
@@ -37,11 +37,17 @@ export function numbersOf(shown, tiles, map) {
       if (!found) return null;
       values[i * across.length + j] = found.value;
     }
-  const named = (/** @type {Axis} */ axis, /** @type {number[]} */ units) => units.map((unit) => ({ text: nameOf(axis, unit, Math.min(unit + stride, axis.count)) }));
+  const named = (/** @type {Axis} */ axis, /** @type {number[]} */ units, /** @type {number} */ step) => units.map((unit) => ({ text: nameOf(axis, unit, Math.min(unit + step, axis.count)) }));
   return {
-    tokens: { query: named(shown.axes.rows, down), key: named(shown.axes.cols, across) },
+    tokens: { query: named(shown.axes.rows, down, stride.rows), key: named(shown.axes.cols, across, stride.cols) },
     tensors: { weights: matrix({ rows: down.length, cols: across.length, values }) },
   };
+}
+
+/** The first unit of each cell of a range. @param {[number, number]} range @param {number} step */
+function places([from, to], step) {
+  const first = from - (from % step);
+  return Array.from({ length: Math.ceil((to - first) / step) }, (_, i) => first + i * step);
 }
 
 /** @param {Axis} axis @param {number} from @param {number} to */

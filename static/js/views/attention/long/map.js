@@ -4,8 +4,12 @@
 
 import { h } from "../../../lib/dom.js";
 import { eachFrame } from "../../../lib/timing.js";
-import { frameOf, hatching, paintMap, shownSize } from "../../../draw/long-map.js";
+import { hatching } from "../../../draw/hatching.js";
+import { paintMap } from "../../../draw/long-map.js";
+import { frameOf, shownSize } from "../../../draw/long-map-frame.js";
+import { spanOf } from "../../../compute/map-window.js";
 import { bindMapGestures } from "../../../parts/map-gestures.js";
+import { rowName } from "./axes.js";
 import { createCamera, focus } from "./camera.js";
 import { causal, extentOf, isSharp, layersOf, seenAt } from "./sight.js";
 import { createTip } from "./tip.js";
@@ -68,7 +72,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
       frame, camera: camera.now(), extent: extent(), window: camera.window(), theme, shade, pinned: lit, hovered, row, col,
       layers: layersOf(element.ownerDocument, shown, tiles, camera.window(), camera.level()),
       hatch: hatching(brush, theme),
-      names: { rows: axes.rows.label, cols: axes.cols.label },
+      names: { rows: rowName(axes.rows), cols: axes.cols.label },
       weight: sharp,
       labelled: context.room().wide ? NAMED.wide : NAMED.narrow,
     });
@@ -79,10 +83,10 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
 
   /** @param {Point} point  in pixels of the cells */
   function unitsAt({ x, y }) {
-    const { top, left, scale } = camera.now();
+    const { top, left, wide, high } = camera.now();
     const size = shownSize({ frame, camera: camera.now(), extent: extent() });
     if (!shown || x < 0 || y < 0 || x >= size.width || y >= size.height) return null;
-    return { row: Math.floor(top + y / scale), col: Math.floor(left + x / scale) };
+    return { row: Math.floor(top + y / high), col: Math.floor(left + x / wide) };
   }
 
   /** @param {Point | null} point */
@@ -119,7 +123,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
     onZoom: zoom,
     onWhole: camera.showAll,
     isWhole: camera.isWhole,
-    ...keys(() => shown && { ...shown.pinned, extent: extent(), stride: 2 ** camera.level() }, (place) => onPick(place, "key")),
+    ...keys(() => shown && { ...shown.pinned, extent: extent(), stride: spanOf(camera.level(), extent()) }, (place) => onPick(place, "key")),
   });
 
   const { window: sight, level, isWhole, showAll, show, reveal, centre } = camera;
@@ -147,7 +151,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
 
 /**
  * Arrows, Home and End: move the pinned cell by one drawn cell.
- * @param {() => (Place & {extent: import("../../../compute/map-window.js").Extent, stride: number}) | null} present
+ * @param {() => (Place & {extent: import("../../../compute/map-window.js").Extent, stride: import("../../../compute/map-window.js").Extent}) | null} present
  * @param {(place: {row: number, col: number}) => void} pick
  */
 function keys(present, pick) {
@@ -159,7 +163,7 @@ function keys(present, pick) {
       if (!now) return false;
       const { row, col, extent, stride } = now;
       if (row === null && col === null) within(0, 0, extent);
-      else within((row ?? 0) + down * stride, (col ?? 0) + right * stride, extent);
+      else within((row ?? 0) + down * stride.rows, (col ?? 0) + right * stride.cols, extent);
       return true;
     },
     onEnd(/** @type {"start" | "end"} */ end, /** @type {boolean} */ all) {

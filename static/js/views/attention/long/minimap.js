@@ -1,7 +1,7 @@
 /** A small map of the whole matrix with the visible window; dragging the window moves the map. */
 
 import { h } from "../../../lib/dom.js";
-import { hatching } from "../../../draw/long-map.js";
+import { hatching } from "../../../draw/hatching.js";
 import { tileImage } from "../../../draw/tile-images.js";
 import { extentOf, thumbnail } from "./sight.js";
 
@@ -9,6 +9,8 @@ import { extentOf, thumbnail } from "./sight.js";
 
 /** The length of its longer side in pixels. */
 const SIDE = 132;
+/** The height in pixels below which controls beside it would leave it alone in its row. */
+const FLAT = 60;
 
 /**
  * @param {import("../../../state/types.js").Context} context
@@ -46,6 +48,7 @@ export function createMinimap(context, onCentre) {
       extent = extentOf(head);
       const longer = Math.max(extent.rows, extent.cols);
       size = { width: Math.max(24, Math.round((SIDE * extent.cols) / longer)), height: Math.max(24, Math.round((SIDE * extent.rows) / longer)) };
+      element.classList.toggle("flat", size.height < FLAT);
       const name = `${page.trace?.id} ${page.link.block} ${page.link.layer} ${page.link.head} ${shade.floor} ${theme.paper} ${small !== null}`;
       if (name === drawn) return;
       drawn = name;

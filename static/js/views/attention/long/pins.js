@@ -29,7 +29,7 @@ export function createPins(store, present, { map, reveal }) {
       const shown = present();
       if (!shown) return;
       const { axes, page: { link } } = shown;
-      const one = axes.rows.text === axes.cols.text;
+      const one = axes.rows.tokens === axes.cols.tokens;
       const [name, other] = side === "row" ? /** @type {const} */ (["query", "key"]) : /** @type {const} */ (["key", "query"]);
       const axis = side === "row" ? axes.rows : axes.cols;
       const first = axis.tokensOf(axis.unitOf(token))[0];

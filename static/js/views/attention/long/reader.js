@@ -7,6 +7,7 @@ import { h, write } from "../../../lib/dom.js";
 import { render } from "../../../lib/render.js";
 import { two } from "../../../lib/numbers.js";
 import { radios } from "../../../parts/controls.js";
+import { shadeOf } from "../shade.js";
 import { createTextPanel } from "./text-panel.js";
 import { createSearch } from "./search.js";
 import { matrixName } from "./requests.js";
@@ -29,7 +30,7 @@ export function createReader(context, pins) {
   let shown = null;
   let shaded = "";
 
-  const one = () => shown !== null && shown.axes.rows.text === shown.axes.cols.text;
+  const one = () => shown !== null && shown.axes.rows.tokens === shown.axes.cols.tokens;
   const column = () => store.get().link.options.shade === "column";
   /** What a click in a panel pins. @param {Side} side @returns {Side} */
   const picks = (side) => (one() ? (column() ? "col" : "row") : side);
@@ -43,7 +44,7 @@ export function createReader(context, pins) {
     panels.col.reveal(tokens.from);
     pins.goTo(tokens.from, one() ? ["row", "col"] : ["col"]);
   });
-  const says = h("p", { className: "says" });
+  const says = h("p", { className: "darkest" });
   const ways = h("fieldset", { className: "choice ways" }, h("legend", { className: "hidden" }, t("Shading of the text")));
   ways.addEventListener("change", ({ target }) => store.choose({ shade: /** @type {HTMLInputElement} */ (target).value }));
   const element = h("div", { className: "reader" }, search.element, ways, says, panels.row.element, panels.col.element);
@@ -65,7 +66,7 @@ export function createReader(context, pins) {
     shaded = state;
     for (const side of sides) {
       const { axis, weights } = /** @type {NonNullable<ReturnType<typeof roleOf>>} */ (roles[side]);
-      const most = panels[side].shade(weights && ((token) => weights[axis.unitOf(token)]), shown.shade);
+      const most = panels[side].shade(weights && ((token) => weights[axis.unitOf(token)]), shadeOf(context, shown.page));
       if (side === "col") tell(most);
     }
   }

@@ -1,10 +1,11 @@
 /** The available parts of a head's matrix: tiles above the thumbnail, and the weight of a cell. */
 
-import { attentionAt, place, rules } from "../../../data/attentions.js";
+import { attentionAt, blockAt, place, rules } from "../../../data/attentions.js";
 import { coarse } from "../../../data/tensor-address.js";
 import { memo } from "../../../lib/memo.js";
 import * as windows from "../../../compute/map-window.js";
 import { tileImage } from "../../../draw/tile-images.js";
+import { levelOf } from "./axes.js";
 import { nameOf } from "./requests.js";
 
 /** @typedef {import("../../../compute/map-window.js").Window} Window */
@@ -18,8 +19,8 @@ import { nameOf } from "./requests.js";
 /** @param {Head} head */
 export const extentOf = ({ axes: { rows, cols } }) => ({ rows: rows.count, cols: cols.count });
 
-/** Whether no query may look at a later key. @param {Page} page */
-export const causal = ({ model, link }) => rules(attentionAt(model, place(model, link))?.mask ?? "").includes("causal");
+/** Whether no row may look at a later column: sentences that are written do look at themselves, one column later. @param {Page} page */
+export const causal = (page) => rules(attentionAt(page.model, place(page.model, page.link))?.mask ?? "").includes("causal") && !(blockAt(page).writes && levelOf(page) !== "tokens");
 
 /**
  * The layers of a window, coarsest first.

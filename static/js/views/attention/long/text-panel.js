@@ -2,8 +2,9 @@
 
 import { colourOf, legible } from "../../../draw/paint.js";
 import { css } from "../../../draw/scale.js";
-import { largest } from "../../../draw/long-map.js";
+import { largest } from "../../../draw/long-map-bars.js";
 import { h } from "../../../lib/dom.js";
+import { isAdded } from "../../../data/tokens.js";
 
 /** @typedef {import("./axes.js").Axis} Axis */
 /** @typedef {import("../../../draw/paint.js").Shade} Shade */
@@ -123,13 +124,13 @@ function fill(element, { tokens, points }) {
   let end = 0;
   tokens.forEach((token, i) => {
     if (i % BLOCK === 0) blocks.push((block = ownerDocument.createElement("div")));
-    const same = i > 0 && !token.special && token.end > token.start && token.end <= end;
+    const same = i > 0 && !isAdded(token) && token.end > token.start && token.end <= end;
     if (same) return void spans.push(null);
-    if (!token.special && token.start > end) block.append(points.slice(end, token.start).join(""));
+    if (!isAdded(token) && token.start > end) block.append(points.slice(end, token.start).join(""));
     const span = ownerDocument.createElement("span");
-    span.textContent = token.special || !points.length ? token.text : points.slice(token.start, token.end).join("");
-    if (token.special) span.className = "special";
-    if (!token.special) end = token.end;
+    span.textContent = isAdded(token) || !points.length ? token.text : points.slice(token.start, token.end).join("");
+    if (isAdded(token)) span.className = "special";
+    if (!isAdded(token)) end = token.end;
     block.append(span);
     spans.push(span);
     indices.set(span, i);

@@ -5,7 +5,7 @@
 
 import { render } from "../../../lib/render.js";
 import { settle } from "../../../lib/timing.js";
-import { isWhole } from "../../../compute/map-window.js";
+import { isWhole, spanOf } from "../../../compute/map-window.js";
 import { COVER } from "../../../compute/aggregate-attention.js";
 import { createTileCache } from "../../../state/tile-cache.js";
 import { shadeOf } from "../shade.js";
@@ -17,9 +17,9 @@ import { createMap } from "./map.js";
 import { createMinimap } from "./minimap.js";
 import { createPins } from "./pins.js";
 import { createReader } from "./reader.js";
-import { lineName, lineWish, tileWishes } from "./requests.js";
+import { lineName, lineWish, tileWishes, windowsToKeep } from "./requests.js";
 import { extentOf, firstRow } from "./sight.js";
-import { caption, cellsSaid, spoken } from "./wording.js";
+import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 
 /** @typedef {import("../../../state/types.js").Context} Context */
 /** @typedef {import("../../../state/store.js").Page} Page */
@@ -105,7 +105,7 @@ export function mountLong(context, root) {
     if (!shown) return;
     const { page, axes, lit, row } = shown;
     render(line, caption(context, page, axes, lit, row));
-    render(parts.below, cellsSaid(context.t, page, 2 ** map.level()));
+    render(parts.below, unsavedSaid(context.t, unsaved(shown, map, tiles)) || cellsSaid(context.t, page, spanOf(map.level(), extentOf(shown))));
   }
 
   /** Announce the pinned cell once its weights are loaded. */
@@ -144,9 +144,16 @@ export function mountLong(context, root) {
       map.destroy();
       parts.stop();
     },
+    tiles: () => (shown ? windowsToKeep(shown.page, shown.axes, { window: map.sight(), level: map.level(), causal: map.causal(), ...shown.lit }) : []),
     picture: () => shown && pictureOf(map, context.theme()),
     numbers: () => shown && numbersOf(shown, tiles, map),
   };
+}
+
+/** What is wanted and was not saved with the share. @param {Shown} shown @param {import("./map.js").LongMap} map @param {Tiles} tiles */
+function unsaved({ page, axes, lit: { row, col } }, map, tiles) {
+  const lines = [...(row === null ? [] : [lineName(page, "row", row)]), ...(col === null ? [] : [lineName(page, "col", col)])];
+  return { cells: tileWishes(page, axes, map.sight(), map.level(), map.causal()).some(({ name }) => tiles.isUnsaved(name)), lines: lines.some(tiles.isUnsaved) };
 }
 
 /** @param {{queries?: string | null, keys?: string | null}} options */
@@ -164,5 +171,5 @@ function shownOf(context, page, tiles) {
     const tensor = unit === null ? undefined : tiles.get(lineName(page, which, unit));
     return tensor ? /** @type {Float32Array} */ (tensor.data) : null;
   };
-  return { page, axes, shade: shadeOf(context, page), pinned, lit, row: line("row"), col: line("col") };
+  return { page, axes, shade: shadeOf(context, page, axes.rows.edges !== null), pinned, lit, row: line("row"), col: line("col") };
 }

@@ -4,7 +4,7 @@ import { finding } from "../../../compute/row-summary.js";
 import { el } from "../../../lib/render.js";
 import { significant, tiny, two } from "../../../lib/numbers.js";
 import { sentence } from "../../../parts/row-wording.js";
-import { levelOf } from "./axes.js";
+import { levelOf, quoted } from "./axes.js";
 
 /** @typedef {import("../../../state/types.js").Context} Context */
 /** @typedef {import("../../../state/store.js").Page} Page */
@@ -27,8 +27,7 @@ const whereabouts = (t, { link }) => t("Layer {layer}, head {head}", { layer: li
  * @param {string} as
  */
 function unit(t, axis, unit, as) {
-  const name = axis.label(unit).replace(/^·/, "");
-  return el("span", { className: as }, el("span", { className: "token" }, name), el("sub", { title: t("number {n} of {count}", { n: unit + 1, count: axis.count }) }, String(unit + 1)));
+  return el("span", { className: as }, el("span", { className: "token" }, quoted(axis, unit)), el("sub", { title: t("number {n} of {count}", { n: unit + 1, count: axis.count }) }, String(unit + 1)));
 }
 
 /**
@@ -70,12 +69,23 @@ function extents(t, page) {
  * Describe what a drawn cell is.
  * @param {Context["t"]} t
  * @param {Page} page
- * @param {number} side tokens of a cell
+ * @param {{rows: number, cols: number}} span  tokens of a cell
  */
-export function cellsSaid(t, page, side) {
+export function cellsSaid(t, page, { rows, cols }) {
   if (levelOf(page) !== "tokens") return t("A cell is the share of its attention that a row gives to a column: weights are summed over the column's tokens and averaged over the row's.");
-  if (side === 1) return t("Each cell is one weight.");
-  return t("Each cell is the largest of {n} × {n} weights: zoom in to see each of them.", { n: side });
+  if (rows * cols === 1) return t("Each cell is one weight.");
+  return t("Each cell is the largest of {rows} × {cols} weights: zoom in to see each of them.", { rows, cols });
+}
+
+/**
+ * Describe what a share, or a handout, without its model does not have.
+ * @param {Context["t"]} t
+ * @param {{cells: boolean, lines: boolean}} unsaved
+ * @returns {string}  "" if nothing is missing
+ */
+export function unsavedSaid(t, { cells, lines }) {
+  const said = [...(cells ? [t("Finer cells than these were not saved here.")] : []), ...(lines ? [t("The weights of this row or column were not saved here.")] : [])];
+  return said.join(" ");
 }
 
 /**
@@ -107,7 +117,7 @@ export function tip({ t }, { rows, cols }, { value, units }) {
  * @param {Float32Array} weights  of the row
  */
 export function spoken(t, { rows, cols }, row, col, weights) {
-  const named = (/** @type {Axis} */ axis, /** @type {number} */ at) => `${axis.label(at).replace(/^·/, "")} ${at + 1}`;
+  const named = (/** @type {Axis} */ axis, /** @type {number} */ at) => `${quoted(axis, at)} ${at + 1}`;
   if (col === null) {
     const found = finding(weights);
     const key = found.kind === "most" || found.kind === "only" ? named(cols, found.keys[0]) : "";

@@ -1,0 +1,66 @@
+"""What is known of the heads of each model over many sentences: its survey, and its index.
+
+A model's survey is in its bundle, and an index of the sentences that ship with Headlight in the
+bundle's folder `corpus`. For a model that HEADLIGHT_CORPORA names, both come from that folder.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from app.engine.model_listing import Listing
+from app.settings import Settings
+from model.bundle.weights import CHECKPOINTS
+from model.corpus.index import INDEX, Index
+from model.corpus.survey import read_survey
+
+SHIPPED = "corpus"  # the folder of a bundle with an index
+
+
+class Corpora:
+    """Opens the files when they are first requested; those of other weights do not count."""
+
+    def __init__(self, settings: Settings, catalog: Listing) -> None:
+        self._catalog = catalog
+        self._named = {name: Path(path) for name, path in settings.corpus_folders.items()}
+        self._bundles = {name: _bundle(path) for name, path in settings.bundles.items()}
+        self._surveys: dict[str, dict[str, Any] | None] = {}
+        self._indexes: dict[str, Index | None] = {}
+
+    def check(self) -> None:
+        """Raise `ValueError` if a named folder has no survey or index of the model's weights."""
+        for name, folder in self._named.items():
+            if name not in self._catalog:
+                raise ValueError(f"HEADLIGHT_CORPORA names a model that is not served: {name}")
+            if self.survey(name) is None or self.index(name) is None:
+                raise ValueError(
+                    f"{folder} has no index of this model: run `measure corpus --index` again"
+                )
+
+    @property
+    def surveyed(self) -> str | None:
+        """The first served model whose heads have been measured."""
+        return next((name for name in self._catalog if self.survey(name)), None)
+
+    def survey(self, name: str) -> dict[str, Any] | None:
+        """Return what each head of a served model does; None if it was not measured."""
+        if name not in self._surveys:
+            folder = self._named.get(name) or self._bundles.get(name)
+            found = read_survey(folder, self._catalog[name].digest) if folder else None
+            self._surveys[name] = found
+        return self._surveys[name]
+
+    def index(self, name: str) -> Index | None:
+        """Return the index of a served model's sentences; None if there is none."""
+        if name not in self._indexes:
+            bundle = self._bundles.get(name)
+            folder = self._named.get(name) or (bundle and bundle / SHIPPED)
+            there = folder is not None and (folder / INDEX).is_file()
+            index = Index(folder) if folder and there else None
+            same = index is not None and index.digest == self._catalog[name].digest
+            self._indexes[name] = index if same else None
+        return self._indexes[name]
+
+
+def _bundle(path: str) -> Path:
+    shipped = CHECKPOINTS / path
+    return shipped if shipped.is_dir() else Path(path)

@@ -1,0 +1,1 @@
+"""Rooms: a class that follows what its teacher presents."""

@@ -1,0 +1,212 @@
+"""Questions to a room: asked, answered once or twice, revealed."""
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from app.http.problems import ProblemError
+from app.rooms.csv_file import csv_of
+from app.rooms.hub import Hub
+from app.rooms.room import NEXT, VOTES, Question, Room
+from app.rooms.rooms import TRIES, Rooms
+from app.rooms.tally import check, tally
+from app.schemas.rooms import ROUNDING, Entry, Stage, Truth
+from model.errors import InputError
+
+COLUMNS = ("question", "kind", "link", "vote", "member", "nickname", "seconds", "answer")
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer; `id` identifies its member within the question and nowhere else."""
+
+    id: str
+    n: int
+    vote: str
+    answer: list[str]
+    at: float
+    nickname: str | None = None
+
+
+async def ask(
+    rooms: Rooms,
+    code: str,
+    key: str,
+    entry: Entry,
+    about: dict[str, Any],
+    *,
+    nicknames: bool = False,
+) -> Room:
+    """Ask the room a question, instead of the present one. Raises what `Rooms.change` raises."""
+
+    def make(room: Room) -> Room:
+        n = room.asked + 1
+        return room.then(
+            asked=n, question=Question(n=n, entry=entry, ask=about, nicknames=nicknames)
+        )
+
+    room = await rooms.change(code, key, make)
+    await rooms.bus.write(code, "asked", str(room.asked), orjson.dumps({**about, "entry": entry}))
+    return room
+
+
+async def proceed(
+    rooms: Rooms, code: str, key: str, stage: Stage, truth: Truth | None = None
+) -> Room:
+    """Go on to a stage of the question; for "revealed", sum up the answers.
+
+    Raises what `Rooms.change` raises, and a 409 ProblemError if the stage does not follow.
+    """
+    if stage != "revealed":
+        return await rooms.change(code, key, lambda room: _staged(room, stage))
+    # No answer is accepted any more; those that were are all counted.
+    room = await rooms.change(
+        code, key, lambda one: one if _is(one, "closed") else _staged(one, "closed")
+    )
+    assert room.question
+    question = room.question
+    truth = truth or _stated(question.ask)
+    results = {
+        vote: tally(
+            question.entry,
+            [one.answer for one in await _answers(rooms, code, question.n, vote)],
+            truth,
+        )
+        for vote in VOTES
+    }
+
+    def make(room: Room) -> Room:
+        if not (room.question and room.question.n == question.n):
+            raise _not_asking()
+        update = {"stage": "revealed", "truth": truth, "results": results}
+        return room.then(question=room.question.model_copy(update=update))
+
+    return await rooms.change(code, key, make)
+
+
+async def dismiss(rooms: Rooms, code: str, key: str) -> Room:
+    """Take the question off the screens. Raises what `Rooms.change` raises."""
+    return await rooms.change(
+        code, key, lambda room: room.then(question=None) if room.question else room
+    )
+
+
+async def answer(
+    rooms: Rooms,
+    hub: Hub,
+    member: str,
+    n: int,
+    given: Sequence[str],
+    nickname: str | None = None,
+) -> None:
+    """Store a member's answer to question `n`, instead of an earlier one in the same vote.
+
+    Raises InputError for an answer of another form and for a nickname that is not asked for, a 409
+    ProblemError if the room is not asked this question now.
+    """
+    for _ in range(TRIES):
+        document, question, seq = hub.document, hub.room.question, hub.room.seq
+        if question and question.n == n and question.stage in VOTES:
+            _check(question, given, nickname)
+            told = {"answer": list(given), "at": time.time(), "nickname": nickname}
+            value = orjson.dumps(told)
+            part = _part(n, question.stage)
+            if await rooms.bus.put(hub.code, document, part, member, value):
+                return
+        await hub.refresh()
+        if hub.room.seq == seq:
+            raise _not_asking()
+    raise ProblemError(503, "busy", "the room changes too often", headers={"Retry-After": "1"})
+
+
+async def answered(rooms: Rooms, hub: Hub) -> int:
+    """Return the number of answers in the present vote."""
+    question = hub.room.question
+    if question is None:
+        return 0
+    vote = "second" if question.stage == "second" else "first"
+    return await rooms.bus.count(hub.code, _part(question.n, vote))
+
+
+async def given(rooms: Rooms, hub: Hub, n: int) -> list[Given]:
+    """Return the answers to a question, in the order in which they came."""
+    return [one for vote in VOTES for one in await _answers(rooms, hub.code, n, vote)]
+
+
+async def remove(rooms: Rooms, hub: Hub, n: int, identity: str) -> bool:
+    """Remove a member's answers to a question; return whether there was one."""
+    found = False
+    for vote in VOTES:
+        for member in await rooms.bus.fields(hub.code, _part(n, vote)):
+            if identity_of(n, member) == identity:
+                await rooms.bus.remove(hub.code, _part(n, vote), member)
+                found = True
+    return found
+
+
+async def table(rooms: Rooms, hub: Hub) -> str:
+    """Return all answers as CSV. A member has the same id only within a question.
+
+    There are nicknames where the question asked for them.
+    """
+    asked = await rooms.bus.fields(hub.code, "asked")
+    rows = []
+    for n in range(1, hub.room.asked + 1):
+        about = orjson.loads(asked.get(str(n), b"{}"))
+        for one in await given(rooms, hub, n):
+            row = [n, about.get("kind"), about.get("link"), one.vote, one.id, one.nickname]
+            seconds = round(one.at - hub.room.created, 1)
+            rows.append([*row, seconds, " ".join(one.answer)])
+    return csv_of(COLUMNS, rows)
+
+
+def _check(question: Question, given: Sequence[str], nickname: str | None) -> None:
+    if not check(question.entry, given):
+        detail = f"answer does not fit a question of the kind {question.entry}"
+        raise InputError("wrong-type", "answer", detail)
+    if nickname is not None and not question.nicknames:
+        raise InputError("unknown-field", "nickname", "nickname is not asked for in this question")
+
+
+def _stated(about: Mapping[str, Any]) -> Truth | None:
+    """Return the right number that a question states itself; None if a model computes it."""
+    if "value" not in about:
+        return None
+    return Truth(numbers=[about["value"]], within=about.get("within", ROUNDING))
+
+
+async def _answers(rooms: Rooms, code: str, n: int, vote: str) -> list[Given]:
+    fields = await rooms.bus.fields(code, _part(n, vote))
+    found = [
+        Given(identity_of(n, member), n, vote, told["answer"], told["at"], told["nickname"])
+        for member, told in ((name, orjson.loads(value)) for name, value in fields.items())
+    ]
+    return sorted(found, key=lambda one: one.at)
+
+
+def identity_of(n: int, member: str) -> str:
+    """Return what identifies a member within question `n`, and nowhere else."""
+    return hashlib.sha256(f"{n} {member}".encode()).hexdigest()[:12]
+
+
+def _part(n: int, vote: str) -> str:
+    return f"answers-{n}-{vote}"
+
+
+def _is(room: Room, stage: Stage) -> bool:
+    return room.question is not None and room.question.stage == stage
+
+
+def _staged(room: Room, stage: Stage) -> Room:
+    question = room.question
+    if question is None or stage not in NEXT[question.stage]:
+        raise _not_asking()
+    return room.then(question=question.model_copy(update={"stage": stage}))
+
+
+def _not_asking() -> ProblemError:
+    return ProblemError(409, "not-asking", "the room is not asked this question at present")

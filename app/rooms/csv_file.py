@@ -1,0 +1,29 @@
+"""Answers as a CSV file for a spreadsheet."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+MARK = "\ufeff"  # Excel misreads Chinese without a byte order mark
+# A spreadsheet interprets a cell that begins like this as a formula.
+FORMULA = "=+-@\t\r\n＝＋－＠"
+NUMBER = r"[+-]?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?"
+NUMBERS = re.compile(rf"{NUMBER}( {NUMBER})*", re.IGNORECASE)
+
+
+def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV. No cell is a formula."""
+    file = io.StringIO()
+    file.write(MARK)
+    writer = csv.writer(file)
+    writer.writerow(header)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def _safe(cell: object) -> object:
+    """Return a cell that a spreadsheet shows as text instead of running it as a formula."""
+    if not isinstance(cell, str) or NUMBERS.fullmatch(cell):
+        return cell
+    return f"'{cell}" if cell.startswith(tuple(FORMULA)) else cell

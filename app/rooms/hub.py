@@ -1,0 +1,177 @@
+"""A room as one server sees it: its newest document, and the members that this server serves."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from app.rooms.bus import Bus
+from app.rooms.room import Counts, Room
+from app.store.storage_errors import StorageError
+
+AGAIN_SECONDS = 1.0  # before listening again after a failure of the bus
+PING_SECONDS, PING = 15.0, b": ping\n\n"
+STOP_SECONDS = 0.2
+ABSENT_SECONDS = 10.0  # between two polls of a member that is still there
+
+
+@dataclass
+class _Member:
+    streams: int = 0
+    exploring: bool = False
+    left: float = 0.0
+    seq: int = 0  # of the newest document that it was sent
+
+
+class Hub:
+    """The newest document of a room, which never becomes older, and who watches it here.
+
+    `ended` is called once when the room has ended.
+    """
+
+    def __init__(
+        self, bus: Bus, code: str, document: bytes, ended: Callable[[], None] = lambda: None
+    ) -> None:
+        self.code = code
+        self.document = document
+        self.room = Room.load(document)
+        self.event = self._event()
+        self._bus = bus
+        self._ended = ended
+        self._changed = asyncio.Event()
+        self._members: dict[str, _Member] = {}
+        self.closing = False  # whether the server is told to stop
+        self.watchers = 0  # streams without a member: projectors, and the teacher's page
+        self._feeding: asyncio.Task[None] | None = None
+
+    def learn(self, document: bytes | None) -> None:
+        """Take over a document if it is newer; None means that the room has ended."""
+        if document == self.document:
+            return
+        if document is None:
+            room = self.room if self.room.over else self.room.then(over=True)
+        else:
+            room = Room.load(document)
+        if room.seq <= self.room.seq:
+            return
+        self.document, self.room = document or room.dumped(), room
+        self.event = self._event()
+        self.wake()
+
+    def wake(self) -> None:
+        """Wake all that wait for a change."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def refresh(self) -> None:
+        """Read the document from the bus. Raises StorageError."""
+        self.learn(await self._bus.read(self.code))
+
+    async def after(self, seq: int, seconds: float) -> bool:
+        """Wait until the document is newer than `seq`; return whether it is."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self.room.seq <= seq and not self.room.over and not self.closing:
+                    await self._changed.wait()
+        except TimeoutError:
+            pass
+        return self.room.seq > seq
+
+    async def events(self, member: str | None = None) -> AsyncIterator[bytes]:
+        """Yield server-sent events: the present document, then the newest after each change.
+
+        A slow reader skips the documents in between; without a change, comments show that the
+        stream is alive. Ends with the room. A member is in step once its connection has taken the
+        newest document.
+        """
+        seq = 0
+        while True:
+            if await self.after(seq, PING_SECONDS):
+                seq = self.room.seq
+                yield self.event
+                self.sent(member, seq)
+            elif self.room.over or self.closing:
+                return
+            else:
+                yield PING
+
+    @contextmanager
+    def present(self, member: str | None, exploring: bool) -> Iterator[None]:
+        """Count a member as present; None is a screen, which is no member."""
+        if member is None:
+            self.watchers += 1
+            try:
+                yield
+            finally:
+                self.watchers -= 1
+            return
+        one = self._members.setdefault(member, _Member())
+        one.streams += 1
+        one.exploring = exploring
+        try:
+            yield
+        finally:
+            one.streams -= 1
+            one.left = time.monotonic()
+
+    def sent(self, member: str | None, seq: int) -> None:
+        """Note that a member, if it is present, has the document of this number."""
+        if member is not None and (one := self._members.get(member)):
+            one.seq = seq
+
+    def counts(self) -> Counts:
+        """Count the members that are present here."""
+        oldest = time.monotonic() - ABSENT_SECONDS
+        self._members = {
+            name: one for name, one in self._members.items() if one.streams or one.left > oldest
+        }
+        following = [one for one in self._members.values() if not one.exploring]
+        return Counts(
+            following=len(following),
+            in_step=sum(one.seq == self.room.seq for one in following),
+            exploring=len(self._members) - len(following),
+            seq=self.room.seq,
+            at=time.time(),
+        )
+
+    def feed(self, server: str) -> None:
+        """Start to follow the bus, until the room ends; does nothing if already started."""
+        if self._feeding is None or self._feeding.done():
+            self._feeding = asyncio.create_task(self._feed(server))
+
+    async def stop(self) -> None:
+        """Stop following the bus."""
+        # redis-py can lose a cancellation that comes while it subscribes.
+        while self._feeding and not self._feeding.done():
+            self._feeding.cancel()
+            await asyncio.wait([self._feeding], timeout=STOP_SECONDS)
+
+    async def _feed(self, server: str) -> None:
+        while not self.room.over:
+            try:
+                await self._listen(server)
+            except StorageError:
+                await asyncio.sleep(AGAIN_SECONDS)
+        self._ended()
+
+    async def _listen(self, server: str) -> None:
+        async with self._bus.listen(self.code) as documents:
+            await self.refresh()  # what was published before
+            async for document in documents:
+                if document:
+                    self.learn(document)
+                else:
+                    await self._idle(server)
+                if self.room.over:
+                    return
+
+    async def _idle(self, server: str) -> None:
+        """Read the document in case a message was lost, and tell the other servers who is here."""
+        await self.refresh()
+        counts = self.counts().model_dump_json().encode()
+        await self._bus.write(self.code, "servers", server, counts)
+
+    def _event(self) -> bytes:
+        """Return the server-sent event of the document, encoded once for all members."""
+        return f"data: {self.room.seen().model_dump_json()}\n\n".encode()

@@ -1,0 +1,84 @@
+"""A room's document: everything that its members see, as one numbered value.
+
+Each change produces a new document with the next number (`seq`). Documents are whole: a member that
+missed some needs only the last one.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.schemas.rooms import Entry, Results, RoomReply, Stage, Truth
+
+NEXT: dict[Stage, tuple[Stage, ...]] = {
+    "first": ("discuss", "closed"),
+    "discuss": ("second", "closed"),
+    "second": ("closed",),
+    "closed": ("revealed",),
+    "revealed": (),
+}
+VOTES = ("first", "second")  # stages in which answers are accepted
+
+
+class Question(BaseModel):
+    """A question that the room is asked; its answers are stored outside the document.
+
+    `ask` is for the page only: the kind of the question, and the link that it is about.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    n: int
+    entry: Entry
+    ask: dict[str, Any]
+    nicknames: bool = False
+    stage: Stage = "first"
+    truth: Truth | None = None
+    results: dict[str, Results] | None = None
+
+
+class Room(BaseModel):
+    """The document of a room; `key` and `driver` are hashes, which members do not see."""
+
+    model_config = ConfigDict(frozen=True)
+
+    seq: int = 1
+    link: str
+    pointer: dict[str, Any] | None = None
+    question: Question | None = None
+    asked: int = 0
+    key: str
+    driver: str | None = None
+    driving: bool = False  # whether the driver has presented: until then, the teacher does
+    created: float
+    over: bool = False
+
+    def then(self, **changes: Any) -> "Room":
+        """Return the next document, with these changes."""
+        return self.model_copy(update={"seq": self.seq + 1, **changes})
+
+    def dumped(self) -> bytes:
+        """Return the document as stored."""
+        return self.model_dump_json().encode()
+
+    def seen(self) -> RoomReply:
+        """Return what members see."""
+        document = self.model_dump(exclude={"key", "driver", "driving", "asked", "created"})
+        if self.question and self.question.stage != "revealed":
+            document["question"]["ask"].pop("value", None)
+        return RoomReply(**document, handed=self.driving)
+
+    @classmethod
+    def load(cls, stored: bytes) -> "Room":
+        """Return a stored document."""
+        return cls.model_validate_json(stored)
+
+
+class Counts(BaseModel):
+    """Members of a room that one server serves."""
+
+    following: Annotated[int, Field(ge=0)] = 0
+    in_step: Annotated[int, Field(ge=0)] = 0  # of those who follow: sent the document `seq`
+    exploring: Annotated[int, Field(ge=0)] = 0
+    seq: int = 0
+    at: float = 0.0

@@ -1,0 +1,15 @@
+"""How a request wants its text written; `model.adapters.request.Decode` defines it."""
+
+from app.schemas.fields import Strict
+from app.schemas.from_dataclass import fields_of
+from model.adapters.request import Decode
+
+
+@fields_of(Decode)
+class DecodeOptions(Strict):
+    """How to write a target if none is given."""
+
+
+def decode_of(options: DecodeOptions) -> Decode:
+    """Convert the options to a `Decode`."""
+    return Decode(**options.model_dump())

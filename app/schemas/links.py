@@ -1,0 +1,87 @@
+"""Links to what this server can show: a sentence, attention by hand, a share, a lesson.
+
+/?source=…                       the workspace
+/lab?x=…                         attention by hand
+/s/{id}                          a share
+/learn/{lesson}                  a lesson
+/learn/{lesson}#figure-2         one of its figures
+/learn/{lesson}?share=ID#figure-2  the figure with the sentence of a share
+/learn/{lesson}?shows=…#figure-2  the figure in a state
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from app.store.ids import is_id
+
+Kind = Literal["workspace", "lab", "share", "lesson", "figure"]
+OWN = ("lang", "projector", "screen", "opening", "tour")  # of the reader, not of what is shown
+FIGURE = "figure-"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a link shows. `query` is that of the workspace and of the lab."""
+
+    kind: Kind
+    query: str = ""
+    share: str = ""
+    lesson: str = ""
+    figure: int = 0  # from 1; 0: none
+    shows: str = ""  # the state of the figure, as a query string; empty: that of the lesson
+    fragment: str = ""
+
+    @property
+    def link(self) -> str:
+        """The link in its one form: a path, without what belongs to a reader."""
+        path = {
+            "workspace": "/",
+            "lab": "/lab",
+            "share": f"/s/{self.share}",
+        }.get(self.kind, f"/learn/{self.lesson}")
+        named = {"share": self.share} if self.share else {"shows": self.shows}
+        query = urlencode(named) if self.kind == "figure" and any(named.values()) else self.query
+        fragment = f"{FIGURE}{self.figure}" if self.figure else self.fragment
+        return path + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
+
+
+def parse_link(text: str, home: str) -> Target | None:
+    """Return what a link of this server shows; None if it is not such a link.
+
+    `text` is a path or an address; `home` is the address of the server, which may have a path. The
+    host of an address is not compared, since a server has several.
+    """
+    try:
+        parts = urlsplit(text.strip())
+        said = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        return None
+    if parts.scheme not in ("", "http", "https") or (parts.netloc and not parts.scheme):
+        return None
+    path = parts.path
+    if parts.netloc:
+        path = path.removeprefix(urlsplit(home).path.rstrip("/"))
+    query = urlencode([(name, value) for name, value in said if name not in OWN], safe="*")
+    match path.rstrip("/").split("/"):
+        case [""] if "source" in dict(said) or parts.fragment.startswith("source="):
+            return Target("workspace", query=query, fragment=parts.fragment)
+        case ["", "lab"] if "x" in dict(said):
+            return Target("lab", query=query)
+        case ["", "s" | "embed", share] if is_id(share.lower()):
+            return Target("share", query=query, share=share.lower())
+        case ["", "learn", lesson] if lesson != "plan":
+            return _in_lesson(lesson, dict(said), parts.fragment)
+    return None
+
+
+def _in_lesson(lesson: str, said: Mapping[str, str], fragment: str) -> Target:
+    """Return a lesson or its figure: of a share, or else in a state, as the lesson's page does."""
+    number = fragment.removeprefix(FIGURE)
+    if not fragment.startswith(FIGURE) or not number.isdecimal() or len(number) > 3:
+        return Target("lesson", lesson=lesson)
+    share = said.get("share", "").lower()
+    if is_id(share):
+        return Target("figure", share=share, lesson=lesson, figure=int(number))
+    return Target("figure", lesson=lesson, figure=int(number), shows=said.get("shows", ""))

@@ -1,0 +1,255 @@
+"""Requests and replies about rooms."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from app.schemas.fields import Count, Name, Strict, Text, shown_on_one_line
+
+# A page of this server that can be presented, with its query and fragment. A second slash would
+# make it the address of another server.
+LINK = r"^/(lab|learn/[a-z0-9-]{1,64}|(s|c)/[a-z0-9]{1,32})?(\?[^\s#\\]*)?(#[^\s\\]*)?$"
+MAX_LINK = 16_000  # characters
+SHARE = r"^[a-z0-9]{1,32}$"
+MEMBER = r"^[A-Za-z0-9_-]{8,64}$"
+MAX_NICKNAME = 40  # characters
+EXAMPLE: dict[str, JsonValue] = {"link": "/?source=The+cat+sleeps.&view=attention&layer=1&head=3"}
+
+Link = Annotated[
+    Text,
+    Field(max_length=MAX_LINK, pattern=LINK, description="Path, query and fragment of a page."),
+]
+
+# Absent from replies where it does not apply, as in the page's own predictions.
+Optional = Field(exclude_if=lambda value: value is None)
+
+Member = Annotated[str, Field(pattern=MEMBER, description="The student's random token.")]
+Nickname = Annotated[
+    Text,
+    AfterValidator(shown_on_one_line),
+    Field(min_length=1, max_length=MAX_NICKNAME, description="What the student wants to be called"),
+]
+Entry = Literal["choice", "numbers", "shares", "text"]
+Stage = Literal["first", "discuss", "second", "closed", "revealed"]
+ROUNDING = 0.005  # a number is right if it agrees to two decimals
+
+
+class TokenRef(Strict):
+    """One token of a text."""
+
+    side: Name = Field(description="The text, such as `source`.")
+    index: Count
+
+
+class Pointer(Strict):
+    """What the presenter points at: a cell, or one token."""
+
+    figure: Annotated[Name | None, Optional] = Field(
+        default=None, description="The scene whose figure it is in, on a page that has several."
+    )
+    query: TokenRef | None = None
+    key: TokenRef | None = None
+
+
+class Truth(Strict):
+    """The model's answer: ids of the right choices, or numbers."""
+
+    right: list[Text] = Field(default=[], max_length=512)
+    numbers: list[float] = Field(default=[], max_length=512)
+    within: float = Field(default=ROUNDING, ge=0, description="How far a number may be off.")
+
+
+class Results(BaseModel):
+    """The sum of a vote."""
+
+    count: int = Field(description="Number of answers.")
+    chosen: dict[str, int] = Field(
+        description="Number of answers by choice, or by number where one is asked for."
+    )
+    mean: list[float] = Field(description="Mean number per field, or mean share.")
+    right: int | None = Field(description="Right answers; of rows, those with the same maximum.")
+    rows: list[list[float]] = Field(
+        default=[],
+        description="Rows as shares of 1, the nearest to the model's first; of many, an even "
+        "selection from the nearest to the farthest.",
+    )
+    distance: float | None = Field(
+        description="Mean total variation distance of rows from the model's, ½ Σ|p − q|."
+    )
+
+
+class Asked(Strict):
+    """What a question is about, in the words of the page's predictions."""
+
+    kind: Name
+    link: Annotated[Text, Field(max_length=MAX_LINK)] = Field(description="A query string.")
+    page: Literal["workspace", "lab"] = "workspace"
+    share: Annotated[
+        Annotated[str, Field(pattern=SHARE, description="Whose stored numbers answer it")] | None,
+        Optional,
+    ] = None
+    step: Annotated[Name | None, Optional] = None
+    row: Annotated[Count | None, Optional] = None
+    column: Annotated[Count | None, Optional] = None
+    value: Annotated[float | None, Optional] = Field(
+        default=None,
+        description="The right number, if no model computes it; sent to nobody until revealed.",
+    )
+    within: Annotated[Annotated[float, Field(ge=0)] | None, Optional] = None
+    scene: Annotated[Name | None, Optional] = Field(
+        default=None,
+        description="The question of the presented lesson that this is: the page of a student who "
+        "reads the lesson in another language words it.",
+    )
+    words: Annotated[Text, Field(max_length=500)] = Field(
+        default="", description="The question as its author wrote it; absent: the page words it."
+    )
+
+
+class QuestionRequest(Strict):
+    """A question to the room."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}]
+        }
+    )
+
+    entry: Entry = Field(description="How it is answered.")
+    ask: Asked
+    nicknames: bool = Field(default=False, description="Whether students give a nickname.")
+
+
+class StageRequest(Strict):
+    """The next stage of a question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"stage": "discuss"}, {"stage": "revealed", "truth": {"right": ["2"]}}]
+        }
+    )
+
+    stage: Literal["discuss", "second", "revealed"]
+    truth: Truth | None = Field(default=None, description="The model's answer, to compare with.")
+
+
+Answer = Annotated[
+    list[Annotated[Text, Field(max_length=500)]],
+    Field(max_length=512, description="Ids of choices, or one text per field."),
+]
+
+
+class AnswerRequest(Strict):
+    """A student's answer."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"member": "k2m4n6p8", "n": 1, "answer": ["2"]}]}
+    )
+
+    member: Member
+    n: Count = Field(description="Number of the question.")
+    answer: Answer
+    nickname: Nickname | None = Field(default=None, description="Only if the question asks for it.")
+
+
+class RoomState(Strict):
+    """What is presented, as a whole."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    link: Link
+    pointer: Pointer | None = None
+
+
+class RoomRequest(Strict):
+    """A new room."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"state": EXAMPLE}]})
+
+    state: RoomState
+
+
+class RoomCreated(BaseModel):
+    """An open room."""
+
+    code: str = Field(description="What students type.")
+    url: str = Field(description="What students open.")
+    key: str = Field(description="Controls the room (`Authorization: Bearer`); returned only here.")
+
+
+class QuestionReply(BaseModel):
+    """A question that the room is asked."""
+
+    n: int
+    entry: Entry
+    ask: Asked
+    nicknames: bool = Field(default=False, description="Whether students give a nickname.")
+    stage: Stage
+    truth: Truth | None = None
+    results: dict[str, Results] | None = Field(
+        default=None, description="Of the votes `first` and `second`, once revealed."
+    )
+
+
+class RoomReply(BaseModel):
+    """The present state of a room."""
+
+    seq: int = Field(description="Number of the state; a higher one is newer.")
+    link: str
+    pointer: Pointer | None = None
+    question: QuestionReply | None = None
+    handed: bool = Field(description="Whether someone presents from the driver's seat.")
+    over: bool = Field(description="Whether the room has ended.")
+
+
+class ClassReply(BaseModel):
+    """Who is in the room, as numbers."""
+
+    seq: int
+    joined: int = Field(description="Members that have ever joined.")
+    following: int = Field(description="Members that are present and follow.")
+    in_step: int = Field(
+        description="Of those who follow: they were sent the newest state. Other servers' members "
+        "are counted some seconds later."
+    )
+    exploring: int = Field(description="Members that are present and explore on their own.")
+    answered: int = Field(description="Answers in the present vote.")
+
+
+class SeatReply(BaseModel):
+    """A key for the driver's seat."""
+
+    key: str = Field(description="Presents in the room until the seat is taken back.")
+    url: str = Field(description="The room's page with the key in its fragment.")
+    qr: str = Field(description="The QR code of `url`, as SVG: no request has the key in its URL.")
+
+
+class AnswerReply(BaseModel):
+    """An answer; its `id` is that of a member within this question only."""
+
+    id: str
+    vote: str
+    answer: list[str]
+    nickname: Annotated[str | None, Optional] = None
+    at: float
+
+
+class AnswersReply(BaseModel):
+    """The answers to the present question."""
+
+    n: int
+    answers: list[AnswerReply]
+
+
+class RecordEntry(BaseModel):
+    """A link that was presented."""
+
+    seq: int
+    at: float = Field(description="Unix time in seconds.")
+    link: str
+
+
+class RecordReply(BaseModel):
+    """What was presented, in order."""
+
+    states: list[RecordEntry]

@@ -1,0 +1,141 @@
+"""Collections in the database of the shares: ordered lists of links that their owners can change.
+
+When `add` or `change` returns, the collection is on disk. All methods raise StorageError if the
+database cannot be used now.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import orjson
+from sqlalchemy import ColumnElement, Row, delete, insert, select, true, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.store.ids import is_id, key_digest, key_from, new_edit_key, new_id, opens
+from app.store.quota import check_room
+from app.store.store import Store, in_utc, since
+from app.store.tables import collections
+
+Refusal = Literal["unknown", "wrong key", "changed"]
+FIRST = 1
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A document, and its version: one more with each change."""
+
+    id: str
+    created: datetime
+    changed: datetime
+    version: int
+    document: dict[str, Any]
+
+
+class Collections:
+    """Collections by id, in the database of a store and within its limits."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.database = store.database
+
+    async def add(
+        self, document: dict[str, Any], address: str, request: str | None = None
+    ) -> tuple[Collection, str, bool]:
+        """Store a collection; return it, its edit key, and whether it is new.
+
+        The same `request` again returns the same collection and key, as long as it is unchanged.
+        Only digests of the key, the address and the request are stored; the key can be computed
+        again only from the request.
+        """
+        now = datetime.now(UTC)
+        made = Collection(new_id(), now, now, FIRST, document)
+        owner = self.store.keyed(address)
+        asked = None if request is None else self.store.keyed(request)
+        size = len(orjson.dumps(document))
+        async with self.database.writing() as connection:
+            if request is not None and (row := await self._repeated(connection, asked)):
+                return _read(row), self._key(row.id, request), False
+            await check_room(connection, self.store.limits, owner, size, size)
+            key = new_edit_key() if request is None else self._key(made.id, request)
+            new = {name: getattr(made, name) for name in ("id", "created", "changed", "version")}
+            new |= {"document": document, "size": size, "edit_key": key_digest(key)}
+            await connection.execute(
+                insert(collections).values(new | {"address": owner, "request": asked})
+            )
+        return made, key, True
+
+    async def find(self, collection_id: str) -> Collection | None:
+        """Return the collection with this id, in either case; None if there is none."""
+        async with self.database.reading() as connection:
+            row = await self._row(connection, collection_id)
+        return None if row is None else _read(row)
+
+    async def check_key(self, collection_id: str, edit_key: str) -> Refusal | None:
+        """Return why an edit key does not open a collection; None if it does."""
+        async with self.database.reading() as connection:
+            return _refused(await self._row(connection, collection_id), edit_key)
+
+    async def change(
+        self, collection_id: str, document: dict[str, Any], edit_key: str, version: int | None
+    ) -> Collection | Refusal:
+        """Replace the document of a version (None: of any); return the changed collection.
+
+        Returns "changed" if the collection has another version.
+        """
+        size = len(orjson.dumps(document))
+        async with self.database.writing() as connection:
+            row = await self._row(connection, collection_id)
+            if refused := _refused(row, edit_key):
+                return refused
+            assert row is not None
+            if version not in (None, row.version):
+                return "changed"
+            grows = size - row.size
+            if grows > 0:
+                await check_room(connection, self.store.limits, row.address, grows, grows)
+            now = datetime.now(UTC)
+            new = {"document": document, "size": size, "version": row.version + 1, "changed": now}
+            mine = collections.c.id == row.id
+            await connection.execute(update(collections).where(mine).values(new))
+        return Collection(row.id, in_utc(row.created), now, row.version + 1, document)
+
+    async def delete(self, collection_id: str, edit_key: str) -> Refusal | None:
+        """Delete a collection; return why not, or None if it was deleted."""
+        async with self.database.writing() as connection:
+            row = await self._row(connection, collection_id)
+            refused = _refused(row, edit_key)
+            if row is not None and not refused:
+                await connection.execute(delete(collections).where(collections.c.id == row.id))
+        return refused
+
+    async def _row(self, connection: AsyncConnection, collection_id: str) -> Row[Any] | None:
+        wanted = collection_id.lower()
+        mine = collections.c.id == (wanted if is_id(wanted) else "")
+        found = await connection.execute(select(collections).where(mine & self._lasts()))
+        return found.one_or_none()
+
+    async def _repeated(self, connection: AsyncConnection, asked: bytes | None) -> Row[Any] | None:
+        mine = (collections.c.request == asked) & (collections.c.version == FIRST)
+        newest = collections.c.created.desc()
+        wanted = select(collections).where(mine & self._lasts()).order_by(newest)
+        return (await connection.execute(wanted)).first()
+
+    def _lasts(self) -> ColumnElement[bool]:
+        days = self.store.limits.days
+        if days is None:
+            return true()
+        return collections.c.changed >= since(days)
+
+    def _key(self, collection_id: str, request: str) -> str:
+        return key_from(self.store.keyed(f"edit key of {collection_id}\n{request}"))
+
+
+def _refused(row: Row[Any] | None, edit_key: str) -> Refusal | None:
+    if row is None:
+        return "unknown"
+    return None if opens(edit_key, row.edit_key) else "wrong key"
+
+
+def _read(row: Row[Any]) -> Collection:
+    return Collection(row.id, in_utc(row.created), in_utc(row.changed), row.version, row.document)

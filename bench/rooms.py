@@ -1,0 +1,305 @@
+"""`python -m bench.rooms`: rooms under load, on this machine, over loopback.
+
+crowd    one room of 500, of whom 40 explore: each runs a sentence of their own every 2 seconds
+classes  20 rooms of 25, all presented at once
+two      500 members of a room on two servers that share a Redis; one of them is killed
+same     200 students request the trace of the same new sentence at once
+
+Members and servers share the cores.
+"""
+
+import argparse
+import asyncio
+import itertools
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+
+from app.rooms.asking import identity_of
+from bench.__main__ import machine
+from bench.load import sentence
+from tests.room_members import Member, port, until
+from tests.scale.stores import running_redis
+from tests.servers import AppServer, running_app
+from tests.soak.memory import usage
+
+CHANGES = 20
+ANSWERING = 100  # members
+EXPLORERS, EXPLORE_SECONDS = 40, 2.0
+ASK = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
+# A browser on plain http accepts no other encodings.
+HEAD = """POST /api/trace HTTP/1.1\r
+Host: 127.0.0.1\r
+Headlight-Client: student-{n}\r
+Accept: application/octet-stream\r
+Accept-Encoding: gzip, deflate\r
+Content-Type: application/json\r
+Content-Length: {length}\r
+\r
+"""
+SETTINGS = {"zoo": "false", "max_room_members": "1000", "max_rooms_per_minute": "1000"}
+SETTINGS |= {"metrics": "true", "max_room_changes_per_second": "1000"}
+
+
+@dataclass
+class Classroom:
+    """An open room, its teacher's connection and its members."""
+
+    client: httpx.AsyncClient
+    path: str
+    owner: dict[str, str]
+    members: list[Member]
+
+    async def change(self, n: int) -> list[float]:
+        """Present another state; return the seconds until each member had it."""
+        began = time.perf_counter()
+        link = {"link": f"/?source=Hi&layer={n}"}
+        reply = await self.client.put(f"{self.path}/state", json=link, headers=self.owner)
+        reply.raise_for_status()
+        seq: int = reply.json()["seq"]
+        await until(lambda: all(one.seq >= seq for one in self.members), 30)
+        return [one.arrived[seq] - began for one in self.members if seq in one.arrived]
+
+
+@asynccontextmanager
+async def classroom(servers: Sequence[AppServer], members: int) -> AsyncIterator[Classroom]:
+    """Open a room and let members join: each server has an equal part of them."""
+    ports = [port(one) for one in servers]
+    async with httpx.AsyncClient(base_url=servers[0].url, trust_env=False, timeout=60) as client:
+        made = (await client.post("/api/rooms", json={"state": {"link": "/"}})).json()
+        joined = []
+        for n in range(members):
+            first = n % len(ports)
+            joined.append(Member(f"member-{n}", [*ports[first:], *ports[:first]], made["code"]))
+        room = f"/api/rooms/{made['code']}"
+        owner = {"Authorization": f"Bearer {made['key']}"}
+        await until(lambda: all(one.seq for one in joined), 60)
+        try:
+            yield Classroom(client, room, owner, joined)
+        finally:
+            await asyncio.gather(*(one.stop() for one in joined))
+
+
+async def end(tasks: "Sequence[asyncio.Task[None]]") -> None:
+    """Cancel tasks and wait for them. Raises what one of them raised before."""
+    for one in tasks:
+        one.cancel()
+    for found in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(found, Exception):
+            raise found
+
+
+async def explore(url: str, n: int, took: list[float], pause: float = EXPLORE_SECONDS) -> None:
+    """Run sentences of one's own, one every few seconds, until cancelled."""
+    headers = {"Headlight-Client": f"student-{n}", "Accept": "application/octet-stream"}
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client:
+        await asyncio.sleep(pause * n / EXPLORERS)
+        for turn in itertools.count():
+            began = time.perf_counter()
+            body = {"source": sentence(), "select": ["*.weights"]}
+            reply = await client.post("/api/trace", json=body, headers=headers)
+            reply.raise_for_status()
+            if turn:  # the model was loaded by the first
+                took.append(time.perf_counter() - began)
+            await asyncio.sleep(max(0.0, began + pause - time.perf_counter()))
+
+
+async def crowd(server: AppServer, members: int) -> None:
+    """Measure a full room, alone and while some of it explore."""
+    async with classroom([server], 20) as room:
+        await room.change(0)
+    before = await settled(server)
+    async with classroom([server], members) as room:
+        grown = usage(server.process.pid).memory - before
+        alone = [late for n in range(CHANGES) for late in await room.change(n)]
+        traces = list[float]()
+        students = [asyncio.create_task(explore(server.url, n, traces)) for n in range(EXPLORERS)]
+        await until(lambda: len(traces) >= EXPLORERS, 120)
+        traces.clear()
+        late = list[float]()
+        for n in range(2 * CHANGES):
+            late += await room.change(1_000 + n)
+            await asyncio.sleep(0.5)
+        broken = sum(len(one.lost) for one in room.members)
+        await end(students)
+    print(f"{members} members: {of(alone)}; {grown / members / 1000:.0f} kB more per member")
+    print(f"… while {EXPLORERS} explore: {of(late)}; their {len(traces)} traces: {of(traces)}")
+    print(f"connections that broke off: {broken}")
+
+
+async def classes(server: AppServer, rooms: int, members: int) -> None:
+    """Measure many rooms at once, each of which changes about once a second."""
+    late = list[float]()
+
+    async def teach(room: Classroom) -> None:
+        for n in range(CHANGES):
+            await asyncio.sleep(random.uniform(0, 2))
+            late.extend(await room.change(n))
+
+    async with AsyncExitStack() as stack:
+        opened = [
+            await stack.enter_async_context(classroom([server], members)) for _ in range(rooms)
+        ]
+        await asyncio.gather(*map(teach, opened))
+    print(f"{rooms} rooms of {members} at once: {of(late)}")
+
+
+async def two(servers: Sequence[AppServer], members: int) -> None:
+    """Measure two servers on one Redis, and kill one of them while the class answers."""
+    async with classroom(servers, members) as room:
+        late = [late for n in range(CHANGES) for late in await room.change(n)]
+        print(f"{members} members on two servers: {of(late)}")
+        asked = await room.client.put(f"{room.path}/question", json=ASK, headers=room.owner)
+        seq: int = asked.json()["seq"]
+        given = dict[str, int]()
+        writers = [
+            asyncio.create_task(answer(room.client, one, room.path, given))
+            for one in room.members[:ANSWERING]
+        ]
+        await asyncio.sleep(3)
+        lost = [one for one in room.members if one.connected[-1][0] == port(servers[1])]
+        began = time.perf_counter()
+        servers[1].kill()
+        before = sum(given.values())
+        back = port(servers[0])
+        await until(lambda: all(one.connected[-1][0] == back for one in room.members), 60)
+        times = [one.connected[-1][1] - began for one in lost]
+        behind = sum(one.state["seq"] < seq for one in lost)
+        await asyncio.sleep(1)
+        await end(writers)
+        moved = await room.change(5_000)
+        told = await room.client.get(f"{room.path}/answers", headers=room.owner)
+        found = {one["id"]: int(one["answer"][0]) for one in told.json()["answers"]}
+        missing = [name for name, n in given.items() if found.get(identity_of(1, name), -1) < n]
+        print(
+            f"killed one: {len(lost)} members back on the other within {max(times):.2f} s "
+            f"(half {statistics.median(times):.2f} s), {behind} with an older state; "
+            f"{before} answers before and {sum(given.values()) - before} after, "
+            f"{len(missing)} acknowledged ones lost; the next change: {of(moved)}"
+        )
+
+
+async def answer(
+    client: httpx.AsyncClient, member: Member, path: str, given: dict[str, int]
+) -> None:
+    """Answer again and again, until cancelled; note what was acknowledged last."""
+    for n in itertools.count(1):
+        await asyncio.sleep(random.uniform(0, 2))
+        body = {"member": member.name, "n": 1, "answer": [str(n)]}
+        for one in member.ports:
+            url = f"http://127.0.0.1:{one}{path}/answers"
+            try:
+                reply = await client.post(url, json=body)
+            except httpx.TransportError:
+                continue
+            if reply.status_code == 204:
+                given[member.name] = n
+                break
+
+
+async def same(server: AppServer, students: int) -> None:
+    """Let everyone request the same new trace at once, as after a change of the teacher."""
+    took, alone, runs = list[float](), list[float](), 0.0
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+        await requested(server, 1)
+        for _ in range(5):
+            alone += (await requested(server, 1))[0]
+            before = await computed(client)
+            times, size = await requested(server, students)
+            runs += await computed(client) - before
+            took += times
+    print(
+        f"{students} students, the same new sentence, 5 times: {runs:.0f} computations, "
+        f"{of(took)}; one alone {1000 * statistics.median(alone):.0f} ms; {size / 1000:.0f} kB each"
+    )
+
+
+async def requested(server: AppServer, students: int) -> tuple[list[float], int]:
+    """Let students request the same new sentence at once, each on a connection that is open.
+
+    Returns the seconds of each, and the bytes of a reply.
+    """
+    opened = [
+        await asyncio.open_connection("127.0.0.1", port(server), limit=1 << 20)
+        for _ in range(students)
+    ]
+    body = orjson.dumps({"source": sentence(), "select": ["*.weights"]})
+    began = time.perf_counter()
+
+    async def ask(n: int) -> tuple[float, int]:
+        reader, writer = opened[n]
+        writer.write(HEAD.format(n=n, length=len(body)).encode() + body)
+        status, _, head = (await reader.readuntil(b"\r\n\r\n")).lower().partition(b"\r\n")
+        assert status.endswith(b" 200 ok"), status
+        size = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
+        await reader.readexactly(size)
+        took = time.perf_counter() - began
+        writer.close()
+        return took, size
+
+    found = await asyncio.gather(*map(ask, range(students)))
+    return [took for took, _ in found], found[0][1]
+
+
+async def computed(client: httpx.AsyncClient) -> float:
+    """Return how many traces the models have computed."""
+    lines = (await client.get("/metrics")).text.splitlines()
+    name = "headlight_batch_size_sum"
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
+
+
+def of(seconds: Sequence[float]) -> str:
+    """Return the median and the 95th percentile in words."""
+    cut = statistics.quantiles(seconds, n=20)
+    return f"p50 {1000 * cut[9]:.0f} ms, p95 {1000 * cut[18]:.0f} ms"
+
+
+async def settled(server: AppServer) -> int:
+    """Return the bytes of a server in memory, once it has done what it does after its start."""
+    found = list[int]()
+    while len(found) < 4 or max(found[-4:]) > found[-4]:
+        await asyncio.sleep(1)
+        found.append(usage(server.process.pid).memory)
+    return found[-1]
+
+
+@contextmanager
+def started(number: int = 1) -> Iterator[list[AppServer]]:
+    """Start servers; several share a Redis."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        settings = dict(SETTINGS)
+        if number > 1:
+            settings["rooms_url"], _ = stack.enter_context(running_redis(folder))
+        yield [stack.enter_context(running_app(folder / str(n), settings)) for n in range(number)]
+
+
+def main() -> None:
+    """Measure what is named, by default everything."""
+    parser = argparse.ArgumentParser(prog="python -m bench.rooms", description=__doc__)
+    parser.add_argument("what", nargs="*", help="crowd, classes, two, same (all)")
+    parser.add_argument("--members", type=int, default=500)
+    asked = parser.parse_args()
+    print(machine())
+    parts: dict[str, Callable[[list[AppServer]], Coroutine[Any, Any, None]]] = {
+        "crowd": lambda servers: crowd(servers[0], asked.members),
+        "classes": lambda servers: classes(servers[0], 20, 25),
+        "two": lambda servers: two(servers, asked.members),
+        "same": lambda servers: same(servers[0], 200),
+    }
+    for name in asked.what or parts:
+        with started(2 if name == "two" else 1) as servers:
+            asyncio.run(parts[name](servers))
+
+
+if __name__ == "__main__":
+    main()

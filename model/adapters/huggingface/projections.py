@@ -1,0 +1,180 @@
+"""Finds how an attention of `transformers` computes q, k and v from the residual stream.
+
+Module names differ between architectures, so numbers are compared: those of a probe that went
+into and out of an attention's modules, and the q, k and v with which it called `attend`.
+
+    read   = norm(x), or x
+    before = read W + b, in the columns of each head
+    q, k   = rotation(rms_norm(before)), without what a model does not have
+
+A matrix may hold q, k and v together (GPT-2, GPT-NeoX). Shapes: N rows, H heads of d channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from model.adapters.huggingface.recording import Call
+from model.adapters.huggingface.rotation import Rotation
+from model.adapters.huggingface.terms import Seen, close, linear, norm_of
+from model.explain.stream import Norm
+
+Columns = dict[str, Tensor]  # by letter: the columns of a matrix, head by head
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """q, k or v: some columns of a linear module, and a norm per head."""
+
+    linear: Seen
+    columns: Tensor  # (H · d,)
+    norm: Seen | None
+
+    @property
+    def W(self) -> Tensor:  # noqa: N802
+        """The matrix (D, H · d)."""
+        matrix, _ = linear(self.linear.module)
+        assert matrix is not None
+        return matrix[:, self.columns.to(matrix.device)]
+
+    @property
+    def b(self) -> Tensor | None:
+        """The bias (H · d,)."""
+        _, bias = linear(self.linear.module)
+        return None if bias is None else bias[self.columns.to(bias.device)]
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """How an attention computes q, k and v. Without `before`, the matrices read x itself."""
+
+    q: Projection
+    k: Projection
+    v: Projection
+    rotation: Rotation | None
+    before: Seen | None  # the norm
+
+
+def projections_of(
+    call: Call,
+    x: Tensor,
+    memory: Tensor,
+    own: Sequence[Seen],
+    layer: Sequence[Seen],
+    turns: Sequence[Rotation],
+) -> Projections | None:
+    """Return how q is computed from `x`, and k and v from `memory` (N, D); None if unknown.
+
+    `own` are the calls of the attention's modules, `layer` those of its layer.
+    """
+    width, wider = call.q.shape[-1], call.v.shape[-1]
+    sizes = call.q.shape[1], call.k.shape[1], width, wider
+    sources = list(_sources(own, sizes))
+    found = _matching(call.v[0], "v", sources, own, [None])
+    if found is None:
+        return None
+    v, _ = found
+    fitting: list[Rotation | None] = [None, *(one for one in turns if 2 * len(one.theta) <= width)]
+    for turn in fitting:
+        q = _matching(call.q[0], "q", sources, own, [turn])
+        k = _matching(call.k[0], "k", sources, own, [turn]) if q else None
+        if q and k:
+            return _read(Projections(q[0], k[0], v, turn, None), x, memory, layer)
+    return None
+
+
+def _read(
+    made: Projections, x: Tensor, memory: Tensor, layer: Sequence[Seen]
+) -> Projections | None:
+    """Return the projections with the norm that they read, if they read these states."""
+    q, k, v = (one.linear.read for one in (made.q, made.k, made.v))
+    if memory is not x:
+        if not (_same(k, memory) and _same(v, memory)):
+            return None
+    elif not (_same(k, q) and _same(v, q)):
+        return None
+    if _same(q, x):
+        return made
+    for one in layer:
+        if _same(one.read, x) and _same(one.output, q) and norm_of(one) is not None:
+            return Projections(made.q, made.k, made.v, made.rotation, one)
+    return None
+
+
+def _sources(
+    own: Sequence[Seen], sizes: tuple[int, int, int, int]
+) -> Iterator[tuple[Seen, Columns]]:
+    """Yield each linear module of an attention with the columns that may hold q, k and v."""
+    for one in own:
+        matrix, bias = linear(one.module)
+        if matrix is None or one.read.dim() != 2 or one.read.shape[-1] != len(matrix):
+            continue
+        product = one.read @ matrix
+        if close(product if bias is None else product + bias, one.output):
+            yield from ((one, columns) for columns in _layouts(one.output.shape[-1], *sizes))
+
+
+def _layouts(width: int, heads: int, groups: int, d: int, d_v: int) -> Iterator[Columns]:
+    """Yield how a matrix of this width may hold q (H · d), k (G · d) and v (G · d_v)."""
+    sizes = {"q": heads * d, "k": groups * d, "v": groups * d_v}
+    every = torch.arange(width)
+    yield {letter: every for letter, size in sizes.items() if size == width}
+    if width == sizes["k"] + sizes["v"]:
+        yield _split(every, {"k": sizes["k"], "v": sizes["v"]})
+    if width == sum(sizes.values()):
+        yield _split(every, sizes)
+        if d == d_v:  # one key head after the other, each with its query heads
+            grouped = every.view(groups, -1, d)
+            q, k, v = grouped[:, :-2], grouped[:, -2], grouped[:, -1]
+            yield {"q": q.flatten(), "k": k.flatten(), "v": v.flatten()}
+
+
+def _split(every: Tensor, sizes: Mapping[str, int]) -> Columns:
+    return dict(zip(sizes, torch.split(every, list(sizes.values())), strict=True))
+
+
+def _matching(
+    wanted: Tensor,
+    letter: str,
+    sources: Sequence[tuple[Seen, Columns]],
+    own: Sequence[Seen],
+    turns: Sequence[Rotation | None],
+) -> tuple[Projection, Rotation | None] | None:
+    """Return the columns that give these vectors (H, N, d), and the rotation."""
+    heads, rows, channels = wanted.shape
+    for one, columns in sources:
+        if letter not in columns or len(one.output) != rows:
+            continue
+        at = columns[letter]
+        flat = one.output[:, at.to(one.output.device)].view(rows, heads, channels)
+        before, norm = _normed(flat.transpose(0, 1), own)
+        for turn in turns:
+            if close(before if turn is None else turn(before), wanted):
+                return Projection(one, at, norm), turn
+    return None
+
+
+def _normed(before: Tensor, own: Sequence[Seen]) -> tuple[Tensor, Seen | None]:
+    """Return vectors (H, N, d) after an RMSNorm of each head's channels, if there is one."""
+    for one in own:
+        for axes in ((0, 1), (1, 0)):  # the module reads (H, N, d) or (N, H, d)
+            if one.read.dim() == 3 and _same(one.read.movedim((0, 1), axes), before):
+                found = norm_of(one)
+                if found is not None and not found.centred and found.shift is None:
+                    return one.output.movedim((0, 1), axes), one
+    return before, None
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and close(one, other)
+
+
+def gain_of(module: nn.Module, norm: Norm) -> Tensor:
+    """Return the present gain of a module that was found to be this norm: γ, or 1 + γ."""
+    weight = module.weight
+    assert isinstance(weight, Tensor)
+    return weight if norm.gain.data_ptr() == weight.data_ptr() else 1 + weight

@@ -1,0 +1,117 @@
+"""Path patching: the effect of one part on another, along the direct path between them only.
+
+A patch with `to` puts what another run has at a sender into this run, but lets it reach one
+receiver alone. Three runs give the receiver's new value:
+
+1. this run, without the patch: the output of every sublayer is kept;
+2. the sender is patched, and all sublayers but its own and the receiver's are frozen at these
+   outputs. So the sender's change reaches the receiver through the residual stream and its norms,
+   and through no other head and no feed-forward network. The receiver's value is kept;
+3. the receiver is patched with this value, and everything after it is computed again.
+
+Other changes of the request are in all three runs; each path is computed without the other paths.
+
+Sources: Wang et al. 2023, "Interpretability in the Wild", section 3.1 (there, feed-forward networks
+are recomputed in the second run); Goldowsky-Dill et al. 2023, "Localizing Model Behavior with Path
+Patching", which counts every other path as another one, as here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import torch
+
+from model.adapters.other_runs import Patch, Receiver, path_of
+from model.adapters.request import Request, Trace
+from model.trace.attentions import Attentions
+from model.trace.interventions import Intervention, OtherRun
+from model.trace.tensor_tap import KEY
+
+Run = Callable[[Sequence[Request]], list[Trace]]
+OUTPUT = ".output"
+# What a sublayer computes, up to its output; the stream is not part of any.
+WITHIN = ("q", "k", "v", "scores", "mask", "weights", "mix", "hidden", "projected", "output")
+ROWS = 16  # sentences in one batch, if there are fewer requests
+
+
+def along_paths(
+    requests: Sequence[Request], run: Run, device: torch.device
+) -> dict[tuple[Request, Intervention], Intervention]:
+    """Return the patch of its receiver for each request and its patch along a path."""
+    wanted = [
+        (request, one, to)
+        for request in requests
+        for one in request.interventions
+        if (to := path_of(one)) is not None
+    ]
+    if not wanted:
+        return {}
+    most = max(ROWS, len(requests))
+    plain = list({_without(request): None for request, _, _ in wanted})
+    first = dict(zip(plain, _in_batches(plain, run, most), strict=True))
+    frozen = {request: _frozen(trace, device) for request, trace in first.items()}
+    asked: list[Request] = []
+    for request, one, to in wanted:
+        base = _without(request)
+        still = [made for made in frozen[base] if _place(made.at) not in _own(one, to)]
+        assert isinstance(one.value, Patch)
+        sender = replace(one, value=replace(one.value, to=None))
+        changes = (*base.interventions, sender, *still)
+        asked.append(replace(_again(base, first[base]), interventions=changes, select=(to.at,)))
+    return {
+        (request, one): _received(trace, to, device)
+        for (request, one, to), trace in zip(wanted, _in_batches(asked, run, most), strict=True)
+    }
+
+
+def can_follow(names: Sequence[str], attentions: Attentions) -> bool:
+    """Return whether all sublayers can be frozen: the output of each is one of the tensors."""
+    places = {one.place for one in attentions} | {f"{o.stack}.{o.layer}.ffn" for o in attentions}
+    return {f"{place}{OUTPUT}" for place in places} <= {*names}
+
+
+def _in_batches(requests: Sequence[Request], run: Run, most: int) -> Iterator[Trace]:
+    for start in range(0, len(requests), most):
+        yield from run(requests[start : start + most])
+
+
+def _without(request: Request) -> Request:
+    """Return the request without its paths, recording the outputs of all sublayers."""
+    others = tuple(one for one in request.interventions if path_of(one) is None)
+    return replace(request, interventions=others, select=(f"*{OUTPUT}",), summarise=(), pad_to=None)
+
+
+def _again(request: Request, trace: Trace) -> Request:
+    """Return the request with what it wrote as its target, by ids."""
+    if request.target is not None or trace.written is None:
+        return request
+    ids = tuple(token.id for token in trace.output.tokens[trace.output.continues :])
+    return replace(request, decode=replace(request.decode, prefix=ids, max_tokens=len(ids)))
+
+
+def _frozen(trace: Trace, device: torch.device) -> list[Intervention]:
+    """Return patches that give every sublayer the output that it has in this run."""
+    return [
+        Intervention(name, "patch", None, OtherRun(tensor.value.to(device)))
+        for name, tensor in trace.tensors.items()
+    ]
+
+
+def _place(at: str) -> str | None:
+    """Return the sublayer that computes a tensor; None: it is of the stream."""
+    place, _, part = at.rpartition(".")
+    return place if part in WITHIN else None
+
+
+def _own(sender: Intervention, to: Receiver) -> set[str | None]:
+    return {_place(sender.at), _place(to.at)}
+
+
+def _received(trace: Trace, to: Receiver, device: torch.device) -> Intervention:
+    tensor = trace.tensors[to.at]
+    value = tensor.value if to.head is None else tensor.value[to.head]
+    # Both runs have the same keys, apart from later ones of a text that is being written.
+    other = OtherRun(value.to(device), None, tensor.dims[-1] == KEY)
+    return Intervention(to.at, "patch", to.head, other)

@@ -1,0 +1,118 @@
+"""An index of attention rows: for every row of every head its largest weight, and its patterns.
+
+A folder of NumPy arrays that are read by memory mapping, so that a search reads one head:
+
+heads.json                    what each head does over these sentences (`model.corpus.survey`)
+index.json                    digest of the model, tokens by number, and the texts of each attention
+sentences.jsonl               {"source", "direction"?, "target"?}, one per line
+sentences.starts.npy          (S + 1) byte offsets of the lines
+{text}.tokens.npy             (R) numbers of tokens, sentence after sentence
+{text}.starts.npy             (S + 1) index of each sentence's first token
+{place}.weight.npy            (H, R) largest weight of each row · 255, uint8
+{place}.key.npy               (H, R) its key, counted within the sentence, uint16
+{place}.flags.npy             (H, R) patterns that hold (`model.corpus.row_patterns`), uint16
+
+Shapes: S sentences, R tokens of a text, H heads. The rows of a cross-attention are those of the
+text "written": each stands for the token that it writes. 5 bytes per row and head.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+INDEX, HEADS, SENTENCES = "index.json", "heads.json", "sentences.jsonl"
+SCALE = 255  # of weights
+WRITTEN = "written"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The rows of one head, each (R)."""
+
+    weight: NDArray[np.uint8]
+    key: NDArray[np.uint16]
+    flags: NDArray[np.uint16]
+
+
+class Index:
+    """An index in a folder. Raises `ValueError` if the folder has none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            about = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise ValueError(f"{folder} has no index: it has no {INDEX}") from error
+        self.digest: str = about["digest"]
+        self.vocabulary: list[str] = about["vocabulary"]
+        """Distinct texts of tokens; special tokens and the others are kept apart."""
+        self.special: frozenset[int] = frozenset(about["special"])
+        self.axes: Mapping[str, tuple[str, str]] = {
+            place: (query, key) for place, (query, key) in about["axes"].items()
+        }
+        """The texts of the queries and of the keys, by attention."""
+
+    def __len__(self) -> int:
+        """Return the number of sentences."""
+        return len(self._offsets) - 1
+
+    def sentence(self, number: int) -> dict[str, str]:
+        """Return the texts of a sentence as in a request."""
+        line = self._lines[self._offsets[number] : self._offsets[number + 1]].tobytes()
+        found: dict[str, str] = json.loads(line)
+        return found
+
+    def tokens(self, text: str) -> NDArray[np.uint32]:
+        """Return the numbers of all tokens of a text (R)."""
+        found: NDArray[np.uint32] = self._array(f"{text}.tokens")
+        return found
+
+    def starts(self, text: str) -> NDArray[np.int64]:
+        """Return where each sentence starts among the tokens of a text (S + 1)."""
+        found: NDArray[np.int64] = self._array(f"{text}.starts")
+        return found
+
+    def head(self, place: str, head: int) -> Head:
+        """Return the rows of a head. Raises `KeyError` for one that does not exist."""
+        if place not in self.axes:
+            raise KeyError(place)
+        arrays = [self._array(f"{place}.{name}") for name in ("weight", "key", "flags")]
+        if not 0 <= head < len(arrays[0]):
+            raise KeyError(head)
+        return Head(*(array[head] for array in arrays))
+
+    @cached_property
+    def _offsets(self) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self._array("sentences.starts")
+        return found
+
+    @cached_property
+    def _lines(self) -> NDArray[np.uint8]:
+        return np.memmap(self.folder / SENTENCES, np.uint8, mode="r")
+
+    def _array(self, name: str) -> Any:
+        return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+
+
+def write_index(
+    folder: Path,
+    about: Mapping[str, Any],
+    sentences: list[dict[str, str]],
+    arrays: Mapping[str, NDArray[Any]],
+) -> None:
+    """Write the files of an index; `arrays` are named as the files without `.npy`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [(json.dumps(one, ensure_ascii=False) + "\n").encode() for one in sentences]
+    starts = np.cumsum([0, *map(len, lines)], dtype=np.int64)
+    for name, array in {**arrays, "sentences.starts": starts}.items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    (folder / SENTENCES).write_bytes(b"".join(lines))
+    (folder / INDEX).write_text(json.dumps(about, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,220 @@
+"""How much each source token changes the log-probability of each written token.
+
+Three answers, each a matrix [written token t, source token s], in nats; above zero: the source
+token makes the written one more probable. f_t = log P(y_t | y_<t, source), with the target given.
+
+    occlusion             f_t − f_t without token s: hidden from every head
+    gradient × input      ∂f_t/∂x_s · x_s, with x_s the token's embedding
+    integrated gradients  (x_s − x'_s) · mean over α of ∂f_t/∂x_s at x' + α (x − x')
+
+The baseline x' is the same sentence with its words' embeddings at zero: positions, direction tag
+and <eos> stay, so these tokens get exactly 0. The mean is the midpoint rule over `STEPS` values of
+α; each row should sum to the change f_t(x) − f_t(x') (completeness), which is returned as well, so
+that the error of the rule can be seen.
+
+Shapes: S source tokens, T target tokens, D features, N points on the path.
+
+Sources: occlusion, Li, Monroe & Jurafsky 2016 (arXiv:1612.08220); gradient × input, Shrikumar et
+al. 2016 (arXiv:1605.01713); integrated gradients, Sundararajan, Taly & Yan 2017 (arXiv:1703.01365).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from model.cancellation import go_on
+from model.explain.relevance import TokenBatch
+from model.trace.interventions import Intervention
+from model.trace.name_patterns import ATTRIBUTIONS, CHANGE, GRADIENT_INPUT, INTEGRATED, OCCLUSION
+from model.trace.tensor_tap import KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
+from model.transformer.stacks import Transformer
+
+STEPS = 32  # points on the path of integrated gradients
+LONGEST = 48  # source tokens for integrated gradients: their cost grows with the third power
+TOKENS = 2048  # read in one run at most
+
+
+def names() -> dict[str, tuple[str, ...]]:
+    """Return the tensors that can be selected, with their dims."""
+    return {name: (QUERY,) if name == CHANGE else (QUERY, KEY) for name in ATTRIBUTIONS}
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRun:
+    """One request alone: its tokens, what it writes, and what a run of it needs."""
+
+    model: Transformer
+    batch: TokenBatch  # of one row
+    recorder: Recorder
+    written: Sequence[int]  # row i predicts written[i]
+    words: Tensor  # (S,) true where a source token is no special token
+
+    def tap(self, more: Sequence[Sequence[Intervention]]) -> BatchTap:
+        """Return the tap of a batch of copies, each with more interventions; it records nothing."""
+        one = self.recorder
+        made = [(*one.interventions, *others) for others in more]
+        return BatchTap([Recorder((), one.lengths, one.own, each) for each in made])
+
+    def decoded(self, count: int, tap: Tap) -> Tensor:
+        """Run `count` copies; return the decoder's output (count, T, D)."""
+        ids, real, target, target_real = (
+            part.expand(count, -1)
+            for part in (
+                self.batch.source,
+                self.batch.source_real,
+                self.batch.target,
+                self.batch.target_real,
+            )
+        )
+        memory = self.model.encode(ids, real, tap)
+        return self.model.decode(target, target_real, memory, real, tap)
+
+    def logprobs(self, x: Tensor) -> Tensor:
+        """Return the log-probability of each written token (N, written) given outputs (N, T, D)."""
+        ids = torch.tensor(self.written, device=x.device)
+        logits = self.model.logits(x[:, : len(ids)])
+        chosen = logits.gather(-1, ids.expand(len(x), -1)[..., None])
+        return chosen[..., 0] - logits.logsumexp(dim=-1)
+
+    def at_once(self) -> int:
+        """Return the number of copies to run in one batch."""
+        return max(1, TOKENS // (self.batch.source.shape[1] + self.batch.target.shape[1]))
+
+
+def attribute(run: SourceRun) -> None:
+    """Add the selected attributions to the recorder. Rows of padding are NaN, its columns 0."""
+    wanted = ATTRIBUTIONS & set(run.recorder.select)
+    if not wanted:
+        return
+    with torch.inference_mode(False):  # so that gradients can pass
+        alone = replace(run, batch=run.batch.copy(), words=run.words.clone())
+    found: dict[str, Tensor] = {}
+    if OCCLUSION in wanted:
+        found[OCCLUSION] = occlusion(alone)
+    if GRADIENT_INPUT in wanted:
+        found[GRADIENT_INPUT] = gradient_input(alone)
+    if INTEGRATED in wanted:
+        found[INTEGRATED] = integrated_gradients(alone)
+    if CHANGE in wanted:
+        found[CHANGE] = change(alone)
+    behind = run.batch.target.shape[1] - len(run.written)
+    over = {QUERY: TARGET, KEY: SOURCE}
+    for name, value in found.items():
+        pad = (0, behind) if name == CHANGE else (0, 0, 0, behind)
+        rows = torch.nn.functional.pad(value.float(), pad, value=torch.nan)
+        run.recorder.record(name, rows, names()[name], over)
+
+
+@torch.inference_mode()
+def occlusion(run: SourceRun) -> Tensor:
+    """Return f − f without each source token (written, S).
+
+    A hidden token is masked in every self-attention of the encoder and every cross-attention of
+    the decoder, for all heads, as by the intervention `mask`: nothing reads it, and the others keep
+    their positions. A token put in its place, such as <pad>, would be read like a word.
+    """
+    own = run.recorder.own[SOURCE]
+    hidden = [(), *((Intervention(SOURCE, "mask", value=token),) for token in range(own))]
+    parts = []
+    for start in range(0, len(hidden), run.at_once()):
+        some = hidden[start : start + run.at_once()]
+        parts.append(run.logprobs(run.decoded(len(some), run.tap(some))))
+    before, *after = torch.cat(parts).double()
+    found = before.new_zeros(len(run.written), run.batch.source.shape[1])
+    found[:, :own] = (before - torch.stack(after)).T
+    return found  # type: ignore[no-any-return]
+
+
+def gradient_input(run: SourceRun) -> Tensor:
+    """Return ∂f/∂x · x for each source token's embedding x (written, S)."""
+    return slopes(run, torch.ones(1), torch.ones_like(run.words))[0]
+
+
+def integrated_gradients(run: SourceRun) -> Tensor:
+    """Return integrated gradients (written, S) from the baseline without words."""
+    points = (torch.arange(STEPS) + 0.5) / STEPS
+    several = torch.split(points, run.at_once())
+    return torch.cat([slopes(run, some, run.words) for some in several]).mean(dim=0)
+
+
+@torch.inference_mode()
+def change(run: SourceRun) -> Tensor:
+    """Return f(x) − f(x') (written,), the sum of exact integrated gradients over the tokens."""
+    path = Path(run.tap([(), ()]), torch.tensor([0.0, 1.0]), run.words)
+    before, after = run.logprobs(run.decoded(2, path)).double()
+    return after - before  # type: ignore[no-any-return]
+
+
+class Path(Tap):
+    """A tap around another one that moves copies of a source to points between baseline and itself.
+
+    Copy n reads x' + points[n] (x − x'), where x' is x with the tokens of `moved` (S,) at zero.
+    """
+
+    def __init__(self, inner: Tap, points: Tensor, moved: Tensor) -> None:
+        self.inner = inner
+        self.points = points
+        self.moved = moved
+        self.held: list[Held] = []
+
+    def at(self, place: str, **over: str) -> Tap:
+        inner = self.inner.at(place, **over)
+        return _AtSource(inner, self) if place == SOURCE else inner
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        return self.inner(name, value, dims)
+
+
+@dataclass(frozen=True)
+class Held:
+    """The embeddings that the copies read, and x − x', both (N, S, D)."""
+
+    read: Tensor
+    step: Tensor
+
+
+class _AtSource(Tap):
+    def __init__(self, inner: Tap, path: Path) -> None:
+        self.inner = inner
+        self.path = path
+
+    def at(self, place: str, **over: str) -> Tap:
+        return self.inner.at(place, **over)
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        value = self.inner(name, value, dims)
+        if name != "embedding":
+            return value
+        step = value.detach() * self.path.moved[:, None]
+        back = (1 - self.path.points.to(step))[:, None, None]
+        read = (value.detach() - back * step).requires_grad_(torch.is_grad_enabled())
+        self.path.held.append(Held(read, step))
+        return read
+
+
+def slopes(run: SourceRun, points: Tensor, moved: Tensor) -> Tensor:
+    """Return ∂f/∂x · (x − x') at points of the path, summed over features (N, written, S), float64.
+
+    One run for all points, and one backward pass for each written token: through the decoder's
+    output x, whose row t alone gives f_t, so all rows share one pass through the output matrix.
+    """
+    path = Path(run.tap([()] * len(points)), points, moved)
+    with torch.inference_mode(False), torch.enable_grad():
+        x = run.decoded(len(points), path)
+        [held] = path.held
+        end = x.detach().requires_grad_()
+        [into] = torch.autograd.grad(run.logprobs(end).sum(), end)
+        rows = []
+        for row in range(len(run.written)):
+            go_on()
+            only = torch.zeros_like(into)
+            only[:, row] = into[:, row]
+            [slope] = torch.autograd.grad(
+                x, held.read, only, retain_graph=True, materialize_grads=True
+            )
+            rows.append((slope.double() * held.step).sum(dim=-1))
+    return torch.stack(rows, dim=1)

@@ -1,0 +1,241 @@
+"""Splits the score of one query and one key exactly into what came from where.
+
+A query and a key are linear in what they read, with every norm on the way held fixed, and what
+they read is a sum (`model.explain.stream_terms`). So q = Σ_a q_a, k = Σ_b k_b, and
+
+    score = scale · q · k + offset = Σ_a Σ_b scale · q_a · k_b + offset
+
+is a matrix with a row for each term of the query and a column for each term of the key. It is the
+score before the mask, with its scale (1/√d_k). `offset` is what relative positions add.
+
+Selected by name: `inside.score.decoder.1.cross.3.4.1.parts` is the matrix of head 3, query 4 and
+key 1, `….query` its sums over keys, `….key` its sums over queries.
+
+Shapes: D features, d channels of a head, A and B terms of the query and of the key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.errors import Excess, InputError
+from model.explain import stream_terms
+from model.explain.stream import Norm, Stack
+from model.explain.stream_terms import BETA, MIX, POSITION, Origin, Reader, Recorded
+from model.trace.attentions import AttentionInfo
+from model.trace.name_patterns import INSIDE
+from model.trace.tensor_tap import Recorder
+
+SCORE = f"{INSIDE}score."
+QUERY_TERM, KEY_TERM = "query_term", "key_term"
+DIMS = {"parts": (QUERY_TERM, KEY_TERM), "query": (QUERY_TERM,), "key": (KEY_TERM,)}
+MOST = 16  # cells in a request
+PATCH = "patch"
+PUT_IN = (PATCH, "zero", "scale", "fill", "add")  # effects whose result has no other origin
+ROUNDING = 1e-4  # of q or k: float32 tensors of many layers
+NUMBERED = re.compile(
+    rf"{re.escape(SCORE)}(?P<place>[a-z]+\.\d+\.[a-z]+)"
+    r"\.(?P<head>\d{1,9})\.(?P<query>\d{1,9})\.(?P<key>\d{1,9})\..+"
+)
+
+
+@dataclass(frozen=True)
+class ScoreCell:
+    """A cell of a matrix of scores."""
+
+    place: str
+    head: int
+    query: int
+    key: int
+
+    def __str__(self) -> str:
+        return f"{self.place}.{self.head}.{self.query}.{self.key}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of its tensors, by their last part."""
+        return {part: f"{SCORE}{self}.{part}" for part in DIMS}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Side:
+    """How an attention computes q or k: turn(norm(before(x + …) W + b)), for each head.
+
+    `x` is the stream that its `reader` reads; without one, the output of the stack.
+    """
+
+    stack: Stack
+    reader: Reader | None
+    letter: str  # "q", "k"
+    matrix: Callable[[int], Tensor]  # of a head, (D, d)
+    bias: Callable[[int], Tensor | None]  # of a head, (d,)
+    share: int = 1  # heads that share one of these
+    before: Norm | None = None
+    position: str | None = None  # the tensor that is added before W
+    norm: Norm | None = None  # of a head's channels
+    turn: Callable[[Tensor, int], Tensor] | None = None  # (A, d) to that position
+
+    @property
+    def needed(self) -> set[str]:
+        """The tensors to record."""
+        read = {self.stack.state(*self.reader)} if self.reader and self.before else set[str]()
+        placed = {self.position} if self.position else set[str]()
+        return stream_terms.needed(self.stack, self.reader) | read | placed
+
+    def split(
+        self, run: Recorded, place: str, head: int, row: int
+    ) -> tuple[tuple[Origin, ...], Tensor]:
+        """Return the terms of a row's q or k, from the input on, and their vectors (A, d)."""
+        rows, own = slice(row, row + 1), head // self.share
+        found: list[tuple[Origin, Tensor]] = []
+        d = self.matrix(own).T.double()  # a direction for each channel
+        if (bias := self.bias(own)) is not None:
+            found.append((Origin(place, f"b_{self.letter}"), bias.double()))
+        if self.position:
+            found.append((Origin(place, POSITION), d @ run[self.position][row].double()))
+        if self.before is not None and self.reader is not None:
+            if self.before.shift is not None:
+                found.append((Origin(place, BETA), d @ self.before.shift.double()))
+            d = self.before.before(d, run[self.stack.state(*self.reader)][rows])
+        for origin, value in stream_terms.terms(self.stack, run, d, rows, self.reader):
+            if origin.part == MIX:
+                heads = ((Origin(origin.at, MIX, one), value[one]) for one in range(len(value)))
+                found.extend(reversed(list(heads)))
+            else:
+                found.append((origin, value))
+        found.reverse()
+        vectors = torch.stack([vector for _, vector in found])
+        return tuple(origin for origin, _ in found), self._ready(vectors, row)
+
+    def _ready(self, vectors: Tensor, row: int) -> Tensor:
+        """Return terms (A, d) through the norm of their sum, and rotated."""
+        if self.norm is not None:
+            size = (vectors.sum(dim=0).square().mean() + self.norm.eps).sqrt()
+            vectors = vectors * self.norm.gain.double() / size
+        return vectors if self.turn is None else self.turn(vectors, row)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scores:
+    """How the scores of an attention are computed: scale · q · k + offset(head, query, key)."""
+
+    query: Side
+    key: Side
+    scale: float
+    offset: Callable[[int, int, int], float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSplit:
+    """The terms of one score; those of `queries` and `keys` name the axes of its tensors."""
+
+    score: float  # scale · q · k + offset, of the recorded q and k
+    offset: float
+    queries: tuple[Origin, ...]
+    keys: tuple[Origin, ...]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreSplit):
+            return NotImplemented
+        return repr(self) == repr(other)  # NaN is equal to NaN
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def cells(patterns: Sequence[str]) -> dict[ScoreCell, int]:
+    """Return the cells that patterns name, with the index of the first such pattern."""
+    found: dict[ScoreCell, int] = {}
+    for index, pattern in enumerate(patterns):
+        if match := NUMBERED.fullmatch(pattern):
+            place, *numbers = match.groups()
+            head, query, key = map(int, numbers)
+            found.setdefault(ScoreCell(place, head, query, key), index)
+    return found
+
+
+def names(known: Mapping[str, Scores], patterns: Sequence[str]) -> list[str]:
+    """Return the names of the tensors of all cells that patterns name."""
+    return [name for cell in cells(patterns) if cell.place in known for name in cell.names.values()]
+
+
+def check(
+    attentions: Sequence[AttentionInfo], patterns: Sequence[str], lengths: Mapping[str, int]
+) -> None:
+    """Raise `InputError` for too many cells, or a head, query or key that does not exist."""
+    asked = cells(patterns)
+    if len(asked) > MOST:
+        detail = f"select names {len(asked)} cells of {SCORE}*; at most {MOST} are allowed"
+        raise InputError("too-many-patterns", "select", detail, Excess(MOST, "entries", len(asked)))
+    table = {one.place: one for one in attentions}
+    for cell, index in asked.items():
+        if (one := table.get(cell.place)) is None:
+            continue
+        most = {"head": one.heads, "query": lengths[one.query], "key": lengths[one.key]}
+        for name, size in most.items():
+            if getattr(cell, name) >= size:
+                field = f"select[{index}]"
+                detail = f"{field}: {name} of {cell.place} must be from 0 to {size - 1}"
+                raise InputError("out-of-range", field, detail)
+
+
+def needed(known: Mapping[str, Scores], selected: Sequence[str]) -> set[str]:
+    """Return the tensors to record for the selected ones."""
+    found: set[str] = set()
+    for place in {cell.place for cell in cells(selected)} & known.keys():
+        found |= known[place].query.needed | known[place].key.needed
+        found |= {f"{place}.q", f"{place}.k"}
+    return found
+
+
+def look(
+    known: Mapping[str, Scores], recorder: Recorder, device: torch.device
+) -> dict[str, ScoreSplit]:
+    """Add the selected tensors to a recorder, which has what is `needed`; return their terms.
+
+    Of a row that a text does not reach, the numbers are NaN.
+    """
+    run = Recorded(recorder=recorder, device=device)
+    found: dict[str, ScoreSplit] = {}
+    for cell in cells(sorted(name for name in recorder.select if name.startswith(SCORE))):
+        if cell.place in known:
+            split, parts = _split(known[cell.place], run, cell)
+            sums = {"parts": parts, "query": parts.sum(dim=1), "key": parts.sum(dim=0)}
+            for part, name in cell.names.items():
+                if name in recorder.select:
+                    recorder.record(name, sums[part].float(), DIMS[part], {})
+            found[str(cell)] = split
+    return found
+
+
+def _split(scores: Scores, run: Recorded, cell: ScoreCell) -> tuple[ScoreSplit, Tensor]:
+    """Return the terms of a cell, and its matrix (A, B) in float64."""
+    q, k = run[f"{cell.place}.q"], run[f"{cell.place}.k"]
+    missing = cell.query >= q.shape[1] or cell.key >= k.shape[1]
+    query, key = (0, 0) if missing else (cell.query, cell.key)
+    q_row, k_row = q[cell.head, query].double(), k[cell.head // scores.key.share, key].double()
+    queries, left = scores.query.split(run, cell.place, cell.head, query)
+    keys, right = scores.key.split(run, cell.place, cell.head, key)
+    if any(one.do in PUT_IN for one in run.recorder.interventions):
+        queries, left = _whole((queries, left), q_row, cell)
+        keys, right = _whole((keys, right), k_row, cell)
+    parts = left @ right.T * scores.scale
+    if missing:
+        return ScoreSplit(torch.nan, torch.nan, queries, keys), torch.full_like(parts, torch.nan)
+    offset = scores.offset(cell.head, query, key) if scores.offset else 0.0
+    return ScoreSplit(float(q_row @ k_row) * scores.scale + offset, offset, queries, keys), parts
+
+
+def _whole(
+    split: tuple[tuple[Origin, ...], Tensor], recorded: Tensor, cell: ScoreCell
+) -> tuple[tuple[Origin, ...], Tensor]:
+    """Return terms with one more for what a patch put in, of which no origin is known."""
+    origins, vectors = split
+    rest = recorded - vectors.sum(dim=0)
+    if rest.norm() <= ROUNDING * max(recorded.norm(), vectors.norm(dim=1).max()):
+        return split
+    return (*origins, Origin(cell.place, PATCH)), torch.cat([vectors, rest[None]])

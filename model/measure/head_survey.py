@@ -1,0 +1,225 @@
+"""Measures what the heads of any model do over a text: patterns, measures, similar heads.
+
+The result is `heads.json`, which has numbers and no sentence. On request, an index of all rows is
+written as well, with the sentences: `model.corpus.index`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.adapters.model_info import ModelInfo
+from model.adapters.request import Adapter, Request, Trace
+from model.bundle.measurements import REPORT
+from model.corpus.gathering import Gathered
+from model.corpus.index import SCALE, WRITTEN
+from model.corpus.row_patterns import COUNTS, described, patterns_of, shares
+from model.corpus.survey import write_survey
+from model.explain.patterns import Axes, Tally, tally
+from model.measure.head_writings import Writings
+from model.measure.heads import divergences
+from model.text.tokens import PAD
+from model.trace.attentions import CROSS, AttentionInfo, alike
+
+BATCH = 32  # sentences
+COMPARED = 300  # sentences over which heads are compared with each other
+SIMILAR = 5  # heads listed for each head
+DIGITS = 4
+
+
+def requests_of(info: ModelInfo, lines: Sequence[str]) -> list[Request]:
+    """Return a request per sentence.
+
+    A line is a text, or columns as in `model.train.pairs.read_rows`: two texts that are
+    translations of each other, read in every direction that the model has.
+    """
+    found = []
+    for line in filter(str.strip, lines):
+        *_, first, second = ["", *line.rstrip("\n").split("\t")]
+        if not first:
+            found.append(Request(second))
+        for direction in info.directions if first else ():
+            read, written = direction.split("-")
+            texts = dict(zip(info.languages, (first, second), strict=True))
+            found.append(Request(texts[read], direction, texts[written]))
+        if first and not info.directions:
+            found.append(Request(first, None, second))
+    return found
+
+
+def survey_heads(
+    adapter: Adapter,
+    lines: Sequence[str],
+    folder: Path,
+    *,
+    title: str,
+    count: int | None = None,
+    index: bool = False,
+) -> dict[str, Any]:
+    """Measure all heads over a text, and write `heads.json` into a folder; return it.
+
+    `count` sentences are drawn with seed 0; None takes all. `index` also writes the index. Raises
+    `ValueError` if the model can read none of the lines.
+    """
+    asked = [one for one in requests_of(adapter.info, lines) if adapter.takes(one)]
+    if count is not None and count < len(asked):
+        asked = random.Random(0).sample(asked, count)
+    if not asked:
+        raise ValueError("the model can read none of these lines")
+    writings = Writings(adapter.stream) if adapter.stream else None
+    gathered, tallies, apart = _run(adapter, asked, writings)
+    found = {
+        "model": adapter.info.name,
+        "digest": adapter.info.digest,
+        "title": title,
+        "sentences": len(asked),
+        "tokens": gathered.counts(),
+        **_costs(folder, adapter.info.digest),
+        "heads": list(_heads(adapter.info, gathered, tallies, apart)),
+    }
+    costs = found.pop("costs")
+
+    def text(id_: int) -> str:
+        return adapter.token(id_).text
+
+    for one in found["heads"]:
+        one["cost"] = costs.get((one["place"], one["head"]))
+        one["writes"] = writings.of(one["place"], one["head"], text) if writings else []
+    write_survey(folder, found)
+    if index:
+        gathered.write(folder, adapter.info.digest)
+    return found
+
+
+def _run(
+    adapter: Adapter, asked: Sequence[Request], writings: Writings | None
+) -> tuple[Gathered, dict[str, Tally], dict[str, Tensor]]:
+    """Return the rows, each attention's tally, and the mean distances of heads of one kind."""
+    table = adapter.info.attentions
+    gathered = Gathered({one.place: _texts(one) for one in table})
+    tallies: dict[str, Tally] = {}
+    apart: dict[str, Tensor] = {}
+    more = {name for one in table for name in writings.reads(one)} if writings else set()
+    select = ("*.weights", "*.mask", *sorted(more))
+    for start in range(0, len(asked), BATCH):
+        batch = [replace(one, select=select) for one in asked[start : start + BATCH]]
+        for number, trace in enumerate(adapter.run(batch), start):
+            gathered.add_sentence(_sentence(trace), _tokens(trace))
+            for one in table:
+                weights, axes, mask = _attention(trace, one)
+                gathered.add_rows(one.place, weights, axes, mask)
+                if writings and writings.reads(one):
+                    writings.add(trace, one, weights)
+                found = tally(weights, axes, mask)
+                tallies[one.place] = tallies[one.place] + found if one.place in tallies else found
+            if number < COMPARED:
+                for kind, between in _apart(trace, adapter.info).items():
+                    apart[kind] = apart[kind] + between if kind in apart else between
+    return (
+        gathered,
+        tallies,
+        {kind: total / min(COMPARED, len(asked)) for kind, total in apart.items()},
+    )
+
+
+def _heads(
+    info: ModelInfo, gathered: Gathered, tallies: dict[str, Tally], apart: dict[str, Tensor]
+) -> Iterator[dict[str, Any]]:
+    similar = _similar(info, apart)
+    for one in info.attentions:
+        means = tallies[one.place].means
+        flags, weights = (gathered.rows(f"{one.place}.{name}") for name in ("flags", "weight"))
+        names = patterns_of(one.kind == CROSS)
+        for head in range(one.heads):
+            counts = flags[head] >= COUNTS
+            largest = weights[head][counts].mean() / SCALE if counts.any() else math.nan
+            measures = {name: float(value[head]) for name, value in means.items()}
+            few = described(flags[head], names)
+            yield {
+                "place": one.place,
+                "head": head,
+                "rows": int(counts.sum()),
+                "measures": _rounded({"largest": float(largest), **measures}),
+                "patterns": _rounded(shares(flags[head], names)),
+                "described": [[name, _round(share)] for name, share in few.items()],
+                "similar": similar[one.place, head],
+            }
+
+
+def _similar(info: ModelInfo, apart: dict[str, Tensor]) -> dict[tuple[str, int], list[Any]]:
+    """Return for each head the heads of its kind whose attention differs least, in nats."""
+    found = {}
+    for kind, layers in alike(info.attentions).items():
+        names = [(one.place, head) for one in layers for head in range(one.heads)]
+        for row, here in zip(apart[kind], names, strict=True):
+            order = [at for at in np.argsort(row.numpy(), kind="stable") if names[at] != here]
+            found[here] = [[*names[at], _round(float(row[at]))] for at in order[:SIMILAR]]
+    return found
+
+
+def _apart(trace: Trace, info: ModelInfo) -> dict[str, Tensor]:
+    return {
+        kind: divergences(torch.cat([_attention(trace, one)[0] for one in layers]))
+        for kind, layers in alike(info.attentions).items()
+    }
+
+
+def _costs(folder: Path, digest: str) -> dict[str, Any]:
+    """Return the loss without each head, as far as `report.json` in the folder has it."""
+    path = folder / REPORT
+    report = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if report.get("digest") != digest:
+        return {"costs": {}, "pairs": None, "loss": None}
+    costs = {
+        (one["attention"], one["head"]): _rounded({name: one[name] for name in ("zero", "mean")})
+        for one in report["heads"]
+    }
+    return {"costs": costs, "pairs": report["pairs"], "loss": _round(report["loss"])}
+
+
+def _texts(attention: AttentionInfo) -> tuple[str, str]:
+    return WRITTEN if attention.kind == CROSS else attention.query, attention.key
+
+
+def _tokens(trace: Trace) -> dict[str, Sequence[Any]]:
+    """Return the tokens of each text without padding, and those that are written."""
+    read = {text: [t for t in tokens if not _pads(t)] for text, tokens in trace.texts.items()}
+    return {**read, **({WRITTEN: trace.written.tokens} if trace.written else {})}
+
+
+def _pads(token: Any) -> bool:
+    return bool(token.special and token.text == PAD)
+
+
+def _attention(trace: Trace, one: AttentionInfo) -> tuple[Tensor, Axes, Tensor]:
+    """Return weights (H, N, M), the tokens of their axes, and the mask (N, M)."""
+    tokens, (query, key) = _tokens(trace), _texts(one)
+    axes = Axes(tokens[query], tokens[key], one.kind == CROSS)
+    kept = (..., slice(len(axes.queries)), slice(len(axes.keys)))
+    weights, mask = (trace[f"{one.place}.{name}"].value[kept].cpu() for name in ("weights", "mask"))
+    return weights.float(), axes, mask
+
+
+def _sentence(trace: Trace) -> dict[str, str]:
+    request = trace.request
+    rest = {"direction": trace.direction, "target": request.target}
+    given = {name: text for name, text in rest.items() if text is not None}
+    return {"source": request.source, **given}
+
+
+def _rounded(values: dict[str, float]) -> dict[str, float | None]:
+    return {name: _round(value) for name, value in values.items()}
+
+
+def _round(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, DIGITS)

@@ -1,0 +1,77 @@
+/**
+ * The presenter's side of the speaker's notes. They are in a second window of the same browser; both
+ * move together, without a server.
+ */
+
+import { h } from "../lib/dom.js";
+
+/**
+ * @typedef {object} Scene
+ * @property {string} title
+ * @property {string} says  the caption or the question
+ * @property {string[]} notes  paragraphs, for the speaker only
+ * @property {string} picture  its address; "": none
+ */
+/**
+ * What is sent to the notes.
+ * @typedef {{kind: "scenes", title: string, scenes: Scene[], at: number} | {kind: "at", at: number} | {kind: "moved", to: string} | {kind: "left"}} Told  moved: to
+ * the page with this path
+ */
+/** What the notes send. @typedef {{kind: "hello"} | {kind: "turn", by: number}} Asked */
+
+/** The name of the channel of a page. @param {string} path */
+export const channelOf = (path) => `speaker ${path}`;
+
+/**
+ * @param {object} of
+ * @param {import("../lib/i18n.js").Translate} of.t
+ * @param {() => Scene[]} of.scenes
+ * @param {(by: number) => void} of.turn  goes to another scene
+ */
+export function createSpeaker({ t, scenes, turn }) {
+  const { pathname } = window.location;
+  const channel = new BroadcastChannel(channelOf(pathname));
+  const { lang } = document.documentElement;
+  const button = h("button", { type: "button", className: "button quiet", onclick: open }, t("Notes"));
+  let present = -1;
+
+  function open() {
+    const query = new URLSearchParams({ of: pathname, lang: lang.startsWith("zh") ? "zh" : "en" });
+    const opened = window.open(`/speaker?${query}`, "headlight-speaker", "popup,width=1000,height=700");
+    opened?.focus();
+  }
+
+  /** @param {Told} told */
+  const tell = (told) => channel.postMessage(told);
+  const tellAll = () => tell({ kind: "scenes", title: document.title, scenes: scenes(), at: present });
+
+  channel.addEventListener("message", ({ data }) => {
+    if (present < 0) return;
+    const asked = /** @type {Asked} */ (data);
+    if (asked.kind === "hello") tellAll();
+    if (asked.kind === "turn") turn(asked.by);
+  });
+  window.addEventListener("pagehide", () => present >= 0 && tell({ kind: "left" }));
+
+  return {
+    /** Opens the notes. */
+    button,
+    /** Call with the scene on the screen, from 0. @param {number} n */
+    at(n) {
+      const first = present < 0;
+      present = n;
+      if (first) tellAll();
+      else tell({ kind: "at", at: n });
+    },
+    /** Call before the presentation goes on at another page. @param {string} to  its path */
+    goes(to) {
+      if (present >= 0) tell({ kind: "moved", to });
+      present = -1;
+    },
+    /** Call when nothing is presented any more. */
+    leave() {
+      if (present >= 0) tell({ kind: "left" });
+      present = -1;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * How much each source word has to do with each written word, computed by the server by hiding words
+ * or from gradients, in nats of the written word's log-probability, and how well two such matrices
+ * agree.
+ */
+
+import { alignment } from "./alignment.js";
+
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("./alignment.js").Alignment} Alignment */
+/** @typedef {"occlusion" | "integrated-gradients" | "gradient-input"} Method */
+
+export const METHODS = /** @type {const} */ (["occlusion", "integrated-gradients", "gradient-input"]);
+
+/** What a row of integrated gradients should sum to. */
+const CHANGE = "inside.integrated-gradients.change";
+
+/** The tensors of a method. @param {Method} method */
+export const tensors = (method) => [`inside.${method}`, ...(method === "integrated-gradients" ? [CHANGE] : [])];
+
+/**
+ * Word by word: the log-probability of a written word is the sum of its pieces', so its values are
+ * summed over its pieces, where weights are averaged. `soft` and `special` are in nats; `hard` is the
+ * source word that raises the log-probability most, −1 if none does.
+ * @param {{read: import("../data/wire.js").Token[], written: import("../data/wire.js").Token[]}} tokens
+ * @param {Matrix} values  [written token, source token]
+ * @returns {Alignment}
+ */
+export function attributed(tokens, values) {
+  const found = alignment(tokens, values);
+  const { soft, target } = found;
+  const sizes = target.groups.map((group) => group.length);
+  const nats = soft.values.map((value, i) => value * sizes[Math.floor(i / soft.cols)]);
+  return { ...found, soft: { ...soft, values: nats }, special: found.special.map((value, word) => value * sizes[word]) };
+}
+
+/** The largest absolute value. @param {Matrix} matrix */
+export const largest = ({ values }) => Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+
+/**
+ * Completeness of integrated gradients: the row that is farthest from what it should sum to.
+ * @param {Trace} trace
+ * @returns {{error: number, change: number} | null}  in nats; null if the trace lacks it
+ */
+export function completeness(trace) {
+  const [values, change] = tensors("integrated-gradients").map((name) => trace.tensors[name]);
+  if (!values || !change) return null;
+  const cols = values.shape[1];
+  let worst = { error: 0, change: 0 };
+  change.data.forEach((total, row) => {
+    const error = Math.abs(Array.from(values.data.subarray(row * cols, (row + 1) * cols)).reduce((sum, value) => sum + value, 0) - total);
+    if (error > worst.error) worst = { error, change: total };
+  });
+  return worst;
+}
+
+/**
+ * Kendall's τ_b: (concordant − discordant pairs) / √(pairs untied in one · pairs untied in the other).
+ * Source: Kendall 1945, "The Treatment of Ties in Ranking Problems".
+ * @param {ArrayLike<number>} one
+ * @param {ArrayLike<number>} other
+ * @returns {number}  1: the same order, −1: the opposite one; NaN if one of them orders nothing
+ */
+export function kendall(one, other) {
+  let [sum, ones, others] = [0, 0, 0];
+  for (let i = 1; i < one.length; i++)
+    for (let j = 0; j < i; j++) {
+      const [a, b] = [Math.sign(one[i] - one[j]), Math.sign(other[i] - other[j])];
+      sum += a * b;
+      ones += a * a;
+      others += b * b;
+    }
+  return sum / Math.sqrt(ones * others);
+}
+
+/** Kendall's τ_b of each row. @param {Matrix} one @param {Matrix} other  of the same shape */
+export const agreement = (one, other) =>
+  Array.from({ length: one.rows }, (_, row) => {
+    const [a, b] = [one, other].map(({ values, cols }) => values.subarray(row * cols, (row + 1) * cols));
+    return kendall(/** @type {Float32Array} */ (a), /** @type {Float32Array} */ (b));
+  });

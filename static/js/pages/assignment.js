@@ -1,0 +1,48 @@
+/** An assignment: its questions or, with its key, what was answered. */
+
+import { createApi } from "../data/api.js";
+import { Problem, failure } from "../data/problem.js";
+import { bindTheme } from "../chrome/theme-switch.js";
+import { find, h } from "../lib/dom.js";
+import { createPageContext } from "../parts/page-context.js";
+import { wording } from "../parts/problem-wording.js";
+import { readFragment, writeFragment } from "../state/address.js";
+import { assignmentKey, rememberAssignment } from "../state/kept-assignments.js";
+import { showResults } from "./assignment/results.js";
+import { showSheet } from "./assignment/sheet.js";
+
+const { lang = "en", catalog = "", assignment: id = "", title = "" } = find("#learn").dataset;
+const OWNER = "answers";
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  const root = find("#sheet");
+  const found = await api.readAssignment(id).catch(failure);
+  if (found instanceof Problem) return root.replaceChildren(h("p", { className: "problem", role: "alert" }, wording(page.t, found)));
+  takeKey();
+  const desk = { page, api, root, lang };
+  const owner = assignmentKey(id) !== "";
+  const results = owner && readFragment(window) === OWNER;
+  find("#owner").hidden = !owner;
+  find(results ? "#owner [href='#answers']" : "#owner [href='#']").setAttribute("aria-current", "page");
+  find("#how").hidden = results;
+  if (results) showResults(desk, found);
+  else showSheet(desk, found);
+  window.addEventListener("hashchange", () => window.location.reload());
+}
+
+/**
+ * The author's link has the key in its fragment, which no server sees. It is kept in this browser
+ * and taken out of the address bar, so that an address that is copied from there does not give it
+ * away.
+ */
+function takeKey() {
+  const [word, key = ""] = readFragment(window).split("=");
+  if (word !== "key" || !key) return;
+  rememberAssignment({ id, title, key: decodeURIComponent(key) });
+  writeFragment(window, OWNER);
+}
+
+void start();

@@ -1,0 +1,87 @@
+/** One question of an assignment: what it is about, its words, and how it is answered. */
+
+import { contextOf } from "../../chrome/predict/context.js";
+import { KINDS } from "../../chrome/predict/kinds.js";
+import { createPrediction } from "../../chrome/predict/predict.js";
+import { ask } from "../../chrome/predict/question.js";
+import { waysTo } from "../../chrome/predict/ways.js";
+import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
+
+/** @typedef {import("../../data/assignments.js").Assigned} Assigned */
+/** @typedef {import("../../chrome/predict/predict.js").Result} Result */
+/**
+ * @typedef {object} Plan
+ * @property {import("../../state/types.js").PageContext} page
+ * @property {import("../../data/api.js").Api} api
+ * @property {Assigned} assigned
+ * @property {number} number  from 1
+ * @property {string[] | null} [answer]  given earlier
+ * @property {(answer: string[] | null) => void} [onAnswer]
+ * @property {boolean} [answers]  false: the reader only looks
+ */
+/** @typedef {ReturnType<typeof createQuestion>} AssignedQuestion */
+
+const LONGEST = 200;
+
+/** @param {Plan} plan */
+export function createQuestion({ page, api, assigned, number, answer = null, onAnswer = () => {}, answers = true }) {
+  const { t } = page;
+  const { ask: about, entry } = assigned;
+  const context = h("p", { className: "context" });
+  const words = h("h2", { className: "asks", id: `asks-${number}`, tabIndex: -1 }, about.words ?? "");
+  const precise = h("p", { className: "precise" });
+  const place = h("div", { className: "choosing" });
+  const below = h("div", { className: "below" });
+  const element = h("li", { className: `assigned predict${answers ? "" : " watching"}`, id: `question-${number}` }, h("p", { className: "kind" }, t("Question {n}", { n: number })), context, words, precise, place, below);
+  const ways = waysTo(api, about.share);
+  /** @type {import("../../chrome/predict/predict.js").Prediction | null} */
+  let prediction = null;
+  let [opened, closed] = [false, false];
+
+  /** Show how it is answered. */
+  function open() {
+    if (opened) return;
+    opened = true;
+    if (entry === "text") {
+      words.textContent ||= t("Write a sentence.");
+      return void (answers && place.append(field()));
+    }
+    if (!(about.kind in KINDS)) return place.append(h("p", { className: "problem" }, t("This page cannot ask a question of this kind.")));
+    prediction = createPrediction({ root: place, page, ways, question: about, label: words, answer, controls: false, onAnswer });
+    if (closed || !answers) prediction.close();
+    const asked = ask(page, ways, about);
+    void contextOf(asked).then((seen) => render(context, seen), () => {});
+    // An author may say "this head", which is known only beside a figure.
+    if (about.words && about.page === "lab") return;
+    void KINDS[about.kind].words(asked).then((said) => render(about.words ? precise : words, said), () => {});
+  }
+
+  function field() {
+    const area = h("textarea", { rows: 2, maxLength: LONGEST, value: answer?.[0] ?? "", readOnly: closed, "aria-labelledby": words.id });
+    area.addEventListener("input", () => onAnswer(area.value.trim() ? [area.value.trim()] : null));
+    return area;
+  }
+
+  return {
+    element,
+    below,
+    open,
+    /** The right answer; null: it is not known. @param {boolean} guessed  whether the reader's is judged @returns {Promise<Result | null>} */
+    async reveal(guessed) {
+      open();
+      return (await prediction?.reveal({ guessed })) ?? null;
+    },
+    /** What can be answered, of a question with choices or fields. */
+    choices: async () => KINDS[about.kind]?.choices(ask(page, ways, about)) ?? [],
+    /** Accept no more changes. */
+    close() {
+      closed = true;
+      prediction?.close();
+      for (const area of place.querySelectorAll("textarea")) area.readOnly = true;
+    },
+    /** @param {string[][]} given  the answers of a class */
+    tally: (given) => prediction?.tally(given),
+    focus: () => words.focus(),
+  };
+}

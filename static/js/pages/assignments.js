@@ -1,0 +1,47 @@
+/** The assignments that this browser created, and a new one, from the questions of links. */
+
+import { createApi } from "../data/api.js";
+import { Problem, failure } from "../data/problem.js";
+import { bindTheme } from "../chrome/theme-switch.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { createPageContext } from "../parts/page-context.js";
+import { readQuery } from "../state/address.js";
+import { forgetAssignment, ownAssignments } from "../state/kept-assignments.js";
+import { keptCollections } from "../state/kept-collections.js";
+import { createMaker } from "./assignments/maker.js";
+
+const { lang = "en", catalog = "" } = find("#learn").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  const maker = createMaker({ page, api, lang, root: find("#maker"), menu: find("#taken"), collections: keptCollections() });
+  const of = new URLSearchParams(readQuery(window)).get("of");
+  if (of) void maker.take(of);
+  await showOwn(page, api);
+}
+
+/**
+ * Those that were deleted elsewhere are no longer listed.
+ * @param {import("../state/types.js").PageContext} page
+ * @param {import("../data/api.js").Api} api
+ */
+async function showOwn({ t }, api) {
+  const item = (/** @type {import("../state/kept-assignments.js").Own} */ { id, title }) =>
+    el("li", { key: id }, el("a", { className: "name", href: `/a/${id}?lang=${lang}#answers` }, title || id), el("a", { className: "button quiet", href: `/a/${id}?lang=${lang}` }, t("As students see it")));
+  const draw = () => {
+    const own = ownAssignments();
+    find("#mine").hidden = !own.length;
+    render(find("#mine-list"), own.map(item));
+  };
+  draw();
+  for (const { id } of ownAssignments()) {
+    const found = await api.readAssignment(id).catch(failure);
+    if (found instanceof Problem && found.kind === "unknown-assignment") forgetAssignment(id);
+  }
+  draw();
+}
+
+void start();

@@ -1,0 +1,55 @@
+/** A collection in one file: every item's numbers are in it, and its figures draw them. */
+
+import { bindTheme } from "../chrome/theme-switch.js";
+import { find, h } from "../lib/dom.js";
+import { unpacked } from "../lib/packed.js";
+import { createApi } from "../data/api.js";
+import { createLabFigure } from "../parts/lab/lab-figure.js";
+import { createPageContext } from "../parts/page-context.js";
+import { frozen } from "../state/data-sources.js";
+import { opened } from "../state/lab-share.js";
+import { inFile } from "./share-in-file.js";
+import { sufficient } from "../state/share-contents.js";
+import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
+import { OPTIONS, VIEWS } from "../views/index.js";
+import { languages } from "../data/tokens.js";
+
+/** @typedef {import("../state/store.js").Page} Page */
+
+const { lang = "en" } = find("#learn").dataset;
+
+async function start() {
+  const page = createPageContext(window, { live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  find("#print").addEventListener("click", () => window.print());
+  for (const element of document.querySelectorAll("figure.live")) {
+    const { page: kind, item = "", about = "" } = /** @type {HTMLElement} */ (element).dataset;
+    const stand = find(".stand", element);
+    if (kind === "lab") createLabFigure({ root: stand, page, ...opened(await unpacked(find(`#item-${item}-data`)).json()), compute: null, choices: false, about: about.split(" ").filter(Boolean) });
+    else await ofTrace(page, stand, item);
+  }
+}
+
+/** @param {import("../state/types.js").PageContext} page @param {HTMLElement} stand @param {string} item */
+async function ofTrace(page, stand, item) {
+  const initial = linkTo({ lang });
+  const source = frozen(createApi(inFile(`item-${item}-data`)), { id: `item-${item}`, initial, options: OPTIONS });
+  const found = /** @type {Page} */ (await source.open?.(initial));
+  const views = sufficient(found, VIEWS);
+  const store = storeOf(initial, () => views);
+  const { trace, link } = found;
+  // Set by the server if the figure is another one.
+  const said = stand.closest(".item")?.querySelector(".remark");
+  const lost = !said && !views.some(({ id }) => id === link.view);
+  const [from, to] = languages(trace?.direction ?? "");
+  const caption = h("p", { className: "caption" });
+  const legend = h("div", { className: "scale" });
+  const root = h("div", {});
+  const texts = h("p", { className: "sentence-of" }, h("span", { lang: from }, link.source), trace?.output?.text ? h("span", { lang: to }, ` → ${trace.output.text}`) : "");
+  const remark = h("p", { className: "remark", hidden: !lost }, page.t("In this file the figure is a matrix of the attention weights. Open it live to see it as in the lesson."));
+  stand.replaceChildren(remark, texts, h("div", { className: "saying" }, caption, legend), root);
+  const figure = createFigure({ root, store, source: { ...source, open: async () => found }, offer: () => views, page, caption, legend });
+  await figure.run();
+}
+
+void start();

@@ -1,0 +1,100 @@
+/** A collection: its figures, each opened at a click; as a lecture; and, with its key, an editor. */
+
+import { createShortLink } from "../chrome/short-link.js";
+import { explainTerms } from "../chrome/glossary.js";
+import { takeSeat } from "../chrome/room/seat.js";
+import { createApi } from "../data/api.js";
+import { failure, Problem } from "../data/problem.js";
+import { bindTheme } from "../chrome/theme-switch.js";
+import { find } from "../lib/dom.js";
+import { download } from "../lib/download.js";
+import { megabytes } from "../lib/numbers.js";
+import { createPageContext } from "../parts/page-context.js";
+import { wording } from "../parts/problem-wording.js";
+import { readFragment, writeFragment } from "../state/address.js";
+import { served } from "../state/data-sources.js";
+import { keyOf, remember } from "../state/kept-collections.js";
+import { createEditor } from "./collection/editor.js";
+import { bindItems } from "./collection/items.js";
+import { bindCollectionRoom } from "./collection/room.js";
+import { bindSlides } from "./collection/slides.js";
+import { createLiveFigures } from "./learn/live-figures.js";
+
+const { lang = "en", plotly = "", catalog = "", glossary = "", collection = "", url = "", title = "" } = find("#learn").dataset;
+const EDIT = "edit";
+
+async function start() {
+  if (takeSeat(find("#learn").dataset)) return;
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  explainTerms(find("#learn"), () => api.glossary(glossary), lang);
+  const figures = createLiveFigures();
+  const items = bindItems({ page, api, source: served(api), lang }, figures);
+  const slides = bindSlides(page, items, { title });
+  bindCollectionRoom({ page, api }, collection, items, slides, figures);
+  bindLink(page);
+  bindHandout(page, api);
+  bindEditing(page, api);
+}
+
+/** @param {import("../state/types.js").PageContext} page */
+function bindLink(page) {
+  const panel = createShortLink(page);
+  const button = find("#collection-link");
+  find("#collection-shared").append(panel.element);
+  button.addEventListener("click", () => panel.show(url, page.t("Anyone with this link can read and present the collection."), { opener: button }));
+}
+
+/**
+ * Save the handout and say its size. Without scripts the link downloads it.
+ * @param {import("../state/types.js").PageContext} page
+ * @param {import("../data/api.js").Api} api
+ */
+function bindHandout({ t }, api) {
+  const link = /** @type {HTMLAnchorElement | null} */ (document.querySelector("#collection-handout"));
+  const says = find("#collection-says");
+  let busy = false;
+  link?.addEventListener("click", async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    says.textContent = t("Making the file …");
+    const made = await api.file(link.getAttribute("href") ?? "").catch(failure);
+    busy = false;
+    if (made instanceof Problem) return void (says.textContent = wording(t, made));
+    const name = `headlight-collection-${collection}.html`;
+    download(made, name);
+    says.textContent = t("Saved as {name}: one file of {size} MB that opens without a network.", { name, size: megabytes(made.size) });
+  });
+}
+
+/**
+ * The edit link has the key in its fragment, which no server sees. It is kept in this browser and
+ * taken out of the address bar, so that an address that is copied from there does not give it away.
+ * @param {import("../state/types.js").PageContext} page
+ * @param {import("../data/api.js").Api} api
+ */
+function bindEditing(page, api) {
+  const button = find("#collection-edit");
+  const editor = createEditor({ page, api, lang, id: collection, url, root: find("#editor"), shown: find("#shown") });
+
+  function open() {
+    writeFragment(window, EDIT);
+    void editor.open();
+  }
+
+  function look() {
+    const said = readFragment(window);
+    const [word, key = ""] = said.split("=");
+    if (word === EDIT && key) remember({ id: collection, title, key: decodeURIComponent(key) });
+    button.hidden = !keyOf(collection);
+    if (word === EDIT) open();
+  }
+
+  button.addEventListener("click", open);
+  window.addEventListener("hashchange", look);
+  look();
+}
+
+void start();

@@ -1,0 +1,66 @@
+/** The collections that this browser can edit, and a new one. */
+
+import { createApi } from "../data/api.js";
+import { Problem, failure } from "../data/problem.js";
+import { bindTheme } from "../chrome/theme-switch.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { createPageContext } from "../parts/page-context.js";
+import { wording } from "../parts/problem-wording.js";
+import { forget, keptCollections, remember } from "../state/kept-collections.js";
+
+const { lang = "en", catalog = "" } = find("#learn").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const { t, restyle } = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), restyle);
+  const form = /** @type {HTMLFormElement} */ (find("#new-collection"));
+  const problem = find(".problem", form);
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const title = /** @type {HTMLInputElement} */ (find("#new-title")).value.trim();
+    const button = /** @type {HTMLButtonElement} */ (find("button", form));
+    if (!title) return;
+    button.disabled = true;
+    const made = await api.createCollection({ title, note: "", items: [] }).catch(failure);
+    button.disabled = false;
+    const failed = made instanceof Problem ? made : null;
+    problem.hidden = !failed;
+    problem.textContent = failed ? wording(t, failed) : "";
+    if (made instanceof Problem) return;
+    remember({ id: made.id, title, key: made.edit_key });
+    draw();
+    /** @type {HTMLAnchorElement | null} */ (document.querySelector("#mine-list a"))?.click();
+  });
+
+  function draw() {
+    const mine = keptCollections();
+    render(
+      find("#mine-list"),
+      mine.length ? mine.map(item) : el("li", { key: "none", className: "empty" }, t("None yet. Create one, or open an edit link that you were given.")),
+    );
+  }
+
+  /** @param {import("../state/kept-collections.js").Kept} one */
+  const item = ({ id, title }) =>
+    el("li", { key: id }, el("a", { key: "edit", className: "name", href: `/c/${id}?lang=${lang}#edit` }, title || id), el("span", { className: "together" }, el("a", { key: "view", className: "button quiet", href: `/c/${id}?lang=${lang}` }, t("As readers see it")), el("a", { key: "present", className: "button quiet", href: `/c/${id}?lang=${lang}&projector=1` }, t("Present"))));
+
+  draw();
+  // Collections that were deleted elsewhere are no longer listed.
+  for (const { id } of keptCollections()) {
+    const found = await api.readCollection(id).catch(failure);
+    if (found instanceof Problem && found.kind === "unknown-collection") forget(id);
+    else if (!(found instanceof Problem)) rename(id, found.title);
+  }
+  draw();
+}
+
+/** Keep a title that was changed elsewhere. @param {string} id @param {string} title */
+function rename(id, title) {
+  const kept = keptCollections().find((one) => one.id === id);
+  if (kept && kept.title !== title) remember({ ...kept, title });
+}
+
+void start();

@@ -1,0 +1,109 @@
+/** All heads of a model: a scatter of two measures; the table is in the page already. */
+
+import { openPage } from "../chrome/requesting-page.js";
+import { createApi } from "../data/api.js";
+import { Problem } from "../data/problem.js";
+import { createPlot } from "../draw/plotly.js";
+import { figure } from "../draw/plotly-scatter.js";
+import { find } from "../lib/dom.js";
+import { four, two } from "../lib/numbers.js";
+import { words } from "../parts/zoom.js";
+import { readQuery, writeQuery } from "../state/address.js";
+
+/** @typedef {import("../data/head-surveys.js").SurveyedHead} SurveyedHead */
+
+const { lang = "en", model = "", plotly = "", catalog = "" } = find("#heads").dataset;
+const PATTERN = "pattern.";
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const opened = await openPage(window, api, { plotly, catalog });
+  if (opened.page.plotter) await opened.ask((signal) => api.headSurvey(model, signal), ({ heads }) => show(opened, heads));
+}
+
+/**
+ * @param {import("../chrome/requesting-page.js").RequestingPage} opened
+ * @param {SurveyedHead[]} heads
+ */
+function show({ page, fail }, heads) {
+  if (!page.plotter) return;
+  const form = /** @type {HTMLFormElement} */ (find("#axes"));
+  const area = find("#scatter");
+  form.hidden = area.hidden = false;
+  const x = /** @type {HTMLSelectElement} */ (find("[name=x]", form));
+  const y = /** @type {HTMLSelectElement} */ (find("[name=y]", form));
+  const asked = new URLSearchParams(readQuery(window));
+  for (const select of [x, y]) {
+    const measured = [...select.options].filter(({ value }) => heads.some((head) => valueOf(head, value) !== null));
+    for (const option of [...select.options]) if (!measured.includes(option)) option.remove();
+    if (measured.some(({ value }) => value === asked.get(select.name))) select.value = asked.get(select.name) ?? "";
+  }
+  /** @type {HTMLElement[][]}  the table's row of each point of each group */
+  let rows = [];
+  const plot = createPlot(area, page.plotter, {
+    plotly_click: ({ points: [{ curveNumber, pointNumber }] }) => find("a", rows[curveNumber][pointNumber]).click(),
+    plotly_hover: ({ points: [{ curveNumber, pointNumber }] }) => light(rows[curveNumber][pointNumber]),
+    plotly_unhover: () => light(null),
+  });
+
+  function draw() {
+    const theme = page.theme();
+    const colors = [theme.attention, theme.k, theme.v, theme.q];
+    const symbols = ["circle", "square", "diamond", "triangle-up"];
+    const table = heads.map((head) => ({ head, row: rowOf(head), at: { x: valueOf(head, x.value), y: valueOf(head, y.value) } }));
+    const there = table.filter(({ at }) => at.x !== null && at.y !== null);
+    const names = [...new Set(there.map(({ row }) => row.dataset.block ?? ""))];
+    rows = names.map((name) => there.filter(({ row }) => row.dataset.block === name).map(({ row }) => row));
+    const groups = names.map((name, i) => ({
+      name,
+      color: colors[i % colors.length],
+      symbol: symbols[i % symbols.length],
+      points: there.filter(({ row }) => row.dataset.block === name).map(({ row, at }) => ({ x: Number(at.x), y: Number(at.y), says: said(row, Number(at.x), Number(at.y)) })),
+    }));
+    const titles = { x: label(x), y: label(y) };
+    const size = { width: area.clientWidth, height: area.clientHeight };
+    plot.show(figure({ groups, titles }, size, theme, words(page.t))).then(() => fail(null, draw), () => fail(new Problem("unloaded"), draw));
+  }
+
+  /** The other language shows the same axes. */
+  function link() {
+    const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+    other.href = `?${new URLSearchParams({ x: x.value, y: y.value, lang: other.hreflang })}`;
+  }
+
+  form.addEventListener("change", () => {
+    writeQuery(window, String(new URLSearchParams({ x: x.value, y: y.value, lang })));
+    link();
+    draw();
+  });
+  link();
+  let width = 0;
+  new ResizeObserver(() => {
+    if (width !== area.clientWidth) draw();
+    width = area.clientWidth;
+  }).observe(area);
+  page.onTheme(draw);
+}
+
+/** @param {SurveyedHead} head @param {string} name  of a measure, a pattern or a cost */
+function valueOf({ measures, patterns, cost }, name) {
+  if (name.startsWith(PATTERN)) return patterns[name.slice(PATTERN.length)] ?? null;
+  return (name === "zero" ? cost?.zero : measures[name]) ?? null;
+}
+
+/** @param {SurveyedHead} head */
+const rowOf = ({ place, head }) => find(`tr[data-place="${place}"][data-head="${head}"]`);
+
+/** @param {HTMLElement} row @param {number} x @param {number} y */
+const said = (row, x, y) => [find("a", row).textContent, find(".says", row).textContent, `${two(x)} · ${(Math.abs(y) < 0.1 ? four : two)(y)}`].join("\n");
+
+/** @param {HTMLSelectElement} select */
+const label = (select) => select.selectedOptions[0]?.textContent ?? "";
+
+/** @param {HTMLElement | null} row */
+function light(row) {
+  document.querySelector("tr.lit")?.classList.remove("lit");
+  row?.classList.add("lit");
+}
+
+void start();

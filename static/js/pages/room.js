@@ -1,0 +1,55 @@
+/** Where the code of a room is typed, and where a teacher takes back a room. */
+
+import { createApi } from "../data/api.js";
+import { forgetRoom, ownRooms, setPresentedRoom } from "../data/room-storage.js";
+import { Problem, failure } from "../data/problem.js";
+import { bindTheme } from "../chrome/theme-switch.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { createPageContext } from "../parts/page-context.js";
+import { spelled } from "../chrome/room/code.js";
+
+/** @typedef {import("../data/rooms.js").OpenRoom} OpenRoom */
+
+const { catalog = "" } = find("#join").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  await showOwn(page, api);
+}
+
+/**
+ * The rooms that this browser opened and that have not ended.
+ * @param {import("../state/types.js").PageContext} page
+ * @param {import("../data/api.js").Api} api
+ */
+async function showOwn({ t }, api) {
+  const found = await Promise.all(ownRooms().map(async (room) => ({ room, counts: await api.classCounts(room).catch(failure) })));
+  for (const { room, counts } of found) if (counts instanceof Problem && counts.kind === "unknown-room") forgetRoom(room.code);
+  const open = found.filter(({ counts }) => !(counts instanceof Problem)).map(({ room }) => room);
+  find("#own-rooms").hidden = !open.length;
+  render(
+    find("#own-rooms ul"),
+    open.map((room) =>
+      el(
+        "li",
+        { key: room.code },
+        el("b", {}, spelled(room.code)),
+        el("button", { type: "button", className: "button", onclick: () => void takeBack(api, room) }, t("Present in it again")),
+        el("a", { className: "button quiet", href: `/room/${room.code}?screen=1` }, t("Open as a second screen")),
+      ),
+    ),
+  );
+}
+
+/** Go on presenting where the room is now. @param {import("../data/api.js").Api} api @param {OpenRoom} room */
+async function takeBack(api, room) {
+  const state = await api.roomState(room.code).catch(failure);
+  if (state instanceof Problem) return window.location.reload();
+  setPresentedRoom(room);
+  window.location.assign(state.link);
+}
+
+void start();

@@ -1,0 +1,126 @@
+/** The numbers of a formula: typed, or moved with a slider, and checked. */
+
+import { h } from "../../lib/dom.js";
+import { number } from "../../lib/cells.js";
+import { grouped, tiny } from "../../lib/numbers.js";
+
+/**
+ * @typedef {object} Field  an integer
+ * @property {string} name
+ * @property {string} label
+ * @property {string} [symbol]  in the formula
+ * @property {number} value  unless the link has another one
+ * @property {[number, number]} limits
+ * @property {number[]} [stops]  the values of a slider beside the field
+ * @property {(value: number) => string} [says]  what a slider alone is called at a value; with it
+ *   there is nothing to type
+ */
+
+/** An integer of any size. @param {number} value */
+export const counted = (value) => (value < 1e15 ? grouped(value) : tiny(value));
+
+/**
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @param {Field[]} list
+ * @param {(name: string) => string | null} given  by a link
+ * @param {() => void} changed
+ */
+export function createFields(t, list, given, changed) {
+  const bound = list.map((field) => {
+    const one = field.says ? slider(field, field.says) : typed(field);
+    one.input.value = given(field.name) ?? String(field.value);
+    one.follow();
+    return { ...one, field, fits: read(field, one.input.value) === null ? String(field.value) : one.input.value };
+  });
+  const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
+  element.addEventListener("input", () => {
+    bound.forEach(({ follow }) => follow());
+    changed();
+  });
+
+  /** @param {typeof bound[number]} of @returns {number | null}  null: not within its limits, and it says so */
+  function value(of) {
+    const { field, input, why } = of;
+    const [least, most] = field.limits;
+    const found = read(field, input.value);
+    if (found !== null) of.fits = input.value;
+    input.setAttribute("aria-invalid", String(found === null));
+    why.textContent = found === null ? t("A whole number from {least} to {most}.", { least: counted(least), most: counted(most) }) : "";
+    return found;
+  }
+
+  return {
+    element,
+    /** By name; null: one of them is not within its limits. @returns {Record<string, number> | null} */
+    values() {
+      const all = bound.map((one) => [one.field.name, value(one)]);
+      return all.some(([, found]) => found === null) ? null : Object.fromEntries(all);
+    },
+    /** Names and texts of what differs from the initial values, with the last text that fits. @returns {[string, string][]} */
+    changed: () => bound.filter(({ field, fits }) => fits !== String(field.value)).map(({ field, fits }) => [field.name, fits]),
+    /**
+     * Fill in all fields; one that is not given gets its initial value. Nothing is called.
+     * @param {Record<string, string>} texts  by name
+     * @returns {boolean}  false: a name or a text is not that of a field, and no field has changed
+     */
+    fill(texts) {
+      const known = new Set(list.map(({ name }) => name));
+      if (Object.keys(texts).some((name) => !known.has(name))) return false;
+      if (list.some((field) => read(field, texts[field.name] ?? String(field.value)) === null)) return false;
+      for (const { field, input, follow } of bound) {
+        input.value = texts[field.name] ?? String(field.value);
+        follow();
+      }
+      return true;
+    },
+    /** @param {string} name @param {string} text */
+    type(name, text) {
+      const one = bound.find(({ field }) => field.name === name);
+      if (!one) return;
+      one.input.value = text;
+      one.input.dispatchEvent(new Event("input", { bubbles: true }));
+    },
+  };
+}
+
+/** The number in a text. @param {Field} field @param {string} text @returns {number | null}  null: it does not fit the field */
+function read({ limits: [least, most] }, text) {
+  const found = number(text).value;
+  return found !== null && Number.isInteger(found) && found >= least && found <= most ? found : null;
+}
+
+/** A field, with a slider beside it if it has stops. @param {Field} field */
+function typed({ name, label, symbol = name, stops }) {
+  const input = h("input", { className: "short", name, inputMode: "numeric", autocomplete: "off" });
+  const why = h("span", { className: "wrong-choice", "data-why": name });
+  /** @type {HTMLElement[]} */
+  const parts = [h("label", { className: "option" }, h("span", {}, label), input)];
+  let follow = () => {};
+  if (stops) {
+    const range = h("input", { type: "range", min: "0", max: String(stops.length - 1), step: "1", "aria-label": label });
+    // Both send "input"; this one first fills in the field.
+    range.addEventListener("input", () => (input.value = String(stops[Number(range.value)])));
+    follow = () => {
+      const typed = number(input.value).value;
+      if (typed !== null) range.value = String(nearest(stops, typed));
+      range.setAttribute("aria-valuetext", input.value);
+    };
+    parts.push(range);
+  }
+  return { element: h("div", { className: "option field", "data-symbol": symbol }, ...parts, why), input, why, follow };
+}
+
+/** @param {Field} field @param {(value: number) => string} says */
+function slider({ name, label, symbol = name, limits: [least, most] }, says) {
+  const input = h("input", { name, type: "range", min: String(least), max: String(most), step: "1" });
+  const output = h("output", {});
+  const why = h("span", { className: "wrong-choice", "data-why": name });
+  const follow = () => {
+    output.textContent = says(Number(input.value));
+    input.setAttribute("aria-valuetext", output.textContent);
+  };
+  return { element: h("label", { className: "option slider", "data-symbol": symbol }, h("span", {}, label), input, output, why), input, why, follow };
+}
+
+/** @param {number[]} stops @param {number} value */
+const nearest = (stops, value) => stops.reduce((best, one, i) => (Math.abs(Math.log((one + 1) / (value + 1))) < Math.abs(Math.log((stops[best] + 1) / (value + 1))) ? i : best), 0);

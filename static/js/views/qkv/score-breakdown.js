@@ -1,0 +1,243 @@
+/**
+ * What the score of a pair is made of: a row for each part of its query, a column for each part of
+ * its key. It is requested only while it is open.
+ */
+
+import { attention, axes, place, placeOf, stacked, within } from "../../data/attentions.js";
+import { Problem } from "../../data/problem.js";
+import { cellOf, termsOf } from "../../data/score-names.js";
+import { breakdown } from "../../compute/score-terms.js";
+import { pair } from "../../state/highlight.js";
+import { networks, partName } from "../../state/model-part-names.js";
+import { isFixed, isHeld } from "../../state/share-contents.js";
+import { answer, traced } from "../../state/view-requests.js";
+import { prose } from "../../lib/i18n.js";
+import { memo } from "../../lib/memo.js";
+import { change, four, plus, tiny, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
+import { wording } from "../../parts/problem-wording.js";
+import { legible } from "../../draw/paint.js";
+import { colour, css, diverging } from "../../draw/scale.js";
+import { quoted } from "../../draw/token.js";
+
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../compute/score-terms.js").Part} Part */
+/** @typedef {import("../../compute/score-terms.js").Breakdown} Breakdown */
+/** @typedef {{cell: string, query: number, key: number}} At */
+/** @typedef {"query" | "key"} Side */
+
+/** The smallest limit of the colour scale, so that small terms do not look large. */
+const FAINT = 0.1;
+
+/** Whether the model's scores can be split. @param {Page} page */
+const splits = ({ model }) => model?.capabilities?.includes("scores") ?? false;
+
+/** @param {Page} page @returns {At | null}  the pair that is split; null: none */
+function shownAt(page) {
+  const { model, link } = page;
+  const at = splits(page) && link.options.terms && pair(page);
+  return at ? { cell: cellOf(place(model, link), { head: link.head, ...at }), ...at } : null;
+}
+
+/** @param {Page} page  The tensors with which a pair is chosen. */
+export const needed = (page) =>
+  splits(page) && page.link.options.terms ? ["weights", "mask"].map((name) => place(page.model, page.link, name)) : [];
+
+/** @param {Page} page @returns {import("../../state/view-requests.js").Question[]}  only what can be answered */
+export function asked(page) {
+  const at = shownAt(page);
+  if (!at) return [];
+  const question = traced(page, { select: [termsOf(at.cell)] });
+  return isFixed(page) && !isHeld(page, question) ? [] : [question];
+}
+
+/**
+ * @param {Page} page
+ * @param {At} at
+ * @returns {Breakdown | "waits" | "none" | Problem}  none: the attention's terms, or this row's
+ *   numbers, are not known
+ */
+function found(page, { cell }) {
+  const [question] = asked(page);
+  if (!question) return new Problem("frozen");
+  const reply = /** @type {import("../../data/wire.js").Trace | Problem | undefined} */ (answer(page, question));
+  if (!reply) return "waits";
+  if (reply instanceof Problem) return reply;
+  const [split, terms] = [reply.scores?.[cell], reply.tensors[termsOf(cell)]];
+  if (!split || !terms || split.score === null) return "none";
+  return memo(terms, "breakdown", () => breakdown(split, terms));
+}
+
+/** @param {Context} context */
+export function createBreakdown(context) {
+  const { store, t } = context;
+  const body = h("div", { className: "score-terms" });
+  const says = h("span", { className: "note" }, t("which parts of the query and of the key their product comes from"));
+  const summary = h("summary", {}, h("b", {}, t("Score breakdown")), " ", says);
+  const element = h("details", { className: "of-score", ontoggle: () => store.choose({ terms: element.open }) }, summary, body);
+  /** What was drawn. @type {unknown[]} */
+  let drawn = [];
+
+  /** @param {boolean} again  whether to draw even if it is the same pair */
+  function show(again) {
+    const page = store.get();
+    element.hidden = !splits(page);
+    element.open = Boolean(page.link.options.terms);
+    const at = shownAt(page);
+    if (!at) {
+      drawn = [];
+      return render(body);
+    }
+    const terms = found(page, at);
+    const table = body.querySelector("table");
+    // Until the terms of another pair are here, those of the last one stay.
+    body.setAttribute("aria-busy", String(terms === "waits"));
+    const now = [terms, at.cell, page.trace];
+    if ((terms === "waits" && table) || (!again && now.every((one, i) => one === drawn[i]))) return;
+    drawn = now;
+    if (terms === "waits") render(body, el("p", { className: "waiting" }, t("Splitting the score …")));
+    else if (terms === "none") render(body, el("p", {}, t("What this score is made of is not known.")));
+    else if (terms instanceof Problem) render(body, el("p", { role: "alert" }, wording(t, terms)));
+    else render(body, content(context, at, terms));
+    // The reader has just opened it.
+    if (terms !== "waits" && !table && summary === element.ownerDocument.activeElement) element.scrollIntoView({ block: "nearest" });
+  }
+
+  return { element, draw: () => show(true), light: () => show(false) };
+}
+
+/** @param {Context} context @param {At} at @param {Breakdown} terms */
+function content(context, at, terms) {
+  const { t } = context;
+  return [
+    el("p", { className: "says" }, said(context, at, terms)),
+    el("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Score breakdown") }, table(context, at, terms)),
+    el("p", { className: "note" }, t("Orange raises the score; blue lowers it.")),
+    el("p", { className: "balance" }, balance(context, terms)),
+    el("details", { className: "reading" }, el("summary", {}, t("How to read this")), el("p", { className: "note" }, prose(remarks(t)))),
+  ];
+}
+
+/** @param {Page} page @param {At} at @returns {Record<Side, import("../../lib/render.js").Described>}  the two tokens */
+function tokens({ model, trace, link }, { query, key }) {
+  const { rows, cols } = axes(model, /** @type {import("../../data/wire.js").Trace} */ (trace), link.block);
+  return { query: el("span", { className: "as-query" }, quoted(rows[query].writes)), key: el("span", { className: "as-key" }, quoted(cols[key].writes)) };
+}
+
+/** @param {Context} context @param {At} at @param {Breakdown} terms */
+function said(context, at, { score, offset, pairs }) {
+  const { store, t, say } = context;
+  const page = store.get();
+  const named = (/** @type {Part} */ one) => {
+    const { layer, name } = partName(page.model, one, t);
+    return layer ? t("{layer} {part}", { layer, part: name }) : name;
+  };
+  const largest = pairs.flatMap(({ query, key, value }, i) => [
+    i ? t("; ") : "",
+    el("span", { className: "as-query" }, named(query)),
+    " × ",
+    el("span", { className: "as-key" }, named(key)),
+    " ",
+    el("b", {}, plus(value, two)),
+  ]);
+  const weights = page.trace && attention(page.model, page.trace, page.link);
+  const masked = weights && Number.isNaN(weights.values[at.query * weights.cols + at.key]);
+  const words = masked
+    ? t("For the query {query}, the key {key} has a score of {score}, but it is masked. Its largest terms (query × key): {terms}.")
+    : t("For the query {query}, the key {key} has a score of {score}. Its largest terms (query × key): {terms}.");
+  const found = say(words, { ...tokens(page, at), score: el("b", {}, two(score)), terms: el("span", {}, largest) });
+  if (!offset) return found;
+  // After a full-width full stop no space is needed.
+  const space = String(found.at(-1)).endsWith("。") ? "" : " ";
+  return [...found, space, ...say(t("The relative position adds {value}."), { value: el("b", {}, plus(offset, two)) })];
+}
+
+/** @param {Context} context @param {At} at @param {Breakdown} terms */
+function table(context, at, { queries, keys, values, sum }) {
+  const { t } = context;
+  const names = tokens(context.store.get(), at);
+  const paint = painter(context, Math.max(FAINT, ...values.flat().map(Math.abs)));
+  const head = (/** @type {Part} */ one, /** @type {Side} */ side) =>
+    el("th", { scope: side === "key" ? "col" : "row", className: `${side}-part` }, label(context, one, at[side]));
+  const sums = (/** @type {Part[]} */ parts) => parts.map((one) => el("td", { className: "row-sum" }, change(one.sum)));
+  const rows = values.map((line, i) =>
+    el("tr", {}, head(queries[i], "query"), line.map((value) => el("td", { style: paint(value), "data-value": value.toFixed(6), title: plus(value, four) }, Math.abs(value) < 0.005 ? "" : change(value))), sums([queries[i]])));
+  return el(
+    "table",
+    {},
+    el(
+      "thead",
+      {},
+      el("tr", {}, el("th", { scope: "col", className: "query-part", rowSpan: 2 }, t("query"), " ", names.query), el("th", { scope: "colgroup", className: "key-part", colSpan: keys.length }, t("key"), " ", names.key), el("th", { scope: "col", rowSpan: 2 }, "Σ")),
+      el("tr", {}, keys.map((one) => head(one, "key"))),
+    ),
+    el("tbody", {}, rows),
+    el("tfoot", {}, el("tr", {}, el("th", { scope: "row" }, "Σ"), sums(keys), el("td", { className: "all" }, change(sum)))),
+  );
+}
+
+/** @param {Context} context @param {number} most */
+function painter({ theme }, most) {
+  const stops = diverging(theme());
+  return (/** @type {number} */ value) => {
+    const ground = colour(stops, (value / most + 1) / 2);
+    return { "background-color": css(ground), color: legible(ground) };
+  };
+}
+
+/**
+ * The name of a part: a button that goes to where it is computed, if the figure shows that.
+ * @param {Context} context
+ * @param {Part} part
+ * @param {number} token  whose stream it is a part of
+ */
+function label(context, part, token) {
+  const { store, t, announce, offers } = context;
+  const page = store.get();
+  const { layer, name, short } = partName(page.model, part, t);
+  const lines = [layer && el("span", { className: "layer" }, layer), " ", el("span", {}, short)];
+  const there = origin(page, part);
+  if (!there || !offers(there.view)) return el("span", { className: "part-name" }, lines);
+  const { step: stage, ...link } = there;
+  const options = stage ? { ...page.link.options, step: stage } : page.link.options;
+  const onclick = () => {
+    store.go({ ...link, options, query: token, key: null }, "chosen");
+    announce(layer ? t("{layer} {part}", { layer, part: name }) : name);
+  };
+  return el("button", { type: "button", className: "part-name", onclick }, lines);
+}
+
+/**
+ * Where a part is computed: a head in this view, all else on the worksheet.
+ * @param {Page} page
+ * @param {Part} part
+ * @returns {{view: string, block: string, layer: number, head?: number, step?: string} | null}
+ */
+function origin({ model, link }, { kind, at, head }) {
+  if (kind === "head") {
+    const there = placeOf(model, at);
+    return there && { view: link.view, ...there, head: head ?? 0 };
+  }
+  if (kind === "embedding" || kind === "position") return { view: "worksheet", block: within(model, at).id, layer: 0, step: "input" };
+  const network = kind === "network" && networks(model).find((one) => one.at === at);
+  if (!network) return null;
+  const [first] = stacked(model, network.stack);
+  return { view: "worksheet", block: first.id, layer: network.layer, step: "ffn" };
+}
+
+/** @param {Context} context @param {Breakdown} terms */
+function balance({ t, say }, { sum, offset, score }) {
+  const values = { sum: four(sum), offset: four(offset), score: four(score), off: el("span", { className: "off" }, tiny(Math.abs(sum + offset - score))) };
+  return offset
+    ? say(t("All terms together: {sum}; the relative position adds {offset}. The model's score: {score}. Difference: {off}."), values)
+    : say(t("All terms together: {sum}. The model's score: {score}. Difference: {off}."), values);
+}
+
+/** @param {Context["t"]} t */
+const remarks = (t) => [
+  t("Exact as a sum: with the mean and σ of every norm as they were in this run, q and k are sums of what came before. A cell is a part of q times a part of k, scaled like the score."),
+  t("Only an approximation of the effect of removing a part: without it, σ and all later layers would change."),
+  t("Only differences between the scores of a row matter: what adds the same to every key, such as the bias of k, changes no weight."),
+];

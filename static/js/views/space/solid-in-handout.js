@@ -1,0 +1,11 @@
+/** Replaces `solid.js` in a handout, which does not contain plotly.js: only the plane is shown. */
+
+import { h } from "../../lib/dom.js";
+
+/** @type {typeof import("./solid.js").createSolid} */
+export const createSolid = () => ({
+  element: h("div", { hidden: true }),
+  shown: () => false,
+  show() {},
+  clear() {},
+});

@@ -1,0 +1,184 @@
+/**
+ * The sweep in which every head is switched off, made uniform or set to its mean; or every sublayer
+ * is switched off, or every pair of heads of an attention.
+ */
+
+import { four, two } from "../../lib/numbers.js";
+import { el } from "../../lib/render.js";
+import { quoted } from "../../draw/token.js";
+import { counted, outputKind } from "../../data/output.js";
+import { plain } from "../../data/tokens.js";
+import { inNats, likelier } from "../../parts/likelihood-wording.js";
+import { of, partTensors, standIns, strongest, tensors } from "../../compute/head-sweep.js";
+import { place } from "../../data/attentions.js";
+import { where } from "../../state/feature-wording.js";
+import { found, same, touches } from "../../state/interventions.js";
+import { sublayerName } from "../../state/model-part-names.js";
+import { writes } from "./row-picker.js";
+import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
+import { key, pairKey, sublayerKey, theWhole, whole } from "./wording.js";
+
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
+/** @typedef {import("./sweep.js").Kind} Kind */
+/** @typedef {import("./sweep-grids.js").Cell} Cell */
+
+/** Below this effect in nats, no head is called necessary: it prints as 0.00. */
+const NOTHING = 0.005;
+/** The smallest limit of the colour scale, in nats, so that small effects do not look large. */
+const FAINT = 0.1;
+
+/** @param {Context} context @returns {Kind} */
+export function ablations(context) {
+  const { store, t } = context;
+  const chosen = () => store.get().link.options;
+  const parts = () => partsOf(chosen());
+  const asks = {
+    heads: () => ({}),
+    tokens: () => ({}),
+    sublayers: () => ({ over: "sublayers" }),
+    pairs: () => ({ over: "pairs", among: [place(store.get().model, store.get().link)] }),
+  };
+  const part = () => /** @type {keyof typeof asks} */ (parts());
+
+  /** @param {import("../../state/before-after.js").Runs} runs @returns {import("./sweep-grids.js").Section[]} */
+  function sections({ before }) {
+    const { model, link } = store.get();
+    if (!model) return [];
+    const written = () => counted(before.output).map((index) => ({ index, word: plain(writes(before)[index]) }));
+    return { heads: () => headGrid(model, t), tokens: () => tokenGrid(model, link, t, written()), sublayers: () => sublayerGrid(model, t), pairs: () => pairGrid(model, link, t) }[part()]();
+  }
+
+  /** The change that a cell stands for. @param {Cell} cell */
+  function change({ at, head, heads }) {
+    if (heads) return { at, heads, do: chosen().ablation };
+    return { at, ...(head === null ? {} : { head }), do: chosen().ablation };
+  }
+
+  return {
+    body: () => ({ effect: chosen().ablation, ...asks[part()]() }),
+    whole: true,
+
+    row: (_, { before }) => (part() !== "tokens" && chosen().written !== null && chosen().written < before.output.tokens.length ? chosen().written : null),
+
+    scene(sweep, row, runs, list) {
+      const { before } = runs;
+      const { model } = store.get();
+      const rows = row === null ? counted(before.output) : [row];
+      const kind = outputKind(model);
+      const what = row === null ? whole(t, kind) : plain(writes(before)[row]);
+      const grid = sections(runs);
+      /** @param {Cell} cell */
+      const asked = ({ written }) => (written === undefined ? rows : [written]);
+      const values = grid.flatMap((section) => section.rows.flatMap(({ cells }) => cells.map((cell) => (cell ? (worth(sweep, cell, asked(cell)) ?? 0) : 0))));
+      const says = part() === "pairs" ? saysPair : saysEffect;
+      return {
+        sections: grid,
+        // As everywhere, what helps the translation is orange: a part without which it is less probable.
+        value: (cell) => worth(sweep, cell, asked(cell)),
+        sign: -1,
+        most: Math.max(FAINT, ...values.map(Math.abs)),
+        says: (cell) => (worth(sweep, cell, rows) === null ? t("{place}: not tried yet", { place: cell.says }) : says(t, /** @type {Sweep} */ (sweep), cell, asked(cell))),
+        on(cell) {
+          if (cell.head !== null) return touches(list, cell.at, cell.head);
+          const present = found(list, change(cell));
+          return present !== null && same(present, change(cell));
+        },
+        label: {
+          tokens: t("Effect of each head on each token. Arrow keys move, Enter switches the head."),
+          heads: t("Effect of each head on: {what}. Arrow keys move, Enter switches the head.", { what }),
+          sublayers: t("Effect of each sublayer on: {what}. Arrow keys move, Enter switches the sublayer.", { what }),
+          pairs: t("What each pair of heads costs beyond the sum of both, for: {what}. Arrow keys move, Enter switches both heads.", { what }),
+        }[part()],
+      };
+    },
+
+    note: () => ({ heads: key, tokens: key, sublayers: sublayerKey, pairs: pairKey })[part()](t, outputKind(store.get().model)),
+    change,
+
+    /** Describe the part that matters most. */
+    finding(sweep, row, runs) {
+      const { before } = runs;
+      const { model } = store.get();
+      const rows = row === null ? counted(before.output) : [row];
+      const token = row === null ? theWhole(t, outputKind(model)) : quoted(writes(before)[row]);
+      if (part() === "tokens") return tokenFound(context, sweep, sections(runs));
+      return part() === "pairs" ? pairFound(context, sweep, rows, token) : partFound(context, sweep, rows, token);
+    },
+
+    numbers(sweep) {
+      const { model } = store.get();
+      if (!model) return {};
+      return ["heads", "tokens"].includes(parts()) ? tensors(sweep, model) : partTensors(sweep);
+    },
+  };
+}
+
+/** What a cell shows: of a pair, what it costs beyond both heads. @param {Sweep | null} sweep @param {Cell} cell @param {number[]} rows */
+function worth(sweep, { name, effect: other = name }, rows) {
+  const effect = sweep?.effects[other];
+  return effect ? of(effect.interaction ?? effect.delta, rows) : null;
+}
+
+/** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
+function saysEffect(t, { effects }, { name, effect = name, says: place }, rows) {
+  const delta = of(effects[effect].delta, rows);
+  return t("{place}: {likelier} ({number} nats), divergence {divergence}", { place, likelier: likelier(t, delta), number: four(delta), divergence: four(of(effects[effect].divergence, rows)) });
+}
+
+/** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
+function saysPair(t, sweep, cell, rows) {
+  const { delta, interaction } = sweep.effects[cell.name];
+  if (!interaction) return saysEffect(t, sweep, cell, rows);
+  const [both, more] = [of(delta, rows), of(interaction, rows)];
+  return t("{place}: together {likelier} ({number} nats); each alone adds up to {sum}, a difference of {more}", {
+    place: cell.says, likelier: likelier(t, both), number: four(both), sum: four(both - more), more: four(more),
+  });
+}
+
+/** @typedef {import("../../lib/render.js").Child} Child */
+
+/** @param {Context} context @param {Sweep} sweep @param {number[]} rows @param {Child} token @returns {Child[]} */
+function partFound({ store, t, say }, sweep, rows, token) {
+  const { model, link } = store.get();
+  const [first] = strongest(sweep, rows, 1);
+  const { ablation } = link.options;
+  const values = { token, likelier: likelier(t, first.delta), change: inNats(first.delta) };
+  if (first.head === null) {
+    const place = el("b", {}, sublayerName(model, first.at.replace(/\.output$/, ""), t));
+    return say(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
+  }
+  if (first.delta > -NOTHING) return say(t("Switching off any single head hardly affects {token}."), { token });
+  const place = el("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, model));
+  if (ablation === "uniform")
+    return say(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), { ...values, place });
+  if (ablation === "mean")
+    return say(t("{place} matters most: with its mean output, {token} is {likelier} ({change} nats)."), { ...values, place });
+  return say(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
+}
+
+/** The head and the token that depends on it most. @param {Context} context @param {Sweep} sweep @param {import("./sweep-grids.js").Section[]} sections @returns {Child[]} */
+function tokenFound({ store, t, say }, sweep, sections) {
+  const cells = sections.flatMap(({ columns, rows }) => rows.flatMap((row) => row.cells.flatMap((cell, n) => (cell ? [{ cell, word: columns[n], delta: worth(sweep, cell, [cell.written ?? 0]) ?? 0 }] : []))));
+  const first = cells.reduce((best, one) => (one.delta < best.delta ? one : best), cells[0]);
+  if (!first || first.delta > -NOTHING) return say(t("No token depends on a single one of these heads."));
+  const place = el("b", {}, where({ at: first.cell.at, head: first.cell.head, do: "zero" }, t, store.get().model));
+  return say(t("{token} depends most on a single head, {place}: once it is changed, the token is {likelier} ({change} nats)."), {
+    token: el("b", {}, first.word), place, likelier: likelier(t, first.delta), change: inNats(first.delta),
+  });
+}
+
+/** The pair in which each head stands in for the other most. @param {Context} context @param {Sweep} sweep @param {number[]} rows @param {Child} token @returns {Child[]} */
+function pairFound({ store, t, say }, sweep, rows, token) {
+  const { model } = store.get();
+  const [first] = standIns(sweep, rows);
+  if (!first || first.interaction > -FAINT) return say(t("No two of these heads stand in for each other: off together, they cost about the sum of each alone."));
+  const { at, heads, delta, interaction } = first;
+  return say(t("{place} stand in for each other most: together, {token} is {likelier} ({change} nats), {more} nats more than each alone adds up to."), {
+    place: el("b", {}, where({ at, heads, do: "zero" }, t, model)),
+    token,
+    likelier: likelier(t, delta),
+    change: inNats(delta),
+    more: two(-interaction),
+  });
+}

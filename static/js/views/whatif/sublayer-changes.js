@@ -1,0 +1,102 @@
+/**
+ * Changes to a sublayer (an attention or a feed-forward network): off, scaled, without its residual
+ * connection; and to one hidden unit of a network.
+ */
+
+import { place, stacked } from "../../data/attentions.js";
+import { hasSublayers, networks, sublayerName } from "../../state/model-part-names.js";
+import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
+import { editModel } from "../../state/set-interventions.js";
+import { FACTOR, FACTORS, amount, oneOf, onOff } from "./change-controls.js";
+
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/interventions.js").Change} Change */
+
+/** Values that a unit can be set to with the slider. */
+const VALUES = { min: -10, max: 10, step: 0.5 };
+const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: String };
+
+/** @param {Context} context */
+export function sublayerChanges(context) {
+  const { store, t } = context;
+  const { put, remove, found, on, toggle, fixed } = editModel(context);
+  const select = h("select", { "aria-label": t("Sublayer") });
+  /** @type {string | null} */
+  let chosen = null;
+  const output = (/** @type {any} */ what) => ({ at: `${select.value}.output`, do: what });
+  const residual = () => ({ at: `${select.value}.residual`, do: "drop" });
+  const off = onOff(t("switched off: adds nothing"), (value) => (value ? put(output("zero")) : remove(output("zero"))));
+  const scale = amount(t("Scale of its output"), FACTORS, FACTOR, (value, origin) => {
+    if (value === 1) remove(output({ scale: 1 }), origin);
+    else put(output({ scale: value }), origin);
+  });
+  const drop = onOff(t("residual connection dropped"), () => toggle(residual()));
+  const unit = unitChanges(context, () => select.value);
+  select.addEventListener("change", () => {
+    chosen = select.value;
+    refresh();
+  });
+  const element = h("section", { className: "of-sublayer" }, h("h3", {}, t("A sublayer")), h("div", { className: "option residual" }, select), off.element, scale.element, drop.element, unit.element);
+
+  function refresh() {
+    const { model, link } = store.get();
+    if (!model) return;
+    element.hidden = !hasSublayers(model);
+    const still = fixed();
+    const places = networks(model).flatMap(({ at, stack, layer }) => [...stacked(model, stack).map(({ rows }) => rows[layer].place), at]);
+    const current = chosen !== null && places.includes(chosen) ? chosen : place(model, link);
+    render(select, places.map((at) => el("option", { value: at }, sublayerName(model, at, t))));
+    select.value = current;
+    const present = found(output("zero"));
+    off.show(present?.do === "zero", still);
+    scale.show(Number(present?.do?.scale ?? 1), still || present?.do === "zero");
+    drop.show(on(residual()), still);
+    // Of a Hugging Face model, the networks whose units are recorded are listed.
+    const units = model.networks?.length ? model.networks.some((one) => one.place === current) : networks(model).some(({ at }) => at === current);
+    unit.refresh(units, still);
+  }
+  return { element, refresh };
+}
+
+/**
+ * Set one hidden unit of a feed-forward network.
+ * @param {Context} context
+ * @param {() => string} network  such as "encoder.0.ffn"
+ */
+function unitChanges(context, network) {
+  const { store, t } = context;
+  const { put, remove, found } = editModel(context);
+  const number = h("input", { type: "number", min: "1", step: "1", value: "1", inputMode: "numeric", "aria-label": t("Hidden unit") });
+  const change = (/** @type {any} */ what) => ({ at: `${network()}.hidden`, units: [Number(number.value) - 1], do: what });
+  const value = amount(t("Value of the unit"), VALUES, PLAIN, (to, origin) => put(change({ fill: to }), origin));
+  const state = oneOf(context, "unit", t("Its value"), () => ({ own: t("as computed"), zero: t("zero"), fill: t("set") }), (kind) => {
+    if (kind === "own") remove(change("zero"));
+    else put(change(kind === "zero" ? "zero" : { fill: 1 }));
+  });
+  number.addEventListener("change", () => {
+    if (!number.checkValidity() || number.value === "") number.value = "1";
+    show(false);
+  });
+  const element = h("div", { className: "of-unit" }, h("label", { className: "option" }, h("span", {}, t("Hidden unit")), number), state.element, value.element);
+
+  /** @param {boolean} still */
+  function show(still) {
+    const present = found(change("zero"));
+    const set = present?.do?.fill;
+    state.show(!present ? "own" : set === undefined ? "zero" : "fill", still);
+    value.element.hidden = set === undefined;
+    value.show(Number(set ?? 0), still);
+  }
+  return {
+    element,
+    /** @param {boolean} shown  whether the sublayer is a network @param {boolean} still */
+    refresh(shown, still) {
+      element.hidden = !shown;
+      if (!shown) return;
+      const hidden = store.get().model?.networks?.find((one) => one.place === network())?.hidden;
+      if (hidden) number.max = String(hidden);
+      show(still);
+    },
+  };
+}

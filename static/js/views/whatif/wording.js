@@ -1,0 +1,80 @@
+/** What the view says of an output: a translation, a text that is continued, or words at masks. */
+
+/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @typedef {import("../../data/output.js").Kind} Kind */
+
+/**
+ * The effect of the changes, as `say` takes it.
+ * @param {Translate} t
+ * @param {Kind} kind
+ * @param {boolean} same  whether the changed model writes the same
+ */
+export function effect(t, kind, same) {
+  const says = {
+    translation: () => same
+      ? t("The translation stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
+      : t("The translation changes. The original translation is now {likelier} ({change} nats; log-probability " +
+          "{before} → {after})."),
+    output: () => same
+      ? t("The output stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
+      : t("The output changes. The original output is now {likelier} ({change} nats; log-probability {before} → {after})."),
+    text: () => same
+      ? t("The text continues the same way. With its continuation it is now {likelier} ({change} nats; log-probability {before} → {after}).")
+      : t("The text continues differently. With its original continuation it is now {likelier} ({change} nats; " +
+          "log-probability {before} → {after})."),
+    mask: () => same
+      ? t("The mask is filled in the same way, which is now {likelier} ({change} nats; log-probability {before} → {after}).")
+      : t("The mask is filled in differently. What stood there is now {likelier} ({change} nats; log-probability " +
+          "{before} → {after})."),
+  };
+  return says[kind]();
+}
+
+/** All tokens together, within a sentence. @param {Translate} t @param {Kind} kind */
+export const theWhole = (t, kind) =>
+  ({ translation: t("the whole translation"), output: t("the whole output"), text: t("the whole text"), mask: t("what fills the mask") })[kind];
+
+/** All tokens together, as a title. @param {Translate} t @param {Kind} kind */
+export const whole = (t, kind) =>
+  ({ translation: t("whole translation"), output: t("whole output"), text: t("whole text"), mask: t("what fills the mask") })[kind];
+
+/** What both runs have in common. @param {Translate} t @param {Kind} kind */
+export const basis = (t, kind) =>
+  ({
+    translation: t("The changed model is given the original translation, so each row is the same step. Ring: before; disc: after."),
+    output: t("The changed model is given the original output, so each row is the same step. Ring: before; disc: after."),
+    text: t("The changed model is given the same text and continuation: each row is the probability of a token after those before it. Ring: before; disc: after."),
+    mask: t("Each row is a mask, with the word that the model as trained puts there. Ring: before; disc: after."),
+  })[kind];
+
+/** What the map's colours mean. @param {Translate} t @param {Kind} kind */
+export const key = (t, kind) =>
+  ({
+    translation: t("The number is the change in log-probability, in nats. Orange (below zero): the head helps; without it the " +
+      "translation is less probable. Blue (above zero): the head works against the translation. Click to " +
+      "switch off; click again to restore."),
+    output: t("The number is the change in log-probability, in nats. Orange (below zero): the head helps; without it the " +
+      "output is less probable. Blue (above zero): the head works against the output. Click to switch off; click " +
+      "again to restore."),
+    text: t("The number is the change in log-probability, in nats. Orange (below zero): the head helps; without it the " +
+      "text is less probable. Blue (above zero): the head works against the text. Click to switch off; click " +
+      "again to restore."),
+    mask: t("The number is the change in log-probability, in nats. Orange (below zero): the head helps; without it the " +
+      "word is less probable. Blue (above zero): the head works against the word. Click to switch off; click " +
+      "again to restore."),
+  })[kind];
+
+/** What the colours of sublayers mean. @param {Translate} t */
+export const sublayerKey = (t) =>
+  t("The number is the change in log-probability, in nats, when the sublayer adds nothing and only its residual connection is passed on. " +
+    "Orange (below zero): the sublayer helps. Click to switch off; click again to restore.");
+
+/** What the colours of pairs mean. @param {Translate} t */
+export const pairKey = (t) =>
+  t("The number is what both heads together change in log-probability, minus the sum of what each changes alone, in nats. Orange (below " +
+    "zero): each stands in for the other, so that losing both costs more. Blue: one is of little use without the other, so that losing both " +
+    "costs less. Click to change both; click again to restore.");
+
+/** What the model writes itself, as trained or changed: the name of its line. @param {Translate} t @param {string} mask */
+export const needsMask = (t, mask) =>
+  t("This model only predicts words at a mask. Put {mask} in place of a word to see what changes do to it.", { mask });

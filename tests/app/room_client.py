@@ -1,0 +1,35 @@
+"""Rooms over HTTP: a client, and a room that it opened."""
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.rooms.codes import CODE_LENGTH
+from tests.app.conftest import Serving
+
+LINK = "/?source=Hi&layer=1"
+STRANGER = {"Authorization": "Bearer " + "a" * 26}
+
+
+@pytest.fixture
+async def client(
+    serving: Serving, rooms_url: str | None, empty_database: Path, tmp_path: Path
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an app whose rooms are in memory, or in Redis."""
+    shutil.copy(empty_database, tmp_path)
+    async with serving(rooms_url=rooms_url) as client:
+        yield client
+
+
+async def opened(client: httpx.AsyncClient, link: str = LINK) -> tuple[str, dict[str, str]]:
+    """Open a room; return its address in the API and the headers of its owner."""
+    reply = await client.post("/api/rooms", json={"state": {"link": link}})
+    assert reply.status_code == 201, reply.text
+    made = reply.json()
+    assert len(made["code"]) == CODE_LENGTH
+    assert made["url"].endswith(f"/room/{made['code']}")
+    assert reply.headers["cache-control"] == "no-store"
+    return f"/api/rooms/{made['code']}", {"Authorization": f"Bearer {made['key']}"}

@@ -1,0 +1,63 @@
+"""Freed memory that an engine process keeps; each case in a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+BLOCK = 40 << 20  # bytes: more than glibc takes from the heap by itself
+BLOCKS, USES = 8, 6
+CODE = """
+import resource, sys, threading
+from app.engine.memory import keep_freed
+
+def use():
+    [bytearray(b"x") * {block} for _ in range({blocks})]
+
+def faults():  # of pages, in a use by another thread
+    begun = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - begun
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+done, before = keep_freed(int(sys.argv[1])), resident()
+print(int(done), [faults() for _ in range({uses})][-1], resident() - before)
+"""
+
+
+def used(count: int) -> tuple[bool, int, int]:
+    """Return whether memory is kept, page faults of the last use, and bytes held afterwards."""
+    code = CODE.replace("{block}", str(BLOCK)).replace("{blocks}", str(BLOCKS))
+    found = subprocess.run(
+        [sys.executable, "-c", code.replace("{uses}", str(USES)), str(count)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    done, faults, held = map(int, found.stdout.split())
+    return bool(done), faults, held
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc keeps memory")
+class TestKeepFreed:
+    def test_later_uses_need_no_new_pages(self) -> None:
+        done, faults, held = used(12 * BLOCK)
+        assert done
+        assert faults < 1_000  # 8 blocks are 81,920 pages
+        assert held < 13 * BLOCK
+
+    def test_no_more_than_the_limit_is_kept(self) -> None:
+        done, faults, held = used(2 * BLOCK)
+        assert done
+        assert faults > 40_000
+        assert held < 4 * BLOCK
+
+    def test_zero_keeps_none(self) -> None:
+        done, faults, held = used(0)
+        assert not done
+        assert faults > 40_000
+        assert held < BLOCK

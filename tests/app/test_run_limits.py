@@ -1,0 +1,110 @@
+"""Limits of training runs: time, watchers, places, and what is refused."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.app.conftest import Serving
+from tests.app.training import (
+    EAGER,
+    LONG,
+    SECONDS,
+    SMALL,
+    kept,
+    lines,
+    problem,
+    start,
+    state,
+    until,
+)
+
+
+async def test_an_unwatched_run_is_stopped(serving: Serving) -> None:
+    async with serving(max_run_unwatched_seconds=2.0, **EAGER) as client:
+        made = await start(client, LONG)
+        watched = asyncio.create_task(lines(client, made))
+        await asyncio.sleep(4)
+        assert kept(client, made["id"]).state in ("starting", "running")
+        watched.cancel()
+        await asyncio.gather(watched, return_exceptions=True)
+        run = kept(client, made["id"])
+        async with asyncio.timeout(SECONDS):
+            while not run.over:
+                await asyncio.sleep(0.1)
+        assert (run.state, run.why) == ("stopped", "unwatched")
+        async with asyncio.timeout(SECONDS):
+            while run.process:
+                await asyncio.sleep(0.1)
+
+
+async def test_a_run_ends_after_its_minutes(serving: Serving) -> None:
+    async with serving(max_run_minutes=1 / 60, **EAGER) as client:
+        made = await start(client, {**LONG, "steps": 5000})
+        await lines(client, made)
+        now = await state(client, made)
+        assert (now["state"], now["why"]) == ("finished", "minutes")
+        assert now["snapshots"][-1]["step"] == now["step"] < 5000
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "field"),
+    [
+        ({"task": "fly"}, "unknown-value", "task"),
+        ({"heads": 3}, "does-not-fit", "heads"),
+        ({"heads": 9}, "out-of-range", "heads"),
+        ({"steps": 5001}, "out-of-range", "steps"),
+        ({"steps": "many"}, "wrong-type", "steps"),
+        ({"longest": 17}, "out-of-range", "longest"),
+        ({"task": "who", "longest": 3}, "out-of-range", "longest"),
+        ({"d_model": 15, "heads": 1}, "does-not-fit", "positions"),
+        ({"dropout": 1.0}, "out-of-range", "dropout"),
+        ({"nonsense": 1}, "unknown-field", None),
+    ],
+)
+async def test_invalid_options_are_refused(
+    runs: httpx.AsyncClient, options: dict[str, Any], kind: str, field: str | None
+) -> None:
+    reply = await runs.post("/api/runs", json=options)
+    assert problem(reply) == (422, kind)
+    assert reply.json().get("field") == field
+
+
+async def test_unknown_runs_and_wrong_keys_are_refused(runs: httpx.AsyncClient) -> None:
+    assert problem(await runs.get("/api/runs/nothing")) == (404, "unknown-run")
+    made = await start(runs, SMALL)
+    path = f"/api/runs/{made['id']}"
+    wrong = await runs.patch(path, json={"stop": True}, headers={"Run-Key": "guess"})
+    assert problem(wrong) == (403, "wrong-run-key")
+    assert problem(await runs.patch(path, json={"stop": True})) == (422, "missing")
+    assert problem(await runs.get(f"{path}/events?since=-1")) == (422, "out-of-range")
+    assert problem(await runs.get(f"{path}/snapshots/7777")) == (404, "no-snapshot")
+    await lines(runs, made)
+    assert problem(await runs.get(f"{path}/snapshots/10?probe=3")) == (422, "out-of-range")
+    fork = f"{path}/fork"
+    assert problem(await runs.post(fork, json={"step": 7777})) == (404, "no-snapshot")
+    assert problem(await runs.post(fork, json={"step": 10})) == (422, "out-of-range")
+    for options, kind in [
+        ({"d_model": 32}, "does-not-fit"),
+        ({"task": "fly"}, "unknown-value"),
+        ({"fly": 1}, "unknown-field"),
+        ({"steps": "many"}, "wrong-type"),
+    ]:
+        reply = await runs.post(fork, json={"step": 5, "options": options})
+        assert problem(reply) == (422, kind), options
+
+
+async def test_training_can_be_off(serving: Serving) -> None:
+    async with serving(max_runs=0) as client:
+        assert problem(await client.post("/api/runs", json=SMALL)) == (404, "training-off")
+        assert (await client.get("/train", headers={"Accept": "text/html"})).status_code == 404
+
+
+async def test_a_full_run_queue_is_503(serving: Serving) -> None:
+    async with serving(max_run_queue=0, **EAGER) as client:
+        first = await start(client, SMALL)
+        await until(client, first, lambda now: now["state"] != "queued")
+        refused = await client.post("/api/runs", json=SMALL)
+        assert problem(refused) == (503, "runs-busy")
+        assert int(refused.headers["Retry-After"]) > 0

@@ -1,0 +1,37 @@
+"""A lesson as a test sees it."""
+
+from playwright.sync_api import Locator, Page, expect
+
+LESSON = "/learn/query-key-value"
+
+
+class Reader:
+    """A lesson as a test sees it."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    def open(self, path: str = LESSON, lang: str = "en") -> None:
+        self.page.goto(f"{self.url}{path}{'&' if '?' in path else '?'}lang={lang}")
+
+    def figure(self, number: int) -> Locator:
+        """Return a figure that has been scrolled to, once it is live."""
+        figure = self.page.locator(f"#figure-{number}")
+        figure.scroll_into_view_if_needed()
+        expect(figure.locator(".stand")).to_have_attribute("data-live", "yes")
+        return figure
+
+    def question(self, number: int) -> Locator:
+        question = self.page.locator(f"#question-{number}")
+        question.scroll_into_view_if_needed()
+        expect(question.get_by_role("button", name="Reveal", exact=True)).to_be_visible()
+        return question
+
+    def end(self) -> None:
+        """Go to the end of the lesson, once all its figures and questions have their size."""
+        for number in range(1, 1 + self.page.locator("figure.live").count()):
+            self.figure(number)
+        for number in range(1, 1 + self.page.locator(".predict").count()):
+            self.question(number)
+        self.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")

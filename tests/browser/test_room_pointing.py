@@ -1,0 +1,125 @@
+"""What a teacher points at in a figure of a page with several is lit in the same figure of all."""
+
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, expect
+
+from app.settings import Settings
+from tests.browser.classroom import reader
+from tests.browser.test_room_scenes import collection, present_here
+from tests.servers import AppServer
+
+CHANGES = Settings.model_fields["max_room_changes_per_second"].default
+SENT = """performance.getEntriesByType("resource")
+  .filter(({ name }) => name.endsWith("/state")).map(({ startTime }) => startTime)"""
+# By lesson and figure: what is pointed at, what is lit then, and whether it is lit no longer when
+# the pointer has left.
+FIGURES = [
+    ("what-a-head-does", "#figure-1", "[data-end='key 3']", ".end.lit", True),
+    ("what-a-head-does", "#figure-2", ".to button >> nth=3", ".to [aria-pressed=true]", False),
+    ("scores", "#figure-1", "mi[data-symbol=Q]", "[data-lit]", True),
+    ("scores", "#figure-2", "[data-of=scores] td[data-at='1,2']", "[data-lit=self]", True),
+]
+READY = "[data-live=yes]"
+
+
+def shown(page: Page, figure: str) -> None:
+    """Bring a figure into view, and wait until it is there."""
+    page.locator(figure).evaluate("one => one.scrollIntoView({block: 'center'})")
+    expect(page.locator(f"{figure} {READY}")).to_be_visible()
+
+
+@pytest.mark.parametrize(("lesson", "figure", "place", "lit", "leaves"), FIGURES)
+def test_what_is_pointed_at_in_a_lesson_is_lit_for_those_who_follow(
+    browser: Browser,
+    live_server: AppServer,
+    lesson: str,
+    figure: str,
+    place: str,
+    lit: str,
+    leaves: bool,
+) -> None:
+    with reader(browser) as teacher, reader(browser) as student, reader(browser) as explorer:
+        teacher.goto(f"{live_server.url}/learn/{lesson}")
+        code = present_here(teacher)
+        for page in (student, explorer):
+            page.goto(f"{live_server.url}/room/{code}")
+            expect(page.locator(".room-bar .says")).to_be_visible()
+        explorer.click(".room-bar >> text=Explore")
+        for page in (teacher, student, explorer):
+            shown(page, figure)
+        pointed = f"{figure} {lit}"
+        before = student.locator(pointed).all_text_contents()
+        teacher.locator(f"{figure} {place}").hover()
+        expect(teacher.locator(pointed).first).to_be_visible()
+        now = teacher.locator(pointed).all_text_contents()
+        assert now != before
+        expect(student.locator(pointed)).to_have_text(now)
+        expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
+        assert explorer.locator(pointed).all_text_contents() == before
+        # Who comes late, and who comes back, sees it as well.
+        student.reload()
+        shown(student, figure)
+        expect(student.locator(pointed)).to_have_text(now)
+        explorer.click(".room-bar >> text=Back to the class")
+        expect(explorer.locator(pointed)).to_have_text(now)
+        if leaves:
+            explorer.click(".room-bar >> text=Explore")
+            expect(explorer.locator(pointed)).to_have_text(before)
+            teacher.mouse.move(1, 790)
+            expect(student.locator(pointed)).to_have_text(before)
+
+
+def test_what_is_pointed_at_in_a_collection_is_lit_in_its_item(
+    browser: Browser, live_server: AppServer
+) -> None:
+    with reader(browser) as teacher, reader(browser) as student:
+        teacher.goto(live_server.url + collection(live_server))
+        code = present_here(teacher)
+        student.goto(f"{live_server.url}/room/{code}")
+        expect(student.locator("h1")).to_have_text("For the class")
+        for n in (1, 2):  # both are there, in the student's page as well
+            teacher.locator(f"#item-{n} .start").click()
+            expect(teacher.locator(f"#item-{n} {READY}")).to_be_visible()
+            student.evaluate("n => document.querySelector(`#item-${n} .start`)?.click()", n)
+            expect(student.locator(f"#item-{n} {READY}")).to_be_visible()
+        labels = "#item-1 .labels .lit"
+        teacher.locator("#item-1 .matrix").scroll_into_view_if_needed()
+        teacher.locator("#item-1 .matrix").hover(position={"x": 260, "y": 130})
+        expect(teacher.locator("#item-1 .tip")).to_be_visible()
+        expect(student.locator(labels)).to_have_text(teacher.locator(labels).all_text_contents())
+        expect(student.locator("#item-1 .mark.cell")).to_be_visible()
+        lit = "#item-2 .end.lit"
+        teacher.locator("#item-2 [data-end='key 3']").hover()
+        expect(teacher.locator(lit)).to_have_count(1)
+        expect(student.locator(lit)).to_have_text(teacher.locator(lit).all_text_contents())
+
+
+def test_a_pointer_sends_no_more_than_a_room_takes(
+    browser: Browser, live_server: AppServer
+) -> None:
+    refused: list[int] = []
+
+    def heard(reply: Response) -> None:
+        if reply.request.method == "PUT" and not reply.ok:
+            refused.append(reply.status)
+
+    with reader(browser) as teacher, reader(browser) as student:
+        teacher.on("response", heard)
+        teacher.goto(f"{live_server.url}/learn/what-a-head-does")
+        code = present_here(teacher)
+        student.goto(f"{live_server.url}/room/{code}")
+        for page in (teacher, student):
+            shown(page, "#figure-1")
+        ends = teacher.locator("#figure-1 [data-end^=key]").all()
+        places = [box for one in ends if (box := one.bounding_box())]
+        for _ in range(8):
+            for box in places:
+                teacher.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        last = teacher.locator("#figure-1 .end.lit").all_text_contents()
+        expect(student.locator("#figure-1 .end.lit")).to_have_text(last)
+        times = teacher.evaluate(SENT)
+        assert len(times) > 3
+        assert min(b - a for a, b in pairwise(times)) >= 1000 / CHANGES
+        assert not refused

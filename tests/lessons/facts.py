@@ -1,0 +1,235 @@
+"""What lessons quote from models, by the names in their text: lessons/numbers.toml."""
+
+import json
+from collections.abc import Callable, Mapping
+from math import exp, log
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from app.settings import ZOO
+from model import Decode, Intervention
+from model.bundle.history import load_learning
+from model.bundle.measurements import ZOO as RESULTS
+from model.bundle.weights import CHECKPOINTS, CONFIG
+from tests.lessons.conftest import Models
+
+Facts = Mapping[str, str]
+
+BOOK = "She bought a blue book yesterday."
+ANIMAL = "The animal did not cross the street because it was too tired."
+BUS = "He goes to school by bus every day."
+SISTER = "I like cats but my sister likes dogs."
+CHANCES = ("decoder.probabilities", "decoder.candidates")
+SHARP = 0.5  # mean largest weight of a row from which on a head counts as sharp
+
+
+def two(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def results(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ZOO / name / RESULTS).read_text(encoding="utf-8"))
+    return found
+
+
+def right(name: str, length: int) -> str:
+    """Return the percentage of right answers of a model of the zoo, mean over its seeds."""
+    return str(
+        round(100 * fmean([seed["accuracy"][str(length)] for seed in results(name)["seeds"]]))
+    )
+
+
+def translation(models: Models, *changes: Intervention, source: str = BOOK) -> str:
+    text: str = models(None).trace(source, interventions=changes, select=[]).output.text
+    return text
+
+
+def off(place: str, head: int) -> Intervention:
+    return Intervention(at=place, head=head, do="zero")
+
+
+def far_words(models: Models) -> Facts:
+    return {
+        "sort_window": right("sort-window", 12),
+        "induction": right("induction", 12),
+        "induction_window": right("induction-window", 12),
+    }
+
+
+def what_a_head_does(models: Models) -> Facts:
+    return {"output": translation(models)}
+
+
+def scores(models: Models) -> Facts:
+    names = ("sort", "sort-unscaled", "sort-additive")
+    return {name.replace("-", "_"): right(name, 12) for name in names}
+
+
+def many_heads(models: Models) -> Facts:
+    info = models(None).info
+    without = {
+        (one.place, head): translation(models, off(one.place, head))
+        for one in info.attentions
+        for head in range(one.heads)
+    }
+    before, like_this = translation(models), without["encoder.2.self", 1]
+    changed = [text for text in without.values() if text != before]
+    heads = info.heads["encoder"]
+    return {
+        "features": str(info.d_model),
+        "heads": str(heads),
+        "channels": str(info.d_model // heads),
+        "output": before,
+        "without": like_this,
+        "all_heads": str(len(without)),
+        "that_change": str(len(changed)),
+        "like_this": str(changed.count(like_this)),
+        "animal": translation(models, source=ANIMAL),
+        "sort_1": right("sort-1-head", 12),
+        "sort_2": right("sort-2-heads", 12),
+        "sort_4": right("sort", 12),
+        "sort_8": right("sort-8-heads", 12),
+    }
+
+
+def order(models: Models) -> Facts:
+    kinds = {
+        "sinusoidal": "reverse",
+        "learned": "reverse-learned",
+        "relative": "reverse-relative",
+        "rotary": "reverse-rotary",
+        "none": "reverse-none",
+    }
+    return {
+        f"{kind}_{length}": right(name, length)
+        for kind, name in kinds.items()
+        for length in (2, 12, 13, 14)
+    }
+
+
+def masks(models: Models) -> Facts:
+    return {"full": right("induction", 12), "window": right("induction-window", 12)}
+
+
+def encoder_decoder(models: Models) -> Facts:
+    info = models(None).info
+    cut = [
+        Intervention(at=f"decoder.{layer}.cross", do="cut", value=(10, 5))
+        for layer in range(info.layers["decoder"])
+    ]
+    whole = models(None).trace(BOOK, select=[]).output
+    assert whole.tokens[10].text == "书"
+    return {
+        "output": whole.text,
+        "layers": str(info.layers["decoder"]),
+        "heads": str(info.heads["encoder"]),
+        "all_heads": str(sum(one.heads for one in info.attentions)),
+        "attentions": str(len(info.attentions)),
+        "steps": str(len(whole.tokens)),
+        "without_book": translation(models, *cut),
+    }
+
+
+def block(models: Models) -> Facts:
+    config = json.loads((CHECKPOINTS / "en-zh" / CONFIG).read_text(encoding="utf-8"))["config"]
+    d, hidden = config["d_model"], config["d_ff"]
+    ranks = np.asarray(
+        models(None).trace(BOOK, select=["inside.lens.*"]).tensors["inside.lens.rank"].value
+    )
+    return {
+        "features": str(d),
+        "hidden": str(hidden),
+        "network": f"{2 * d * hidden:,}",
+        "attention": f"{4 * d * d:,}",
+        "output": translation(models),
+        "rank": str(ranks[0, 10]),
+        "settled": str(1 + int(np.argmax(ranks[:, 10] == 1))),
+    }
+
+
+def words(models: Models) -> Facts:
+    model = models(None)
+
+    def candidates(source: str, at: int) -> dict[str, float]:
+        trace = model.trace(source, select=CHANCES)
+        values, ids = (trace.tensors[name].value[at] for name in CHANCES)
+        names = [trace.pieces[int(one)].text for one in ids]
+        return dict(zip(names, (float(one) for one in values), strict=True))
+
+    sister, step = candidates(SISTER, 7), candidates(BUS, 3)
+    greedy, beam = (
+        model.trace(BUS, decode=decode).output for decode in (Decode(), Decode("beam", beam=4))
+    )
+    return {
+        "younger": two(sister["妹"]),
+        "elder": two(sister["姐"]),
+        "loss": two(-log(sister["妹"])),
+        "all": two(step["都"]),
+        "sit": two(step["坐"]),
+        "greedy": greedy.text,
+        "greedy_share": f"{exp(sum(greedy.logprobs)):.3f}",
+        "beam": beam.text,
+        "beam_share": f"{exp(sum(beam.logprobs)):.3f}",
+    }
+
+
+def training(models: Models) -> Facts:
+    plain, smoothed = (
+        models(name).trace("d a c b", select=CHANCES).tensors[CHANCES[0]].value[0][0]
+        for name in ("zoo-sort", "zoo-sort-smoothed")
+    )
+    learning = load_learning(CHECKPOINTS / "en-zh" / "learning.safetensors")
+    example, weights = learning.examples[0], learning.of(0)
+    final = example.texts[-1]
+    steps = [one.step for one in learning.snapshots]
+
+    def is_sharp(step: int) -> bool:
+        rows = weights[f"{step}.decoder.2.cross.weights"][0].float() / 255
+        return float(rows.max(-1).values.mean()) >= SHARP
+
+    sharp = next(step for step in steps if is_sharp(step))
+    return {
+        "sharp": f"{sharp:,}",
+        "sharp_step": str(sharp),
+        "sharp_within": str(2 * sharp),
+        "says": f"{steps[example.texts.index(final)]:,}",
+        "final": final,
+        "all_steps": f"{steps[-1]:,}",
+        "sort": right("sort", 12),
+        "sort_no_warm_up": right("sort-no-warm-up", 12),
+        "sort_pre_norm": right("sort-pre-norm-no-warm-up", 12),
+        "sort_smoothed": right("sort-smoothed", 12),
+        "plain": two(float(plain)),
+        "smoothed": f"{float(smoothed):.1f}",
+    }
+
+
+def explanation(models: Models) -> Facts:
+    seed = results("who-3-layers")["seeds"][0]
+    looks = max(max(heads) for place, heads in seed["looks"].items() if "encoder" in place)
+    cut = seed["cut"]
+    return {
+        "looks": f"{100 * looks:.0f}",
+        "whole": f"{100 * cut['nothing']:.0f}",
+        "cut_it": f"{100 * cut['it → nouns']:.0f}",
+        "cut_property": f"{100 * cut['nouns ↔ property']:.0f}",
+        "animal": translation(models, source=ANIMAL),
+        "without_place": translation(models, off("decoder.0.cross", 6), source=ANIMAL),
+    }
+
+
+FACTS: Mapping[str, Callable[[Models], Facts]] = {
+    "far-words": far_words,
+    "what-a-head-does": what_a_head_does,
+    "scores": scores,
+    "many-heads": many_heads,
+    "order": order,
+    "masks": masks,
+    "encoder-decoder": encoder_decoder,
+    "block": block,
+    "words": words,
+    "training": training,
+    "explanation": explanation,
+}

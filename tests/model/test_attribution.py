@@ -1,0 +1,228 @@
+"""Attributions to source tokens, each against a second way to compute it: NumPy in float64."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.request import Request, Trace
+from model.bundle.weights import Bundle, load_bundle
+from model.errors import InputError
+from model.explain import attribution
+from model.explain.attribution import LONGEST, STEPS
+from model.trace.interventions import Cell, Intervention
+from model.trace.name_patterns import ATTRIBUTIONS, CHANGE, GRADIENT_INPUT, INTEGRATED, OCCLUSION
+from tests.model.numpy_reference import Array, NumpyTransformer, log_softmax
+from tests.model.test_neighbours import ANY, OFTEN, SOURCES, fresh, requests, same, shaken
+
+SENTENCE = Request("The cat sat.", target="猫坐在这")
+ALL = tuple(sorted(ATTRIBUTIONS))
+Changed = Callable[[str, Array], Array]
+
+__all__ = ["shaken"]  # a fixture
+
+
+@pytest.fixture(scope="module")
+def pair(bundle: Path) -> tuple[EncoderDecoder, NumpyTransformer]:
+    """The same random weights in double precision, in torch and in NumPy."""
+    torch.manual_seed(1)
+    loaded = load_bundle(bundle)
+    for parameter in loaded.model.parameters():
+        mean = float(parameter.detach().mean().round())
+        torch.nn.init.normal_(parameter, mean=mean, std=0.25)
+    ours = EncoderDecoder(replace(loaded, model=loaded.model.double()), "exact")
+    theirs = NumpyTransformer(bundle)
+    state = loaded.model.state_dict()
+    theirs.weights = {name: state[name].numpy().copy() for name in theirs.weights}
+    return ours, theirs
+
+
+class Witness:
+    """f(change): the log-probabilities of what a trace wrote, computed by NumPy."""
+
+    def __init__(self, numpy: NumpyTransformer, trace: Trace) -> None:
+        self.numpy = numpy
+        self.source, self.target = (
+            [token.id for token in trace.texts[text]] for text in ("source", "target")
+        )
+        self.special = [token.special for token in trace.texts["source"]]
+        self.ids = [token.id for token in trace.output.tokens]
+
+    def __call__(self, change: Changed) -> Array:
+        logits = self.numpy.run(self.source, self.target, change=change)["decoder.logits"]
+        found: Array = log_softmax(logits)[range(len(self.ids)), self.ids]
+        return found
+
+    def hidden(self, token: int) -> Array:
+        def change(name: str, value: Array) -> Array:
+            if name.endswith(".mask") and (name.startswith("encoder") or ".cross." in name):
+                value = value.copy()
+                value[:, token] = False
+            return value
+
+        return self(change)
+
+    def scaled(self, factors: Any) -> Array:
+        """Multiply the embedding of each source token by a factor."""
+
+        def change(name: str, value: Array) -> Array:
+            return value * np.asarray(factors)[:, None] if name == "source.embedding" else value
+
+        return self(change)
+
+    def slope(self, factors: Array, token: int, step: float = 1e-5) -> Array:
+        """Return ∂f/∂(factor of a token), by central differences."""
+        by = np.zeros(len(self.source))
+        by[token] = step
+        return (self.scaled(factors + by) - self.scaled(factors - by)) / (2 * step)
+
+
+@pytest.mark.parametrize("source", ["A cat", "The cat sat.", "I don't know who she is."])
+def test_attributions_are_those_of_numpy(
+    pair: tuple[EncoderDecoder, NumpyTransformer], source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = 5
+    monkeypatch.setattr(attribution, "STEPS", steps)
+    ours, theirs = pair
+    trace = ours.trace(Request(source, target="猫坐在这"), select=ALL)
+    witness = Witness(theirs, trace)
+    tokens = range(len(witness.source))
+    whole = np.ones(len(tokens))
+
+    occluded = np.stack([witness.scaled(whole) - witness.hidden(token) for token in tokens], 1)
+    np.testing.assert_allclose(trace[OCCLUSION].value, occluded, atol=1e-6)
+
+    slopes = np.stack([witness.slope(whole, token) for token in tokens], 1)
+    np.testing.assert_allclose(trace[GRADIENT_INPUT].value, slopes, atol=1e-6)
+
+    moved = ~np.array(witness.special)
+    path = [np.where(moved, (step + 0.5) / steps, 1.0) for step in range(steps)]
+    integrated = np.stack(
+        [
+            moved[token] * np.mean([witness.slope(at, token) for at in path], axis=0)
+            for token in tokens
+        ],
+        1,
+    )
+    np.testing.assert_allclose(trace[INTEGRATED].value, integrated, atol=1e-6)
+    assert not trace[INTEGRATED].value[:, ~torch.from_numpy(moved)].any()
+
+    change = witness.scaled(whole) - witness.scaled(1.0 - moved)
+    np.testing.assert_allclose(trace[CHANGE].value, change, atol=1e-6)
+    for name in ALL:
+        assert trace[name].value.abs().max() > 0.1, name
+
+
+def test_integrated_gradients_sum_to_the_change(
+    pair: tuple[EncoderDecoder, NumpyTransformer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is that of the midpoint rule: it falls as the number of points grows."""
+    errors = []
+    for steps in (4, STEPS, 1024):
+        monkeypatch.setattr(attribution, "STEPS", steps)
+        trace = pair[0].trace(SENTENCE, select=ALL)
+        error = trace[INTEGRATED].value.sum(-1) - trace[CHANGE].value
+        errors.append(float(error.abs().max()))
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 2e-3 < float(trace[CHANGE].value.abs().max())
+
+
+INTERVENTIONS = [
+    (Intervention("encoder.0.self", "zero", 1),),
+    (Intervention("decoder.1.cross", "set", None, Cell(2, 1, 0.9, renormalise=True)),),
+    (Intervention("source", "mask", value=1), Intervention("source.position", "drop")),
+    (Intervention("encoder.1.self", "freeze", 0, Request("A dog.", target="狗")),),
+]
+
+
+@pytest.mark.parametrize("made", [(), *INTERVENTIONS], ids=range(5))
+def test_occlusion_is_one_request_for_each_token(
+    tiny: EncoderDecoder, made: tuple[Intervention, ...]
+) -> None:
+    request = replace(SENTENCE, interventions=made, select=(OCCLUSION,))
+    trace = tiny.trace(request)
+    before = torch.tensor(trace.output.logprobs)
+    for token in range(len(trace.texts["source"])):
+        hidden = (*made, Intervention("source", "mask", value=token))
+        without = tiny.trace(request, interventions=hidden, select=()).output.logprobs
+        expected = before - torch.tensor(without)
+        found = trace[OCCLUSION].value[:, token]
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    assert trace[OCCLUSION].dims == ("query", "key")
+    assert dict(trace[OCCLUSION].over) == {"query": "target", "key": "source"}
+
+
+def test_a_translation_that_reads_no_source_has_no_gradient(
+    shaken: Bundle,
+) -> None:
+    """With the mean in place of every cross-attention head, the source changes nothing."""
+    made = tuple(Intervention(f"decoder.{layer}.cross", "mean") for layer in (0, 1))
+    trace = fresh(shaken).trace(SENTENCE, interventions=made, select=ALL)
+    for name in ALL:
+        torch.testing.assert_close(
+            trace[name].value, torch.zeros_like(trace[name].value), atol=1e-5, rtol=0
+        )
+
+
+def test_attributions_are_equal_alone_beside_47_others_and_padded(shaken: Bundle) -> None:
+    others = [
+        Request(SOURCES[at % len(SOURCES)], target="猫" * (1 + at % 20), select=(OCCLUSION,))
+        for at in range(47)
+    ]
+    seen = 0
+
+    @OFTEN
+    @given(requests(st.just(()) | st.tuples(ANY)), st.integers(0, 47), st.integers(40, 64))
+    def holds(one: Request, place: int, length: int) -> None:
+        nonlocal seen
+        one = replace(one, select=ALL)
+        known = fresh(shaken)
+        if not known.takes(one):
+            return
+        seen += 1
+        [alone] = known.run([one])
+        beside = fresh(shaken).run([*others[:place], one, *others[place:]])[place]
+        same(beside, alone)
+        padded = fresh(shaken).trace(replace(one, pad_to=length))
+        same(padded, alone)
+        rows, columns = alone[OCCLUSION].shape
+        assert not padded[INTEGRATED].value[:rows, columns:].any()
+        assert not padded[OCCLUSION].value[:rows, columns:].any()
+        assert padded[GRADIENT_INPUT].value[rows:].isnan().all()
+        assert padded[CHANGE].value[rows:].isnan().all()
+
+    holds()
+    assert seen >= 5
+
+
+def test_they_are_computed_only_if_named_in_full(tiny: EncoderDecoder) -> None:
+    assert not ATTRIBUTIONS & set(tiny.trace(SENTENCE, select=["inside.*", "*"]))
+    assert list(tiny.trace(SENTENCE, select=[INTEGRATED])) == [INTEGRATED]
+    with pytest.raises(InputError, match="names no tensor"):
+        tiny.trace(SENTENCE, select=["inside.integrated*"])
+
+
+def test_recording_them_changes_nothing_else(tiny: EncoderDecoder) -> None:
+    plain = tiny.trace(SENTENCE, select=["*.weights"])
+    with_them = tiny.trace(SENTENCE, select=["*.weights", *ALL])
+    assert with_them.output == plain.output
+    assert all(torch.equal(plain[name].value, with_them[name].value) for name in plain)
+    assert all(parameter.grad is None for parameter in tiny.model.parameters())
+
+
+@pytest.mark.parametrize("text", ["source", "target"])
+def test_integrated_gradients_of_long_texts_are_refused(tiny: EncoderDecoder, text: str) -> None:
+    given = {"source": "A cat", "target": "猫"} | {text: "猫" * (LONGEST + 1)}
+    request = Request(given["source"], target=given["target"], select=("*.weights", INTEGRATED))
+    with pytest.raises(InputError, match=f"at most {LONGEST}") as caught:
+        tiny.check(request)
+    assert caught.value.field == "select[1]"
+    assert f"{text} has {LONGEST + (3 if text == 'source' else 2)} tokens" in caught.value.detail
+    tiny.check(replace(request, select=(OCCLUSION, GRADIENT_INPUT)))
