@@ -18,8 +18,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run browser tests last: Playwright keeps an event loop that asyncio tests cannot share."""
-    items.sort(key=lambda item: "browser" in item.path.relative_to(item.config.rootpath).parts)
+    """Run browser tests last: Playwright keeps an event loop that asyncio tests cannot share.
+
+    Tests of the server and the page depend on the timing of threads, processes and a browser. If
+    one of them fails, it is run a second time, and listed as a rerun (R) if it then passes.
+    """
+
+    def folders(item: pytest.Item) -> tuple[str, ...]:
+        return item.path.relative_to(item.config.rootpath).parts
+
+    items.sort(key=lambda item: "browser" in folders(item))
+    for item in items:
+        if {"app", "browser"} & set(folders(item)):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Locator, Page, Request
 
-DRAWN = """() => document.documentElement.dataset.status === "ready"
+DRAWN = """() => document.documentElement?.dataset.status === "ready"
     && document.querySelector("#view [data-drawn]")"""
 # Goes to a link as "back" does, if the page can; false if it must be loaded. On its
 # way it has no sentence and another view, so that nothing is left of the last

@@ -16,7 +16,7 @@ from tests.browser.workspace import Workspace
 
 ROWS = """() => [...document.querySelectorAll(".token-changes tbody tr")].map((row) =>
     [...row.querySelectorAll("td.number")].map((cell) => cell.textContent.replace("−", "-")))"""
-BOTH = """() => document.documentElement.dataset.status === "ready"
+BOTH = """() => document.documentElement?.dataset.status === "ready"
     && document.querySelector(".whatif-main[aria-busy=false]")"""
 
 
