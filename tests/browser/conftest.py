@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, BrowserType, Page, expect
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect
 
 from tests.browser.chromium import ARGS, SHELL
 from tests.browser.keeping import VIEWPORT, Keeper
@@ -84,6 +84,22 @@ def workspace(page: Page, watch: Watch, live_server: AppServer) -> Iterator[Work
     workspace = Workspace(page, live_server.url)
     yield workspace
     workspace.leave()
+
+
+@pytest.fixture
+def new_page(context: BrowserContext, watch: Watch) -> Iterator[Page]:
+    """A page without a history: `page` may be that of an earlier test."""
+    page = context.new_page()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def other(browser: Browser) -> Iterator[Page]:
+    """A page of a second browser, which knows no keys."""
+    context = browser.new_context(locale="en-GB")
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """Figures of lessons in a collection, in the states of their links."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx
-import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.classroom import code_of
-from tests.browser.classroom import reader as person
+from tests.browser.classroom import code_of, reader
 from tests.browser.collecting import collection, paste, save
 from tests.browser.watch import Watch
 from tests.servers import AppServer
@@ -20,30 +17,16 @@ LENGTHS, RUN = "/learn/order#figure-5", "/learn/training#figure-1"
 ZOO = "task=reverse&models=reverse,reverse-learned,reverse-relative,reverse-rotary,reverse-none"
 
 
-@pytest.fixture
-def reader(context: BrowserContext, watch: Watch) -> Iterator[Page]:
-    page = context.new_page()
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def other(browser: Browser) -> Iterator[Page]:
-    """A page of a second browser."""
-    with person(browser) as page:
-        yield page
-
-
 def in_state(figure: str, state: str) -> str:
     path, _, fragment = figure.partition("#")
     return f"{path}?{urlencode({'shows': state})}#{fragment}"
 
 
 def test_a_figure_keeps_the_state_of_its_link(
-    reader: Page, other: Page, watch: Watch, live_server: AppServer, tmp_path: Path
+    new_page: Page, other: Page, watch: Watch, live_server: AppServer, tmp_path: Path
 ) -> None:
-    reader.goto(f"{live_server.url}/learn/far-words?lang=en")
-    figure = reader.locator("#figure-2")
+    new_page.goto(f"{live_server.url}/learn/far-words?lang=en")
+    figure = new_page.locator("#figure-2")
     figure.scroll_into_view_if_needed()
     figure.locator("input[name=n]").fill("700")
     figure.get_by_role("button", name="Link", exact=True).click()
@@ -53,15 +36,15 @@ def test_a_figure_keeps_the_state_of_its_link(
     links = [formula, in_state(HEAD, ours), in_state(GLOSSES, glossed)]
     links.append(in_state(LENGTHS, f"{ZOO}&length=4&seed=7"))
     none = collection(live_server)
-    reader.goto(none["edit_url"].replace("#", "?lang=en#"))
+    new_page.goto(none["edit_url"].replace("#", "?lang=en#"))
     for link in links:
-        paste(reader, link)
-    field = reader.get_by_label("Paste a link of this server")
+        paste(new_page, link)
+    field = new_page.get_by_label("Paste a link of this server")
     field.fill(in_state(HEAD, "show=why"))
-    reader.keyboard.press("Enter")
-    expect(reader.locator(".adding .problem")).to_contain_text("does not have the state")
-    expect(reader.locator("#editor .row")).to_have_count(len(links))
-    save(reader)
+    new_page.keyboard.press("Enter")
+    expect(new_page.locator(".adding .problem")).to_contain_text("does not have the state")
+    expect(new_page.locator("#editor .row")).to_have_count(len(links))
+    save(new_page)
 
     other.goto(f"{none['url']}?lang=en")
     first = other.locator("#item-1")
@@ -87,24 +70,24 @@ def test_a_figure_keeps_the_state_of_its_link(
     file = tmp_path / "handout.html"
     file.write_bytes(httpx.get(f"{none['url']}/handout.html?lang=en", timeout=60).content)
     watch.expect(f"request to elsewhere: {file.as_uri()}")
-    reader.goto(file.as_uri())
-    expect(reader.locator("#item-2 .sentence-of")).to_contain_text("A dog chased my cat.")
-    expect(reader.locator("#item-3 .sentence-of")).to_contain_text("猫")
+    new_page.goto(file.as_uri())
+    expect(new_page.locator("#item-2 .sentence-of")).to_contain_text("A dog chased my cat.")
+    expect(new_page.locator("#item-3 .sentence-of")).to_contain_text("猫")
     for item in ("#item-1", "#item-4"):
-        expect(reader.locator(f"{item} .remark")).to_contain_text("as it was linked")
-        expect(reader.locator(f"{item} .still table")).to_be_visible()
+        expect(new_page.locator(f"{item} .remark")).to_contain_text("as it was linked")
+        expect(new_page.locator(f"{item} .still table")).to_be_visible()
 
 
-def test_a_run_is_shown_at_the_step_of_its_link(reader: Page, live_server: AppServer) -> None:
+def test_a_run_is_shown_at_the_step_of_its_link(new_page: Page, live_server: AppServer) -> None:
     tiny = {"task": "copy", "longest": 3, "steps": 20, "d_model": 16, "heads": 2, "batch": 200}
     run = httpx.post(f"{live_server.url}/api/runs", json=tiny).raise_for_status().json()
     at = f"run={run['id']}&step=0&view=attention&block=cross&layer=0&head=1"
     made = collection(live_server, in_state(RUN, at))
-    reader.goto(f"{made['url']}?lang=en")
-    reader.locator("#item-1 .start").click()
-    expect(reader.locator("#item-1 .run-status strong")).to_have_text("Finished", timeout=80_000)
-    expect(reader.locator("#item-1 .step-now")).to_contain_text("Step 0")
-    expect(reader.locator("#item-1 .remark")).to_have_count(0)
+    new_page.goto(f"{made['url']}?lang=en")
+    new_page.locator("#item-1 .start").click()
+    expect(new_page.locator("#item-1 .run-status strong")).to_have_text("Finished", timeout=80_000)
+    expect(new_page.locator("#item-1 .step-now")).to_contain_text("Step 0")
+    expect(new_page.locator("#item-1 .remark")).to_have_count(0)
 
 
 def test_a_room_presents_the_state_of_a_link(browser: Browser, live_server: AppServer) -> None:
@@ -114,7 +97,7 @@ def test_a_room_presents_the_state_of_a_link(browser: Browser, live_server: AppS
         in_state(HEAD, "source=A+dog.&view=attention&block=cross&layer=2&head=0"),
     ]
     made = collection(live_server, *links)
-    with person(browser) as teacher, person(browser) as student:
+    with reader(browser) as teacher, reader(browser) as student:
         teacher.goto(f"{made['url']}?lang=en")
         teacher.click("[data-present]")
         student.goto(f"{live_server.url}/room/{code_of(teacher)}?lang=en")

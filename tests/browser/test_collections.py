@@ -1,13 +1,12 @@
 """Collections: made, changed, presented, handed out; and what else becomes a link of one's own."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.collecting import collection, paste, save
@@ -23,73 +22,58 @@ NARROW = {"width": 320, "height": 720}
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
-@pytest.fixture
-def reader(context: BrowserContext, watch: Watch) -> Iterator[Page]:
-    page = context.new_page()
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def other(browser: Browser) -> Iterator[Page]:
-    """A page of a second browser, which knows no keys."""
-    context = browser.new_context(locale="en-GB")
-    yield context.new_page()
-    context.close()
-
-
 def titles(page: Page) -> list[str]:
     return [text.split("\n")[-1] for text in page.locator(".item > h2").all_inner_texts()]
 
 
 def test_it_is_created_ordered_by_keyboard_and_read(
-    reader: Page, watch: Watch, live_server: AppServer
+    new_page: Page, watch: Watch, live_server: AppServer
 ) -> None:
     watch.expect("422")
-    reader.goto(f"{live_server.url}/c?lang=en")
-    expect(reader.locator("#mine-list")).to_contain_text("None yet")
-    reader.get_by_label("Title of a new collection").fill("My week")
-    reader.keyboard.press("Enter")
-    expect(reader.locator("#editor .empty")).to_be_visible()
-    paste(reader, live_server.url + SENTENCE)
-    paste(reader, BY_HAND)
-    field = reader.get_by_label("Paste a link of this server")
+    new_page.goto(f"{live_server.url}/c?lang=en")
+    expect(new_page.locator("#mine-list")).to_contain_text("None yet")
+    new_page.get_by_label("Title of a new collection").fill("My week")
+    new_page.keyboard.press("Enter")
+    expect(new_page.locator("#editor .empty")).to_be_visible()
+    paste(new_page, live_server.url + SENTENCE)
+    paste(new_page, BY_HAND)
+    field = new_page.get_by_label("Paste a link of this server")
     field.fill("https://example.org/elsewhere")
-    reader.keyboard.press("Enter")
-    expect(reader.locator(".adding .problem")).to_contain_text("not a link to something")
+    new_page.keyboard.press("Enter")
+    expect(new_page.locator(".adding .problem")).to_contain_text("not a link to something")
     expect(field).to_have_value("https://example.org/elsewhere")
-    paste(reader, live_server.url + FIGURE)
-    fields = [reader.locator(f".row {one}").first for one in ("input", "textarea")]
+    paste(new_page, live_server.url + FIGURE)
+    fields = [new_page.locator(f".row {one}").first for one in ("input", "textarea")]
     title, note = (field.bounding_box() for field in fields)
     assert title
     assert note
     assert (title["x"], title["width"]) == (note["x"], note["width"])  # one below the other
-    up = reader.get_by_role("button", name="Move up: Query, key, value")
+    up = new_page.get_by_role("button", name="Move up: Query, key, value")
     up.focus()
-    reader.keyboard.press("Enter")
-    reader.keyboard.press("Enter")
-    expect(reader.locator("#announce")).to_have_text("Moved to 1 of 3.")
+    new_page.keyboard.press("Enter")
+    new_page.keyboard.press("Enter")
+    expect(new_page.locator("#announce")).to_have_text("Moved to 1 of 3.")
     expect(up).to_be_disabled()
-    reader.locator(".row").nth(1).get_by_label("Note, for the page and the speaker").fill("<b>!")
-    save(reader)
-    reader.get_by_role("link", name="As readers see it").click()
-    expect(reader.locator(".collection-head h1")).to_have_text("My week")
-    assert titles(reader) == ["Query, key, value", "The cat sat.", "Attention by hand"]
-    expect(reader.locator("#item-2 .note")).to_have_text("<b>!")
-    reader.get_by_role("button", name="Show the figure").nth(1).click()
-    expect(reader.locator("#item-2 .stand")).to_have_attribute("data-live", "yes")
-    expect(reader.locator("#item-2 .caption")).to_contain_text("it looks most at")
-    reader.locator("#item-3 .start").click()
-    expect(reader.locator("#item-3 .lab-figure")).to_be_visible()
-    reader.goto(f"{live_server.url}/c?lang=en")
-    expect(reader.get_by_role("link", name="My week")).to_be_visible()
+    new_page.locator(".row").nth(1).get_by_label("Note, for the page and the speaker").fill("<b>!")
+    save(new_page)
+    new_page.get_by_role("link", name="As readers see it").click()
+    expect(new_page.locator(".collection-head h1")).to_have_text("My week")
+    assert titles(new_page) == ["Query, key, value", "The cat sat.", "Attention by hand"]
+    expect(new_page.locator("#item-2 .note")).to_have_text("<b>!")
+    new_page.get_by_role("button", name="Show the figure").nth(1).click()
+    expect(new_page.locator("#item-2 .stand")).to_have_attribute("data-live", "yes")
+    expect(new_page.locator("#item-2 .caption")).to_contain_text("it looks most at")
+    new_page.locator("#item-3 .start").click()
+    expect(new_page.locator("#item-3 .lab-figure")).to_be_visible()
+    new_page.goto(f"{live_server.url}/c?lang=en")
+    expect(new_page.get_by_role("link", name="My week")).to_be_visible()
 
 
-def test_items_are_dragged_to_another_place(reader: Page, live_server: AppServer) -> None:
+def test_items_are_dragged_to_another_place(new_page: Page, live_server: AppServer) -> None:
     made = collection(live_server, SENTENCE, BY_HAND, FIGURE)
-    reader.set_viewport_size({"width": 1280, "height": 1400})  # nothing scrolls while dragging
-    reader.goto(made["edit_url"].replace("#", "?lang=en#"))
-    rows = reader.locator("#editor .row")
+    new_page.set_viewport_size({"width": 1280, "height": 1400})  # nothing scrolls while dragging
+    new_page.goto(made["edit_url"].replace("#", "?lang=en#"))
+    rows = new_page.locator("#editor .row")
     expect(rows).to_have_count(3)
     links = rows.locator(".meta a")
     first, second, third = links.evaluate_all("all => all.map(one => one.getAttribute('href'))")
@@ -103,34 +87,34 @@ def test_items_are_dragged_to_another_place(reader: Page, live_server: AppServer
         for at, link in enumerate(order):
             expect(links.nth(at)).to_have_attribute("href", link)
     rows.nth(0).locator(".handle").drag_to(rows.nth(1))
-    expect(reader.locator("#announce")).to_have_text("Moved to 2 of 3.")
-    save(reader)
-    reader.reload()
+    expect(new_page.locator("#announce")).to_have_text("Moved to 2 of 3.")
+    save(new_page)
+    new_page.reload()
     expect(links.nth(1)).to_have_attribute("href", first)
 
 
 def test_two_editors_lose_nothing(
-    reader: Page, other: Page, watch: Watch, live_server: AppServer
+    new_page: Page, other: Page, watch: Watch, live_server: AppServer
 ) -> None:
     watch.expect("412")
     made = collection(live_server, SENTENCE)
-    for page in (reader, other):
+    for page in (new_page, other):
         page.goto(made["edit_url"].replace("#", "?lang=en#"))
         expect(page.locator("#editor .row")).to_have_count(1)
         assert made["edit_key"] not in page.url
-    title = reader.get_by_label("Title", exact=True).first
+    title = new_page.get_by_label("Title", exact=True).first
     title.fill("Mine")
     other.get_by_label("Title", exact=True).first.fill("Theirs")
     save(other)
-    reader.get_by_role("button", name="Save", exact=True).click()
-    conflict = reader.locator("#editor .conflict")
+    new_page.get_by_role("button", name="Save", exact=True).click()
+    conflict = new_page.locator("#editor .conflict")
     expect(conflict).to_contain_text("Someone else saved this collection")
     expect(title).to_have_value("Mine")
-    reader.reload()
+    new_page.reload()
     expect(conflict).to_be_visible()
     expect(title).to_have_value("Mine")
-    reader.get_by_role("button", name="Save mine in its place").click()
-    expect(reader.locator("#editor .saving .says")).to_have_text("Saved.")
+    new_page.get_by_role("button", name="Save mine in its place").click()
+    expect(new_page.locator("#editor .saving .says")).to_have_text("Saved.")
     path = f"{live_server.url}/api/collections/{made['id']}"
     assert httpx.get(path).json()["title"] == "Mine"
     other.get_by_label("Title", exact=True).first.fill("Again")
@@ -139,21 +123,21 @@ def test_two_editors_lose_nothing(
     expect(other.get_by_label("Title", exact=True).first).to_have_value("Mine")
 
 
-def test_unsaved_changes_survive_and_can_be_undone(reader: Page, live_server: AppServer) -> None:
+def test_unsaved_changes_survive_and_can_be_undone(new_page: Page, live_server: AppServer) -> None:
     made = collection(live_server, SENTENCE, BY_HAND)
-    reader.goto(made["edit_url"].replace("#", "?lang=en#"))
-    reader.locator(".row").first.get_by_label("Title", exact=True).fill("A name")
-    reader.get_by_role("button", name="Remove: Attention by hand").click()
-    reader.reload()
-    expect(reader.locator("#editor .says")).to_contain_text("were kept in this browser")
-    expect(reader.locator(".row")).to_have_count(1)
-    expect(reader.locator(".row").first.get_by_label("Title", exact=True)).to_have_value("A name")
-    reader.get_by_role("button", name="Discard changes").click()
-    expect(reader.locator(".row")).to_have_count(2)
-    reader.get_by_role("button", name="Remove: The cat sat.").click()
-    reader.get_by_role("button", name="Undo").click()
-    expect(reader.locator(".row").first).to_contain_text("A sentence")
-    expect(reader.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    new_page.goto(made["edit_url"].replace("#", "?lang=en#"))
+    new_page.locator(".row").first.get_by_label("Title", exact=True).fill("A name")
+    new_page.get_by_role("button", name="Remove: Attention by hand").click()
+    new_page.reload()
+    expect(new_page.locator("#editor .says")).to_contain_text("were kept in this browser")
+    expect(new_page.locator(".row")).to_have_count(1)
+    expect(new_page.locator(".row").first.get_by_label("Title", exact=True)).to_have_value("A name")
+    new_page.get_by_role("button", name="Discard changes").click()
+    expect(new_page.locator(".row")).to_have_count(2)
+    new_page.get_by_role("button", name="Remove: The cat sat.").click()
+    new_page.get_by_role("button", name="Undo").click()
+    expect(new_page.locator(".row").first).to_contain_text("A sentence")
+    expect(new_page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
 def test_a_reader_without_the_key_cannot_edit(other: Page, live_server: AppServer) -> None:
@@ -168,92 +152,35 @@ def test_a_reader_without_the_key_cannot_edit(other: Page, live_server: AppServe
     expect(other.get_by_label("Title", exact=True).first).to_have_value("Stolen")
 
 
-def test_it_is_presented_with_a_remote_and_notes(
-    reader: Page, context: BrowserContext, live_server: AppServer
-) -> None:
-    made = collection(live_server, SENTENCE, BY_HAND)
-    reader.goto(made["url"])
-    reader.keyboard.press("p")
-    expect(reader.locator(".collection-head h1")).to_be_visible()
-    expect(reader.locator("#item-1")).to_be_hidden()
-    reader.keyboard.press("PageDown")
-    expect(reader.locator("#item-1 .stand")).to_have_attribute("data-live", "yes")
-    expect(reader.locator("#item-1 .note")).to_be_hidden()
-    expect(reader.locator("#item-2")).to_be_hidden()
-    with context.expect_page() as opening:
-        reader.get_by_role("button", name="Notes").click()
-    notes = opening.value
-    expect(notes.locator(".notes li")).to_have_text(["Note 1"])
-    expect(notes.locator(".clock")).to_contain_text("1 / 2")
-    notes.keyboard.press("PageDown")
-    expect(reader.locator("#item-2")).to_be_visible()
-    expect(notes.locator(".notes li")).to_have_text(["Note 2"])
-    reader.keyboard.press("PageUp")
-    expect(notes.locator(".notes li")).to_have_text(["Note 1"])
-    assert "item=1" in reader.url
-    reader.reload()
-    expect(reader.locator("#item-1")).to_be_visible()
-    expect(notes.locator(".notes li")).to_have_text(["Note 1"])
-    assert violations(notes) == []
-    reader.keyboard.press("Escape")
-    expect(reader.locator("#item-2")).to_be_visible()
-    expect(notes.locator(".state")).to_contain_text("The presentation was closed")
-    assert reader.url == made["url"]
-    notes.close()
-
-
-def test_the_notes_of_a_lesson_follow_it(
-    reader: Page, context: BrowserContext, live_server: AppServer
-) -> None:
-    reader.goto(f"{live_server.url}/learn/what-a-head-does?lang=en&projector=1")
-    with context.expect_page() as opening:
-        reader.get_by_role("button", name="Notes").click()
-    notes = opening.value
-    expect(notes.locator(".notes h1")).to_have_text("What a head does")
-    expect(notes.locator(".notes li").first).to_be_visible()
-    assert notes.locator(".notes li").first.inner_text() not in reader.locator("main").inner_text()
-    reader.keyboard.press("PageDown")
-    expect(notes.locator(".notes h1")).to_contain_text("Which word does this head look at most?")
-    notes.get_by_role("button", name="Next slide ›").click()
-    second = reader.locator("#lesson .predict .asks").nth(1)
-    expect(notes.locator(".notes h1")).to_have_text(second.inner_text())
-    notes.close()
-
-
-def test_the_notes_say_when_nothing_is_presented(reader: Page, live_server: AppServer) -> None:
-    reader.goto(f"{live_server.url}/speaker?of=/learn/nowhere&lang=en")
-    expect(reader.locator(".state")).to_contain_text("Nothing is presented")
-
-
 def test_the_handout_opens_without_a_network(
-    reader: Page, context: BrowserContext, watch: Watch, live_server: AppServer, tmp_path: Path
+    new_page: Page, context: BrowserContext, watch: Watch, live_server: AppServer, tmp_path: Path
 ) -> None:
     made = collection(live_server, SENTENCE, BY_HAND, FIGURE, MASKS)
-    reader.goto(f"{made['url']}?lang=en")
-    with reader.expect_download() as saving:
-        reader.get_by_role("link", name="Handout").click()
+    new_page.goto(f"{made['url']}?lang=en")
+    with new_page.expect_download() as saving:
+        new_page.get_by_role("link", name="Handout").click()
     file = tmp_path / saving.value.suggested_filename
     saving.value.save_as(file)
     size = f"{file.stat().st_size / 1e6:.1f} MB"
-    expect(reader.locator("#collection-says")).to_contain_text(size)
+    expect(new_page.locator("#collection-says")).to_contain_text(size)
     watch.expect(f"request to elsewhere: {file.as_uri()}")
     context.set_offline(True)
     try:
-        reader.goto(file.as_uri())
-        expect(reader.locator(".live .caption")).to_have_count(2)
-        expect(reader.locator("#item-1 .caption")).to_contain_text("it looks most at")
-        expect(reader.locator("#item-1 .note")).to_have_text("Note 1")
-        steps = reader.locator("#item-2 .lab-figure :is(.step, .matrix-box)")
+        new_page.goto(file.as_uri())
+        expect(new_page.locator(".live .caption")).to_have_count(2)
+        expect(new_page.locator("#item-1 .caption")).to_contain_text("it looks most at")
+        expect(new_page.locator("#item-1 .note")).to_have_text("Note 1")
+        steps = new_page.locator("#item-2 .lab-figure :is(.step, .matrix-box)")
         expect(steps.first).to_be_attached()
         # Nothing waits until it is scrolled to, which a picture of the page would show blank.
         drawn = "it.firstElementChild.checkVisibility({contentVisibilityAuto: true})"
         assert steps.evaluate_all(f"all => all.every(it => {drawn})")
         about = "w_q scores mask weights mix"  # as in the lesson
-        shown = reader.locator("#item-4 [data-of]").evaluate_all(
+        shown = new_page.locator("#item-4 [data-of]").evaluate_all(
             "all => all.map(it => it.dataset.of)"
         )
         assert sorted(shown) == sorted(about.split())
-        expect(reader.locator("#item-3 .sentence-of")).to_contain_text("yesterday")
+        expect(new_page.locator("#item-3 .sentence-of")).to_contain_text("yesterday")
     finally:
         context.set_offline(False)
 
@@ -275,27 +202,27 @@ def test_a_share_goes_into_a_collection(workspace: Workspace) -> None:
 
 
 def test_a_figure_with_a_sentence_of_ones_own_is_a_link(
-    reader: Page, other: Page, live_server: AppServer
+    new_page: Page, other: Page, live_server: AppServer
 ) -> None:
-    reader.goto(f"{live_server.url}/learn/what-a-head-does?lang=en")
-    figure = reader.locator("#figure-1")
+    new_page.goto(f"{live_server.url}/learn/what-a-head-does?lang=en")
+    figure = new_page.locator("#figure-1")
     figure.scroll_into_view_if_needed()
     expect(figure.locator(".stand")).to_have_attribute("data-live", "yes")
     expect(figure.locator(".caption")).to_contain_text("book")
     figure.locator(".own-sentence input").fill("A dog chased my cat.")
-    reader.keyboard.press("Enter")
+    new_page.keyboard.press("Enter")
     expect(figure.locator(".caption")).not_to_contain_text("book")
     figure.get_by_role("button", name="Link", exact=True).click()
     link = figure.get_by_label("Short link")
     expect(link).to_have_value(re.compile(r"/learn/what-a-head-does\?share=\w{13}#figure-1$"))
     figure.get_by_role("button", name="QR code").click()
-    picture = reader.locator("#qr-picture")
+    picture = new_page.locator("#qr-picture")
     expect(picture).to_be_visible()
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 0
-    expect(reader.locator("#qr-link")).to_have_text(link.input_value())
-    expect(reader.locator("#qr-note")).to_be_visible()  # other machines cannot open 127.0.0.1
-    reader.keyboard.press("Escape")
-    expect(reader.locator("#qr")).to_be_hidden()
+    expect(new_page.locator("#qr-link")).to_have_text(link.input_value())
+    expect(new_page.locator("#qr-note")).to_be_visible()  # other machines cannot open 127.0.0.1
+    new_page.keyboard.press("Escape")
+    expect(new_page.locator("#qr")).to_be_hidden()
     expect(figure.get_by_role("button", name="QR code")).to_be_focused()
     url = link.input_value()
     other.goto(url)
@@ -328,41 +255,41 @@ def test_a_share_asks_before_it_shows(workspace: Workspace, other: Page) -> None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_anyone_can_use_it(reader: Page, live_server: AppServer, scheme: Any) -> None:
+def test_anyone_can_use_it(new_page: Page, live_server: AppServer, scheme: Any) -> None:
     made = collection(live_server, SENTENCE, FIGURE)
-    reader.emulate_media(color_scheme=scheme)
-    reader.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    new_page.emulate_media(color_scheme=scheme)
+    new_page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     for address, ready in (
         (f"{live_server.url}/c?lang=zh", "#mine-list .empty"),
         (f"{made['url']}?lang=zh", "#item-2 .still"),
         (made["edit_url"].replace("#", "?lang=zh#"), "#editor .row"),
     ):
-        reader.goto(address)
-        expect(reader.locator(ready).first).to_be_visible()
-        assert violations(reader) == [], address
-        assert reader.evaluate(FITS), address
+        new_page.goto(address)
+        expect(new_page.locator(ready).first).to_be_visible()
+        assert violations(new_page) == [], address
+        assert new_page.evaluate(FITS), address
 
 
-def test_on_a_phone_nothing_covers_anything(reader: Page, live_server: AppServer) -> None:
-    reader.set_viewport_size({"width": 390, "height": 844})
+def test_on_a_phone_nothing_covers_anything(new_page: Page, live_server: AppServer) -> None:
+    new_page.set_viewport_size({"width": 390, "height": 844})
     none = collection(live_server)
     for address, above in (
         (f"{none['url']}?lang=en", ".collection-head"),
         (none["edit_url"].replace("#", "?lang=en#"), "#editor h2"),
     ):
-        reader.goto(address)
-        expect(reader.locator(".empty:visible")).to_have_count(1)
-        assert box(reader, ".empty:visible")["y"] >= bottom(reader, above), address
+        new_page.goto(address)
+        expect(new_page.locator(".empty:visible")).to_have_count(1)
+        assert box(new_page, ".empty:visible")["y"] >= bottom(new_page, above), address
     some = collection(live_server, SENTENCE)
-    reader.goto(some["edit_url"].replace("#", "?lang=en#"))
+    new_page.goto(some["edit_url"].replace("#", "?lang=en#"))
     words, row = "#editor .row .about-item", "#editor .row"
-    expect(reader.locator(words)).to_be_visible()
+    expect(new_page.locator(words)).to_be_visible()
     for field in ("input", "textarea"):
-        assert box(reader, f"{words} {field}")["width"] == box(reader, row)["width"]
-    assert box(reader, f"{words} input")["y"] >= bottom(reader, f"{row} img")
-    reader.goto(f"{some['url']}?lang=en&projector=1")
-    expect(reader.get_by_role("button", name="Notes")).to_be_visible()
-    for button in reader.locator(".presenting > :visible").all():
+        assert box(new_page, f"{words} {field}")["width"] == box(new_page, row)["width"]
+    assert box(new_page, f"{words} input")["y"] >= bottom(new_page, f"{row} img")
+    new_page.goto(f"{some['url']}?lang=en&projector=1")
+    expect(new_page.get_by_role("button", name="Notes")).to_be_visible()
+    for button in new_page.locator(".presenting > :visible").all():
         place = button.bounding_box()
         assert place is not None
         assert 0 <= place["x"] <= 390 - place["width"]

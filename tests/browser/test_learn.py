@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Route, expect
+from playwright.sync_api import Browser, Route, expect
 
 from app.lessons.library import lessons
 from app.lessons.markdown import Predict
@@ -12,8 +12,6 @@ from tests.browser.conftest import PATIENCE_MS
 from tests.browser.legible import overflow
 from tests.browser.lesson_reader import LESSON, Reader
 from tests.servers import AppServer
-
-GAP = 12  # above a stop
 
 
 def test_a_figure_is_made_when_it_comes_into_sight(reader: Reader) -> None:
@@ -289,72 +287,6 @@ def test_without_a_script_there_are_text_and_stills(
         expect(still).to_have_js_property("naturalWidth", 960)
     expect(page.locator("noscript p", has_text="点积不管距离")).to_be_visible()
     context.close()
-
-
-def test_a_remote_goes_through_a_lesson_in_front_of_a_class(reader: Reader) -> None:
-    page = reader.page
-    page.set_viewport_size({"width": 1280, "height": 720})
-    reader.open()
-    reader.question(1)
-    page.evaluate("scrollTo(0, 0)")
-    page.keyboard.press("p")
-    expect(page.locator("html")).to_have_attribute("data-projector", "")
-    assert "projector=1" in page.url
-    expect(page.locator(".top")).to_be_hidden()
-
-    def top(selector: str) -> int:
-        at: float = page.locator(selector).evaluate("it => it.getBoundingClientRect().top")
-        return round(at)
-
-    page.keyboard.press("PageDown")
-    assert top("#question-1") == GAP
-    page.keyboard.press("PageDown")
-    assert top("#figure-1") == GAP
-    page.get_by_role("button", name="Previous").click()
-    assert top("#question-1") == GAP
-    page.keyboard.press("PageDown")
-    expect(page.locator("#figure-1 .stand")).to_have_attribute("data-live", "yes")
-    assert page.locator("#figure-1").evaluate("it => it.offsetHeight") > 720
-    page.keyboard.press("PageDown")  # within the figure, which is taller than the window
-    assert top("#figure-1") == round(GAP - 0.85 * 720)
-    page.reload()
-    expect(page.locator("html")).to_have_attribute("data-projector", "")
-    page.keyboard.press("Escape")
-    expect(page.locator(".top")).to_be_visible()
-    assert "projector" not in page.url
-
-
-def test_a_remote_goes_from_one_lesson_to_the_next(reader: Reader, context: BrowserContext) -> None:
-    page = reader.page
-    reader.open("/learn/training?projector=1")
-    with context.expect_page() as opening:
-        page.get_by_role("button", name="Notes").click()
-    notes = opening.value
-    expect(notes.locator(".notes h1")).to_have_text("Training")
-    page.bring_to_front()
-    reader.end()
-    page.keyboard.press("PageDown")
-    expect(page.locator("h1")).to_have_text("What attention explains")
-    assert "projector=1" in page.url
-    expect(notes.locator(".notes h1")).to_have_text("What attention explains")
-    expect(notes.locator(".state")).to_have_count(0)
-    notes.reload()
-    expect(notes.locator(".notes h1")).to_have_text("What attention explains")
-    notes.keyboard.press("PageUp")
-    expect(page.locator("h1")).to_have_text("Training")
-    expect(page.get_by_role("link", name="Next lesson")).to_be_in_viewport()
-    notes.close()
-
-
-def test_the_buttons_of_a_lecture_rest(reader: Reader) -> None:
-    reader.open("/learn/training?projector=1")
-    bar = reader.page.locator(".presenting")
-    reader.page.mouse.move(200, 200)
-    expect(bar).to_have_css("opacity", "0")
-    reader.page.mouse.move(210, 210)
-    expect(bar).to_have_css("opacity", "1")
-    bar.get_by_role("button", name="Next").click()
-    expect(bar).to_have_css("opacity", "0")
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
