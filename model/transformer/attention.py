@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from model.trace.tensor_tap import CHANNEL, FEATURE, HEAD, KEY, QUERY, Tap
 from model.transformer.cache import KeysValues
+from model.transformer.dropout import HeadDropout
 from model.transformer.positions import NO_ORDER, Order
 from model.transformer.scoring import SCORINGS, Scoring
 
@@ -124,6 +125,7 @@ class MultiHeadAttention(nn.Module):
         d_model: int,
         heads: int,
         dropout: float = 0.0,
+        head_dropout: float = 0.0,
         kernel: str = "explicit",
         scoring: str = "scaled-dot",
         bias: bool = True,
@@ -131,6 +133,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.heads = heads
         self.dropout = dropout
+        self.head_dropout = HeadDropout(head_dropout)
         self.kernel = KERNELS[kernel]
         self.scoring = SCORINGS[scoring](heads, d_model // heads)
         self.W_q = nn.Linear(d_model, d_model, bias)
@@ -166,7 +169,7 @@ class MultiHeadAttention(nn.Module):
 
         k, v = kept(project) if kept else project()
         dropout = self.dropout if self.training else 0.0
-        mix = self.kernel(q, k, v, mask, tap, self.scoring, order, dropout)
+        mix = self.head_dropout(self.kernel(q, k, v, mask, tap, self.scoring, order, dropout))
         return tap("output", self.W_o(self.join(mix)), (QUERY, FEATURE))
 
     def split(self, x: Tensor) -> Tensor:

@@ -47,6 +47,7 @@ class ModelConfig:
     decoder_layers: int = 3
     dropout: float = 0.1  # P_drop, on every sublayer's output and on embedding + position
     attention_dropout: float = 0.0  # on the weights; the paper has none
+    head_dropout: float = 0.0  # on whole heads of a sentence; the paper has none
     max_tokens: int = 128  # longest source or target, including special tokens
     norm: str = "post"  # position of a sublayer's layer norm, a key of norms.NORMS
     positions: str = "sinusoidal"  # a key of positions.POSITIONS
@@ -61,7 +62,7 @@ class ModelConfig:
         for name, least in LEAST.items():
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        for name in ("dropout", "attention_dropout"):
+        for name in ("dropout", "attention_dropout", "head_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), not {getattr(self, name)}")
         if self.d_model % self.heads:

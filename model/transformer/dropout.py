@@ -1,4 +1,4 @@
-"""Dropout (section 5.4) with fewer random numbers.
+"""Dropout (section 5.4) with fewer random numbers, and dropout of whole heads.
 
 On a CPU, torch draws one number per entry, which takes a large part of a training step. One byte
 per entry is enough, and one draw gives eight bytes (`make bench` compares both).
@@ -34,3 +34,26 @@ class Dropout(nn.Module):
         if x.device.type != "cpu":
             return F.dropout(x, self.p)
         return x * keep(x.shape, self.p) * (LEVELS / (LEVELS - round(self.p * LEVELS)))
+
+
+class HeadDropout(nn.Module):
+    """Drops whole heads during training, each with probability p, for each sentence separately.
+
+    The other heads of that sentence are scaled by h / (number kept). Their factors always sum to h,
+    so by symmetry the expectation of each is exactly 1. If all heads are drawn, none is dropped.
+
+    Source: Zhou et al. 2020, Scheduled DropHead (arXiv:2004.13342), without its schedule.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, mix: Tensor) -> Tensor:
+        """Apply head dropout to what the heads read: (B, H, N, d_k) -> (B, H, N, d_k)."""
+        if not self.training or self.p == 0:
+            return mix
+        kept = torch.rand(mix.shape[:2], device=mix.device) >= self.p
+        kept |= ~kept.any(dim=1, keepdim=True)
+        factors = kept * (mix.shape[1] / kept.sum(dim=1, keepdim=True))
+        return (mix * factors[:, :, None, None]).to(mix.dtype)

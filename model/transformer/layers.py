@@ -35,6 +35,7 @@ def attention_of(config: ModelConfig) -> MultiHeadAttention:
         config.d_model,
         config.heads,
         config.attention_dropout,
+        config.head_dropout,
         config.kernel,
         config.scoring,
         config.bias,

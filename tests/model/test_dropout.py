@@ -1,6 +1,7 @@
-"""Dropout with one byte per entry: its rate, its mean, its seed, its first step."""
+"""Dropout with one byte per entry, and of whole heads: rate, mean, seed, first step."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,15 @@ import torch
 from safetensors.torch import load_file
 
 from model.text.tokens import Tokenizer
+from model.trace.tensor_tap import NULL
 from model.train.data import Corpus
 from model.train.loop import Trainer
 from model.train.options import TrainingOptions
 from model.train.pairs import both_ways
 from model.train.randomness import Chance
+from model.transformer.attention import KERNELS, MultiHeadAttention
 from model.transformer.config import ModelConfig
-from model.transformer.dropout import Dropout, keep
+from model.transformer.dropout import Dropout, HeadDropout, keep
 from model.transformer.stacks import Transformer
 
 
@@ -73,3 +76,76 @@ def test_it_may_start_late(tokenizer: Tokenizer, config: ModelConfig, tmp_path: 
     assert [torch.equal(*both) for both in zip(never, late, strict=True)] == [True, True, False]
     assert all(torch.equal(*both) for both in zip(never, after, strict=True))
     assert not torch.equal(trained("always", 0.3, 0)[0], never[0])
+
+
+@pytest.mark.parametrize(("heads", "p"), [(2, 0.5), (3, 0.2), (4, 0.6)])
+def test_heads_are_dropped_as_often_as_all_draws_listed_say(heads: int, p: float) -> None:
+    """Every set of kept heads has its probability, and every head's mean factor is 1."""
+    expected: dict[tuple[float, ...], float] = {}
+    for kept in product((0, 1), repeat=heads):
+        chance = (1 - p) ** sum(kept) * p ** (heads - sum(kept))
+        kept = kept if any(kept) else (1,) * heads
+        factors = tuple(round(one * heads / sum(kept), 4) for one in kept)
+        expected[factors] = expected.get(factors, 0) + chance
+    torch.manual_seed(1)
+    found = HeadDropout(p)(torch.ones(100_000, heads, 1, 1))[:, :, 0, 0]
+    rows, counts = found.unique(dim=0, return_counts=True)
+    shares = {
+        tuple(round(one, 4) for one in row): count / len(found)
+        for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
+    }
+    assert shares == pytest.approx(expected, abs=0.01)
+    assert found.mean(dim=0).tolist() == pytest.approx([1] * heads, abs=0.02)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_head_is_dropped_before_w_o_in_all_rows_of_a_sentence(kernel: str) -> None:
+    """What training adds is a sum of whole heads with the factors of a draw, one per sentence."""
+    torch.manual_seed(2)
+    attention = MultiHeadAttention(32, 4, head_dropout=0.5, kernel=kernel)
+    x, mask = torch.randn(6, 9, 32), torch.ones(6, 9, 9).bool()
+    factors = []
+    with torch.no_grad():
+        attention.W_o.bias.zero_()
+        found = attention(x, x, mask, NULL)
+        assert torch.equal(attention.eval()(x, x, mask, NULL), attention(x, x, mask, NULL))
+        alone = []
+        for head in range(4):
+            part = torch.zeros(32)
+            part[head * 8 : head * 8 + 8] = 1
+            weight = attention.W_o.weight.clone()
+            attention.W_o.weight.mul_(part)
+            alone.append(attention(x, x, mask, NULL))
+            attention.W_o.weight.copy_(weight)
+    for sentence, *parts in zip(found, *alone, strict=True):
+        terms = torch.stack([part.flatten() for part in parts], dim=1)
+        solved = torch.linalg.lstsq(terms, sentence.flatten()[:, None]).solution[:, 0]
+        torch.testing.assert_close(terms @ solved, sentence.flatten(), atol=1e-5, rtol=0)
+        kept = (solved > 0.5).sum().item()
+        expected = [4 / kept if one > 0.5 else 0.0 for one in solved.tolist()]
+        assert solved.tolist() == pytest.approx(expected, abs=1e-4)
+        factors.append(tuple(expected))
+    assert len({*factors}) > 1
+
+
+def test_head_dropout_of_0_draws_nothing_and_a_single_head_stays() -> None:
+    mix = torch.randn(3, 8, 5, 4)
+    before = torch.get_rng_state()
+    assert HeadDropout(0.0)(mix) is mix
+    assert HeadDropout(0.5).eval()(mix) is mix
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(HeadDropout(0.9)(mix[:, :1]), mix[:, :1])
+    with pytest.raises(ValueError, match=r"head_dropout must be in \[0, 1\), not 1"):
+        ModelConfig(300, head_dropout=1)
+
+
+def test_head_dropout_has_a_seed_a_gradient_and_the_precision_of_its_input() -> None:
+    dropout, mix = HeadDropout(0.3), torch.ones(50, 8, 2, 4, requires_grad=True)
+    torch.manual_seed(3)
+    one = dropout(mix)
+    torch.manual_seed(3)
+    assert torch.equal(one, dropout(mix))
+    one.sum().backward()
+    assert mix.grad is not None
+    assert torch.equal(mix.grad, one.detach())
+    assert dropout(mix.bfloat16()).dtype == torch.bfloat16

@@ -27,7 +27,7 @@ def planned(folder: Path, data: list[str]) -> TrainingPlan:
         folder,
         TrainingData((Path(data[1]),), (Path(data[3]),), raw=True),
         TrainingOptions(batch=3000, steps=8, every=3, warmup=4, average=2, seed=5),
-        ModelConfig(300, 32, 2, 64, 1, 1, attention_dropout=0.1),
+        ModelConfig(300, 32, 2, 64, 1, 1, attention_dropout=0.1, head_dropout=0.3),
         device="cpu",
     )
 
