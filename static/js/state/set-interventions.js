@@ -69,11 +69,12 @@ export function editModel({ store, t, announce }) {
     /**
      * @param {Change[]} present  of the list
      * @param {(change: Change) => Change | null} to  null: it goes
+     * @param {Origin} [origin]
      */
-    replace(present, to) {
+    replace(present, to, origin) {
       const next = list().map((one) => (present.includes(one) ? to(one) : one));
       for (const one of next) if (one && !list().includes(one)) announce(plainly(one, store.get(), t));
-      set(next.flatMap((one) => one ?? []));
+      set(next.flatMap((one) => one ?? []), origin);
     },
 
     /** @param {number} index  One of the list, whatever it is. */

@@ -152,7 +152,7 @@ def test_a_change_is_restricted_to_rows(workspace: Workspace) -> None:
 def test_edges_are_cut_as_one_change(workspace: Workspace) -> None:
     workspace.open(**START, query=1, key=4)
     cell = workspace.find(".of-cell")
-    together = cell.get_by_label("one change with the edges that are cut already")
+    together = cell.get_by_label("one change with the other cuts")
     cut, restore = cell.get_by_text("Cut this edge"), cell.get_by_text("Restore")
     expect(together).to_be_hidden()
     cut.click()

@@ -2,17 +2,16 @@
 
 import { attention, place } from "../../data/attentions.js";
 import { pair } from "../../state/highlight.js";
-import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { cellPicker } from "../../parts/cell-picker.js";
 import { cuts, edgesOf, joined, mended } from "../../state/edges.js";
 import { editModel } from "../../state/set-interventions.js";
-import { amount, onOff } from "./change-controls.js";
+import { PLAIN, amount, onOff } from "./change-controls.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
 const FRACTION = { min: 0, max: 1, step: 0.01 };
-const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: two };
+const HUNDREDTHS = { ...PLAIN, say: (/** @type {number} */ value) => value.toFixed(2) };
 
 /**
  * @param {Context} context
@@ -38,7 +37,7 @@ export function cellChanges(context) {
   }
 
   const picker = cellPicker(context);
-  const weight = amount(t("Weight"), FRACTION, PLAIN, (value, origin) => {
+  const weight = amount(t("Weight"), FRACTION, HUNDREDTHS, (value, origin) => {
     const at = pair(store.get());
     if (at) set(at.query, at.key, value, origin);
   });
@@ -55,7 +54,7 @@ export function cellChanges(context) {
 
   const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
   const column = h("button", { type: "button", className: "button" }, t("Cut all edges to this key"));
-  const together = onOff(t("one change with the edges that are cut already"), (on) => (joins = on));
+  const together = onOff(t("one change with the other cuts"), (on) => (joins = on));
   const back = h("button", { type: "button", className: "button quiet" }, t("Restore"));
   edge.addEventListener("click", () => {
     const at = pair(store.get());

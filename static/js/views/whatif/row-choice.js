@@ -17,17 +17,16 @@ export function restricted({ rows: _, ...change }, rows) {
 /**
  * @param {Context} context
  * @param {(before: number[] | null, after: number[] | null) => void} changed  null: all rows
+ * @param {() => number} [first]  the row that is chosen at first
  */
-export function rowChoice({ store, t }, changed) {
+export function rowChoice({ store, t }, changed, first = () => store.get().link.query ?? 0) {
   /** @type {number[] | null} */
   let chosen = null;
   /** @type {Step[]} */
   let steps = [];
-  const some = onOff(t("only at some tokens"), (on) => set(on ? [first()] : null));
+  const some = onOff(t("only at some tokens"), (on) => set(on ? [Math.min(first(), steps.length - 1)] : null));
   const tokens = h("ol", { className: "row-tokens", "aria-label": t("Tokens at which the model is changed") });
   const element = h("div", { className: "row-choice" }, some.element, tokens);
-
-  const first = () => Math.min(store.get().link.query ?? 0, steps.length - 1);
 
   /** @param {number[] | null} rows */
   function set(rows) {
@@ -46,6 +45,8 @@ export function rowChoice({ store, t }, changed) {
     element,
     /** The rows as a change names them: nothing for all of them. */
     named: () => (chosen ? { rows: chosen } : {}),
+    /** @param {number[] | null} rows  From now on, without a change. */
+    take: (rows) => void (chosen = rows),
     /** @param {Step[]} now @param {boolean} still */
     refresh(now, still) {
       steps = now;

@@ -8,7 +8,7 @@ import { hasSublayers, networks, sublayerName } from "../../state/model-part-nam
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { editModel } from "../../state/set-interventions.js";
-import { FACTOR, FACTORS, amount, oneOf, onOff } from "./change-controls.js";
+import { FACTOR, FACTORS, PLAIN, amount, oneOf, onOff } from "./change-controls.js";
 import { restricted, rowChoice } from "./row-choice.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -16,7 +16,6 @@ import { restricted, rowChoice } from "./row-choice.js";
 
 /** Values that a unit can be set to with the slider. */
 const VALUES = { min: -10, max: 10, step: 0.5 };
-const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: String };
 
 /** @param {Context} context */
 export function sublayerChanges(context) {
