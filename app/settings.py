@@ -145,7 +145,9 @@ class Settings(BaseSettings):
         default=50_000, ge=1, description="Length of a long text, of which pictures are sent."
     )
     max_long_seconds: float = Field(
-        default=600.0, gt=0, description="Longest wait for a long text; then 503."
+        default=600.0,
+        gt=0,
+        description="Longest wait for a long text, or for a share with a sweep; then 503.",
     )
     max_cells: int = Field(
         default=262_144, ge=4_096, description="Cells of one picture of a head of a long text."

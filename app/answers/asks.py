@@ -6,6 +6,7 @@ from functools import partial
 
 from app.answers.field_names import within
 from app.answers.shares import thaw
+from app.answers.sweeps import whole_sweep
 from app.answers.traces import chosen, example, parameters, run_trace
 from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding
@@ -135,6 +136,8 @@ def _answering(
         return "trace", lambda encoding: run_trace(services, traced, encoding)
     if (asked := question.parameters) is not None:
         return "parameters", partial(parameters, services, asked.model, asked.select)
+    if (swept := question.sweep) is not None:
+        return "sweep", partial(whole_sweep, services, swept)
     watched = question.learning
-    assert watched is not None  # the schema requires one of the three
+    assert watched is not None  # the schema requires one of the four
     return "learning", partial(example, services, watched.model, watched.example)

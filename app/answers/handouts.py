@@ -24,6 +24,7 @@ from app.store.store import Answer, Share
 from model.trace.name_patterns import present
 
 PLAIN = re.compile(r"[A-Za-z0-9-]+")
+UNDRAWN = {"learning", "sweep"}  # requests whose replies no view of a handout draws
 
 
 async def create(services: Services, wanted: ShareRequest, home: str, theme: str | None) -> bytes:
@@ -64,7 +65,8 @@ async def run_state(
     with within("state"):
         check(state, model.attentions, reply)
     freezer = Freezer(services.settings.max_values - reply.values, "a handout")
-    frozen = await freeze_answers(services, state, asks, freezer)
+    drawn = [one for one in asks if not one.model_fields_set & UNDRAWN]
+    frozen = await freeze_answers(services, state, drawn, freezer)
     about = {
         "state": state.model_dump(exclude_unset=True),
         "created": _now(),
@@ -99,7 +101,7 @@ async def of_kept(services: Services, share: Share, lang: str) -> Told:
 
 
 def _told(reply: Reply, about: Mapping[str, Any], frozen: Sequence[Answer]) -> Told:
-    wanted = [one for one in frozen if "learning" not in one.question]  # no view of it draws that
+    wanted = [one for one in frozen if not one.question.keys() & UNDRAWN]
     return Told(reply, about, [(one.question, thaw(one.answer)) for one in wanted])
 
 

@@ -78,7 +78,8 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
     freezer = Freezer(settings.max_values)
     with within("state"):
         long = await is_long(services, wanted.state)
-    seconds = settings.max_long_seconds if long else settings.max_wait_seconds
+    slow = long or any(question.sweep for question in wanted.asks)
+    seconds = settings.max_long_seconds if slow else settings.max_wait_seconds
     freeze_state = _freeze_long if long else _freeze_state
     try:
         async with asyncio.timeout(seconds):

@@ -107,7 +107,7 @@ PAGES = {
         [*NARROW, "chrome/projector", "access"],
     ),
     "embed": Page(
-        ["pages/workspace", *FIGURE, "chrome/place-bar", "chrome/ask", "chrome/predict"],
+        [*FRAME, *FIGURE, "chrome/place-bar", "chrome/ask", "chrome/predict"],
         [*NARROW, "pages/embed"],
     ),
     "handout": Page(

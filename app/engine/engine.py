@@ -17,7 +17,7 @@ import asyncio
 import itertools
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, cast
@@ -120,7 +120,7 @@ class Engine:
         place = self._coming.get(job)
         return place.progress if place else None
 
-    async def stream(self, job: StreamJob) -> AsyncIterator[bytes]:
+    async def stream(self, job: StreamJob) -> AsyncGenerator[bytes, None]:
         """Yield the lines, each computed when it is requested.
 
         Raises the same as `run` before the first line; also BusyError if as many streams are open

@@ -29,7 +29,7 @@ RULES = {
     "answer_alone": ("missing", "needs a question beside an answer"),
     "one_link": ("missing", "must have one of link, share and lesson"),
     "figure_alone": ("missing", "needs a lesson beside a figure"),
-    "one_question": ("missing", "must have one of trace, parameters and learning"),
+    "one_question": ("missing", "must have one of trace, parameters, learning and sweep"),
     "string_pattern_mismatch": ("unknown-value", "has characters that are not allowed"),
     "string_type": ("wrong-type", "must be text"),
     "list_type": ("wrong-type", "must be a list"),

@@ -7,7 +7,7 @@ from app.answers.traces import chosen
 from app.dependencies import Opened
 from app.engine.decoding import DecodeJob
 from app.http.replies import run_problems
-from app.schemas.streams import AnyDecodeRequest, DecodeLine
+from app.schemas.decode_lines import AnyDecodeRequest, DecodeLine
 
 router = APIRouter(tags=["decode"])
 

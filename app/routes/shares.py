@@ -21,6 +21,7 @@ from app.http.replies import (
 from app.schemas.history import ExampleReply
 from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
+from app.schemas.sweeps import SweepReply
 
 router = APIRouter(prefix="/shares", tags=["shares"])
 
@@ -114,7 +115,7 @@ async def delete_share(
     "/{id}/asks/{n}",
     summary="Read the reply to an additional request of a share",
     response_class=Response,
-    responses=in_both_forms(TraceReply | ParametersReply | ExampleReply)
+    responses=in_both_forms(TraceReply | ParametersReply | ExampleReply | SweepReply)
     | problems(
         _404="No such share, or it has no such request.",
         _422="n is not a number, or the reply would be too large as JSON.",

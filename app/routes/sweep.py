@@ -1,15 +1,12 @@
 """POST /api/sweep."""
 
-from dataclasses import replace
-
 from fastapi import APIRouter, Request, Response
 
 from app.answers.streaming import Lines, in_lines, stream
-from app.answers.traces import chosen
+from app.answers.sweeps import sweep_job
 from app.dependencies import Opened
-from app.engine.sweeping import SweepJob
 from app.http.replies import run_problems
-from app.schemas.streams import AnySweepRequest, SweepLine
+from app.schemas.sweeps import AnySweepRequest, SweepLine
 
 router = APIRouter(tags=["sweep"])
 
@@ -28,8 +25,4 @@ async def sweep(request: Request, services: Opened, body: AnySweepRequest) -> Re
     writes one first. The work stops when the client disconnects. An error after the first line is
     the last line, `{"error": problem}`.
     """
-    name = chosen(services, body)
-    asked = replace(body.asked(), target=body.texts.get("target"))
-    among = None if body.among is None else tuple(body.among)
-    job = SweepJob(name, asked, body.change(), body.row, body.over, body.against, among)
-    return await stream(request, services, job)
+    return await stream(request, services, sweep_job(services, body))

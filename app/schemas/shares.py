@@ -22,6 +22,7 @@ from app.schemas.history import ExampleRequest
 from app.schemas.lab import LabBody
 from app.schemas.long_texts import OverviewReply, Window
 from app.schemas.replies import LabTraceReply, ModelReply, TraceReply
+from app.schemas.sweeps import AnySweepRequest
 from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
 MAX_ASKS = 20  # of eight runs side by side, two each
@@ -114,11 +115,13 @@ class Question(Strict):
     trace: AnyTraceRequest | None = None
     parameters: ParametersRequest | None = None
     learning: ExampleRequest | None = None
+    sweep: AnySweepRequest | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(one is not None for one in (self.trace, self.parameters, self.learning)) != 1:
-            raise PydanticCustomError("one_question", "one of three")
+        asked = (self.trace, self.parameters, self.learning, self.sweep)
+        if sum(one is not None for one in asked) != 1:
+            raise PydanticCustomError("one_question", "one of four")
         return self
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.streams import SweepLine
+from app.schemas.sweeps import SweepLine
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 

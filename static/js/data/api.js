@@ -18,9 +18,10 @@ import { readSafetensors } from "./wire.js";
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
 /** @typedef {import("./connection.js").Connection} Connection */
 /** @typedef {import("../state/view-requests.js").Question} Question */
+/** @typedef {import("../state/view-requests.js").Kept} Kept */
 /** @typedef {import("../state/view-requests.js").Answer} Answer */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
-/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Question[], trace: Trace}} Share */
+/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Kept[], trace: Trace}} Share */
 /** @typedef {{id: string, unit: string, shortest: number, longest: number}} ZooTask */
 /**
  * A model trained from one recipe and seed.
@@ -246,7 +247,7 @@ function runs({ read, send, lines }) {
 function shares({ ask, send }) {
   return {
     /**
-     * @param {{state: object, select?: string[], asks?: Question[], tiles?: object[], about?: {title?: string, note?: string, question?: string, answer?: string}}} body
+     * @param {{state: object, select?: string[], asks?: Kept[], tiles?: object[], about?: {title?: string, note?: string, question?: string, answer?: string}}} body
      * @returns {Promise<{id: string, url: string, edit_key: string | null, expires: string | null}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),

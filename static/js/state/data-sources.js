@@ -63,6 +63,8 @@ export function frozen(api, { id, initial, asked = {}, options }) {
   const server = served(api);
   /** @type {Share | null} */
   let own = null;
+  /** @type {import("./store.js").Page["answers"]} */
+  let stored = {};
   /** The model of the share as served now. @type {ModelInfo | null} */
   let model = null;
   /** The default model. @type {ModelInfo | undefined} */
@@ -85,7 +87,7 @@ export function frozen(api, { id, initial, asked = {}, options }) {
   return {
     async open() {
       const { share, models: served, answers } = await read(api, id);
-      [own, first] = [share, served[0]];
+      [own, stored, first] = [share, answers, served[0]];
       model = served.find(({ digest }) => digest === share.model.digest) ?? null;
       const others = madeBy(answers);
       for (const one of others) if (!served.some(({ id, digest }) => id === one.id && digest === one.digest)) gone.add(one.id);
@@ -114,7 +116,9 @@ export function frozen(api, { id, initial, asked = {}, options }) {
       return ask().answer({ trace: toIt(question.trace) }, signal);
     },
     async *lines(path, body, signal) {
-      yield* ask().lines(path, toIt(body), signal);
+      const kept = path === "/api/sweep" ? stored[keyOf({ sweep: body })] : null;
+      if (kept && !(kept instanceof Problem)) yield* /** @type {import("./view-requests.js").Streamed} */ (kept).lines;
+      else yield* ask().lines(path, toIt(body), signal);
     },
   };
 }

@@ -55,6 +55,7 @@ function slot(change) {
   const part = [at, head, heads, rows, units];
   if (kind === "scale" || kind === "fill" || (kind === "zero" && PARTS.test(at))) return JSON.stringify(["numbers", ...part]);
   if (PATTERN.includes(kind)) return JSON.stringify(["pattern", ...part]);
+  if (Array.isArray(value?.[0])) return JSON.stringify([kind, at, head, value]);
   if (kind === "set" || kind === "cut") return JSON.stringify(["cell", at, head, value?.[0], value?.[1]]);
   if (kind === "mask") return JSON.stringify([kind, value]);
   if (kind === "patch") return JSON.stringify([kind, at, head, value?.rows?.map?.((/** @type {any} */ pair) => pair?.[1]), value?.to?.at, value?.to?.head]);

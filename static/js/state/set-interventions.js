@@ -66,6 +66,17 @@ export function editModel({ store, t, announce }) {
       set(toggled(list(), change));
     },
 
+    /**
+     * @param {Change[]} present  of the list
+     * @param {(change: Change) => Change | null} to  null: it goes
+     * @param {Origin} [origin]
+     */
+    replace(present, to, origin) {
+      const next = list().map((one) => (present.includes(one) ? to(one) : one));
+      for (const one of next) if (one && !list().includes(one)) announce(plainly(one, store.get(), t));
+      set(next.flatMap((one) => one ?? []), origin);
+    },
+
     /** @param {number} index  One of the list, whatever it is. */
     drop(index) {
       announce(t("Undone: {change}", { change: plainly(list()[index], store.get(), t) }));

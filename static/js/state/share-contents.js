@@ -16,6 +16,7 @@ import { lacking } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./view-requests.js").Question} Question */
+/** @typedef {import("./view-requests.js").Kept} Kept */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("./view-requests.js").Tensors} Tensors */
 /** @typedef {import("../data/api.js").Share} Share */
@@ -59,7 +60,7 @@ export function stateOf({ model, link }, options) {
 /**
  * @param {Page} page
  * @param {Wanting} view  the current view
- * @returns {{select: string[], asks: Question[]}}  what the share must contain in addition
+ * @returns {{select: string[], asks: Kept[]}}  what the share must contain in addition
  */
 export function beside(page, view) {
   const select = [...new Set(view.needs(page))].filter((name) => !always(page.model, name));
@@ -164,7 +165,7 @@ export const hasRun = (page, question) => !isFixed(page) || Object.keys(page.ans
 const asTrained = (page, select) =>
   isChanged(page.link) ? [traced(page, { interventions: null, select: [...KINDS.map((kind) => `*.${kind}`), ...select] })] : [];
 
-/** @param {Page["model"]} model @param {string} run @param {Question} question  Whether every share of that run answers it. */
+/** @param {Page["model"]} model @param {string} run @param {Kept} question  Whether every share of that run answers it. */
 function inTrace(model, run, question) {
   if (!("trace" in question) || runOf(question) !== run) return false;
   const { select } = /** @type {Recorded} */ (question.trace);

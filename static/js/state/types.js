@@ -48,7 +48,7 @@
  * @property {(page: Page) => string[]} needs  addresses of what it shows of the current run
  * @property {(page: Page) => import("./view-requests.js").Question[]} [asks]  everything else that
  *   it shows
- * @property {(page: Page) => import("./view-requests.js").Question[]} [keeps]  the part of it that
+ * @property {(page: Page) => import("./view-requests.js").Kept[]} [keeps]  the part of it that
  *   a share contains; absent: all of it
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
  * @property {(page: Page) => ModelPart[]} [lights]  what it shows besides the attention of the link

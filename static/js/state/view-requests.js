@@ -16,9 +16,11 @@ import { asked, inForce } from "../data/request.js";
  *   | {learning: {model: string, example: number}}
  *   | {positions: {variant: string, length: number, d_model: number}}} Question
  */
-/** @typedef {Trace | Tensors | Positions | import("./training-history.js").Learned} Answer */
+/** @typedef {Question | {sweep: object}} Kept  what a share can hold the reply to */
+/** @typedef {{lines: object[]}} Streamed  the lines of a sweep */
+/** @typedef {Trace | Tensors | Positions | Streamed | import("./training-history.js").Learned} Answer */
 
-/** @param {Question} question  The order of its members says nothing. */
+/** @param {Kept} question  The order of its members says nothing. */
 export const keyOf = (question) => JSON.stringify(question, (_, value) => sorted(value));
 
 /** @param {unknown} value */
@@ -60,7 +62,7 @@ export const ofThisRun = (page, question) => "trace" in question && runOf(questi
 /** The name of the run that the page requests. @param {Page} page */
 export const ownRun = (page) => runOf(traced(page, { select: [] }));
 
-/** The name of the run that a question is about, whatever it selects. @param {Question} question */
+/** The name of the run that a question is about, whatever it selects. @param {Kept} question */
 export function runOf(question) {
   const { select: _, summarise: __, dtype: ___, ...run } = /** @type {any} */ ("trace" in question ? question.trace : {});
   return keyOf({ trace: run });

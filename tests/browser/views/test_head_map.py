@@ -5,6 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.test_as_trained import share, without_model
 from tests.browser.views.machine import OFF, PLACE, START, said, trace
 from tests.browser.workspace import Workspace
 
@@ -82,3 +83,29 @@ def test_a_sweep_is_stopped_and_gone_on_with(workspace: Workspace) -> None:
     workspace.page.unroute("**/api/sweep")
     workspace.find(".sweep").get_by_text("Try all heads").click()
     expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+
+
+PATCHED = {"ablation": "patch", "b": "The dog is tired, so it sleeps.", "parts": "sublayers"}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "count"),
+    [({}, 72), ({"over": 1, "ablation": "uniform"}, 72), ({"parts": "pairs"}, 36), (PATCHED, 15)],
+    ids=["heads", "on top", "pairs", "patched"],
+)
+def test_a_share_keeps_the_map(workspace: Workspace, chosen: dict[str, object], count: int) -> None:
+    changed = {"interventions": json.dumps([OFF])} if "over" in chosen else {}
+    workspace.open(**START | {"effect": "heads"} | chosen | changed)
+    whole = workspace.find(f'.head-map[data-drawn="{count}"]')
+    expect(whole).to_be_visible()
+    seen, says = workspace.page.evaluate(CELLS), workspace.find("#caption").inner_text()
+    made = share(workspace)
+    without_model(workspace)
+    workspace.page.goto(f"{workspace.url}/s/{made}")
+    expect(whole).to_be_visible()
+    assert workspace.page.evaluate(CELLS) == seen
+    expect(workspace.find("#caption")).to_have_text(says)
+    expect(workspace.find(".sweep .problem:visible")).to_have_count(0)
+    # Another map is not in the share.
+    workspace.find(".sweep").get_by_text("mean", exact=True).first.click()
+    expect(workspace.find(".sweep .problem")).to_be_visible()

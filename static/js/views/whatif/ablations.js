@@ -10,7 +10,6 @@ import { counted, outputKind } from "../../data/output.js";
 import { plain } from "../../data/tokens.js";
 import { inNats, likelier } from "../../parts/likelihood-wording.js";
 import { of, partTensors, standIns, strongest, tensors } from "../../compute/head-sweep.js";
-import { place } from "../../data/attentions.js";
 import { where } from "../../state/feature-wording.js";
 import { found, same, touches } from "../../state/interventions.js";
 import { sublayerName } from "../../state/model-part-names.js";
@@ -33,13 +32,7 @@ export function ablations(context) {
   const { store, t } = context;
   const chosen = () => store.get().link.options;
   const parts = () => partsOf(chosen());
-  const asks = {
-    heads: () => ({}),
-    tokens: () => ({}),
-    sublayers: () => ({ over: "sublayers" }),
-    pairs: () => ({ over: "pairs", among: [place(store.get().model, store.get().link)] }),
-  };
-  const part = () => /** @type {keyof typeof asks} */ (parts());
+  const part = () => /** @type {"heads" | "tokens" | "sublayers" | "pairs"} */ (parts());
 
   /** @param {import("../../state/before-after.js").Runs} runs @returns {import("./sweep-grids.js").Section[]} */
   function sections({ before }) {
@@ -56,7 +49,6 @@ export function ablations(context) {
   }
 
   return {
-    body: () => ({ effect: chosen().ablation, ...asks[part()]() }),
     whole: true,
 
     row: (_, { before }) => (part() !== "tokens" && chosen().written !== null && chosen().written < before.output.tokens.length ? chosen().written : null),

@@ -2,16 +2,16 @@
 
 import { attention, place } from "../../data/attentions.js";
 import { pair } from "../../state/highlight.js";
-import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { cellPicker } from "../../parts/cell-picker.js";
+import { cuts, edgesOf, joined, mended } from "../../state/edges.js";
 import { editModel } from "../../state/set-interventions.js";
-import { amount, onOff } from "./change-controls.js";
+import { PLAIN, amount, onOff } from "./change-controls.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
 const FRACTION = { min: 0, max: 1, step: 0.01 };
-const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: two };
+const HUNDREDTHS = { ...PLAIN, say: (/** @type {number} */ value) => value.toFixed(2) };
 
 /**
  * @param {Context} context
@@ -19,8 +19,9 @@ const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {numbe
  */
 export function cellChanges(context) {
   const { store, t } = context;
-  const { put, remove, found, on, toggle, fixed } = editModel(context);
+  const { list, put, remove, replace, found, fixed } = editModel(context);
   let shares = true;
+  let joins = false;
 
   /** @param {any} what */
   function change(what) {
@@ -36,7 +37,7 @@ export function cellChanges(context) {
   }
 
   const picker = cellPicker(context);
-  const weight = amount(t("Weight"), FRACTION, PLAIN, (value, origin) => {
+  const weight = amount(t("Weight"), FRACTION, HUNDREDTHS, (value, origin) => {
     const at = pair(store.get());
     if (at) set(at.query, at.key, value, origin);
   });
@@ -46,18 +47,48 @@ export function cellChanges(context) {
     const present = at && found(cut(at.query, at.key));
     if (at && present?.do?.set) set(at.query, at.key, present.do.set[2], "chosen");
   });
+  /** The cuts of this head. */
+  const cutHere = () => list().filter((one) => one?.at === change(0).at && one.head === change(0).head && edgesOf(one).length);
+  /** @param {import("../../state/edges.js").Edge} edge  What cuts it, alone or with others. */
+  const cutting = (edge) => cutHere().find((one) => cuts(one, edge));
+
   const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
+  const column = h("button", { type: "button", className: "button" }, t("Cut all edges to this key"));
+  const together = onOff(t("one change with the other cuts"), (on) => (joins = on));
   const back = h("button", { type: "button", className: "button quiet" }, t("Restore"));
   edge.addEventListener("click", () => {
     const at = pair(store.get());
-    if (at) toggle(cut(at.query, at.key));
+    if (!at) return;
+    const [last] = joins ? cutHere().slice(-1) : [];
+    if (cutting([at.query, at.key])) restore();
+    else if (last) replace([last], (one) => joined(one, [at.query, at.key]));
+    else put(cut(at.query, at.key));
   });
-  back.addEventListener("click", () => {
+  column.addEventListener("click", () => {
+    const all = toKey();
+    if (all.length) put(change({ cut: all.length === 1 ? all[0] : all }));
+  });
+  back.addEventListener("click", restore);
+
+  /** The edges to the pinned key that the mask allows. @returns {import("../../state/edges.js").Edge[]} */
+  function toKey() {
+    const page = store.get();
+    const [at, matrix] = [pair(page), page.trace && attention(page.model, page.trace, page.link)];
+    if (!at || !matrix) return [];
+    const queries = Array.from({ length: matrix.rows }, (_, query) => query);
+    return queries.filter((query) => !Number.isNaN(matrix.values[query * matrix.cols + at.key])).map((query) => [query, at.key]);
+  }
+
+  function restore() {
     const at = pair(store.get());
-    if (at) remove(cut(at.query, at.key));
-  });
+    if (!at) return;
+    const present = cutting([at.query, at.key]);
+    if (present) replace([present], (one) => mended(one, [at.query, at.key]));
+    else remove(cut(at.query, at.key));
+  }
+
   const title = h("h3", {}, t("One cell"));
-  const element = h("section", { className: "of-cell" }, title, picker, weight.element, rescaled.element, h("div", { className: "together" }, edge, back));
+  const element = h("section", { className: "of-cell" }, title, picker, weight.element, rescaled.element, h("div", { className: "together" }, edge, column, back), together.element);
 
   function refresh() {
     const page = store.get();
@@ -71,9 +102,13 @@ export function cellChanges(context) {
     if (present?.do?.set) shares = Boolean(present.do.renormalise);
     weight.show(present?.do?.set ? Number(present.do.set[2]) : value || 0, still);
     rescaled.show(shares, still);
-    edge.setAttribute("aria-pressed", String(on(cut(at.query, at.key))));
-    edge.disabled = still;
-    back.disabled = fixed() || !present;
+    const gone = cutting([at.query, at.key]);
+    edge.setAttribute("aria-pressed", String(gone !== undefined));
+    edge.disabled = still && !gone;
+    column.disabled = fixed();
+    together.element.hidden = !cutHere().length;
+    together.show(joins, fixed());
+    back.disabled = fixed() || !(present ?? gone);
   }
   return { element, refresh, set };
 }

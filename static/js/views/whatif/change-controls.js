@@ -59,6 +59,9 @@ export const FACTOR = {
   say: (/** @type {number} */ value) => significant(value, 3),
 };
 
+/** A slider whose positions are the values. */
+export const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: String };
+
 /** Milliseconds between two runs while a slider moves. */
 export const PACE = 90;
 

@@ -6,6 +6,7 @@ import { cellChanges } from "./cell-changes.js";
 import { headChanges } from "./head-changes.js";
 import { sentenceChanges } from "./sentence-changes.js";
 import { sublayerChanges } from "./sublayer-changes.js";
+import { vectorChanges } from "./vector-changes.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
@@ -13,7 +14,7 @@ import { sublayerChanges } from "./sublayer-changes.js";
 export function changePanel(context) {
   const { store, t } = context;
   const cell = cellChanges(context);
-  const parts = [headChanges(context), sublayerChanges(context), cell, sentenceChanges(context)];
+  const parts = [headChanges(context), sublayerChanges(context), cell, vectorChanges(context), sentenceChanges(context)];
   const note = h("p", { className: "hint-line", hidden: true }, t("The model of this share is no longer served, so it cannot be changed."));
   const element = h(
     "div",

@@ -1,6 +1,6 @@
 /** Changes to the current head, or to all heads of its layer. */
 
-import { place } from "../../data/attentions.js";
+import { axes, place } from "../../data/attentions.js";
 import { where } from "../../state/feature-wording.js";
 import { kindOf } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
@@ -9,26 +9,31 @@ import { editModel, offered } from "../../state/set-interventions.js";
 import { swapped } from "../../compute/word-swap.js";
 import { bcp47 } from "../../data/tokens.js";
 import { FACTOR, FACTORS, amount, oneOf, onOff } from "./change-controls.js";
+import { restricted, rowChoice } from "./row-choice.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/interventions.js").Change} Change */
 
 /** @param {Context} context */
 export function headChanges(context) {
   const { store, t } = context;
-  const { put, remove, found, fixed } = editModel(context);
+  const { put, remove, replace, found, fixed } = editModel(context);
   let whole = false;
+  const at = () => ({ at: place(store.get().model, store.get().link), ...(whole ? {} : { head: store.get().link.head }) });
 
-  /** @param {any} what */
-  function change(what) {
-    const { model, link } = store.get();
-    return { at: place(model, link), ...(whole ? {} : { head: link.head }), do: what };
-  }
+  /** @param {any} what @returns {Change} */
+  const change = (what) => ({ ...at(), ...rows.named(), do: what });
+  const rows = rowChoice(context, (before, after) => {
+    const old = [change("zero"), change({ temperature: 1 }), scaled(1)].flatMap((one) => found(restricted(one, before)) ?? []);
+    if (old.length && kindOf(old[0]) !== "freeze") replace(old, (one) => restricted(one, after));
+    refresh();
+  });
 
   const pattern = oneOf(
     context,
     "pattern",
     t("Attention"),
-    (chosen) => offered({ own: t("on"), zero: t("off"), uniform: t("uniform"), mean: t("mean"), freeze: t("borrowed") }, store.get().model, chosen),
+    (chosen) => offered({ own: t("on"), zero: t("off"), uniform: t("uniform"), mean: t("mean"), ...("rows" in rows.named() ? {} : { freeze: t("borrowed") }) }, store.get().model, chosen),
     (value) => {
       if (value === "own") remove(change("zero"));
       else if (value === "freeze") borrow();
@@ -52,7 +57,7 @@ export function headChanges(context) {
     refresh();
   });
   const title = h("h3", {});
-  const element = h("section", { className: "of-head" }, title, scope.element, pattern.element, borrowed, heat.element, scale.element);
+  const element = h("section", { className: "of-head" }, title, scope.element, rows.element, pattern.element, borrowed, heat.element, scale.element);
 
   function borrow() {
     const source = sentence.value.trim() || swapped(store.get().link.source);
@@ -60,11 +65,12 @@ export function headChanges(context) {
   }
 
   function refresh() {
-    const { link, trace } = store.get();
+    const { model, link, trace } = store.get();
     const still = fixed();
+    rows.refresh(trace ? axes(model, trace, link.block).rows : [], still);
     const present = found(change("zero"));
     const kind = present ? kindOf(present) : "own";
-    title.textContent = where({ ...change("zero") }, t, store.get().model);
+    title.textContent = where(change("zero"), t, model);
     pattern.show(kind, still);
     borrowed.hidden = kind !== "freeze";
     if (document.activeElement !== sentence) sentence.value = present?.do?.freeze?.source ?? swapped(link.source);

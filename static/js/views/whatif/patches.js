@@ -8,13 +8,12 @@ import { counted } from "../../data/output.js";
 import { labels, languages, plain } from "../../data/tokens.js";
 import { typed } from "../../data/attentions.js";
 import { mostDifferent, reach, recoveredTensors } from "../../compute/head-sweep.js";
-import { otherSentence } from "../../state/comparison.js";
 import { writing } from "../../state/before-after.js";
 import { where } from "../../state/feature-wording.js";
 import { found, pathEndName, same } from "../../state/interventions.js";
-import { pathEnd } from "./path-end.js";
 import { writes } from "./row-picker.js";
 import { mixGrid, partsOf, positionGrid, sublayerGrid } from "./sweep-grids.js";
+import { along, otherRun } from "./sweep-request.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/before-after.js").Runs} Runs */
@@ -34,15 +33,6 @@ const LITTLE = 0.01;
 export function patches(context) {
   const { store, t } = context;
   const chosen = () => store.get().link.options;
-  const other = () => {
-    const { link } = store.get();
-    return { source: otherSentence(store.get()), ...(link.direction ? { direction: link.direction } : {}) };
-  };
-  /** The end of the path, if it acts along one only. */
-  const along = () => {
-    const to = pathEnd(store.get());
-    return to ? { to } : {};
-  };
 
   /** @param {Runs} runs @returns {Section[]} */
   function sections({ before }) {
@@ -59,11 +49,10 @@ export function patches(context) {
     const pairs = sweep?.other?.rows[text] ?? [];
     const rows = token === null ? pairs : pairs.filter(([, ours]) => ours === token);
     const { target, ...decode } = /** @type {any} */ (writing(link, before));
-    return { at, ...(head === null ? {} : { head }), do: { patch: { ...other(), ...(target === null ? decode : { target }), rows, ...along() } } };
+    return { at, ...(head === null ? {} : { head }), do: { patch: { ...otherRun(store.get()), ...(target === null ? decode : { target }), rows, ...along(store.get()) } } };
   }
 
   return {
-    body: () => ({ effect: { patch: { ...other(), ...along() } }, over: partsOf(chosen()), ...(chosen().against === null ? {} : { against: chosen().against }) }),
     whole: false,
 
     row(sweep, { before }) {
@@ -101,7 +90,7 @@ export function patches(context) {
     },
 
     note: () => {
-      const { to } = along();
+      const { to } = along(store.get());
       const words = t("The number is the share of the difference between both sentences that this part recovers when it alone is taken from the other one: 0 is none of it, 1 is all of it. The difference is measured in the log-odds of the two words. Orange: towards the other sentence; blue: away from it. Click to take the part from the other sentence; click again to restore.");
       if (!to) return words;
       return prose([words, t("Only the direct path counts: all other parts between are frozen as they were, and only {end} is computed from the change.", { end: pathEndName(to, t, store.get().model) })]);
@@ -117,7 +106,7 @@ export function patches(context) {
       if (!Object.values(sweep.effects).some(({ recovered }) => (recovered?.[row] ?? null) !== null))
         return context.say(t("Both sentences favour {token} over {other} equally: there is no difference to recover."), values);
       const share = (/** @type {Cell} */ cell) => sweep.effects[cell.name]?.recovered?.[row] ?? -Infinity;
-      const { to } = along();
+      const { to } = along(store.get());
       if (to) return pathFound(context, sections(runs), share, { ...values, end: el("b", {}, pathEndName(to, t, store.get().model)) });
       const says = { heads: headsFound, sublayers: sublayersFound, positions: positionsFound };
       return says[/** @type {keyof typeof says} */ (partsOf(chosen()))](context, sections(runs), share, values);

@@ -3,28 +3,28 @@
  * connection; and to one hidden unit of a network.
  */
 
-import { place, stacked } from "../../data/attentions.js";
+import { attentionAt, axes, place, placeOf, stacked } from "../../data/attentions.js";
 import { hasSublayers, networks, sublayerName } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { editModel } from "../../state/set-interventions.js";
-import { FACTOR, FACTORS, amount, oneOf, onOff } from "./change-controls.js";
+import { FACTOR, FACTORS, PLAIN, amount, oneOf, onOff } from "./change-controls.js";
+import { restricted, rowChoice } from "./row-choice.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/interventions.js").Change} Change */
 
 /** Values that a unit can be set to with the slider. */
 const VALUES = { min: -10, max: 10, step: 0.5 };
-const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: String };
 
 /** @param {Context} context */
 export function sublayerChanges(context) {
   const { store, t } = context;
-  const { put, remove, found, on, toggle, fixed } = editModel(context);
+  const { put, remove, replace, found, on, toggle, fixed } = editModel(context);
   const select = h("select", { "aria-label": t("Sublayer") });
   /** @type {string | null} */
   let chosen = null;
-  const output = (/** @type {any} */ what) => ({ at: `${select.value}.output`, do: what });
+  const output = (/** @type {any} */ what) => ({ at: `${select.value}.output`, ...rows.named(), do: what });
   const residual = () => ({ at: `${select.value}.residual`, do: "drop" });
   const off = onOff(t("switched off: adds nothing"), (value) => (value ? put(output("zero")) : remove(output("zero"))));
   const scale = amount(t("Scale of its output"), FACTORS, FACTOR, (value, origin) => {
@@ -32,15 +32,20 @@ export function sublayerChanges(context) {
     else put(output({ scale: value }), origin);
   });
   const drop = onOff(t("residual connection dropped"), () => toggle(residual()));
-  const unit = unitChanges(context, () => select.value);
+  const unit = unitChanges(context, () => select.value, () => rows.named());
+  const rows = rowChoice(context, (before, after) => {
+    const old = [output("zero"), unit.change("zero")].flatMap((one) => found(restricted(one, before)) ?? []);
+    if (old.length) replace(old, (one) => restricted(one, after));
+    refresh();
+  });
   select.addEventListener("change", () => {
     chosen = select.value;
     refresh();
   });
-  const element = h("section", { className: "of-sublayer" }, h("h3", {}, t("A sublayer")), h("div", { className: "option residual" }, select), off.element, scale.element, drop.element, unit.element);
+  const element = h("section", { className: "of-sublayer" }, h("h3", {}, t("A sublayer")), h("div", { className: "option residual" }, select), rows.element, off.element, scale.element, unit.element, drop.element);
 
   function refresh() {
-    const { model, link } = store.get();
+    const { model, link, trace } = store.get();
     if (!model) return;
     element.hidden = !hasSublayers(model);
     const still = fixed();
@@ -48,6 +53,9 @@ export function sublayerChanges(context) {
     const current = chosen !== null && places.includes(chosen) ? chosen : place(model, link);
     render(select, places.map((at) => el("option", { value: at }, sublayerName(model, at, t))));
     select.value = current;
+    const stack = select.value.split(".")[0];
+    const block = attentionAt(model, select.value) ? placeOf(model, select.value)?.block : stacked(model, stack)[0]?.id;
+    rows.refresh(trace && block ? axes(model, trace, block).rows : [], still);
     const present = found(output("zero"));
     off.show(present?.do === "zero", still);
     scale.show(Number(present?.do?.scale ?? 1), still || present?.do === "zero");
@@ -63,12 +71,13 @@ export function sublayerChanges(context) {
  * Set one hidden unit of a feed-forward network.
  * @param {Context} context
  * @param {() => string} network  such as "encoder.0.ffn"
+ * @param {() => {rows?: number[]}} rows
  */
-function unitChanges(context, network) {
+function unitChanges(context, network, rows) {
   const { store, t } = context;
   const { put, remove, found } = editModel(context);
   const number = h("input", { type: "number", min: "1", step: "1", value: "1", inputMode: "numeric", "aria-label": t("Hidden unit") });
-  const change = (/** @type {any} */ what) => ({ at: `${network()}.hidden`, units: [Number(number.value) - 1], do: what });
+  const change = (/** @type {any} */ what) => ({ at: `${network()}.hidden`, units: [Number(number.value) - 1], ...rows(), do: what });
   const value = amount(t("Value of the unit"), VALUES, PLAIN, (to, origin) => put(change({ fill: to }), origin));
   const state = oneOf(context, "unit", t("Its value"), () => ({ own: t("as computed"), zero: t("zero"), fill: t("set") }), (kind) => {
     if (kind === "own") remove(change("zero"));
@@ -90,6 +99,7 @@ function unitChanges(context, network) {
   }
   return {
     element,
+    change,
     /** @param {boolean} shown  whether the sublayer is a network @param {boolean} still */
     refresh(shown, still) {
       element.hidden = !shown;

@@ -51,9 +51,6 @@ export function sweeper(source, show) {
       state = { ...state, running: false };
     },
 
-    /** @param {Problem} problem  Why it cannot be asked at all. */
-    refuse: (problem) => void (state = { ...state, key: "", sweep: null, problem, running: false }),
-
     /**
      * @param {object} body  as the API takes it
      * @param {boolean} [anew]  also if it equals the last request

@@ -3,9 +3,7 @@
  * makes its change.
  */
 
-import { request } from "../../data/request.js";
-import { Problem } from "../../data/problem.js";
-import { changes, isChanged, linked } from "../../state/interventions.js";
+import { changes, isChanged } from "../../state/interventions.js";
 import { placeOf } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
@@ -13,7 +11,6 @@ import { controls } from "../../parts/controls.js";
 import { editModel, offered } from "../../state/set-interventions.js";
 import { trouble } from "../../parts/problem-line.js";
 import { left } from "../../compute/head-sweep.js";
-import { writing } from "../../state/before-after.js";
 import { ablations } from "./ablations.js";
 import { effectMap } from "./effect-map.js";
 import { patches } from "./patches.js";
@@ -21,6 +18,7 @@ import { ends, endsInHead } from "./path-end.js";
 import { partNames, partsOf } from "./sweep-grids.js";
 import { rowPicker } from "./row-picker.js";
 import { sentencePair, why } from "./sentence-pair.js";
+import { sweepRequest } from "./sweep-request.js";
 import { sweeper } from "./sweep-stream.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -31,7 +29,6 @@ import { sweeper } from "./sweep-stream.js";
 /**
  * What is changed part by part, and how its effect is shown.
  * @typedef {object} Kind
- * @property {() => object} body  of the request, besides the sentence
  * @property {boolean} whole  whether all written tokens together can be asked about
  * @property {(sweep: Sweep | null, runs: Runs) => number | null} row  that is asked about; null: all of them
  * @property {(sweep: Sweep | null, row: number | null, runs: Runs, list: Change[]) => import("./effect-map.js").Scene} scene
@@ -51,7 +48,7 @@ export function headSweep(context, told) {
   /** @type {Runs | null} */
   let base = null;
   const run = sweeper(context.source, show);
-  const again = () => void run.ask(question(context, base, kind()), true);
+  const again = () => void run.ask(sweepRequest(store.get(), base?.before ?? null), true);
   const options = () => store.get().link.options;
   const bar = controls(context, [
     { option: "ablation", label: t("Each part on its own"), values: () => offered({ zero: t("off"), uniform: t("uniform"), mean: t("mean"), patch: t("other sentence") }, store.get().model) },
@@ -110,9 +107,7 @@ export function headSweep(context, told) {
       base = runs;
       bar.refresh();
       note.textContent = kind().note();
-      const { share, live } = store.get();
-      if (share && !live) run.refuse(new Problem("frozen"));
-      else if (runs.before.output.tokens.length) void run.ask(question(context, runs, kind()));
+      if (runs.before.output.tokens.length) void run.ask(sweepRequest(store.get(), runs.before));
       show();
     },
     light() {},
@@ -124,20 +119,6 @@ export function headSweep(context, told) {
       return sweep && base && { tokens: { written: base.before.output.tokens }, tensors: kind().numbers(sweep) };
     },
   };
-}
-
-/**
- * The request: for the original translation, on the model as trained or as changed.
- * @param {Context} context
- * @param {Runs | null} runs
- * @param {Kind} kind
- */
-function question({ store }, runs, kind) {
-  const { model, link } = store.get();
-  const interventions = link.options.over ? linked(changes(link)) : null;
-  const written = runs ? writing(link, runs.before) : {};
-  const { select: _, ...body } = request(model, { ...link, ...written, interventions, options: {}, pad_to: null }, []);
-  return { ...body, ...kind.body() };
 }
 
 /**

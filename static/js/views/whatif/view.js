@@ -17,6 +17,7 @@ import { outcome } from "./translations.js";
 import { runsTable } from "./runs-table.js";
 import { changePanel } from "./changes-panel.js";
 import { headSweep } from "./sweep.js";
+import { sweepRequest } from "./sweep-request.js";
 import { tokenChanges } from "./token-probabilities.js";
 import { needsMask } from "./wording.js";
 
@@ -62,9 +63,16 @@ export const whatif = {
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   asks: (page) => [...questions(page), ...(page.link.options.effect === "runs" ? keptQuestions(page) : [])],
-  keeps: (page) => [...kept(page), ...(page.link.options.kept.length ? keptQuestions(page) : [])],
+  keeps: (page) => [...kept(page), ...(page.link.options.kept.length ? keptQuestions(page) : []), ...mapped(page)],
   mount,
 };
+
+/** The map of a sweep, if it is on the screen. @param {import("../../state/store.js").Page} page */
+function mapped(page) {
+  const found = runs(page);
+  const shown = page.link.options.effect === "heads" && found && !(found instanceof Problem) && found.before.output.tokens.length;
+  return shown ? [{ sweep: sweepRequest(page, found.before) }] : [];
+}
 
 /** The height available to a picture outside projector mode, where the page scrolls. */
 const HIGH = 640;
