@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.watch import Watch
@@ -73,8 +73,8 @@ def test_a_text_of_the_readers(page: Page, live_server: AppServer, watch: Watch)
         "1001 sentences; at most 1000"
     )
     sentences = "Two dogs run fast. I see the dogs! 我看见狗。狗在哪里？"
-    file = {"name": "dogs.txt", "mimeType": "text/plain", "buffer": sentences.encode()}
-    page.get_by_label("or a file of text").set_input_files(files=[file])  # type: ignore[list-item]
+    file = FilePayload(name="dogs.txt", mimeType="text/plain", buffer=sentences.encode())
+    page.get_by_label("or a file of text").set_input_files(file)
     expect(page.get_by_label("Text", exact=True)).to_have_value(sentences)
     page.locator("[name=split]").select_option("sentences")
     page.get_by_role("button", name="Measure the heads").click()
