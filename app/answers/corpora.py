@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from app.dependencies import Services
+from app.engine.clients import asking
 from app.http.problems import ProblemError
 from app.indexing.indexing import Kept
 from app.indexing.texts import check, sentences_of
@@ -14,11 +15,12 @@ START = 100_000.0  # cost of a text, in units of work: its process imports and o
 SENTENCE = 200.0  # cost of a sentence: about a second of a core for a hundred
 
 
-def create(services: Services, wanted: CorpusRequest, client: str) -> tuple[Kept, str]:
+def create(services: Services, wanted: CorpusRequest) -> tuple[Kept, str]:
     """Add a text to the queue; return it and its key.
 
     Raises InputError for a text beyond the limits, SpentError, and what `Indexing.start` raises.
     """
+    client = asking.get()
     services.indexing.admit(client)
     settings = services.settings
     path = {**settings.zoo_bundles, **settings.bundles}.get(wanted.model)

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import orjson
 
+from app.engine.clients import Client
 from app.http.problems import ProblemError
 from app.indexing.builder import build
 from app.indexing.process import Wanted
@@ -24,6 +25,7 @@ ABOUT, STATE = "about.json", "state.json"
 SWEEP_SECONDS = 5.0
 STALE_SECONDS = 60.0  # without a sign of life of its server, after which a text has failed
 RETRY_SECONDS = 20
+SHARE = 2  # one address may have 1 / SHARE of all texts that are kept
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Indexing:
         self._prepare = prepare
         self._room = asyncio.Semaphore(max(1, limits.at_once))
         self._tasks: dict[str, asyncio.Task[None]] = {}  # of texts that are not done
-        self._clients: dict[str, str] = {}  # who sent them
+        self._clients: dict[str, Client] = {}  # who sent a text, until it is deleted
         self._sweeping: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -80,23 +82,24 @@ class Indexing:
         """Whether this server indexes texts of readers."""
         return self.limits.at_once > 0
 
-    def admit(self, client: str) -> None:
+    def admit(self, client: Client) -> None:
         """Raise a ProblemError if no text can be added: 404, 429, 503 or 507."""
         limits, retry = self.limits, {"Retry-After": str(RETRY_SECONDS)}
         if not self.on:
             raise ProblemError(404, "indexing-off", "this server indexes no texts of readers")
-        if client in self._clients.values():
-            detail = "at most 1 text of an address is indexed at once; wait until it is done"
+        if client in [self._clients[text_id] for text_id in self._tasks]:
+            detail = "at most 1 text per page is indexed at once; wait until it is done"
             raise ProblemError(429, "too-many-corpora", detail, headers=retry)
         if len(self._tasks) >= limits.at_once + limits.queue:
             detail = f"{len(self._tasks)} texts are already being indexed; try again shortly"
             raise ProblemError(503, "indexing-busy", detail, headers=retry)
-        if len(self._folders()) >= limits.kept:
-            detail = f"{limits.kept} texts are kept already; try again later"
+        own = sum(one.address == client.address for one in self._clients.values())
+        if len(self._folders()) >= limits.kept or own >= max(1, limits.kept // SHARE):
+            detail = f"{limits.kept} texts, or half of them of one address, are kept already"
             raise ProblemError(507, "corpora-full", detail, headers={"Retry-After": "600"})
 
     def start(
-        self, model: str, path: str, digest: str, lines: tuple[str, ...], title: str, client: str
+        self, model: str, path: str, digest: str, lines: tuple[str, ...], title: str, client: Client
     ) -> tuple[Kept, str]:
         """Add a text to the queue; return it and the key that deletes it.
 
@@ -153,6 +156,7 @@ class Indexing:
         if task := self._tasks.get(text_id):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+        self._clients.pop(text_id, None)
         await asyncio.to_thread(shutil.rmtree, found.folder, ignore_errors=True)
 
     async def _index(self, text_id: str, wanted: Wanted) -> None:
@@ -166,7 +170,7 @@ class Indexing:
             _write(state, await build(wanted, self.limits.seconds, heard))
 
     def _done(self, text_id: str) -> None:
-        del self._tasks[text_id], self._clients[text_id]
+        del self._tasks[text_id]
 
     def _folders(self) -> list[Path]:
         return [*self.folder.iterdir()] if self.folder.is_dir() else []
@@ -177,6 +181,9 @@ class Indexing:
                 with suppress(FileNotFoundError):
                     (self.folder / text_id / STATE).touch()
             await asyncio.to_thread(self._prune)
+            there = {folder.name for folder in self._folders()}
+            for text_id in self._clients.keys() - there:
+                del self._clients[text_id]
             await asyncio.sleep(SWEEP_SECONDS)
 
     def _prune(self) -> None:

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Header, Path, Request, Response
 from app.answers import corpora
 from app.answers.pages import base_url
 from app.dependencies import Opened
-from app.http.rate_limits import client_network
 from app.http.replies import problems, run_problems
 from app.schemas.corpora import CorpusCreated, CorpusReply, CorpusRequest
 
@@ -25,7 +24,7 @@ CorpusId = Annotated[
     summary="Index a text of your own for the pages about heads",
     responses=run_problems(
         _404="This server indexes no texts of readers.",
-        _429="A text of this address is being indexed, or too much work; see `Retry-After`.",
+        _429="A text of this page is being indexed, or too much work; see `Retry-After`.",
         _503="Too many texts are waiting; `Retry-After` says when to retry.",
         _507="As many texts are kept as the server allows.",
     ),
@@ -37,7 +36,7 @@ async def create_corpus(
 
     Its id is the `corpus` of the routes about heads, for as long as the text is kept.
     """
-    found, key = corpora.create(services, body, client_network(request))
+    found, key = corpora.create(services, body)
     response.headers["Location"] = request.app.url_path_for("read_corpus", id=found.id)
     response.headers["Cache-Control"] = "no-store"
     path = request.app.url_path_for("heads_page", model=body.model)

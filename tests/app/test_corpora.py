@@ -171,6 +171,11 @@ async def test_a_full_queue_and_a_full_folder(serving: Serving) -> None:
         await done(client, made["id"])
         await asyncio.sleep(0.2)
         hold(await other.post("/api/corpora", json=body), 507, "corpora-full", None)
+    async with serving(max_kept_corpora=4) as client:  # one is there, of before the restart
+        for _ in range(2):
+            await done(client, (await sent(client))["id"])
+            await asyncio.sleep(0.2)
+        hold(await client.post("/api/corpora", json=body), 507, "corpora-full", None)
     async with serving(max_corpora=0) as client:
         reply = await client.post("/api/corpora", json=body)
         hold(reply, 404, "indexing-off", None)
