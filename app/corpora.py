@@ -7,12 +7,15 @@ bundle's folder `corpus`. For a model that HEADLIGHT_CORPORA names, both come fr
 from pathlib import Path
 from typing import Any
 
+from cachetools import LRUCache
+
 from app.engine.model_listing import Listing
 from app.settings import Settings
 from model.bundle.weights import CHECKPOINTS
 from model.corpus.index import INDEX, Index
 from model.corpus.survey import read_survey
 
+OPENED = 32  # indexes of readers' texts
 SHIPPED = "corpus"  # the folder of a bundle with an index
 
 
@@ -25,6 +28,7 @@ class Corpora:
         self._bundles = {name: _bundle(path) for name, path in settings.bundles.items()}
         self._surveys: dict[str, dict[str, Any] | None] = {}
         self._indexes: dict[str, Index | None] = {}
+        self._opened: LRUCache[Path, Index] = LRUCache(OPENED)
 
     def check(self) -> None:
         """Raise `ValueError` if a named folder has no survey or index of the model's weights."""
@@ -59,6 +63,12 @@ class Corpora:
             same = index is not None and index.digest == self._catalog[name].digest
             self._indexes[name] = index if same else None
         return self._indexes[name]
+
+    def opened(self, folder: Path) -> Index:
+        """Return the index of a reader's text."""
+        if folder not in self._opened:
+            self._opened[folder] = Index(folder)
+        return self._opened[folder]
 
 
 def _bundle(path: str) -> Path:

@@ -24,6 +24,7 @@ from app.engine.runners import Runners
 from app.http.brief_cache import Recent
 from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute, client_network
+from app.indexing.indexing import Indexing, IndexLimits
 from app.launch import launch_engines, load_catalog, logging_of
 from app.readiness import Readiness
 from app.rooms.bus import Bus, MemoryBus
@@ -63,6 +64,7 @@ class Services:
     runs: Runs
     kept: KeptModels
     corpora: Corpora
+    indexing: Indexing
     rooms: Rooms
     room_openings: PerMinute
     room_tries: PerMinute  # wrong codes and keys
@@ -99,6 +101,22 @@ def run_limits(settings: Settings) -> RunLimits:
         unwatched_seconds=settings.max_run_unwatched_seconds,
         keep_minutes=settings.keep_runs_minutes,
         total_bytes=settings.max_runs_bytes,
+    )
+
+
+def index_limits(settings: Settings) -> IndexLimits:
+    """Return the limits of readers' texts from the settings.
+
+    In a cluster the models' files are on other machines, so none can be indexed here.
+    """
+    return IndexLimits(
+        at_once=0 if settings.ray_address else settings.max_corpora,
+        queue=settings.max_corpus_queue,
+        seconds=settings.max_corpus_seconds,
+        kept=settings.max_kept_corpora,
+        hours=settings.keep_corpora_hours,
+        threads=settings.max_run_threads,
+        nice=settings.run_nice,
     )
 
 
@@ -155,6 +173,7 @@ async def open_services(
     metrics.watch("streams", "Open streams.", lambda: engine.streams)
     limits = Limits.of(settings)
     runs = Runs(run_limits(settings), settings.data_dir / "runs", logging_of(settings))
+    indexing = Indexing(index_limits(settings), settings.data_dir / "corpora", logging_of(settings))
     metrics.watch("runs", "Training runs that have a process.", lambda: runs.training)
     metrics.watch("runs_waiting", "Training runs in the queue.", lambda: runs.waiting)
     async with (
@@ -162,6 +181,7 @@ async def open_services(
         engine,
         _expiring(store),
         runs,
+        indexing,
         open_rooms(settings) as rooms,
     ):
         vendor.compress()
@@ -195,6 +215,7 @@ async def open_services(
             runs=runs,
             kept=KeptModels(settings.data_dir / "kept", settings.max_kept_models, models.listing),
             corpora=corpora,
+            indexing=indexing,
             rooms=rooms,
             room_openings=openings,
             room_tries=tries,

@@ -44,6 +44,9 @@ PUBLIC_DEFAULTS = {
     "max_stall_seconds": 15.0,
     "max_unsent_bytes": 250_000_000,
     "max_run_queue": 4,
+    "max_corpus_sentences": 300,
+    "max_corpus_characters": 20_000,
+    "max_corpus_seconds": 120.0,
     "max_run_minutes": 5.0,
     "max_run_unwatched_seconds": 60.0,
     "max_shares_per_minute": 10,
@@ -290,6 +293,25 @@ class Settings(BaseSettings):
     )
     max_kept_models: int = Field(
         default=20, ge=0, description="Models kept from training runs, in total; then 507."
+    )
+
+    max_corpora: int = Field(
+        default=1,
+        ge=0,
+        le=64,
+        description="Texts of readers indexed at once for the pages about heads; 0: none.",
+    )
+    max_corpus_queue: int = Field(default=8, ge=0, description="Such texts waiting; then 503.")
+    max_corpus_sentences: int = Field(default=1_000, ge=1, description="Sentences of one text.")
+    max_corpus_characters: int = Field(default=60_000, ge=1, description="Length of one text.")
+    max_corpus_seconds: float = Field(
+        default=300.0, gt=0, description="Longest time to index one text; then it has failed."
+    )
+    max_kept_corpora: int = Field(
+        default=100, ge=1, description="Texts of readers kept, in total; then 507."
+    )
+    keep_corpora_hours: float = Field(
+        default=24.0, gt=0, le=876_000, description="Hours for which such a text is kept."
     )
 
     @model_validator(mode="before")

@@ -74,6 +74,7 @@ RANKS = {
         "scale",
         "runs",
         "rooms",
+        "indexing",
         "readiness",
         "corpora",
         "dependencies",
@@ -195,14 +196,14 @@ def test_modules_do_not_import_in_circles(package: str) -> None:
 
 @for_each(files("app", ".py"))
 def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
-    """A training run has its own process, which imports the training code after its start."""
-    if path == ROOT / "app/runs/run_process.py":
+    """Runs and indexing have their own processes, which import such code after their start."""
+    if path in (ROOT / "app/runs/run_process.py", ROOT / "app/indexing/process.py"):
         return []
     return [module for module in python_imports(path) if module.startswith(OFFLINE)]
 
 
 def test_a_server_brings_no_training_in() -> None:
-    imported = imported_by("app.server, app.__main__, app.runs.run_process")
+    imported = imported_by("app.server, app.__main__, app.runs.run_process, app.indexing.process")
     assert "model.live.options" in imported
     assert not {one for one in imported if one.startswith(TRAINS)}
 

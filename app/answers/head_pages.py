@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from app.answers.heads import elsewhere, survey
+from app.answers import corpora
+from app.answers.heads import elsewhere, served, survey
 from app.answers.pages import render
 from app.dependencies import Services
 from app.http.problems import ProblemError
@@ -26,17 +27,34 @@ class HeadRow:
     """The address of its page."""
 
 
-def overview(request: Request, services: Services, model: str) -> HTMLResponse:
-    """Return the page of all heads. Raises a 404 ProblemError without a survey."""
-    told = survey(services, model)
+def overview(request: Request, services: Services, model: str, corpus: str) -> HTMLResponse:
+    """Return the page of all heads, over a reader's text if one is named.
+
+    While that is being indexed, the page shows the model's own sentences and the progress. Raises a
+    404 ProblemError without a survey.
+    """
+    served(services, model)
+    kept = corpora.of_model(services, model, corpus) if corpus else None
+    ready = kept is not None and kept.state["state"] == "done"
+    told = survey(services, model, corpus if ready else "")
     info = services.catalog[model]
-    more = {"model": info, "survey": told, "rows": rows(info, told.heads)}
+    more = {
+        "model": info,
+        "survey": told,
+        "rows": rows(info, told.heads),
+        "corpus": kept and corpora.told(kept),
+        "ready": ready,
+        "indexing": services.indexing,
+        "settings": services.settings,
+    }
     return render(request, services, "heads.html", more=more)
 
 
-def head(request: Request, services: Services, model: str, place: str, head: int) -> HTMLResponse:
-    """Return the page of one head. Raises a 404 ProblemError if it is not known."""
-    told = survey(services, model)
+def head(
+    request: Request, services: Services, model: str, place: str, head: int, corpus: str
+) -> HTMLResponse:
+    """Return the page of one head. Raises a 404 ProblemError if it, or the text, is not known."""
+    told = survey(services, model, corpus)
     info = services.catalog[model]
     listed = rows(info, told.heads)
     by_name = {(one.found.place, one.found.head): one for one in listed}
@@ -49,7 +67,11 @@ def head(request: Request, services: Services, model: str, place: str, head: int
         "survey": told,
         "row": row,
         "rows": by_name,
-        "elsewhere": [_elsewhere(services, one) for one in elsewhere(services, model, place, head)],
+        "corpus": corpora.told(corpora.done(services, model, corpus)) if corpus else None,
+        # Over another text, the patterns of other models hold more or less often for that alone.
+        "elsewhere": []
+        if corpus
+        else [_elsewhere(services, one) for one in elsewhere(services, model, place, head)],
         "patterns": patterns_of(row.attention.kind == CROSS),
         "before": listed[at - 1] if at else None,
         "after": listed[at + 1] if at + 1 < len(listed) else None,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from app.answers import corpora
 from app.dependencies import Services
 from app.http.problems import ProblemError
 from app.off_loop import off_loop
@@ -24,6 +25,7 @@ from app.schemas.heads import (
 from model.corpus.index import Index
 from model.corpus.row_patterns import patterns_of
 from model.corpus.search import Row, RowQuery, search, tenths
+from model.corpus.survey import read_survey
 from model.errors import InputError
 from model.trace.attentions import CROSS, AttentionInfo
 
@@ -32,22 +34,29 @@ SIMILAR = 5  # heads of other models
 LARGEST = "largest"  # a ranking by the mean of the rows' largest weights
 
 
-def survey(services: Services, name: str) -> SurveyReply:
-    """Return what all heads of a model do. Raises a 404 ProblemError if that is not known."""
+def survey(services: Services, name: str, corpus: str = "") -> SurveyReply:
+    """Return what all heads of a model do, over a reader's text if one is named.
+
+    Raises a 404 ProblemError if that is not known.
+    """
     served(services, name)
-    found = services.corpora.survey(name)
+    if corpus:
+        kept = corpora.done(services, name, corpus)
+        found = read_survey(kept.folder, kept.about["digest"])
+    else:
+        found = services.corpora.survey(name)
     if found is None:
         raise ProblemError(404, "no-survey", "the heads of this model have not been measured")
-    index = services.corpora.index(name)
+    index = corpora.index(services, name, corpus)
     heads = [_head(one) for one in found["heads"]]
     return SurveyReply(**{**found, "heads": heads}, indexed=len(index) if index else 0)
 
 
 async def examples(
-    services: Services, name: str, place: str, head: int, by: str
+    services: Services, name: str, place: str, head: int, by: str, corpus: str = ""
 ) -> HeadExamplesReply:
     """Return sentences at each tenth of a ranking. Raises what `found_rows` raises."""
-    index = _index(services, name)
+    index = _index(services, name, corpus)
     _allowed(_attention(services, name, place, head), "by", by, LARGEST)
     pattern = "" if by == LARGEST else by
     ranked = await off_loop(tenths, index, place, head, pattern)
@@ -57,13 +66,15 @@ async def examples(
     )
 
 
-async def found_rows(services: Services, name: str, asked: RowQuery, most: int) -> FoundRowsReply:
+async def found_rows(
+    services: Services, name: str, asked: RowQuery, most: int, corpus: str = ""
+) -> FoundRowsReply:
     """Search the rows of a head.
 
     Raises a 404 ProblemError for an unknown model or head, or if there is no index, and InputError
     for a pattern that the head cannot have.
     """
-    index = _index(services, name)
+    index = _index(services, name, corpus)
     one = _attention(services, name, asked.place, asked.head)
     _allowed(one, "pattern", asked.pattern, "")
     if asked.distance and one.kind == CROSS:
@@ -135,9 +146,9 @@ def _difference(mine: Shares, theirs: Shares) -> float:
     return sum(both) / len(both) if both else 1.0
 
 
-def _index(services: Services, name: str) -> Index:
+def _index(services: Services, name: str, corpus: str) -> Index:
     served(services, name)
-    index = services.corpora.index(name)
+    index = corpora.index(services, name, corpus)
     if index is None:
         raise ProblemError(404, "no-index", "no sentences have been indexed for this model")
     return index

@@ -15,6 +15,13 @@ router = APIRouter(prefix="/models", tags=["models"])
 Id = Annotated[str, Path(alias="id", examples=["en-zh"])]
 Place = Annotated[str, Path(examples=["encoder.0.self"])]
 Head = Annotated[int, Path(ge=0, le=10_000, description="From 0.")]
+Corpus = Annotated[
+    str,
+    Query(
+        max_length=40,
+        description="A text of `POST /api/corpora` in place of the model's own sentences.",
+    ),
+]
 UNKNOWN = problems(
     _404="No such model or head, or no sentences have been indexed for the model.",
     _422="The pattern does not exist for this attention, or a value is out of range.",
@@ -24,12 +31,14 @@ UNKNOWN = problems(
 @router.get(
     "/{id}/heads",
     summary="Read what the heads of a model do over many sentences",
-    responses=problems(_404="No such model, or its heads have not been measured."),
+    responses=problems(_404="No such model or text, or its heads have not been measured."),
 )
-async def model_heads(services: Opened, response: Response, name: Id) -> SurveyReply:
+async def model_heads(
+    services: Opened, response: Response, name: Id, corpus: Corpus = ""
+) -> SurveyReply:
     """Return how often each pattern holds, measures, costs, and similar heads, for every head."""
     response.headers["Cache-Control"] = "no-cache"
-    return heads.survey(services, name)
+    return heads.survey(services, name, corpus)
 
 
 @router.get(
@@ -52,10 +61,11 @@ async def head_examples(
             examples=["nearby"],
         ),
     ] = heads.LARGEST,
+    corpus: Corpus = "",
 ) -> HeadExamplesReply:
     """Rank all indexed sentences, and return those at 100 %, 90 %, … 0 % of the ranking."""
     response.headers["Cache-Control"] = "no-cache"
-    return await heads.examples(services, name, place, head, by)
+    return await heads.examples(services, name, place, head, by, corpus)
 
 
 @router.get(
@@ -96,8 +106,9 @@ async def head_rows(
         str, Query(max_length=40, description="A pattern that holds in the row.")
     ] = "",
     limit: Annotated[int, Query(ge=1, le=100, description="Most rows to return.")] = 20,
+    corpus: Corpus = "",
 ) -> FoundRowsReply:
     """Return rows in which the head looks from one word to another, one per sentence."""
     response.headers["Cache-Control"] = "no-cache"
     asked = RowQuery(place, head, query, key, distance, weight, pattern)
-    return await heads.found_rows(services, name, asked, limit)
+    return await heads.found_rows(services, name, asked, limit, corpus)

@@ -31,7 +31,8 @@ class Gathered:
     def add_sentence(self, sentence: dict[str, str], texts: Mapping[str, Sequence[Token]]) -> None:
         """Start a sentence with its texts in tokens, "written" among them where words are."""
         self.sentences.append(sentence)
-        for text in {text for axes in self.axes.values() for text in axes}:
+        # In the same order in every process, so that the same sentences have the same index.
+        for text in dict.fromkeys(text for axes in self.axes.values() for text in axes):
             self._tokens[text].append(self._numbered(texts[text]))
 
     def add_rows(self, place: str, weights: Tensor, axes: Axes, mask: Tensor) -> None:

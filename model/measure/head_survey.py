@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,11 +65,13 @@ def survey_heads(
     title: str,
     count: int | None = None,
     index: bool = False,
+    told: Callable[[int, int], object] = lambda done, of: None,
 ) -> dict[str, Any]:
     """Measure all heads over a text, and write `heads.json` into a folder; return it.
 
-    `count` sentences are drawn with seed 0; None takes all. `index` also writes the index. Raises
-    `ValueError` if the model can read none of the lines.
+    `count` sentences are drawn with seed 0; None takes all. `index` also writes the index. `told`
+    is called with the number of sentences that are done, and of all. Raises `ValueError` if the
+    model can read none of the lines.
     """
     asked = [one for one in requests_of(adapter.info, lines) if adapter.takes(one)]
     if count is not None and count < len(asked):
@@ -77,7 +79,7 @@ def survey_heads(
     if not asked:
         raise ValueError("the model can read none of these lines")
     writings = Writings(adapter.stream) if adapter.stream else None
-    gathered, tallies, apart = _run(adapter, asked, writings)
+    gathered, tallies, apart = _run(adapter, asked, writings, told)
     found = {
         "model": adapter.info.name,
         "digest": adapter.info.digest,
@@ -102,7 +104,10 @@ def survey_heads(
 
 
 def _run(
-    adapter: Adapter, asked: Sequence[Request], writings: Writings | None
+    adapter: Adapter,
+    asked: Sequence[Request],
+    writings: Writings | None,
+    told: Callable[[int, int], object],
 ) -> tuple[Gathered, dict[str, Tally], dict[str, Tensor]]:
     """Return the rows, each attention's tally, and the mean distances of heads of one kind."""
     table = adapter.info.attentions
@@ -112,6 +117,7 @@ def _run(
     more = {name for one in table for name in writings.reads(one)} if writings else set()
     select = ("*.weights", "*.mask", *sorted(more))
     for start in range(0, len(asked), BATCH):
+        told(start, len(asked))
         batch = [replace(one, select=select) for one in asked[start : start + BATCH]]
         for number, trace in enumerate(adapter.run(batch), start):
             gathered.add_sentence(_sentence(trace), _tokens(trace))

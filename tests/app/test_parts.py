@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from app.engine.wire import Reply, trace_reply
 from app.http.content_negotiation import choose, preferences
-from app.http.problems import TITLES, ProblemError
+from app.http.problem_titles import TITLES
+from app.http.problems import ProblemError
 from app.http.rate_limits import PerMinute
 from app.schemas.decoding import DecodeOptions
 from app.schemas.interventions import DEEDS, InterventionRequest

@@ -15,7 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.http.problems import STORAGE, TITLES
+from app.http.problem_titles import TITLES
+from app.http.problems import STORAGE
 from app.store import database
 from app.store.private_files import make_private_folder
 from app.store.storage_errors import DETAILS, StorageError, translated
@@ -190,5 +191,5 @@ def test_page_and_problems_name_the_same_kinds() -> None:
     page = (ROOT / "templates/problem.html").read_text()
     told = set(re.findall(r'^  "([\w-]+)": ', page, re.MULTILINE))
     reading = {kind for kind, (status, _) in STORAGE.items() if status == 503}
-    missing = {"unknown-assignment", "unknown-collection", "unknown-room"}
+    missing = {"unknown-assignment", "unknown-collection", "unknown-corpus", "unknown-room"}
     assert told == reading | missing | {"damaged-share", "newer-share"}

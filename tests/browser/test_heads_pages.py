@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.watch import Watch
@@ -60,3 +60,58 @@ def test_what_cannot_be_loaded_says_so_and_is_tried_again(
     page.route("**/api/trace", lambda route: route.abort())
     page.locator("#found button").nth(3).click()
     expect(page.locator(".problem:visible")).to_contain_text("cannot be reached")
+
+
+def test_a_text_of_the_readers(page: Page, live_server: AppServer, watch: Watch) -> None:
+    page.goto(f"{live_server.url}/heads/en-zh")
+    page.get_by_text("Your own text").click()
+    assert violations(page) == []
+    watch.expect("422")
+    page.get_by_label("Text", exact=True).fill("a\n" * 1001)
+    page.get_by_role("button", name="Measure the heads").click()
+    expect(page.get_by_role("alert").filter(visible=True)).to_contain_text(
+        "1001 sentences; at most 1000"
+    )
+    sentences = "Two dogs run fast. I see the dogs! 我看见狗。狗在哪里？"
+    file = FilePayload(name="dogs.txt", mimeType="text/plain", buffer=sentences.encode())
+    page.get_by_label("or a file of text").set_input_files(file)
+    expect(page.get_by_label("Text", exact=True)).to_have_value(sentences)
+    page.locator("[name=split]").select_option("sentences")
+    page.get_by_role("button", name="Measure the heads").click()
+    expect(page.locator("#text-progress")).to_be_visible()
+    page.wait_for_url("**corpus=*", timeout=60_000)
+    expect(page.get_by_text("Measured over 4 sentences (dogs.txt)")).to_be_visible()
+    expect(page.locator("#scatter .scatterlayer .point")).to_have_count(72)
+    page.get_by_label("Horizontal axis").select_option("largest")
+    link = page.url
+    assert "corpus=" in link
+    assert "x=largest" in link
+    expect(page.locator("#language")).to_have_attribute("href", re.compile("corpus="))
+    assert violations(page) == []
+
+    page.locator("#table tbody a").first.click()
+    expect(page.locator("#found button")).to_have_count(4)
+    page.get_by_label("From").fill("dogs")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#found-says")).to_contain_text("in 2 of 4 sentences")
+    expect(page.locator("#figure [data-drawn]")).to_be_visible()
+    assert violations(page) == []
+
+    page.goto(link)
+    page.get_by_role("button", name="Delete the text").click()
+    expect(page.get_by_text("Measured over 600 sentences")).to_be_visible()
+    watch.expect("404")
+    page.goto(link)
+    expect(page.get_by_role("heading")).to_have_text("This text is not here any more")
+    page.get_by_role("link", name="Show the model’s own sentences").click()
+    expect(page.get_by_text("Measured over 600 sentences")).to_be_visible()
+
+
+def test_a_text_that_failed_says_why(page: Page, live_server: AppServer) -> None:
+    page.goto(f"{live_server.url}/heads/en-zh")
+    page.get_by_text("Your own text").click()
+    page.get_by_label("Text", exact=True).fill("word " * 390)
+    page.get_by_role("button", name="Measure the heads").click()
+    alert = page.get_by_role("alert").filter(visible=True)
+    expect(alert).to_contain_text("can read none of these sentences", timeout=60_000)
+    expect(page.get_by_role("button", name="Measure the heads")).to_be_enabled()

@@ -1,5 +1,7 @@
 /** What heads do over many sentences. */
 
+import { json } from "./reply.js";
+
 /** @typedef {{place: string, head: number, divergence: number}} SimilarHead */
 /**
  * @typedef {object} SurveyedHead
@@ -18,24 +20,29 @@
 /** @typedef {{sentence: IndexedSentence, query: FoundToken, key: FoundToken, weight: number}} FoundRow */
 /** @typedef {{rows: number, sentences: number, of: number, found: FoundRow[]}} FoundRows */
 /** @typedef {{by: string, examples: {sentence: IndexedSentence, value: number}[]}} HeadExamples */
-/** @typedef {{model: string, place: string, head: number}} HeadAt */
+/** @typedef {{model: string, place: string, head: number, corpus?: string}} HeadAt  corpus: a reader's text in place of the model's own sentences */
+/** @typedef {{id: string, given: number, state: "queued" | "running" | "done" | "failed", done: number, of: number, why: string | null, expires: string}} CorpusInfo */
 
 /** @param {HeadAt} at */
 const path = ({ model, place, head }) => `${of(model)}/${place}/${head}`;
+
+/** @param {HeadAt} at @returns {Record<string, string>} */
+const over = ({ corpus }) => (corpus ? { corpus } : {});
 
 /** @param {string} model */
 const of = (model) => `/api/models/${encodeURIComponent(model)}/heads`;
 
 /** @param {import("./connection.js").Connection} connection */
-export function headSurveys({ read }) {
+export function headSurveys({ ask, read, send }) {
   return {
     /**
      * All heads of a model.
      * @param {string} model
+     * @param {string} corpus  a reader's text, or ""
      * @param {AbortSignal} [signal]
      * @returns {Promise<HeadSurvey>}
      */
-    headSurvey: (model, signal) => read(of(model), signal),
+    headSurvey: (model, corpus, signal) => read(`${of(model)}${corpus && `?${new URLSearchParams({ corpus })}`}`, signal),
 
     /**
      * Sentences at each tenth of a ranking.
@@ -44,7 +51,7 @@ export function headSurveys({ read }) {
      * @param {AbortSignal} [signal]
      * @returns {Promise<HeadExamples>}
      */
-    headExamples: (at, by, signal) => read(`${path(at)}/examples?${new URLSearchParams({ by })}`, signal),
+    headExamples: (at, by, signal) => read(`${path(at)}/examples?${new URLSearchParams({ by, ...over(at) })}`, signal),
 
     /**
      * Rows of a head that match.
@@ -53,6 +60,21 @@ export function headSurveys({ read }) {
      * @param {AbortSignal} [signal]
      * @returns {Promise<FoundRows>}
      */
-    headRows: (at, wanted, signal) => read(`${path(at)}/rows?${new URLSearchParams(wanted)}`, signal),
+    headRows: (at, wanted, signal) => read(`${path(at)}/rows?${new URLSearchParams({ ...wanted, ...over(at) })}`, signal),
+
+    /**
+     * Index a text of the reader's.
+     * @param {{model: string, text: string, split: string, title: string}} text
+     * @returns {Promise<CorpusInfo & {key: string}>}  key: what deletes it
+     */
+    sendCorpus: async (text) => json(await send("/api/corpora", text, "application/json")),
+
+    /** @param {string} id @returns {Promise<CorpusInfo>} */
+    corpus: (id) => read(`/api/corpora/${encodeURIComponent(id)}`),
+
+    /** @param {string} id @param {string} key  as it was told when the text was sent */
+    async deleteCorpus(id, key) {
+      await ask(`/api/corpora/${encodeURIComponent(id)}`, { method: "DELETE", headers: { "Corpus-Key": key } });
+    },
   };
 }

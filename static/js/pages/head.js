@@ -7,8 +7,8 @@ import { served } from "../state/data-sources.js";
 import { exampleFigure } from "./head/example-figure.js";
 import { createList, ofRanking, ofRows } from "./head/found-list.js";
 
-const { lang = "en", model = "", place = "", head = "0", plotly = "", catalog = "" } = find("#head").dataset;
-const at = { model, place, head: Number(head) };
+const { lang = "en", model = "", corpus = "", place = "", head = "0", plotly = "", catalog = "" } = find("#head").dataset;
+const at = { model, place, head: Number(head), corpus };
 
 async function start() {
   const api = createApi((...request) => fetch(...request));

@@ -9,16 +9,20 @@ import { find } from "../lib/dom.js";
 import { four, two } from "../lib/numbers.js";
 import { words } from "../parts/zoom.js";
 import { readQuery, writeQuery } from "../state/address.js";
+import { bindOwnText } from "./heads/own-text.js";
 
 /** @typedef {import("../data/head-surveys.js").SurveyedHead} SurveyedHead */
 
-const { lang = "en", model = "", plotly = "", catalog = "" } = find("#heads").dataset;
+const { lang = "en", model = "", corpus = "", ready = "", plotly = "", catalog = "" } = find("#heads").dataset;
+/** @type {Record<string, string>} */
+const OVER = corpus ? { corpus } : {};
 const PATTERN = "pattern.";
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const opened = await openPage(window, api, { plotly, catalog });
-  if (opened.page.plotter) await opened.ask((signal) => api.headSurvey(model, signal), ({ heads }) => show(opened, heads));
+  bindOwnText(opened.page, api, { model, corpus, ready: Boolean(ready), lang });
+  if (opened.page.plotter) await opened.ask((signal) => api.headSurvey(model, ready && corpus, signal), ({ heads }) => show(opened, heads));
 }
 
 /**
@@ -68,11 +72,11 @@ function show({ page, fail }, heads) {
   /** The other language shows the same axes. */
   function link() {
     const other = /** @type {HTMLAnchorElement} */ (find("#language"));
-    other.href = `?${new URLSearchParams({ x: x.value, y: y.value, lang: other.hreflang })}`;
+    other.href = `?${new URLSearchParams({ x: x.value, y: y.value, lang: other.hreflang, ...OVER })}`;
   }
 
   form.addEventListener("change", () => {
-    writeQuery(window, String(new URLSearchParams({ x: x.value, y: y.value, lang })));
+    writeQuery(window, String(new URLSearchParams({ x: x.value, y: y.value, lang, ...OVER })));
     link();
     draw();
   });

@@ -1,0 +1,1 @@
+"""Indexes of readers' texts for the pages about heads."""

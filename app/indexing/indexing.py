@@ -1,0 +1,214 @@
+"""Texts of readers: indexed in processes, and kept in the data folder for some hours.
+
+Each text has a folder with its index, `about.json` (what is known from the start) and `state.json`
+(how far it is). Servers that share the data folder therefore open the same texts.
+"""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+
+from app.engine.clients import Client
+from app.http.problems import ProblemError
+from app.indexing.builder import build
+from app.indexing.process import Wanted
+from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
+
+ABOUT, STATE = "about.json", "state.json"
+SWEEP_SECONDS = 5.0
+STALE_SECONDS = 60.0  # without a sign of life of its server, after which a text has failed
+RETRY_SECONDS = 20
+SHARE = 2  # one address may have 1 / SHARE of all texts that are kept
+
+
+@dataclass(frozen=True)
+class IndexLimits:
+    """The limits of readers' texts, from the settings."""
+
+    at_once: int
+    queue: int
+    seconds: float
+    kept: int
+    hours: float
+    threads: int
+    nice: int
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A text in the data folder."""
+
+    id: str
+    folder: Path
+    about: dict[str, Any]
+    state: dict[str, Any]
+    expires: float
+
+
+class Indexing:
+    """The queue of texts to index, and the texts that are kept; used as `async with`."""
+
+    def __init__(
+        self, limits: IndexLimits, folder: Path, prepare: Callable[[], object] = lambda: None
+    ) -> None:
+        self.limits = limits
+        self.folder = folder
+        self._prepare = prepare
+        self._room = asyncio.Semaphore(max(1, limits.at_once))
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # of texts that are not done
+        self._clients: dict[str, Client] = {}  # who sent a text, until it is deleted
+        self._sweeping: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        if self.on:
+            self._sweeping = asyncio.create_task(self._keep_sweeping())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        tasks = [*self._tasks.values(), *([self._sweeping] if self._sweeping else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @property
+    def on(self) -> bool:
+        """Whether this server indexes texts of readers."""
+        return self.limits.at_once > 0
+
+    def admit(self, client: Client) -> None:
+        """Raise a ProblemError if no text can be added: 404, 429, 503 or 507."""
+        limits, retry = self.limits, {"Retry-After": str(RETRY_SECONDS)}
+        if not self.on:
+            raise ProblemError(404, "indexing-off", "this server indexes no texts of readers")
+        if client in [self._clients[text_id] for text_id in self._tasks]:
+            detail = "at most 1 text per page is indexed at once; wait until it is done"
+            raise ProblemError(429, "too-many-corpora", detail, headers=retry)
+        if len(self._tasks) >= limits.at_once + limits.queue:
+            detail = f"{len(self._tasks)} texts are already being indexed; try again shortly"
+            raise ProblemError(503, "indexing-busy", detail, headers=retry)
+        own = sum(one.address == client.address for one in self._clients.values())
+        if len(self._folders()) >= limits.kept or own >= max(1, limits.kept // SHARE):
+            detail = f"{limits.kept} texts, or half of them of one address, are kept already"
+            raise ProblemError(507, "corpora-full", detail, headers={"Retry-After": "600"})
+
+    def start(
+        self, model: str, path: str, digest: str, lines: tuple[str, ...], title: str, client: Client
+    ) -> tuple[Kept, str]:
+        """Add a text to the queue; return it and the key that deletes it.
+
+        Raises what `admit` raises.
+        """
+        self.admit(client)
+        text_id, key = new_id(), new_edit_key()
+        folder = self.folder / text_id
+        folder.mkdir(mode=0o700, parents=True)
+        about = {
+            "model": model,
+            "digest": digest,
+            "title": title,
+            "given": len(lines),
+            "created": time.time(),
+            "key": key_digest(key).hex(),
+        }
+        _write(folder / ABOUT, about)
+        _write(folder / STATE, {"state": "queued"})
+        wanted = Wanted(
+            self._prepare, path, lines, title, folder, self.limits.threads, self.limits.nice
+        )
+        self._clients[text_id] = client
+        self._tasks[text_id] = task = asyncio.create_task(self._index(text_id, wanted))
+        task.add_done_callback(lambda _: self._done(text_id))
+        return self.find(text_id), key
+
+    def find(self, text_id: str) -> Kept:
+        """Return a text. Raises a 404 ProblemError if there is none, or if it has expired."""
+        folder = self.folder / text_id
+        try:
+            if not is_id(text_id):
+                raise FileNotFoundError
+            about, state = (orjson.loads((folder / name).read_bytes()) for name in (ABOUT, STATE))
+            alive = (folder / STATE).stat().st_mtime
+        except FileNotFoundError:
+            raise self._gone() from None
+        expires = about["created"] + self.limits.hours * 3600
+        if time.time() > expires:
+            raise self._gone()
+        if state["state"] in ("queued", "running") and time.time() - alive > STALE_SECONDS:
+            state = {"state": "failed", "why": "stopped"}
+        return Kept(text_id, folder, about, state, expires)
+
+    async def delete(self, text_id: str, key: str) -> None:
+        """Delete a text, even while it is being indexed.
+
+        Raises a 403 ProblemError for a wrong key.
+        """
+        found = self.find(text_id)
+        if not opens(key, bytes.fromhex(found.about["key"])):
+            detail = "Corpus-Key is not the key of this text"
+            raise ProblemError(403, "wrong-corpus-key", detail, field="Corpus-Key")
+        if task := self._tasks.get(text_id):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        self._clients.pop(text_id, None)
+        await asyncio.to_thread(shutil.rmtree, found.folder, ignore_errors=True)
+
+    async def _index(self, text_id: str, wanted: Wanted) -> None:
+        state = wanted.folder / STATE
+        async with self._room:
+            _write(state, {"state": "running", "done": 0, "of": len(wanted.lines)})
+
+            def heard(done: int, of: int) -> None:
+                _write(state, {"state": "running", "done": done, "of": of})
+
+            _write(state, await build(wanted, self.limits.seconds, heard))
+
+    def _done(self, text_id: str) -> None:
+        del self._tasks[text_id]
+
+    def _folders(self) -> list[Path]:
+        return [*self.folder.iterdir()] if self.folder.is_dir() else []
+
+    async def _keep_sweeping(self) -> None:
+        while True:
+            for text_id in self._tasks:
+                with suppress(FileNotFoundError):
+                    (self.folder / text_id / STATE).touch()
+            await asyncio.to_thread(self._prune)
+            there = {folder.name for folder in self._folders()}
+            for text_id in self._clients.keys() - there:
+                del self._clients[text_id]
+            await asyncio.sleep(SWEEP_SECONDS)
+
+    def _prune(self) -> None:
+        for folder in self._folders():
+            with suppress(ProblemError):
+                self.find(folder.name)
+                continue
+            with suppress(FileNotFoundError):
+                if (
+                    time.time() - folder.stat().st_mtime > STALE_SECONDS
+                    or (folder / ABOUT).exists()
+                ):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def _gone(self) -> ProblemError:
+        detail = (
+            f"corpus: there is no text with this id; one is kept for {self.limits.hours:g} hours"
+        )
+        return ProblemError(404, "unknown-corpus", detail, field="corpus")
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    """Replace a file at once, so that no reader sees half of it."""
+    if not path.parent.is_dir():
+        return  # deleted
+    part = path.with_suffix(".part")
+    part.write_bytes(orjson.dumps(document))
+    part.replace(path)
