@@ -26,7 +26,7 @@ import { diverging, sequential } from "../../draw/scale.js";
 /** @typedef {{written: Label, other: Label}} Both  the tokens of the contrast whose slopes are shown */
 
 /** In pixels: the gap between the two, and the width from which they are side by side. */
-const [GAP, PAIR] = [48, 720];
+const [GAP, PAIR] = [48, 900];
 /** The smallest limit of the colour scale, in nats, so that small values do not look large. */
 const FAINT = 0.01;
 
@@ -96,6 +96,7 @@ export function slopes(context) {
     const { width, height } = context.room();
     const theme = context.theme();
     const across = width >= PAIR ? 2 : 1;
+    pair.dataset.columns = String(across);
     const best = farthest(all.slope);
     most = Math.max(Math.abs(best.value), FAINT);
     const place = { layer: link.layer + 1, head: link.head + 1 };

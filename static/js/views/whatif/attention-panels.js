@@ -75,7 +75,7 @@ const bare = (shown) => shown && { ...shown, changes: [] };
 
 /** @param {Context["t"]} t @returns {import("../../parts/comparison/panels.js").Names} */
 const names = (t) => ({
-  describe: (which) => ({ a: t("as trained"), b: t("changed"), delta: t("changed minus as trained") })[which],
+  describe: (which) => ({ a: t("as trained"), b: t("changed"), delta: "B − A" })[which],
   titles: () => ({ rows: t("query (looks)"), cols: t("key (looked at)") }),
   heading: (which, most) => ({ a: `A ${t("as trained")}`, b: `B ${t("changed")}`, delta: `Δ = B − A, ±${two(most)}` })[which],
 });
