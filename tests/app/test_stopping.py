@@ -84,7 +84,7 @@ async def test_a_sweep_with_frozen_sentences_stops_on_disconnect(catalog: Catalo
         quick = replace(job("Hi."), model="en-zh", selection=None)
         await engine.run(replace(quick, encoding=replace(quick.encoding, max_values=10**6)))
         sweep = engine.stream(SweepJob("en-zh", Request(LONG, interventions=frozen), "zero", None))
-        leaver: asyncio.Task[bytes] = asyncio.create_task(anext(sweep))  # type: ignore[arg-type]
+        leaver: asyncio.Task[bytes] = asyncio.create_task(anext(sweep))
         await asyncio.sleep(0.3)
         assert not leaver.done()
         leaver.cancel()
