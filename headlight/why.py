@@ -111,7 +111,7 @@ def token_id(model: Adapter, text: str) -> int:
 def occlude(model: Adapter, sentence: Sentence, **options: Any) -> Array:
     """Return by how much each written token's log-probability falls without each source token.
 
-    (T, S), in nats. Raises `InputError` for a model that does not translate.
+    (T, S), in nats. Raises `InputError` for a model that reads one text only.
     """
     trace = model.trace(sentence, **{**options, "select": (OCCLUSION,)})
     return np.asarray(trace[OCCLUSION])[: len(trace.output.tokens)]
@@ -130,7 +130,7 @@ class IntegratedGradients:
 def integrated_gradients(model: Adapter, sentence: Sentence, **options: Any) -> IntegratedGradients:
     """Return integrated gradients from the sentence without words to the sentence.
 
-    Raises `InputError` for a model that does not translate, and for a source that is too long.
+    Raises `InputError` for a model that reads one text only, and for a source that is too long.
     """
     trace = model.trace(sentence, **{**options, "select": (INTEGRATED, CHANGE)})
     rows = len(trace.output.tokens)

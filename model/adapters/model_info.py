@@ -49,7 +49,6 @@ REASONS = {
     "other-scoring": "its scores are not a multiple of q · k",
     "unknown-scores": "its scores are not known to be a sum of products",
     "own-code": "its attention is not computed by the interface alone",
-    "own-only": "they are computed only for models in Headlight's own format",
     "no-means": "the means of its heads are not in its bundle",
     "no-template": "its tokenizer has none",
     "bad-template": "that of its tokenizer cannot be used",

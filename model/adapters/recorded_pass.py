@@ -84,7 +84,7 @@ def decode(
         _relevance(model, batch.row(row, recorder.lengths), recorder, ids_)
         if not ATTRIBUTIONS.isdisjoint(recorder.select):
             own = batch.row(row, recorder.lengths)
-            attribute(SourceRun(model, own, recorder, ids_, _words(rows, own.source[0])))
+            attribute(_source_run(model, own, recorder, ids_, _words(rows, own.source[0])))
     return logits.log_softmax(dim=-1).cpu()
 
 
@@ -96,6 +96,22 @@ def _relevance(
         return model(own.source, own.target, own.source_real, own.target_real, tap)  # type: ignore[no-any-return]
 
     relevance(run, recorder, predicted)
+
+
+def _source_run(
+    model: Transformer,
+    batch: TokenBatch,
+    recorder: Recorder,
+    predicted: Sequence[int],
+    words: Tensor,
+) -> SourceRun:
+    def run(count: int, tap: Tap) -> Tensor:
+        own = batch.copy()
+        ids, real = (part.expand(count, -1) for part in (own.source, own.source_real))
+        target, target_real = (part.expand(count, -1) for part in (own.target, own.target_real))
+        return model.decode(target, target_real, model.encode(ids, real, tap), real, tap)
+
+    return SourceRun(run, model.logits, model.config.d_model, recorder, predicted, words)
 
 
 def _words(rows: Rows, ids: Tensor) -> Tensor:

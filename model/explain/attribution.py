@@ -20,22 +20,21 @@ al. 2016 (arXiv:1605.01713); integrated gradients, Sundararajan, Taly & Yan 2017
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from model.cancellation import go_on
-from model.explain.relevance import TokenBatch
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import ATTRIBUTIONS, CHANGE, GRADIENT_INPUT, INTEGRATED, OCCLUSION
 from model.trace.tensor_tap import KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
-from model.transformer.stacks import Transformer
 
 STEPS = 32  # points on the path of integrated gradients
 LONGEST = 48  # source tokens for integrated gradients: their cost grows with the third power
 TOKENS = 2048  # read in one run at most
+NUMBERS = 2**23  # in the result of one run at most
 
 
 def names() -> dict[str, tuple[str, ...]]:
@@ -45,10 +44,11 @@ def names() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class SourceRun:
-    """One request alone: its tokens, what it writes, and what a run of it needs."""
+    """One request alone: what it writes, and how to run copies of it."""
 
-    model: Transformer
-    batch: TokenBatch  # of one row
+    run: Callable[[int, Tap], Tensor]  # copies, through a tap of as many rows: x (copies, T, …)
+    logits: Callable[[Tensor], Tensor]  # of x, row by row: (copies, T, V)
+    width: int  # numbers in a row of x
     recorder: Recorder
     written: Sequence[int]  # row i predicts written[i]
     words: Tensor  # (S,) true where a source token is no special token
@@ -59,30 +59,17 @@ class SourceRun:
         made = [(*one.interventions, *others) for others in more]
         return BatchTap([Recorder((), one.lengths, one.own, each) for each in made])
 
-    def decoded(self, count: int, tap: Tap) -> Tensor:
-        """Run `count` copies; return the decoder's output (count, T, D)."""
-        ids, real, target, target_real = (
-            part.expand(count, -1)
-            for part in (
-                self.batch.source,
-                self.batch.source_real,
-                self.batch.target,
-                self.batch.target_real,
-            )
-        )
-        memory = self.model.encode(ids, real, tap)
-        return self.model.decode(target, target_real, memory, real, tap)
-
     def logprobs(self, x: Tensor) -> Tensor:
-        """Return the log-probability of each written token (N, written) given outputs (N, T, D)."""
+        """Return the log-probability of each written token (N, written) given x (N, T, …)."""
         ids = torch.tensor(self.written, device=x.device)
-        logits = self.model.logits(x[:, : len(ids)])
+        logits = self.logits(x[:, : len(ids)])
         chosen = logits.gather(-1, ids.expand(len(x), -1)[..., None])
         return chosen[..., 0] - logits.logsumexp(dim=-1)
 
     def at_once(self) -> int:
         """Return the number of copies to run in one batch."""
-        return max(1, TOKENS // (self.batch.source.shape[1] + self.batch.target.shape[1]))
+        source, target = (self.recorder.lengths[text] for text in (SOURCE, TARGET))
+        return max(1, min(TOKENS // (source + target), NUMBERS // (target * self.width)))
 
 
 def attribute(run: SourceRun) -> None:
@@ -91,7 +78,7 @@ def attribute(run: SourceRun) -> None:
     if not wanted:
         return
     with torch.inference_mode(False):  # so that gradients can pass
-        alone = replace(run, batch=run.batch.copy(), words=run.words.clone())
+        alone = replace(run, words=run.words.clone())
     found: dict[str, Tensor] = {}
     if OCCLUSION in wanted:
         found[OCCLUSION] = occlusion(alone)
@@ -101,7 +88,7 @@ def attribute(run: SourceRun) -> None:
         found[INTEGRATED] = integrated_gradients(alone)
     if CHANGE in wanted:
         found[CHANGE] = change(alone)
-    behind = run.batch.target.shape[1] - len(run.written)
+    behind = run.recorder.lengths[TARGET] - len(run.written)
     over = {QUERY: TARGET, KEY: SOURCE}
     for name, value in found.items():
         pad = (0, behind) if name == CHANGE else (0, 0, 0, behind)
@@ -122,9 +109,9 @@ def occlusion(run: SourceRun) -> Tensor:
     parts = []
     for start in range(0, len(hidden), run.at_once()):
         some = hidden[start : start + run.at_once()]
-        parts.append(run.logprobs(run.decoded(len(some), run.tap(some))))
+        parts.append(run.logprobs(run.run(len(some), run.tap(some))))
     before, *after = torch.cat(parts).double()
-    found = before.new_zeros(len(run.written), run.batch.source.shape[1])
+    found = before.new_zeros(len(run.written), len(run.words))
     found[:, :own] = (before - torch.stack(after)).T
     return found  # type: ignore[no-any-return]
 
@@ -145,7 +132,7 @@ def integrated_gradients(run: SourceRun) -> Tensor:
 def change(run: SourceRun) -> Tensor:
     """Return f(x) − f(x') (written,), the sum of exact integrated gradients over the tokens."""
     path = Path(run.tap([(), ()]), torch.tensor([0.0, 1.0]), run.words)
-    before, after = run.logprobs(run.decoded(2, path)).double()
+    before, after = run.logprobs(run.run(2, path)).double()
     return after - before  # type: ignore[no-any-return]
 
 
@@ -199,12 +186,13 @@ class _AtSource(Tap):
 def slopes(run: SourceRun, points: Tensor, moved: Tensor) -> Tensor:
     """Return ∂f/∂x · (x − x') at points of the path, summed over features (N, written, S), float64.
 
-    One run for all points, and one backward pass for each written token: through the decoder's
-    output x, whose row t alone gives f_t, so all rows share one pass through the output matrix.
+    One run for all points, and one backward pass for each written token: through the run's result
+    x, whose row t alone gives f_t. If x is the decoder's output, all rows share one pass through
+    the output matrix.
     """
     path = Path(run.tap([()] * len(points)), points, moved)
     with torch.inference_mode(False), torch.enable_grad():
-        x = run.decoded(len(points), path)
+        x = run.run(len(points), path)
         [held] = path.held
         end = x.detach().requires_grad_()
         [into] = torch.autograd.grad(run.logprobs(end).sum(), end)

@@ -8,6 +8,7 @@ from functools import partial
 from model.adapters.huggingface.rows import Rows
 from model.adapters.request import Adapter, Request
 from model.adapters.validate import check_decode, check_interventions
+from model.adapters.validate_attribution import check_attribution
 from model.adapters.validate_parts import check_range, widths_of
 from model.adapters.validate_patches import check_patches
 from model.errors import Excess, InputError
@@ -30,6 +31,7 @@ def validate(
     """
     tokens = rows.tokens(request)
     target = rows.target(request)
+    check_attribution(request.select, len(tokens), len(target or ()))
     select(request.summarise, adapter.info.places, "summarise")
     check_decode(request.decode, adapter.info.max_tokens)
     _check_prefix(rows, request, tokens)

@@ -69,7 +69,7 @@ def missing(info: ModelInfo, writes: bool, recorded: bool, chat: str) -> dict[st
         "contributions": "not-a-sum" if "lens" in info.capabilities else inner,
         "scores": "unknown-scores" if "lens" in info.capabilities else inner,
         "relevance": "masks-only" if encoder and writes else inner,
-        "attribution": "one-text" if len(info.texts) == 1 else "own-only",
+        "attribution": "one-text" if len(info.texts) == 1 else inner,
         "worksheet": "weights-only",
         "mean": "weights-only",
         "parameters": inner,

@@ -1,8 +1,9 @@
-"""The tensors `inside.…` of a model of `transformers`: logit lens, contributions, relevance."""
+"""The tensors `inside.…` of a model of `transformers`: lens, contributions, relevance, sources."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -25,11 +26,16 @@ from model.adapters.huggingface.scores import scores_of
 from model.adapters.huggingface.streams import install, names_of
 from model.adapters.model_info import ModelInfo
 from model.explain import contrast, logit_lens, score_terms
+from model.explain.attribution import SourceRun, attribute
+from model.explain.attribution import names as attribution_names
 from model.explain.relevance import names as relevance_names
 from model.explain.relevance import relevance
 from model.explain.stream import Stream
 from model.trace.attentions import AttentionInfo
+from model.trace.name_patterns import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, TARGET, Recorder, Tap
+
+EMBEDDING = f"{SOURCE}.embedding"
 
 
 class Inside:
@@ -69,6 +75,8 @@ class Inside:
         # What a masked model fills in is not a text whose probability it could give.
         if self.traced and kind != "encoder":
             able.add("relevance")
+        if self.traced and EMBEDDING in self.forward.streamed:
+            able.add("attribution")
         return able
 
     def parameters(self) -> dict[str, Parameter]:
@@ -87,6 +95,8 @@ class Inside:
             found |= logit_lens.names(self.stream, recorded)
         if "relevance" in info.capabilities:
             found |= relevance_names(self.places)
+        if "attribution" in info.capabilities:
+            found |= attribution_names()
         return found
 
     def contrasts(
@@ -113,22 +123,28 @@ class Inside:
         if self.stream is not None:
             logit_lens.look(self.stream, recorders, predicted)
         for recorder, row, ids in zip(recorders, rows, predicted, strict=True):
-            relevance(self._alone(row), recorder, ids)
+            alone = self._alone(row)
+            relevance(partial(alone, 1), recorder, ids)
+            if not ATTRIBUTIONS.isdisjoint(recorder.select):
+                words = torch.tensor([not token.special for token in row.texts[SOURCE]])
+                width = self.model.config.get_text_config().vocab_size
+                words = words.to(self.model.device)
+                attribute(SourceRun(alone, lambda logits: logits, width, recorder, ids, words))
 
-    def _alone(self, row: Row) -> Callable[[Tap], Tensor]:
-        """Return a function that runs a row alone, padded as it is, and returns its logits."""
+    def _alone(self, row: Row) -> Callable[[int, Tap], Tensor]:
+        """Return a function that runs copies of a row, padded as it is; it returns logits."""
 
-        def given(text: str) -> tuple[Tensor, Tensor]:
+        def given(text: str, count: int) -> tuple[Tensor, Tensor]:
             ids = torch.tensor([row.ids(text)], device=self.model.device)
             real = torch.arange(ids.shape[1], device=ids.device)[None] < row.own[text]
-            return ids, real
+            return ids.expand(count, -1), real.expand(count, -1)
 
-        def run(tap: Tap) -> Tensor:
+        def run(count: int, tap: Tap) -> Tensor:
             if TARGET not in row.texts:
                 [text] = row.texts
-                return self.forward.read(*given(text), tap)
-            read: Encoded = self.forward.encode(*given(SOURCE), tap)
-            return self.forward.decode(read, *given(TARGET), tap)
+                return self.forward.read(*given(text, count), tap)
+            read: Encoded = self.forward.encode(*given(SOURCE, count), tap)
+            return self.forward.decode(read, *given(TARGET, count), tap)
 
         return run
 

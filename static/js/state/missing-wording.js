@@ -17,7 +17,6 @@ const REASONS = {
   "other-scoring": (t) => t("The scores of this model are not a multiple of q · k."),
   "unknown-scores": (t) => t("The scores of this model are not known to be a sum of products."),
   "own-code": (t) => t("This model computes its attention in code of its own."),
-  "own-only": (t) => t("This is computed only for models in Headlight’s own format."),
   "no-means": (t) => t("The means of this model’s heads are not known."),
   "no-template": (t) => t("This model has no chat template."),
   "bad-template": (t) => t("The chat template of this model cannot be used."),
