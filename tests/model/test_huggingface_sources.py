@@ -72,7 +72,8 @@ class Library:
             logits = self.model(
                 input_ids=self.ids, attention_mask=mask, decoder_input_ids=self.read
             ).logits[0]
-        return logits.log_softmax(-1)[range(len(self.written)), self.written]
+        found: Tensor = logits.log_softmax(-1)[range(len(self.written)), self.written]
+        return found
 
     def entered(self) -> Tensor:
         """Return the input of the first layer (1, S, D)."""
@@ -83,7 +84,12 @@ class Library:
 
     def slopes(self, x: Tensor) -> Tensor:
         """Return ∂f/∂x (written, S, D)."""
-        return torch.autograd.functional.jacobian(self, x)[:, 0]
+        found: Tensor = torch.func.jacrev(self)(x)[:, 0]
+        return found
+
+
+def close(a: Tensor, b: Tensor) -> None:
+    torch.testing.assert_close(a, b, atol=2e-4, rtol=1e-3)
 
 
 def found(trace: Trace, name: str) -> Tensor:
@@ -99,26 +105,22 @@ def test_they_are_what_the_librarys_own_model_says(name: str, folders: Path) -> 
     x, embedding = library.entered(), found(trace, "source.embedding")
     words = torch.tensor([not token.special for token in trace.texts["source"]])
     assert words.any()
-    close = {"atol": 2e-4, "rtol": 1e-3}
-
     slopes = library.slopes(x)
-    torch.testing.assert_close(
-        found(trace, GRADIENT_INPUT), (slopes * embedding).sum(-1), check_dtype=False, **close
-    )
+    close(found(trace, GRADIENT_INPUT), (slopes * embedding).sum(-1))
     with torch.no_grad():
         plain = library()
         without = torch.stack([library(hidden=at) for at in range(len(words))], dim=1)
-    torch.testing.assert_close(found(trace, OCCLUSION), plain[:, None] - without, **close)
+    close(found(trace, OCCLUSION), plain[:, None] - without)
 
     step = embedding * words[:, None]
     total = torch.zeros(len(library.written), len(words))
     for point in range(STEPS):
         back = 1 - (point + 0.5) / STEPS
         total += (library.slopes(x - back * step) * step).sum(-1) / STEPS
-    torch.testing.assert_close(found(trace, INTEGRATED), total, **close)
+    close(found(trace, INTEGRATED), total)
     with torch.no_grad():
         changed = plain - library(x - step)
-    torch.testing.assert_close(found(trace, CHANGE), changed, **close)
+    close(found(trace, CHANGE), changed)
     assert found(trace, OCCLUSION).abs().max() > 1e-3
 
 
@@ -136,11 +138,10 @@ def test_they_are_the_same_alone_in_company_and_padded(name: str, folders: Path)
     for key in sorted(ATTRIBUTIONS):
         value = found(alone, key)
         assert not torch.allclose(value, found(plain, key), atol=1e-5), "the change counts"
-        close = {"atol": 2e-4, "rtol": 1e-3}
-        torch.testing.assert_close(found(together, key), value, **close)
+        close(found(together, key), value)
         rows, cols = value.shape[0], value.shape[-1]
         inner = found(wide, key)[:rows] if value.ndim == 1 else found(wide, key)[:rows, :cols]
-        torch.testing.assert_close(inner, value, **close)
+        close(inner, value)
 
 
 def test_what_cannot_be_attributed_is_said(folders: Path) -> None:
