@@ -149,6 +149,15 @@ def test_a_change_is_restricted_to_rows(workspace: Workspace) -> None:
     assert not overflow(workspace.page, workspace.page.viewport_size["width"])  # type: ignore[index]
 
 
+def test_a_borrowed_pattern_stays_that_of_all_rows(workspace: Workspace) -> None:
+    freeze = OFF | {"do": {"freeze": {"source": "The dog sleeps."}}}
+    heat = OFF | {"do": {"temperature": 2}}
+    workspace.open(**START, query=1, interventions=json.dumps([freeze, heat]))
+    workspace.find(".of-head").get_by_label("only at some tokens").check()
+    assert said(workspace) == [freeze, heat | {"rows": [1]}]
+    matches(workspace)
+
+
 def test_edges_are_cut_as_one_change(workspace: Workspace) -> None:
     workspace.open(**START, query=1, key=4)
     cell = workspace.find(".of-cell")

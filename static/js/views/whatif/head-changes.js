@@ -25,7 +25,9 @@ export function headChanges(context) {
   const change = (what) => ({ ...at(), ...rows.named(), do: what });
   const rows = rowChoice(context, (before, after) => {
     const old = [change("zero"), change({ temperature: 1 }), scaled(1)].flatMap((one) => found(restricted(one, before)) ?? []);
-    if (old.length && kindOf(old[0]) !== "freeze") replace(old, (one) => restricted(one, after));
+    // A borrowed pattern is of all rows.
+    const kept = old.filter((one) => kindOf(one) !== "freeze");
+    if (kept.length) replace(kept, (one) => restricted(one, after));
     refresh();
   });
 

@@ -49,7 +49,6 @@ export function stepEnd({ store, source }, names, chosen, told) {
     element,
     tokens: () => tokens,
     problem: () => problem,
-    stop: asker.stop,
     /** @param {string} text @param {number} row @param {boolean} still */
     show(text, row, still) {
       if (!still) void look(text);
