@@ -175,14 +175,15 @@ async def test_it_has_the_replies_that_its_views_draw(
     client: httpx.AsyncClient, kept: bool
 ) -> None:
     residual = {**DOG, "source": "A bird.", "select": ["encoder.0.self.weights", "*.residual"]}
-    body = {"state": STATE, "asks": [MATRICES, {"trace": DOG}, {"trace": residual}]}
+    map_ = {"sweep": {"source": "A bird.", "over": "sublayers"}}
+    body = {"state": STATE, "asks": [MATRICES, map_, {"trace": DOG}, {"trace": residual}]}
     if kept:
         made = (await client.post("/api/shares", json=body)).json()
         page = (await client.get(f"/s/{made['id']}/handout.html")).text
     else:
         page = (await client.post("/api/handout", json=body)).text
     share = Reply.metadata(trace_in(page))["share"]
-    assert share["asks"] == [{"trace": DOG}, {"trace": residual}], "no view of it draws W_q"
+    assert share["asks"] == [{"trace": DOG}, {"trace": residual}], "what its views draw"
     live = (await client.post("/api/trace", json=DOG)).json()
     held = Reply.parse(numbers_in(page, "trace-ask-0"))
     assert held.document["tokens"] == live["tokens"]

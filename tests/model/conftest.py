@@ -69,6 +69,12 @@ def tiny(bundle: Path) -> EncoderDecoder:
     return EncoderDecoder(load_bundle(bundle), "tiny")
 
 
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tiny models of `transformers` are saved, each in a folder of its name."""
+    return tmp_path_factory.mktemp("hf")
+
+
 @pytest.fixture(scope="session")
 def shared(common: Path) -> Path:
     """The folder in which a model learns to count, once for all processes."""

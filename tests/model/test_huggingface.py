@@ -5,7 +5,6 @@ where one row is padded.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.adapter import HuggingFace
 from model.adapters.request import Request, Trace
 from model.errors import InputError
 from model.trace.attentions import CROSS
 from model.trace.interventions import Cell, Intervention
-from tests.model.tiny_huggingface import TINY, make
+from tests.model.opened_huggingface import opened
+from tests.model.tiny_huggingface import TINY
 
 hf: Any = pytest.importorskip("transformers")
 
@@ -30,16 +30,6 @@ EAGER += ["fsmt", "led", "prophetnet"]
 RECORDED = [name for name in TINY if name not in EAGER]
 # These report weights in another form, which another test compares.
 SAME_FORM = [name for name in TINY if name not in ("led", "prophetnet")]
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hf")
-
-
-@cache
-def opened(folder: Path) -> HuggingFace:
-    return load_huggingface(make(folder.name, folder), "cpu", folder.name)
 
 
 def requests(adapter: HuggingFace, **options: Any) -> list[Request]:

@@ -1,17 +1,16 @@
 """Decoding with a cache of keys and values gives what reading everything at each step gives."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.adapter import HuggingFace
 from model.adapters.other_runs import Patch
 from model.adapters.request import Decode, Request
 from model.decode.steps import SearchStep
 from model.trace.interventions import Cell, Intervention
-from tests.model.tiny_huggingface import make
+from tests.model.opened_huggingface import opened
 
 pytest.importorskip("transformers")
 
@@ -25,16 +24,6 @@ METHODS = [
     Decode("beam", beam=3, max_tokens=7),
     Decode("sample", seed=3, max_tokens=9),
 ]
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hf")
-
-
-@cache
-def opened(folder: Path) -> HuggingFace:
-    return load_huggingface(make(folder.name, folder), "cpu", folder.name)
 
 
 def steps(adapter: HuggingFace, request: Request, cached: bool) -> list[SearchStep]:

@@ -1,7 +1,6 @@
 """Changes of sublayers and units of models of `transformers`, against the library with hooks."""
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
 from model.adapters.request import Request
 from model.adapters.sweep import sweep
 from model.errors import InputError
 from model.trace.interventions import Intervention
-from tests.model.tiny_huggingface import TINY, make
+from tests.model.opened_huggingface import opened
+from tests.model.tiny_huggingface import TINY
 
 hf: Any = pytest.importorskip("transformers")
 
@@ -30,16 +29,6 @@ NETWORKS = {
         "decoder.block.1.layer.2.DenseReluDense.wo",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hf")
-
-
-@cache
-def opened(folder: Path) -> HuggingFace:
-    return load_huggingface(make(folder.name, folder), "cpu", folder.name)
 
 
 @torch.inference_mode()

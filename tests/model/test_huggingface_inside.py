@@ -1,6 +1,5 @@
 """Lens, contributions and relevance of models of `transformers`, each computed in another way."""
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
 from model.adapters.request import Request, Trace
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
 from model.trace.name_patterns import ATTRIBUTIONS
-from tests.model.tiny_huggingface import TINY, make
+from tests.model.opened_huggingface import opened
+from tests.model.tiny_huggingface import TINY
 
 hf: Any = pytest.importorskip("transformers")
 
@@ -24,16 +23,6 @@ EXACT += ["t5", "bart", "marian", "m2m100"]
 # The output is not linear: a head of several layers, or a soft cap.
 LENS = ["bert", "roberta", "modernbert", "gemma2", "t5gemma"]
 TERMS = ("self", "cross", "ffn", "bias", "norm", "embedding", "position")
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hf")
-
-
-@cache
-def opened(folder: Path) -> HuggingFace:
-    return load_huggingface(make(folder.name, folder), "cpu", folder.name)
 
 
 @torch.inference_mode()

@@ -1,7 +1,6 @@
 """Models of `transformers` at many lengths, without a registered mask, and with changed heads."""
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,24 +18,15 @@ from model.adapters.request import Request, Trace
 from model.adapters.sweep import sweep
 from model.trace.attentions import CROSS
 from model.trace.interventions import Intervention
+from tests.model.opened_huggingface import opened
 from tests.model.tiny_huggingface import TINY, make
 
 LENGTHS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 63, 64]
 MOST = 64  # the models' maximum; T5 has none of its own
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("lengths")
-
-
 def close(found: Tensor, expected: Tensor, atol: float = 1e-5) -> None:
     torch.testing.assert_close(found, expected, atol=atol, rtol=10 * atol)
-
-
-@cache
-def opened(folder: Path) -> HuggingFace:
-    return load_huggingface(make(folder.name, folder), "cpu", folder.name)
 
 
 def of_length(adapter: HuggingFace, length: int) -> str | None:

@@ -1,14 +1,12 @@
 """The terms of scores of models of `transformers`."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
 from model.adapters.request import Request
 from model.errors import InputError
-from tests.model.tiny_huggingface import make
+from tests.model.opened_huggingface import opened
 
 pytest.importorskip("transformers")
 
@@ -17,16 +15,6 @@ LONG = "The cat sat on the mat. A dog ran after the cat, and it didn't stop."
 SPLIT = {"gpt2": 2, "neox": 2, "llama": 2, "mistral": 2, "qwen3": 2, "gemma3": 2, "gpt-oss": 2}
 SPLIT |= {"t5": 8, "bart": 8, "m2m100": 8, "bert": 2, "modernbert": 3}
 ROTARY = ["llama", "qwen3", "neox"]
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hf")
-
-
-@cache
-def opened(folder: Path) -> HuggingFace:
-    return load_huggingface(make(folder.name, folder), "cpu", folder.name)
 
 
 @pytest.mark.parametrize("name", SPLIT)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +9,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
 from model.adapters.request import Request, Trace
 from model.errors import InputError
 from model.explain.attribution import LONGEST, STEPS
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import ATTRIBUTIONS, CHANGE, GRADIENT_INPUT, INTEGRATED, OCCLUSION
-from tests.model.tiny_huggingface import TINY, make
+from tests.model.opened_huggingface import opened
+from tests.model.tiny_huggingface import TINY
 
 hf: Any = pytest.importorskip("transformers")
 
 MODELS = ["t5", "bart", "marian", "m2m100", "t5gemma"]
 ALL = (*sorted(ATTRIBUTIONS), "source.embedding")
 ASKED = Request("The cat sat on the mat.", target="A dog ran.", select=ALL)
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hf")
-
-
-@cache
-def opened(folder: Path) -> HuggingFace:
-    return load_huggingface(make(folder.name, folder), "cpu", folder.name)
 
 
 class Library:

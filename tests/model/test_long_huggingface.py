@@ -9,7 +9,8 @@ from model.adapters.huggingface.adapter import HuggingFace
 from model.adapters.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
-from tests.model.test_huggingface import EAGER, LONG, RECORDED, eager, opened
+from tests.model.opened_huggingface import opened
+from tests.model.test_huggingface import EAGER, LONG, RECORDED, eager
 
 pytest.importorskip("transformers")
 
