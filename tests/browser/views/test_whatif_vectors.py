@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.legible import overflow
 from tests.browser.views.machine import SOURCE, START, said, trace
+from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 
 FATHER = SOURCE.replace("mother", "father")
@@ -74,6 +75,24 @@ def test_what_is_added_can_be_changed_and_taken_away(workspace: Workspace) -> No
     on.uncheck()
     assert said(workspace) == []
     expect(workspace.find("#changes")).to_be_hidden()
+
+
+def test_tokens_that_could_not_be_had_are_asked_for_again(
+    workspace: Workspace, watch: Watch
+) -> None:
+    watch.expect("net::ERR|Failed to load")
+    workspace.open(**START)
+    workspace.settled()
+    workspace.page.route("**/api/trace", lambda route: route.abort())
+    panel = workspace.find(".of-vector")
+    panel.locator("summary").click()
+    expect(panel.get_by_role("alert")).to_be_visible()
+    expect(panel.get_by_label("add this vector")).to_be_disabled()
+    panel.locator("summary").click()
+    workspace.page.unroute("**/api/trace")
+    opened(workspace)
+    expect(panel.get_by_role("alert")).to_be_hidden()
+    expect(panel.get_by_label("add this vector")).to_be_enabled()
 
 
 def test_it_fits_a_phone_and_asks_nothing_before_it_is_opened(workspace: Workspace) -> None:

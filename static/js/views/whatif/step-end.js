@@ -49,6 +49,10 @@ export function stepEnd({ store, source }, names, chosen, told) {
     element,
     tokens: () => tokens,
     problem: () => problem,
+    /** Ask again for tokens that could not be had. */
+    retry() {
+      if (problem) known = "";
+    },
     /** @param {string} text @param {number} row @param {boolean} still */
     show(text, row, still) {
       if (!still) void look(text);

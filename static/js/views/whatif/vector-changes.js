@@ -54,7 +54,7 @@ export function vectorChanges(context) {
     on.element,
   );
   place.addEventListener("change", () => edit({ at: place.value, rows: null }));
-  element.addEventListener("toggle", refresh);
+  element.addEventListener("toggle", () => (from.retry(), to.retry(), refresh()));
 
   /** Where vectors can be added: in what reads the typed text, before and after each layer. */
   function places() {
