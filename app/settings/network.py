@@ -1,0 +1,93 @@
+"""Addresses, limits of connections, and logs."""
+
+from ipaddress import ip_network
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from app.settings.part import Part
+
+
+class NetworkSettings(Part):
+    """Where to listen, whom to trust, and what one client may take."""
+
+    host: str = Field(
+        default="0.0.0.0", description="Address to listen on; 127.0.0.1 accepts only this machine."
+    )
+    port: int = Field(
+        default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
+    )
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s?#]+$",
+        description="Address that share links begin with; by default, that of the request.",
+    )
+    allowed_hosts: str = Field(
+        default="",
+        pattern=r"^((\*\.)?[A-Za-z0-9_.:\[\]-]+(,(\*\.)?[A-Za-z0-9_.:\[\]-]+)*|\*)?$",
+        description="Host names to accept, besides IP addresses and local names: name,*.name,…",
+    )
+    trusted_proxies: str = Field(
+        default="",
+        description="Addresses or networks of proxies to accept X-Forwarded-For and -Proto from.",
+    )
+    public: bool = Field(
+        default=False, description="On the internet: named hosts only, lower limits, HSTS."
+    )
+    metrics: bool = Field(default=False, description="Serve /metrics for Prometheus.")
+    log: Literal["text", "json"] = Field(
+        default="text", description="Readable log lines, or one JSON object per line."
+    )
+    log_requests: bool = Field(default=False, description="Log one line per request.")
+    max_body_bytes: int = Field(default=250_000, ge=1_000, description="Size of a request's body.")
+    max_clients_per_address: int = Field(
+        default=64, ge=1, description="Pages at one address that count as separate clients."
+    )
+    max_connections: int = Field(default=1_000, ge=1, description="Connections at once; then 503.")
+    max_head_bytes: int = Field(
+        default=131_072, ge=1_024, description="Size of a request line with its headers; then 431."
+    )
+    max_request_seconds: float = Field(
+        default=30.0, gt=0, description="Time for a request to arrive; then 408."
+    )
+    max_stall_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        description="Longest wait for a client that does not read its reply.",
+    )
+    max_unsent_bytes: int = Field(
+        default=500_000_000,
+        ge=1_000_000,
+        description="Bytes of replies buffered for slow clients; then the slowest is disconnected.",
+    )
+    max_cache_bytes: int = Field(
+        default=256_000_000, ge=0, description="Bytes of replies kept in memory."
+    )
+
+    @field_validator("public")
+    @classmethod
+    def _with_a_name(cls, value: bool, about: ValidationInfo) -> bool:
+        hosts, url = (about.data.get(name) for name in ("allowed_hosts", "public_url"))
+        if value and (hosts == "*" or not (hosts or url)):
+            raise ValueError("HEADLIGHT_ALLOWED_HOSTS or HEADLIGHT_PUBLIC_URL must name the host")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _of_addresses(cls, value: str) -> str:
+        for one in filter(None, value.split(",")):
+            ip_network(one.strip())
+        return value
+
+    @property
+    def hosts(self) -> list[str]:
+        """The configured hosts, including that of the public address."""
+        named = [name for name in self.allowed_hosts.split(",") if name]
+        public = urlsplit(self.public_url).hostname if self.public_url else None
+        return [*named, f"[{public}]" if ":" in public else public] if public else named
+
+    @property
+    def proxies(self) -> list[str]:
+        """Addresses and networks of the trusted proxies."""
+        return [one.strip() for one in self.trusted_proxies.split(",") if one.strip()]
