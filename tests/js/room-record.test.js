@@ -25,9 +25,9 @@ test("of a lesson, figures are items, and what the teacher changed in one is a l
   assert.deepEqual(links(shown), ["/learn/masks", "/learn/masks#figure-1", "/?source=Own&layer=2", "/lab?x=1_0&w_q=1", "/learn/masks"]);
 });
 
-test("of a formula, models of the zoo and a run, the figure itself is the item", () => {
+test("a formula and models of the zoo stay in their lesson, as they were changed; of a run, the lesson's figure is the item", () => {
   const shown = states([0, "/learn/scores?shows=show%3Dwhy%26f_dk%3D3#figure-1"], [5, "/learn/order?shows=task%3Dreverse%26models%3Dreverse%26length%3D12%26seed%3D2#figure-5"], [9, "/learn/training?shows=run%3Dabc%26step%3D38#figure-1"]);
-  assert.deepEqual(links(shown), ["/learn/scores#figure-1", "/learn/order#figure-5", "/learn/training#figure-1"]);
+  assert.deepEqual(links(shown), ["/learn/scores?shows=show%3Dwhy%26f_dk%3D3#figure-1", "/learn/order?shows=task%3Dreverse%26models%3Dreverse%26length%3D12%26seed%3D2#figure-5", "/learn/training#figure-1"]);
 });
 
 test("items of a collection are what they link to; what cannot be an item is left out", () => {

@@ -40,11 +40,16 @@ export function recorded(states, collections = {}) {
 function itemOf(link, collections) {
   const { pathname, searchParams, hash, search } = new URL(link, HOME);
   const shows = searchParams.get("shows");
-  // What the workspace or the lab can show is an item of its own; of others, the figure as it is.
-  const own = shows && itemOf(`${new URLSearchParams(shows).has("x") ? "/lab" : "/"}?${shows}`, collections);
+  const state = new URLSearchParams(shows ?? "");
+  // What the workspace or the lab can show is an item of its own.
+  const own = shows && itemOf(`${state.has("x") ? "/lab" : "/"}?${shows}`, collections);
   if (own) return own;
   const [, kind, id] = pathname.split("/");
-  if (kind === "learn") return { key: pathname + hash, link: pathname + (hash.startsWith("#figure-") ? hash : "") };
+  if (kind === "learn") {
+    // Others stay in the lesson: a formula, models of the zoo; a run is deleted an hour later.
+    const kept = shows && !state.has("run") ? `?${new URLSearchParams({ shows })}` : "";
+    return { key: pathname + hash, link: pathname + (hash.startsWith("#figure-") ? kept + hash : "") };
+  }
   if (kind === "c") {
     const item = collections[id]?.[Number(hash.replace("#item-", "")) - 1];
     return item ? itemOf(item, {}) : null;
