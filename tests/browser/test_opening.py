@@ -102,6 +102,16 @@ def test_each_example_shows_what_its_name_says(workspace: Workspace, lang: str) 
         assert all(one.rstrip("₁₂") in key for one in keys)
 
 
+def test_a_line_across_a_row_of_words_is_faint_behind_them(workspace: Workspace) -> None:
+    workspace.page.set_viewport_size({"width": 390, "height": 844})
+    arrive(workspace)
+    words = workspace.find(".words li")
+    tops = words.evaluate_all("words => words.map((word) => word.getBoundingClientRect().top)")
+    assert len({*tops}) > 2, "the words of a side are in several rows"
+    for colour in words.evaluate_all("words => words.map((w) => getComputedStyle(w).background)"):
+        assert re.search(r"/ 0\.[89]\d*\)", colour), colour
+
+
 def test_it_plays_until_it_is_touched(workspace: Workspace) -> None:
     workspace.page.emulate_media(reduced_motion="no-preference")
     arrive(workspace)
