@@ -172,7 +172,7 @@ PAGES = {
     "train": Page(
         [*FRAME, *FIGURE, "parts/run", "chrome/place-bar"], [*NARROW, "pages/train", "access"]
     ),
-    "room": Page(["pages/workspace"], ["pages/room", "access"], views=[]),
+    "room": Page(["pages/workspace", "chrome/disclosure"], ["pages/room", "access"], views=[]),
     "docs": Page([], ["pages/docs"], views=[]),
     "problem": Page([], ["pages/workspace"], views=[]),
 }

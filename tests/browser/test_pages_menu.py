@@ -1,0 +1,58 @@
+"""The menu of the other pages, where a header has no room for their names."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import violations
+from tests.servers import AppServer
+
+# Each page, and its own name.
+PATHS = {
+    "/learn": "Lessons",
+    "/learn/order": None,
+    "/lab": "By hand",
+    "/zoo": "Zoo",
+    "/heads/en-zh": "Heads",
+    "/heads/en-zh/encoder.1.self/1": None,
+    "/train": "Train",
+    "/room": None,
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_a_narrow_page_leads_to_all_others(
+    new_page: Page, live_server: AppServer, path: str, width: int
+) -> None:
+    new_page.set_viewport_size({"width": width, "height": 700})
+    new_page.goto(f"{live_server.url}{path}")
+    opener = new_page.get_by_role("button", name="Pages", exact=True)
+    opener.click()
+    menu = new_page.locator("#pages-panel")
+    names = {"Workspace", "Lessons", "By hand", "Zoo", "Heads", "Train"}
+    assert sorted(menu.locator("b").all_inner_texts()) == sorted(names - {PATHS[path]})
+    box = menu.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    new_page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(opener).to_be_focused()
+
+
+def test_its_lines_are_links_in_the_same_language(new_page: Page, live_server: AppServer) -> None:
+    new_page.set_viewport_size({"width": 390, "height": 700})
+    new_page.goto(f"{live_server.url}/zoo?lang=zh")
+    new_page.locator("[popovertarget]").click()
+    assert violations(new_page) == []
+    new_page.locator("#pages-panel a[href^='/lab']").click()
+    expect(new_page).to_have_url(re.compile(r"/lab\?lang=zh"))
+
+
+def test_a_wide_page_has_their_names_instead(new_page: Page, live_server: AppServer) -> None:
+    new_page.set_viewport_size({"width": 1280, "height": 700})
+    new_page.goto(f"{live_server.url}/zoo")
+    expect(new_page.locator("[popovertarget]")).to_be_hidden()
+    expect(new_page.get_by_role("link", name="Lessons")).to_be_visible()
