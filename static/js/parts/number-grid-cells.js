@@ -91,6 +91,6 @@ function cell(shown, { id, name, t, picked }, { text, i, j, style }) {
       "aria-invalid": String(Boolean(why)),
       ...(why ? { "aria-describedby": `${id}-${i}-${j}` } : {}),
     }),
-    why && el("span", { className: "why", id: `${id}-${i}-${j}` }, why),
+    why && el("span", { className: "hidden", id: `${id}-${i}-${j}` }, why),
   );
 }

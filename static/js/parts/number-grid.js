@@ -8,6 +8,7 @@ import { copied, pasted } from "../lib/cells.js";
 import { h, write } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { onArrows, within } from "./arrow-keys.js";
+import { createCellNote } from "./cell-note.js";
 import { described } from "./number-grid-cells.js";
 
 /** @typedef {import("../lib/cells.js").Cells} Cells */
@@ -38,6 +39,10 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
   const table = h("table", { className: "number-grid", role: "grid", "aria-label": name });
   const says = h("p", { className: "pasted", hidden: true });
   const pick = picking();
+  const note = createCellNote(table, (cell) => {
+    const at = placeOf(cell);
+    return at ? shown.why(...at) : "";
+  });
   /** @type {Shown} */
   let shown;
   let moving = false;
@@ -46,6 +51,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
   function show(next) {
     shown = next;
     render(table, ...described(next, { id, name, t, picked: pick.holds }));
+    note.refresh();
   }
   /** @type {Grid} */
   const grid = {
@@ -94,7 +100,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
     announce([t("{rows} × {cols} pasted", { rows, cols }), ...notes].join(". "));
   }
   bindClipboard(table, grid, onGrow, toldOf);
-  return { element: table, says, show };
+  return { element: table, notes: [says, note.element], show };
 }
 
 /** @param {Cells} cells */

@@ -1,5 +1,6 @@
 """Cells as in a spreadsheet: typing, keys, copying, pasting, bad numbers."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.lab.by_hand import Lab
@@ -160,3 +161,32 @@ def test_a_bad_cell_keeps_what_was_typed_and_says_why(lab: Lab) -> None:
     cell.fill("0.1")
     expect(cell).to_have_attribute("aria-invalid", "false")
     lab.expect_row("Value vectors", 1, ["0", "1", "0.1000"])
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_moves_while_a_number_is_typed(lab: Lab, width: int) -> None:
+    lab.page.set_viewport_size({"width": width, "height": 844})
+    lab.open()
+    cell, note = lab.cell("x", 0, 1), lab.page.locator(".cell-note:popover-open")
+    places = "boxes => boxes.map((box) => JSON.stringify(box.getBoundingClientRect()))"
+    cell.focus()
+    before = lab.page.locator(".matrix-box").evaluate_all(places)
+    for text in ("", "-", "1/", "abc"):
+        cell.fill(text)
+        expect(cell).to_have_attribute("aria-invalid", "true")
+        expect(note).to_have_text(
+            "Not a number. Write 0.5, −2 or 1/3." if text else "Type a number."
+        )
+        assert lab.page.locator(".matrix-box").evaluate_all(places) == before
+        table, shown = lab.page.locator(".is-x table").bounding_box(), note.bounding_box()
+        assert table
+        assert shown
+        assert shown["y"] > table["y"] + table["height"], "no cell is covered"
+        assert shown["x"] + shown["width"] <= width
+    lab.page.keyboard.press("Tab")
+    expect(note).to_have_count(0)
+    cell.focus()
+    expect(note).to_have_count(1)
+    lab.page.keyboard.press("Escape")
+    cell.fill("2")
+    expect(note).to_have_count(0)

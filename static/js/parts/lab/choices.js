@@ -98,6 +98,7 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
     event.preventDefault();
     step(key === "y" || event.shiftKey ? "redo" : "undo");
   });
+  let last = "";
   const conventions = { row: t("rows, x W"), column: t("columns, W x") };
   const numbers = { decimals: t("decimals"), fractions: t("fractions") };
   const words = (/** @type {Lab} */ lab) =>
@@ -116,6 +117,8 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
     show(lab, past) {
       if (only) return render(element, few(only, lab));
       const id = matching(lab);
+      // It stays while numbers are changed: otherwise all below would move at the first key.
+      last = id || last;
       const shown = beside?.shown() ?? "";
       const examples = { "": t("your own"), ...Object.fromEntries(Object.entries(PRESETS).map(([one, { name }]) => [one, name(t)])) };
       const menus = option("preset", t("Example"), examples, shown || id, beside ? { [beside.label]: beside.names } : {});
@@ -130,7 +133,7 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
         words(lab),
         el("button", { key: "more", type: "button", className: "button lab-more", "aria-expanded": String(open), "data-more": "" }, t("Mechanisms and sizes")),
         el("hr", {}),
-        id && el("p", { className: "about" }, PRESETS[id].about(t)),
+        last && el("p", { className: "about" }, t("The example: {says}", { says: PRESETS[last].about(t) })),
         el(
           "div",
           { className: `lab-parts${open ? " open" : ""}` },

@@ -52,7 +52,7 @@ export function createMatrices(page, { get, change, fixed, own, offered }) {
     });
     const called = name === "padding" ? [t("Padding")] : subscript(printed(name));
     const [title, size] = [h("h2", {}, ...called), h("span", { className: "size" })];
-    const box = h("div", { className: `matrix-box is-${name}`, "data-of": name }, h("div", { className: "box-head" }, title, size), h("div", { className: "scrolled" }, grid.element), grid.says);
+    const box = h("div", { className: `matrix-box is-${name}`, "data-of": name }, h("div", { className: "box-head" }, title, size), h("div", { className: "scrolled" }, grid.element), ...grid.notes);
     return { element: box, size, grid };
   }
 
