@@ -102,6 +102,23 @@ def test_click_pins_and_escape_unpins(workspace: Workspace) -> None:
     workspace.page.mouse.click(*workspace.cell(1, 2))
     workspace.find("#unpin").click()
     assert "query" not in workspace.link
+    expect(workspace.find("#stage")).to_be_focused()
+
+
+def test_a_row_that_is_pinned_alone_is_above_the_sheet_of_a_phone(workspace: Workspace) -> None:
+    words = "The animal did not cross the street because it was too tired and the street too wide."
+    workspace.page.set_viewport_size({"width": 390, "height": 640})
+    workspace.open(source=words, view="attention", block="encoder.self", head=2)
+    last = workspace.find("#view .labels.rows .label").last
+    last.scroll_into_view_if_needed()
+    last.click()
+    assert "key" not in workspace.link
+    expect(workspace.find("#pair-title")).to_have_text("Pinned row")
+    row, sheet = workspace.find("#view .mark.row"), workspace.find("#inspector")
+    workspace.page.wait_for_function(
+        "([row, sheet]) => row.getBoundingClientRect().bottom <= sheet.getBoundingClientRect().top",
+        arg=[row.element_handle(), sheet.element_handle()],
+    )
 
 
 def test_everything_is_reached_by_keys(workspace: Workspace) -> None:

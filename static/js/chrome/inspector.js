@@ -49,7 +49,10 @@ export function bindInspector(context) {
     store.go({ view: "qkv", ...pair(page), options: { ...page.link.options, terms: true } }, "chosen");
     find(".of-score > summary").focus();
   });
-  find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
+  find("#unpin").addEventListener("click", () => {
+    store.go({ query: null, key: null });
+    find("#stage").focus();
+  });
   for (const button of find("#inspector").querySelectorAll("[data-move]")) {
     button.addEventListener("click", () =>
       move(store, /** @type {HTMLElement} */ (button).dataset.move ?? ""),
@@ -87,7 +90,8 @@ function fill(context, calculation) {
   const { matrix, rows, cols, cover } = read;
   if (at.row >= matrix.rows || at.col >= matrix.cols) return;
   const { by } = litIn(page, store.hovered(), read);
-  write(find("#pair-title"), by === "pin" ? t("Pinned pair") : t("Pair"));
+  const whole = page.link.key === null; // of a pinned row, its largest weight is shown
+  write(find("#pair-title"), by !== "pin" ? t("Pair") : whole ? t("Pinned row") : t("Pinned pair"));
   find("#unpin").toggleAttribute("disabled", page.link.query === null);
   render(find("#pair-query"), step(rows.steps[at.row]));
   render(find("#pair-key"), step(cols.steps[at.col]));

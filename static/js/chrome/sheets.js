@@ -24,11 +24,14 @@ export function bindSheets({ store, t }) {
     render(find("#rail-open"), ...opener(t("Model"), model ? blockName(link.block, t) : ""));
   }
   store.subscribe(({ model, link }) => [model, link.view, link.block], show);
-  // The inspector is a sheet too; the pinned cell stays visible above it.
-  store.subscribe(({ link, trace }) => [link.query, link.key, trace?.id], () => requestAnimationFrame(() => find("#views-open").checkVisibility() && document.querySelector("#view .mark.cell")?.scrollIntoView({ block: "nearest" })));
+  // The inspector is a sheet too; what is pinned stays visible above it.
+  store.subscribe(({ link, trace }) => [link.query, link.key, trace?.id], () => requestAnimationFrame(() => find("#views-open").checkVisibility() && pinned()?.scrollIntoView({ block: "nearest" })));
   show();
   bindBand(store, t);
 }
+
+/** The marked cell, or a row that is pinned alone. */
+const pinned = () => ["cell", "row"].map((kind) => document.querySelector(`#view .mark.${kind}`)).find((mark) => mark?.checkVisibility());
 
 /** @param {string} what @param {string} present */
 const opener = (what, present) => [
