@@ -108,7 +108,7 @@ def test_click_pins_and_escape_unpins(workspace: Workspace) -> None:
 def test_a_row_that_is_pinned_alone_is_above_the_sheet_of_a_phone(workspace: Workspace) -> None:
     words = "The animal did not cross the street because it was too tired and the street too wide."
     workspace.page.set_viewport_size({"width": 390, "height": 640})
-    workspace.open(source=words, view="attention", block="encoder.self", head=2)
+    workspace.open(source=words, view="attention", block="encoder", head=2)
     last = workspace.find("#view .labels.rows .label").last
     last.scroll_into_view_if_needed()
     last.click()

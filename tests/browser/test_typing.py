@@ -145,3 +145,24 @@ def test_line_breaks_are_seen(workspace: Workspace) -> None:
     workspace.open(source="The cat sat. " * 12, view="attention", layer=1, head=2)
     seen, whole = box.evaluate(height)
     assert seen < 40 < whole, "one long line is scrolled"
+
+
+LONG = "The animal did not cross the street because it was too tired and the street was too wide."
+
+
+def test_what_is_cut_off_is_marked_and_a_pinned_token_is_in_view(workspace: Workspace) -> None:
+    workspace.page.set_viewport_size({"width": 1024, "height": 700})
+    workspace.open(source="A cat.", view="attention")
+    marked = "#source[data-after], .chips[data-after], .chips[data-before]"
+    expect(workspace.find(marked)).to_have_count(0)
+    workspace.open(source=LONG, view="attention", block="encoder")
+    expect(workspace.find("#source[data-after]")).to_have_count(1)
+    chips = workspace.find("#source-tokens")
+    expect(chips).to_have_attribute("data-after", "")
+    expect(chips).not_to_have_attribute("data-before", "")
+    workspace.open(source=LONG, view="attention", block="encoder", query=19)
+    expect(chips.locator(".chip").nth(19)).to_be_in_viewport(ratio=1)
+    expect(chips).to_have_attribute("data-before", "")
+    chips.evaluate("(list) => (list.scrollLeft = list.scrollWidth)")
+    expect(chips).not_to_have_attribute("data-after", "")
+    assert workspace.page.evaluate("scrollY") == 0

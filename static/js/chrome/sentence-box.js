@@ -9,6 +9,7 @@ import { exampleName } from "../state/example-names.js";
 import { isFixed } from "../state/share-contents.js";
 import { taskTakes } from "../state/zoo-names.js";
 import { own } from "../data/decode-options.js";
+import { markCutOff } from "./cut-off.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 
@@ -23,6 +24,7 @@ export function bindSentence({ store, figure, t }) {
   const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
   const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
   let said = "";
+  const showCutOff = markCutOff(box, "y");
 
   const typed = bindTyping(box, { say, onEnter: runNow, onInput: fit });
   find("#run").addEventListener("click", runNow);
@@ -35,6 +37,7 @@ export function bindSentence({ store, figure, t }) {
   function fit() {
     box.toggleAttribute("data-lines", box.value.trimEnd().includes("\n"));
     grow(box);
+    showCutOff();
   }
 
   function say() {

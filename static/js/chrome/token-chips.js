@@ -9,6 +9,7 @@ import { continuesAt } from "../data/output.js";
 import { lit } from "../state/highlight.js";
 import { comparison } from "../state/comparison.js";
 import { litTokens } from "../state/heatmap-data.js";
+import { markCutOff, reveal } from "./cut-off.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../state/store.js").Ref} Ref */
@@ -19,10 +20,17 @@ export function bindChips({ store, t }) {
   /** One list per text, the typed one first. */
   const lists = ["#source-tokens", "#target-tokens"].map((id) => find(id));
   const output = find("#output");
+  const cutOff = [...lists.map((list) => markCutOff(list, "x")), markCutOff(output, "y")];
 
   function rebuild() {
     const { trace, model } = store.get();
     if (!trace || !model) return;
+    fill(trace, model);
+    cutOff.forEach((show) => show());
+  }
+
+  /** @param {import("../data/wire.js").Trace} trace @param {import("../data/model.js").ModelInfo} model */
+  function fill(trace, model) {
     if (isLong(trace)) return counted(trace, model.texts);
     const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
     const from = continuesAt(model, trace.output) + 1;
@@ -86,6 +94,7 @@ export function bindChips({ store, t }) {
         const pinned =
           side === block.query ? page.link.query === i : side === block.key && page.link.key === i;
         button.setAttribute("aria-pressed", String(pinned));
+        if (pinned) reveal(lists[n], /** @type {HTMLElement} */ (button));
       });
     }
   }
