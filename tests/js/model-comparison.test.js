@@ -64,6 +64,18 @@ function shown(page) {
 }
 const PLACED = { model_b: "gpt", block_b: "decoder", layer_b: 1, head_b: 0 };
 
+test("B reads the same kind of text as A, unless the link names another model", () => {
+  const zoo = (/** @type {string} */ id, /** @type {string} */ task) => ({ ...GPT, id, zoo: { task } });
+  const [plain, deep, sort] = [zoo("plain", "addition"), zoo("deep", "addition"), zoo("sort", "sort")];
+  const among = (/** @type {any} */ model, choices = {}) => ({ ...page(choices), model, models: [plain, MODEL, deep, sort, GPT] });
+  const ids = (/** @type {Page} */ one) => otherModels(one).map(({ id }) => id);
+  assert.deepEqual(ids(among(MODEL)), ["gpt"]);
+  assert.deepEqual(ids(among(plain)), ["deep"]);
+  assert.deepEqual(ids(among(sort)), []);
+  assert.equal(modelB(among(MODEL, { model_b: "sort" }))?.id, "sort");
+  assert.equal(runB(among(sort)), null);
+});
+
 test("B is the model of the link, else the first other one, never A itself", () => {
   const third = { ...GPT, id: "third" };
   const all = { ...page(), models: [MODEL, GPT, third] };

@@ -45,8 +45,13 @@ import { answer } from "./view-requests.js";
 /** How many changes are listed. */
 const TOLD = 8;
 
-/** The models that can be B. @param {Page} page */
-export const otherModels = ({ models, model }) => models.filter(({ id }) => id !== model?.id);
+/**
+ * The models that can be B: those that read the same kind of text, and that of the link. A model of
+ * the zoo reads the words of its task only.
+ * @param {Page} page
+ */
+export const otherModels = ({ models, model, link }) =>
+  models.filter(({ id, zoo }) => id !== model?.id && (zoo?.task === model?.zoo?.task || id === link.options.model_b));
 
 /** @param {Page} page @returns {ModelInfo | null}  that of the link, else the first other one */
 export function modelB(page) {
