@@ -103,6 +103,9 @@ def test_click_pins_and_escape_unpins(workspace: Workspace) -> None:
     workspace.find("#unpin").click()
     assert "query" not in workspace.link
     expect(workspace.find("#stage")).to_be_focused()
+    workspace.page.mouse.click(*workspace.cell(1, 2))
+    workspace.find("#check-cell").click()
+    expect(workspace.find("#stage")).to_be_focused()
 
 
 def test_a_row_that_is_pinned_alone_is_above_the_sheet_of_a_phone(workspace: Workspace) -> None:

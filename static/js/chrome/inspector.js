@@ -22,6 +22,7 @@ import { answer, parameters } from "../state/view-requests.js";
 import { line, scoreLines } from "./score-lines.js";
 import { createCalculation } from "./calculation.js";
 import { cellBreakdown } from "./cell-breakdown.js";
+import { passFocus } from "./pass-focus.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
@@ -49,10 +50,8 @@ export function bindInspector(context) {
     store.go({ view: "qkv", ...pair(page), options: { ...page.link.options, terms: true } }, "chosen");
     find(".of-score > summary").focus();
   });
-  find("#unpin").addEventListener("click", () => {
-    store.go({ query: null, key: null });
-    find("#stage").focus();
-  });
+  find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
+  passFocus(find("#inspector"), () => find("#stage"));
   for (const button of find("#inspector").querySelectorAll("[data-move]")) {
     button.addEventListener("click", () =>
       move(store, /** @type {HTMLElement} */ (button).dataset.move ?? ""),
