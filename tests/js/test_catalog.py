@@ -58,6 +58,7 @@ TERMS = {
     "走过的路": "所选路径与备选",
     "一样地看|看得一样": "接近均匀分布",
     "已选定的一对": "选中的词元对",
+    "(?<!…)…(?!…)": "……",
     r"(^|[。，：；（])点[“一]": "点击",
 }
 # English phrases that a reader stumbles over; on the right, what to write.

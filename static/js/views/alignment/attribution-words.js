@@ -2,7 +2,7 @@
 
 import { completeness } from "../../compute/source-words.js";
 import { four, two } from "../../lib/numbers.js";
-import { quoted } from "../../draw/token.js";
+import { asKey, asQuery } from "./quoted-words.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/source-words.js").Method} Method */
@@ -34,11 +34,11 @@ const nats = (value) => (Math.abs(value) < 0.005 ? four(value) : two(value));
 export function attributedSentence({ say, t }, { method, found, agree, source, target }, row) {
   if (method === "attention") return [];
   const best = found.hard[row];
-  const written = quoted(target[row]);
+  const written = asQuery(target[row]);
   const said =
     best < 0
       ? say(t("{written}: no source word makes it more probable."), { written })
-      : say(FINDINGS[method](t), { written, source: quoted(source[best]), value: nats(found.soft.values[row * found.soft.cols + best]) });
+      : say(FINDINGS[method](t), { written, source: asKey(source[best]), value: nats(found.soft.values[row * found.soft.cols + best]) });
   const tau = agree?.[row] ?? NaN;
   if (Number.isNaN(tau)) return said;
   const compared = t("Agreement with attention: τ = {tau}.", { tau: two(tau) });

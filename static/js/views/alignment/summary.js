@@ -4,7 +4,7 @@ import { isOff } from "../../state/interventions.js";
 import { taught } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { quoted } from "../../draw/token.js";
+import { asKey, asQuery } from "./quoted-words.js";
 import { attributedRemarks, attributedSentence } from "./attribution-words.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -51,7 +51,7 @@ export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows
  */
 export function sentence({ say, t }, shown, row) {
   const { page, found, by, source, target } = shown;
-  const values = { place: where(page, t), written: quoted(target[row]) };
+  const values = { place: where(page, t), written: asQuery(target[row]) };
   if (shown.method !== "attention") return attributedSentence({ say, t }, shown, row);
   const best = found.hard[row];
   if (page.link.options.of === "head" && isOff(page)) return say(t("{place}: this head is off; it contributes nothing."), values);
@@ -70,7 +70,7 @@ export function sentence({ say, t }, shown, row) {
   if (best < 0) return say(none, values);
   return say(most, {
     ...values,
-    source: quoted(source[best]),
+    source: asKey(source[best]),
     weight: two(found.soft.values[row * found.soft.cols + best]),
   });
 }

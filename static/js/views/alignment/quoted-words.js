@@ -1,0 +1,12 @@
+/** Words in the captions of the alignment view, in the colours of queries and keys. */
+
+import { quoted } from "../../draw/token.js";
+import { el } from "../../lib/render.js";
+
+/** @typedef {import("../../data/tokens.js").Label} Label */
+
+/** @param {Label} written */
+export const asQuery = (written) => el("span", { className: "as-query" }, quoted(written));
+
+/** @param {Label} source */
+export const asKey = (source) => el("span", { className: "as-key" }, quoted(source));
