@@ -47,6 +47,45 @@ def test_the_chosen_sentence_is_drawn_and_opens_in_the_workspace(
     expect(page.locator("#caption")).to_contain_text("cat")
 
 
+def test_a_search_is_in_the_address(page: Page, live_server: AppServer, watch: Watch) -> None:
+    address = f"{live_server.url}/heads/en-zh/encoder.1.self/1"
+    page.goto(address)
+    expect(page.locator("#found button")).to_have_count(11)
+    page.get_by_label("From").fill("cat")
+    page.get_by_label("weight at least").fill("0.1")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#found .from").first).to_have_text("cat")
+    found = page.locator("#found-says").inner_text()
+    assert "query=cat" in page.url
+    assert "weight=0.1" in page.url
+    expect(page.locator("#language")).to_have_attribute("href", re.compile("query=cat.*lang=zh"))
+    page.reload()
+    expect(page.locator("#found-says")).to_have_text(found)
+    expect(page.get_by_label("From")).to_have_value("cat")
+    page.get_by_label("From").fill("nosuchword")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#found-says")).to_have_text("No row of this head matches.")
+    expect(page.locator("#figure")).to_be_hidden()
+    expect(page.locator("#caption")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#found-says")).to_have_text(found)
+    expect(page.locator("#figure [data-drawn]")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#found button")).to_have_count(11)
+    expect(page.get_by_label("From")).to_have_value("")
+
+
+@pytest.mark.parametrize("asked", ["weight=7", "distance=far", "pattern=nosuch"])
+def test_a_search_that_cannot_be_says_why(
+    page: Page, live_server: AppServer, watch: Watch, asked: str
+) -> None:
+    watch.expect("status of 4")
+    page.goto(f"{live_server.url}/heads/en-zh/encoder.1.self/1?{asked}")
+    problem = page.locator(".problem:visible")
+    expect(problem).to_contain_text(asked.split("=")[0])
+    expect(page.locator("#figure")).to_be_hidden()
+
+
 def test_what_cannot_be_loaded_says_so_and_is_tried_again(
     page: Page, live_server: AppServer, watch: Watch
 ) -> None:

@@ -3,12 +3,15 @@
 import { openPage } from "../chrome/requesting-page.js";
 import { createApi } from "../data/api.js";
 import { find } from "../lib/dom.js";
+import { onReturn, pushQuery, readQuery } from "../state/address.js";
 import { served } from "../state/data-sources.js";
 import { exampleFigure } from "./head/example-figure.js";
 import { createList, ofRanking, ofRows } from "./head/found-list.js";
 
 const { lang = "en", model = "", corpus = "", place = "", head = "0", plotly = "", catalog = "" } = find("#head").dataset;
 const at = { model, place, head: Number(head), corpus };
+/** Parts of the address that are the search's, as the API names them. */
+const SEARCHED = ["query", "key", "distance", "weight", "pattern"];
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
@@ -41,13 +44,65 @@ function bindExamples({ page, ask }, api, info) {
     return ask((signal) => api.headExamples(at, by, signal), (found) => list.show(ofRanking(t, found)));
   };
   ranking.addEventListener("change", () => void rank());
+  /** @param {Record<string, string>} wanted */
+  const look = (wanted) => ask((signal) => api.headRows(at, wanted, signal), (found) => list.show(ofRows(t, found)));
+
+  ranking.addEventListener("change", () => {
+    search.reset();
+    keep({});
+    void rank();
+  });
   search.addEventListener("submit", (event) => {
     event.preventDefault();
     const said = [...new FormData(search)].map(([name, value]) => [name, String(value).trim()]);
     const wanted = Object.fromEntries(said.filter(([, value]) => value));
-    void ask((signal) => api.headRows(at, wanted, signal), (found) => list.show(ofRows(t, found)));
+    keep(wanted);
+    void look(wanted);
   });
-  void rank();
+  onReturn(window, restore);
+  restore();
+
+  /** Show what the address asks for. The server checks the values, and says which is wrong. */
+  function restore() {
+    const wanted = searched(readQuery(window));
+    search.reset();
+    for (const [name, value] of Object.entries(wanted)) {
+      const field = search.elements.namedItem(name);
+      if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = value;
+    }
+    list.show({ says: "", items: [] });
+    other(wanted);
+    void (Object.keys(wanted).length ? look(wanted) : rank());
+  }
+}
+
+/** The search in a query string. @param {string} query @returns {Record<string, string>} */
+function searched(query) {
+  const said = new URLSearchParams(query);
+  return Object.fromEntries(SEARCHED.flatMap((name) => (said.get(name) ? [[name, said.get(name) ?? ""]] : [])));
+}
+
+/**
+ * The query string with another search in it.
+ * @param {Record<string, string>} wanted
+ * @param {Record<string, string>} [more]
+ */
+function queryOf(wanted, more = {}) {
+  const rest = [...new URLSearchParams(readQuery(window))].filter(([name]) => !SEARCHED.includes(name));
+  return String(new URLSearchParams({ ...Object.fromEntries(rest), ...wanted, ...more }));
+}
+
+/** Put a search into the address, if it is not there. @param {Record<string, string>} wanted */
+function keep(wanted) {
+  const query = queryOf(wanted);
+  if (query !== queryOf(searched(readQuery(window)))) pushQuery(window, query);
+  other(wanted);
+}
+
+/** The other language shows the same search. @param {Record<string, string>} wanted */
+function other(wanted) {
+  const link = /** @type {HTMLAnchorElement} */ (find("#language"));
+  link.href = `?${queryOf(wanted, { lang: link.hreflang })}`;
 }
 
 void start();

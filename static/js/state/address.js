@@ -99,6 +99,12 @@ export function ownQuery(window) {
 export const writeQuery = (window, query, path) =>
   window.history.replaceState(null, "", (path || window.location.pathname) + (query && `?${query}`));
 
+/** Write a query that Back undoes. @param {Window} window @param {string} query */
+export const pushQuery = (window, query) => window.history.pushState(null, "", `?${query}`);
+
+/** Call `told` on back and forward. @param {Window} window @param {() => void} told */
+export const onReturn = (window, told) => window.addEventListener("popstate", told);
+
 /** The fragment without its "#". It is never sent to a server. @param {Window} window */
 export const readFragment = (window) => window.location.hash.slice(1);
 

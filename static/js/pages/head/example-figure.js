@@ -17,7 +17,7 @@ export function exampleFigure(page, source, info, { model, place, head, lang }) 
   const store = storeOf(linkTo({ ...where, lang, view: "attention" }));
   const open = /** @type {HTMLAnchorElement} */ (find("#open"));
   store.subscribe(({ link }) => link, ({ link }) => (open.href = `/?${format(link, OPTIONS)}`));
-  const root = find("#figure");
+  const [root, shown] = [find("#figure"), find("#shown")];
   const says = h("span", {});
   const retry = h("button", { type: "button", className: "button" }, page.t("Try again"));
   const line = h("p", { className: "problem", role: "alert", hidden: true }, says, " ", retry);
@@ -25,8 +25,11 @@ export function exampleFigure(page, source, info, { model, place, head, lang }) 
   /** @type {ReturnType<typeof createFigure> | null} */
   let figure = null;
   return {
-    /** @param {import("./found-list.js").Item} item */
-    show({ sentence, cell }) {
+    /** @param {import("./found-list.js").Item | null} item  null: none, and no earlier one is left standing */
+    show(item) {
+      shown.hidden = !item;
+      if (!item) return;
+      const { sentence, cell } = item;
       const { source: text, direction, target } = sentence;
       const pinned = cell ?? { query: null, key: null };
       store.go({ source: text, direction, target, ...where, ...pinned });

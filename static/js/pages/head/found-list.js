@@ -12,7 +12,7 @@ import { el, render } from "../../lib/render.js";
 
 /**
  * @param {Pick<import("../../state/types.js").PageContext, "t">} page
- * @param {(item: Item) => void} onShow
+ * @param {(item: Item | null) => void} onShow  null: nothing was found
  */
 export function createList({ t }, onShow) {
   const root = find("#found");
@@ -56,8 +56,9 @@ export function createList({ t }, onShow) {
     show(found) {
       items = found.items;
       render(words, found.says);
-      if (items.length) choose(0);
-      else render(root);
+      if (items.length) return choose(0);
+      render(root);
+      onShow(null);
     },
   };
 }
@@ -79,10 +80,10 @@ export const ofRanking = (t, { examples }) => ({
 
 /**
  * @param {Translate} t
- * @param {import("../../data/head-surveys.js").FoundRows} told
+ * @param {import("../../data/head-surveys.js").FoundRows} reply
  */
 export const ofRows = (t, { rows, sentences, of, found }) => ({
-  says: rows ? t("{rows} rows in {sentences} of {of} sentences; the largest weights first.", { rows, sentences, of }) : t("No row of this head matches."),
+  says: told(t, rows, sentences, of),
   items: found.map(({ sentence, query, key, weight }) => ({
     sentence,
     value: weight,
@@ -90,3 +91,10 @@ export const ofRows = (t, { rows, sentences, of, found }) => ({
     cell: { query: query.index, key: key.index },
   })),
 });
+
+/** @param {Translate} t @param {number} rows @param {number} sentences @param {number} of */
+function told(t, rows, sentences, of) {
+  if (!rows) return t("No row of this head matches.");
+  if (rows === 1) return t("1 row in 1 of {of} sentences.", { of });
+  return t("{rows} rows in {sentences} of {of} sentences; the largest weights first.", { rows, sentences, of });
+}
