@@ -73,6 +73,21 @@ def test_every_form_of_a_frame_has_the_same_slots() -> None:
         assert "{" not in "".join((*(made := filled(frame, random.Random(1))).en, *made.zh))
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        *(("Austrian", "an Austrian"), ("actor", "an actor"), ("Indian", "an Indian")),
+        *(("European", "a European"), ("one", "a one"), ("onion", "an onion"), ("cat", "a cat")),
+    ],
+)
+def test_an_article_agrees_with_the_word_in_the_slot(
+    word: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(slots.SLOTS, "word", lambda chance: lists.copied(word))
+    frame = lists.Said(("He is a {word}.",), ("他是{word}。",))
+    assert filled(frame, random.Random(1)).en[0] == f"He is {said}."
+
+
 def test_lists_are_of_both_languages() -> None:
     for said in (*lists.phrases(), *lists.words()):
         assert not HAN.search("".join(said.en)), said
