@@ -100,6 +100,12 @@ def test_a_line_that_is_no_pair_is_named(tmp_path: Path, monkeypatch: pytest.Mon
         lists._sections("names.txt")
 
 
+def test_a_hashtag_is_no_comment() -> None:
+    tags = [frame for frame in lists.frames() if frame.en[0].startswith("#")]
+    assert tags
+    assert all(frame.en == frame.zh and " " not in frame.en[0] for frame in tags)
+
+
 def test_dates_are_the_same_day() -> None:
     for said in drawn(dates.date):
         en = datetime.strptime(said.en[0], "%B %d, %Y")

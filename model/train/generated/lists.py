@@ -1,6 +1,6 @@
 """Phrases, words, names and frames, read from the lists next to this file.
 
-A line is `English forms = Chinese forms`, with forms separated by "|"; "#" starts a comment.
+A line is `English forms = Chinese forms`, with forms separated by "|"; "# " starts a comment.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _sections(file: str) -> dict[str, tuple[Said, ...]]:
     sections: dict[str, list[Said]] = {}
     heading = ""
     for number, line in enumerate((HERE / file).read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
+        if not line or line.startswith("# "):
             continue
         if line.startswith("[") and line.endswith("]"):
             heading = line[1:-1]
