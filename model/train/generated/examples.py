@@ -22,7 +22,7 @@ SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
 # A slot at the start of a sentence.
 OPENS = re.compile(r"\{(?:field|country|word|landmark|food|festival)\}.* .*[.?!]$")
 ARTICLE = re.compile(r"\b([Aa]) (?i:(?=[aeio])(?!eu|one\b))")  # to become "an"
-SOURCES = {lists.phrases: 4, lists.words: 1, lists.frames: 15}  # relative frequencies
+SOURCES = {lists.phrases: 6, lists.words: 3, lists.frames: 15}  # relative frequencies
 # Slots whose values rarely repeat: the model must learn to copy or convert them.
 VARIED = frozenset(
     [
