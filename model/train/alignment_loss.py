@@ -13,14 +13,14 @@ Shapes: B batch, S source tokens, T target tokens, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from model.bundle.measurements import READS, WRITES
-from model.trace.tensor_tap import Tap
+from model.train.attention_weights import AttentionWeights
 from model.train.data import Corpus, TokenBatch
 from model.transformer.config import ModelConfig
 
@@ -128,28 +128,13 @@ class Guide:
         lexicon = Lexicon.learned(corpus, config.vocabulary)
         return cls(lexicon, config.decoder_layers, weight)
 
-    def loss(self, weights: CrossWeights, batch: TokenBatch) -> Tensor:
+    def loss(self, weights: AttentionWeights, batch: TokenBatch) -> Tensor:
         """Return `weight` times the cross-entropy of links and heads, in nats per target token."""
-        first, last = weights.found[0], weights.found[self.layers - 1]  # (B, H, T, S)
+        cross = weights.found["decoder.cross"]
+        first, last = cross[0], cross[self.layers - 1]  # (B, H, T, S)
         seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
         writes = self.lexicon.links(batch)
         reads = F.pad(writes, (0, 0, 1, 0))[:, :-1]  # a row reads what the row before it predicted
         links = torch.stack([writes, reads], dim=1) * batch.target_real[:, None, :, None]
         nats = -(links * seen.float().clamp(min=1e-9).log()).sum()
         return self.weight * nats / batch.target_real.sum()
-
-
-@dataclass
-class CrossWeights(Tap):
-    """Keeps the cross-attention weights, layer by layer, with their gradients."""
-
-    place: str = ""
-    found: list[Tensor] = field(default_factory=list)
-
-    def at(self, place: str, **over: str) -> Tap:
-        return CrossWeights(place, self.found)
-
-    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
-        if (self.place, name) == ("cross", "weights"):
-            self.found.append(value)
-        return value

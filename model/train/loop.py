@@ -125,7 +125,12 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, options.precision):
             loss, shown = training_loss(
-                self.model, batch, options.label_smoothing, options.r_drop, guide
+                self.model,
+                batch,
+                options.label_smoothing,
+                options.r_drop,
+                guide,
+                options.head_divergence,
             )
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.model.parameters(), options.clip)

@@ -11,8 +11,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.trace.tensor_tap import NULL, Tap
-from model.train.alignment_loss import CrossWeights, Guide
+from model.train.alignment_loss import Guide
+from model.train.attention_weights import AttentionWeights
 from model.train.data import TokenBatch
+from model.train.head_divergence import head_divergence
 from model.transformer.cross_entropy import cross_entropy
 from model.transformer.stacks import Transformer
 
@@ -66,6 +68,7 @@ def training_loss(
     smoothing: float,
     r_drop: float,
     guide: Guide | None = None,
+    divergence_weight: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """Return the loss to minimise, and the cross-entropy alone for the log; nats per target token.
 
@@ -73,12 +76,13 @@ def training_loss(
     spreads ε over the vocabulary (section 5.4).
 
     With R-Drop (Wu et al. 2021) the batch runs twice, with two dropout masks, and the divergence of
-    the two outputs is added. With a guide, the alignment loss of two heads is added.
+    the two outputs is added. With a guide, the alignment loss of two heads is added;
+    the divergence of the encoder's heads is rewarded by `divergence_weight`.
     """
     if r_drop:
         batch = _twice(batch)
-    watch = CrossWeights()
-    tap = watch if guide else NULL
+    watch = AttentionWeights()
+    tap = watch if guide or divergence_weight else NULL
     if r_drop or batch.source.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
         logits, written = answers(model, batch, tap)
         entropy = F.cross_entropy(logits, written, label_smoothing=smoothing)
@@ -91,6 +95,9 @@ def training_loss(
         loss = loss + r_drop * divergence(one, two)
     if guide:
         loss = loss + guide.loss(watch, batch)
+    if divergence_weight:
+        apart = head_divergence(watch.found["encoder.self"], batch.source_real)
+        loss = loss - divergence_weight * apart
     return loss, entropy.detach()
 
 

@@ -31,6 +31,8 @@ class TrainingOptions:
     # Garg et al. 2019
     guide: Annotated[float, "weight of the alignment loss of two heads"] = 0.0
     guide_from: Annotated[int, "first step with the alignment loss"] = 0
+    # Li et al. 2018
+    head_divergence: Annotated[float, "reward for encoder heads that differ"] = 0.0
     # Late dropout: Liu et al. 2023
     dropout_from: Annotated[int, "first step with dropout"] = 0
     clip: Annotated[float, "largest norm of the gradient"] = 1.0
@@ -41,8 +43,9 @@ class TrainingOptions:
         for name in ("batch", "epochs", "every", "patience", "warmup", "average"):
             if (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
-        if self.guide < 0:
-            raise ValueError(f"guide must be at least 0, not {self.guide}")
+        for name in ("guide", "head_divergence"):
+            if (value := getattr(self, name)) < 0:
+                raise ValueError(f"{name} must be at least 0, not {value}")
         if self.cooldown and not self.steps:
             raise ValueError("cooldown needs steps: the number of steps after which the rate is 0")
 

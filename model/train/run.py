@@ -113,9 +113,10 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
 def kernel_for(config: ModelConfig, options: TrainingOptions, device: torch.device) -> str:
     """Return the attention kernel to train with: "fused" if it is equivalent and faster.
 
-    A guide needs the weights; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
+    A guide and head divergence need the weights; on a CPU torch's own kernel is slow in bfloat16
+    (docs/bench.md).
     """
-    blind = config.fusible and not options.guide
+    blind = config.fusible and not (options.guide or options.head_divergence)
     return "fused" if blind and device.type != "cpu" else "explicit"
 
 

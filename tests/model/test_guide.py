@@ -13,11 +13,11 @@ from model.train.alignment_loss import (
     ROUNDS,
     TENSION,
     UNALIGNED,
-    CrossWeights,
     Guide,
     Lexicon,
     prior,
 )
+from model.train.attention_weights import AttentionWeights
 from model.train.data import Corpus, TokenBatch
 from model.train.events import Step
 from model.train.loop import Trainer
@@ -147,7 +147,7 @@ def test_the_loss_by_hand(corpus: Corpus, lexicon: Lexicon) -> None:
     batch = next(iter(corpus.batches(999, 0, 0)))
     shape = len(batch.source), 4, batch.written.shape[1], batch.source.shape[1]
     layers = torch.rand(2, *shape)
-    watch = CrossWeights()
+    watch = AttentionWeights()
     for layer, weights in enumerate(layers):
         here = watch.at("decoder").at(str(layer))
         here.at("self")("weights", weights + 1, ())
@@ -174,7 +174,7 @@ def test_it_is_added_to_what_is_minimised(
     for weight in (1.0, 3.0):
         loss, shown = training_loss(model, batch, 0.1, r_drop, Guide(lexicon, 2, weight))
         guide = Guide(lexicon, 2)
-        watch = CrossWeights()
+        watch = AttentionWeights()
         model.decode(
             batch.read,
             batch.target_real,
@@ -202,7 +202,7 @@ def test_a_run_teaches_the_two_heads_from_its_step_on(
     chance = Chance(options.seed, corpus.device)
     for event in Trainer(tmp_path, model, corpus, corpus, options, chance).events():
         if isinstance(event, Step):
-            watch = CrossWeights()
+            watch = AttentionWeights()
             with torch.no_grad():
                 memory = model.encode(batch.source, batch.source_real)
                 model.decode(batch.read, batch.target_real, memory, batch.source_real, watch)

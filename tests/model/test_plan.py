@@ -41,8 +41,8 @@ def test_fused_kernel_is_taken_where_it_computes_the_same() -> None:
     }
     fast = {key for key, kernel in kernels.items() if kernel == "fused"}
     assert fast == {("gpu", "sinusoidal"), ("gpu", "rotary")}
-    guided = replace(options, guide=1.0)
-    assert kernel_for(config, guided, torch.device("cuda")) == "explicit"
+    for needs_weights in (replace(options, guide=1.0), replace(options, head_divergence=0.1)):
+        assert kernel_for(config, needs_weights, torch.device("cuda")) == "explicit"
 
 
 @pytest.fixture
