@@ -114,6 +114,15 @@ def test_the_other_direction_is_turned_over(workspace: Workspace) -> None:
     assert workspace.link["block"] == "cross"
 
 
+@pytest.mark.parametrize("width", [390, 1366, 1920])
+def test_a_long_name_is_whole(workspace: Workspace, width: int) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": 768})
+    workspace.open(**START, other="direction")
+    name = workspace.find(".trio-b h3")
+    expect(name).to_contain_text("transposed")
+    assert name.evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
 def test_b_is_live_and_in_the_link(workspace: Workspace) -> None:
     workspace.open(**START)
     box = workspace.find("#source-b")

@@ -91,6 +91,8 @@ export function panels(context, points, names = compared(context)) {
           bare: shared && which !== "a",
         });
       }
+      element.toggleAttribute("data-long", false);
+      element.toggleAttribute("data-long", all.some(({ title }) => title.scrollWidth > title.clientWidth));
       return first + GAP;
     },
 
