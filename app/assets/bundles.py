@@ -37,16 +37,18 @@ LEFT_OUT = re.compile(
 
 BASE = ["theme", "base"]
 FRAME = ["pages/workspace", "chrome/sentence", "chrome/disclosure"]
-FIGURE = ["parts/figure", "chrome/navigation", "chrome/inspector", "parts/controls"]
+FIGURE = [
+    *("parts/figure", "chrome/navigation", "chrome/inspector", "parts/controls"),
+    *("parts/cell-picker", "parts/changes"),
+]
 LESSON = ["parts/pairing", "parts/run"]
 LAB = ["parts/number-grid", "parts/lab", "parts/formulas"]
 SHARE = ["chrome/share", "chrome/qr", "chrome/ask", "chrome/predict"]
 LINK = ["chrome/short-link", "chrome/qr"]
 NARROW = ["phone", "draw/plotly"]
-# The last two have rules that other views share: two runs side by side, and pickers.
 IN_HANDOUT = [
     *("alignment", "attention", "compare", "decoding", "heads", "lines", "long-text", "qkv"),
-    *("space", "whatif", "worksheet"),
+    "space",
 ]
 ROOM = ["chrome/room", "chrome/room-question"]
 WITHOUT_SERVER = {
