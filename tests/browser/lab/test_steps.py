@@ -44,6 +44,7 @@ def test_a_number_that_is_pointed_at_lights_what_it_was_computed_from(lab: Lab) 
 def test_a_hidden_step_is_asked_for(lab: Lab) -> None:
     lab.open()
     lab.page.get_by_role("button", name="Hide Weights as an exercise").click()
+    expect(lab.step("Weights").get_by_role("button", name="Reveal")).to_be_focused()
     step = lab.step("Weights")
     expect(step).not_to_contain_text("0.4711")
     expect(lab.page.locator(FINDING)).to_have_text("Compute the hidden numbers by hand.")

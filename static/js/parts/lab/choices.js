@@ -209,7 +209,7 @@ const either = (name, label, values, value) =>
 
 /** @param {string} kind @param {string} value @param {string} label @param {boolean} [disabled] */
 const act = (kind, value, label, disabled = false) =>
-  el("button", { key: value, type: "button", className: "button", [`data-${kind}`]: value, disabled }, label);
+  el("button", { key: kind === "words" ? kind : value, type: "button", className: "button", [`data-${kind}`]: value, disabled }, label);
 
 /** @param {Translate} t @param {Lab} lab */
 function smoothing(t, lab) {

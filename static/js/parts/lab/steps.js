@@ -128,8 +128,8 @@ export function createSteps(page, { get, change, offered }, idle) {
         el("h2", {}, name),
         math(step),
         asked
-          ? el("button", { key: "reveal", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
-          : el("button", { key: "hide", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} as an exercise", { step: name }) }, t("Hide")),
+          ? el("button", { key: "turn", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
+          : el("button", { key: "turn", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} as an exercise", { step: name }) }, t("Hide")),
       ),
       asked && exercise.task(step, lab.hidden[id]),
       el("div", { className: "heads" }, shown.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),
