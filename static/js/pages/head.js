@@ -43,7 +43,6 @@ function bindExamples({ page, ask }, api, info) {
     const by = String(new FormData(ranking).get("by"));
     return ask((signal) => api.headExamples(at, by, signal), (found) => list.show(ofRanking(t, found)));
   };
-  ranking.addEventListener("change", () => void rank());
   /** @param {Record<string, string>} wanted */
   const look = (wanted) => ask((signal) => api.headRows(at, wanted, signal), (found) => list.show(ofRows(t, found)));
 
