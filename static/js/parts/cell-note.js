@@ -24,10 +24,11 @@ export function createCellNote(table, why) {
     const { left } = cell.getBoundingClientRect();
     const low = view.visualViewport?.height ?? view.innerHeight; // above the keyboard of a phone
     const top = Math.min(table.getBoundingClientRect().bottom + GAP, low - element.offsetHeight - GAP);
-    Object.assign(element.style, { left: `${Math.max(GAP, Math.min(left, view.innerWidth - element.offsetWidth - GAP))}px`, top: `${top}px` });
+    const start = Math.max(GAP, Math.min(left, view.innerWidth - element.offsetWidth - GAP));
+    // It scrolls with the page.
+    Object.assign(element.style, { left: `${start + view.scrollX}px`, top: `${top + view.scrollY}px` });
   }
   table.addEventListener("focusin", refresh);
   table.addEventListener("focusout", () => element.isConnected && element.togglePopover(false));
-  document.addEventListener("scroll", () => element.matches(":popover-open") && refresh(), { capture: true, passive: true });
   return { element, refresh };
 }

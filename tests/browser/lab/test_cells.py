@@ -183,6 +183,10 @@ def test_nothing_moves_while_a_number_is_typed(lab: Lab, width: int) -> None:
         assert shown
         assert shown["y"] > table["y"] + table["height"], "no cell is covered"
         assert shown["x"] + shown["width"] <= width
+    lab.page.evaluate("scrollBy(0, 100)")
+    moved = note.bounding_box()
+    assert moved
+    assert moved["y"] == pytest.approx(shown["y"] - lab.page.evaluate("scrollY"), abs=1)
     lab.page.keyboard.press("Tab")
     expect(note).to_have_count(0)
     cell.focus()
