@@ -185,6 +185,7 @@ def test_nothing_moves_while_a_number_is_typed(lab: Lab, width: int) -> None:
         assert shown["x"] + shown["width"] <= width
     lab.page.evaluate("scrollBy(0, 100)")
     moved = note.bounding_box()
+    assert shown
     assert moved
     assert moved["y"] == pytest.approx(shown["y"] - lab.page.evaluate("scrollY"), abs=1)
     lab.page.keyboard.press("Tab")
