@@ -45,7 +45,9 @@ def test_a_narrow_page_leads_to_all_others(
 def test_its_lines_are_links_in_the_same_language(new_page: Page, live_server: AppServer) -> None:
     new_page.set_viewport_size({"width": 390, "height": 700})
     new_page.goto(f"{live_server.url}/zoo?lang=zh")
+    expect(new_page.locator("#charts svg").first).to_be_visible()
     new_page.locator("[popovertarget]").click()
+    expect(new_page.locator("#pages-panel")).to_be_visible()
     assert violations(new_page) == []
     new_page.locator("#pages-panel a[href^='/lab']").click()
     expect(new_page).to_have_url(re.compile(r"/lab\?lang=zh"))
