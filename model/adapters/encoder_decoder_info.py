@@ -36,6 +36,7 @@ def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
                 config.masks,
                 config.scoring,
                 config.positions,
+                config.encoder_heads,
             )
         ),
         d_model=config.d_model,
@@ -78,6 +79,7 @@ def attentions(
     masks: Mapping[str, str] = MASKS,
     scoring: str = SCALED_DOT,
     positions: str = "none",
+    encoder_heads: int | None = None,
 ) -> Iterator[AttentionInfo]:
     """Return the table of attentions of an encoder–decoder with these layers, in order.
 
@@ -94,9 +96,8 @@ def attentions(
             for kind, query, key in kinds:
                 place, mask = f"{stack}.{layer}.{kind}", masks[f"{stack}.{kind}"]
                 scored = placed if kind == SELF else scoring
-                yield AttentionInfo(
-                    place, stack, layer, kind, query, key, heads, heads, mask, scored
-                )
+                h = encoder_heads or heads if stack == "encoder" else heads
+                yield AttentionInfo(place, stack, layer, kind, query, key, h, h, mask, scored)
 
 
 def missing(config: ModelConfig, measured: Measured) -> dict[str, str]:

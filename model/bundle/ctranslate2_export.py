@@ -68,6 +68,7 @@ def specification(bundle: Bundle) -> TransformerSpec:
         config.heads,
         pre_norm=config.norm == "pre",
     )
+    spec.encoder.num_heads = spec.encoder.num_heads.dtype.type(config.heads_of["encoder"])
     stacks = (
         (spec.encoder, model.encoder, model.encoder_positions, model.encoder_norm),
         (spec.decoder, model.decoder, model.decoder_positions, model.decoder_norm),

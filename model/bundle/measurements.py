@@ -99,7 +99,8 @@ def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
     with safe_open(path, framework="pt", device=str(bundle.device)) as file:
         _of(path, "measure mean-outputs", (file.metadata() or {}).get("digest"), bundle)
         found: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    if any(mean.shape != (config.heads, config.d_k) for mean in found.values()):
+    heads = {name: config.heads_of[name.partition(".")[0]] for name in found}
+    if any(found[name].shape != (h, config.d_model // h) for name, h in heads.items()):
         raise ValueError(f"{path}: the means do not fit the config")
     return found
 

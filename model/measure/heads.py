@@ -116,10 +116,10 @@ def _watched(
                 between = divergences(weights)
                 apart[kind] = apart[kind] + between if kind in apart else between
     doubles: dict[Head, tuple[Head, float]] = {}
-    count = adapter.model.config.heads
     for kind, layers in alike(adapter.info.attentions).items():
         mean = apart[kind] / len(requests)
         mean.fill_diagonal_(math.inf)
+        count = layers[0].heads
         for row, (least, other) in enumerate(zip(*(x.tolist() for x in mean.min(1)), strict=True)):
             here, there = (divmod(index, count) for index in (row, other))
             double = layers[there[0]].place, there[1]

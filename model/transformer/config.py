@@ -18,6 +18,7 @@ LEAST = {
     "vocabulary": 1,
     "d_model": 2,
     "heads": 1,
+    "encoder_heads": 1,
     "d_ff": 1,
     "encoder_layers": 0,
     "decoder_layers": 0,
@@ -55,18 +56,20 @@ class ModelConfig:
     kernel: str = "explicit"  # a key of attention.KERNELS
     scoring: str = "scaled-dot"  # a key of scoring.SCORINGS
     bias: bool = True  # whether the attention's projections have biases (W_k's stays zero)
+    encoder_heads: int | None = None  # h of the encoder, if it is not that of the decoder
     encoder_mask: str = "padding"  # of self-attention, names of masks.MASKS combined with &
     decoder_mask: str = "causal"
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and value < least:
+                raise ValueError(f"{name} must be at least {least}, not {value}")
         for name in ("dropout", "attention_dropout", "head_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), not {getattr(self, name)}")
-        if self.d_model % self.heads:
-            raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}")
+        for name in ("heads", "encoder_heads"):
+            if (value := getattr(self, name)) is not None and self.d_model % value:
+                raise ValueError(f"d_model {self.d_model} is not a multiple of {name} {value}")
         self._check_variants()
 
     def _check_variants(self) -> None:
@@ -95,8 +98,13 @@ class ModelConfig:
 
     @property
     def d_k(self) -> int:
-        """Channels of one head: d_model / h (section 3.2.2)."""
+        """Channels of one of the decoder's heads: d_model / h (section 3.2.2)."""
         return self.d_model // self.heads
+
+    @property
+    def heads_of(self) -> dict[str, int]:
+        """Number of heads of an attention, by stack."""
+        return {"encoder": self.encoder_heads or self.heads, "decoder": self.heads}
 
     @property
     def masks(self) -> dict[str, str]:

@@ -29,11 +29,11 @@ class FeedForward(nn.Module):
         return tap("output", self.W_2(hidden), (QUERY, FEATURE))
 
 
-def attention_of(config: ModelConfig) -> MultiHeadAttention:
+def attention_of(config: ModelConfig, stack: str) -> MultiHeadAttention:
     """Return a multi-head attention with the size and variant of the config."""
     return MultiHeadAttention(
         config.d_model,
-        config.heads,
+        config.heads_of[stack],
         config.attention_dropout,
         config.head_dropout,
         config.kernel,
@@ -52,7 +52,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.self_attention = attention_of(config)
+        self.self_attention = attention_of(config, "encoder")
         self.self_norm = norm_of(config)
         self.ffn = FeedForward(config.d_model, config.d_ff)
         self.ffn_norm = norm_of(config)
@@ -71,9 +71,9 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.self_attention = attention_of(config)
+        self.self_attention = attention_of(config, "decoder")
         self.self_norm = norm_of(config)
-        self.cross_attention = attention_of(config)
+        self.cross_attention = attention_of(config, "decoder")
         self.cross_norm = norm_of(config)
         self.ffn = FeedForward(config.d_model, config.d_ff)
         self.ffn_norm = norm_of(config)

@@ -34,9 +34,10 @@ class Transformer(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
         positions = POSITIONS[config.positions]
-        sizes = config.max_tokens, config.d_model, config.heads, config.max_offset
-        self.encoder_positions = positions(*sizes)
-        self.decoder_positions = positions(*sizes)
+        self.encoder_positions, self.decoder_positions = (
+            positions(config.max_tokens, config.d_model, heads, config.max_offset)
+            for heads in config.heads_of.values()
+        )
         self.encoder_mask = masks.named(config.encoder_mask)
         self.decoder_mask = masks.named(config.decoder_mask)
         self.dropout = Dropout(config.dropout)

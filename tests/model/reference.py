@@ -24,10 +24,10 @@ CONFIG = ModelConfig(
 LENGTHS = range(1, 65)
 
 
-def our_stacks(norm: str = "post") -> Transformer:
+def our_stacks(norm: str = "post", encoder_heads: int | None = None) -> Transformer:
     """Return stacks with only random weights, without zero biases and unit gains."""
     torch.manual_seed(1)
-    model = Transformer(replace(CONFIG, norm=norm)).eval()
+    model = Transformer(replace(CONFIG, norm=norm, encoder_heads=encoder_heads)).eval()
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.2)
     return model
@@ -35,17 +35,20 @@ def our_stacks(norm: str = "post") -> Transformer:
 
 def torch_stacks(ours: Any) -> tuple[nn.TransformerEncoder, nn.TransformerDecoder]:
     """Return `nn.TransformerEncoder` and `Decoder` with the weights of `ours`."""
-    shape = (CONFIG.d_model, CONFIG.heads, CONFIG.d_ff, 0.0)
+    first, second = (
+        (CONFIG.d_model, heads, CONFIG.d_ff, 0.0)
+        for heads in (ours.config.encoder_heads or CONFIG.heads, CONFIG.heads)
+    )
     pre = ours.config.norm == "pre"
     last = [copied_norm(one) if pre else None for one in (ours.encoder_norm, ours.decoder_norm)]
     encoder = nn.TransformerEncoder(
-        nn.TransformerEncoderLayer(*shape, batch_first=True, norm_first=pre),
+        nn.TransformerEncoderLayer(*first, batch_first=True, norm_first=pre),
         CONFIG.encoder_layers,
         norm=last[0],
         enable_nested_tensor=False,
     )
     decoder = nn.TransformerDecoder(
-        nn.TransformerDecoderLayer(*shape, batch_first=True, norm_first=pre),
+        nn.TransformerDecoderLayer(*second, batch_first=True, norm_first=pre),
         CONFIG.decoder_layers,
         norm=last[1],
     )
