@@ -27,6 +27,8 @@ test("of a lesson, figures are items, and what the teacher changed in one is a l
 
 test("a formula and models of the zoo stay in their lesson, as they were changed; of a run, the lesson's figure is the item", () => {
   const shown = states([0, "/learn/scores?shows=show%3Dwhy%26f_dk%3D3#figure-1"], [5, "/learn/order?shows=task%3Dreverse%26models%3Dreverse%26length%3D12%26seed%3D2#figure-5"], [9, "/learn/training?shows=run%3Dabc%26step%3D38#figure-1"]);
+  for (const half of ["", "-", "3x"])
+    assert.deepEqual(links(states([0, `/learn/scores?shows=show%3Dwhy%26f_dk%3D${half}#figure-1`])), ["/learn/scores#figure-1"]);
   assert.deepEqual(links(shown), ["/learn/scores?shows=show%3Dwhy%26f_dk%3D3#figure-1", "/learn/order?shows=task%3Dreverse%26models%3Dreverse%26length%3D12%26seed%3D2#figure-5", "/learn/training#figure-1"]);
 });
 

@@ -62,7 +62,7 @@ def test_its_traces_are_the_same_in_company_and_drafted(
     adapter = EncoderDecoder(bundle_of_two, "two")
     counts = {one.place: one.heads for one in adapter.info.attentions}
     assert counts == {
-        f"{place}": 2 if place.startswith("encoder") else 4 for place in adapter.info.places
+        place: 2 if place.startswith("encoder") else 4 for place in adapter.info.places
     }
     requests = [Request(text, select=("*.weights", "*.q")) for text in SENTENCES]
     alone = one_by_one(bundle_of_two, requests)

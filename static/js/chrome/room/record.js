@@ -6,6 +6,8 @@
 /** The most items of a collection. */
 const MOST = 50;
 const HOME = "http://room";
+/** What a field of a formula may hold in a link of a collection (app/answers/figure_states.py). */
+const NUMBER = /^[\d,. ]{1,20}$/;
 
 /**
  * The links that were presented, without those between: of the links in a row that show the same
@@ -46,8 +48,10 @@ function itemOf(link, collections) {
   if (own) return own;
   const [, kind, id] = pathname.split("/");
   if (kind === "learn") {
-    // Others stay in the lesson: a formula, models of the zoo; a run is deleted an hour later.
-    const kept = shows && !state.has("run") ? `?${new URLSearchParams({ shows })}` : "";
+    // Others stay in the lesson: a formula, unless a number is half typed, and models of the zoo. A
+    // run is deleted later.
+    const fits = shows && !state.has("run") && [...state].every(([name, value]) => !name.startsWith("f_") || NUMBER.test(value));
+    const kept = fits ? `?${new URLSearchParams({ shows })}` : "";
     return { key: pathname + hash, link: pathname + (hash.startsWith("#figure-") ? kept + hash : "") };
   }
   if (kind === "c") {
