@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,16 @@ SPECIALS = {
 
 
 def _wordpiece() -> Tokenizer:
-    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    """Short words are pieces, others are letters: the library's trainer breaks ties by chance."""
+    words = {word for text in TEXTS for word in re.findall(r"\w+|\W", text.lower())}
+    letters = {letter for word in words for letter in word}
+    short = {word for word in words if len(word) < 4 and word.isascii()}
+    pieces = sorted({*letters, *(f"##{letter}" for letter in letters), *short} - {" "})
+    vocabulary = {piece: place for place, piece in enumerate([*SPECIALS["wordpiece"], *pieces])}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer(lowercase=True)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.decoder = decoders.WordPiece()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=200, special_tokens=[*SPECIALS["wordpiece"]], show_progress=False
-    )
-    made.train_from_iterator(TEXTS, trainer)
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         special_tokens=[(one, made.token_to_id(one)) for one in ("[CLS]", "[SEP]")],
@@ -58,16 +61,15 @@ def _bytes() -> Tokenizer:
 
 
 def _unigram() -> Tokenizer:
-    made = Tokenizer(models.Unigram())
+    """Every letter is a piece, and every short word."""
+    letters = sorted({letter for text in TEXTS for letter in text} - {" "})
+    words = sorted({word for text in TEXTS for word in re.findall(r"\b[a-z]{2,3}\b", text)})
+    scored = [(special, 0.0) for special in SPECIALS["unigram"]]
+    scored += [(letter, -4.0) for letter in ["▁", *letters]]
+    scored += [(f"▁{word}", -5.0) for word in words]
+    made = Tokenizer(models.Unigram(scored, unk_id=2))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.decoder = decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=120,
-        special_tokens=[*SPECIALS["unigram"]],
-        unk_token="<unk>",
-        show_progress=False,
-    )
-    made.train_from_iterator(TEXTS * 3, trainer)
     made.post_processor = processors.TemplateProcessing(
         single="$A </s>", special_tokens=[("</s>", made.token_to_id("</s>"))]
     )
