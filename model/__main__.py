@@ -14,6 +14,7 @@ COMMANDS = {
     "back-translate": "translate a train set with a model, to train on",
     "distil": "translate a train set with teachers, to train a student on",
     "average": "average the weights of models continued from the same run",
+    "merge-heads": "merge the encoder's heads in pairs, to train on with half as many",
     "measure scores": "measure BLEU and chrF, and write them into the model card",
     "measure mean-outputs": "measure each head's mean output, for mean ablation",
     "measure heads": "report what every head does and how important it is",

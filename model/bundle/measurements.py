@@ -18,7 +18,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from safetensors import safe_open
 from torch import Tensor
@@ -107,17 +107,27 @@ def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
 
 def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
     """Return the best aligning head for each kind of rows, best first, if there is a report."""
-    path = folder / REPORT
-    if not path.is_file():
+    if not (folder / REPORT).is_file():
         return ()
-    report = json.loads(path.read_text(encoding="utf-8"))
-    _of(path, "measure heads", report["digest"], bundle)
+    report = report_of(folder, bundle)
     found = report["alignment"]["best"] if report["alignment"] else []
     if isinstance(found, dict):
-        raise ValueError(f"{path}: it was written by an earlier version; run measure heads again")
+        told = "it was written by an earlier version; run measure heads again"
+        raise ValueError(f"{folder / REPORT}: {told}")
     return tuple(
         Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
     )
+
+
+def report_of(folder: Path, bundle: Bundle) -> dict[str, Any]:
+    """Read the report on the heads.
+
+    Raises `FileNotFoundError` without one, and `ValueError` for that of other weights.
+    """
+    path = folder / REPORT
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    _of(path, "measure heads", report["digest"], bundle)
+    return report
 
 
 def taught_of(folder: Path) -> tuple[Taught, ...]:

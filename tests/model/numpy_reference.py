@@ -108,9 +108,12 @@ class _Run:
     def attend(self, layer: str, kind: str, x: Array, memory: Array, mask: Array) -> Array:
         """Apply section 3.2: softmax(Q Kᵀ / √d_k) V per head, W_O, add and norm; `mask` (n, m)."""
         place, stored = f"{layer}.{kind}", f"{layer}.{kind}_attention"
-        q = self.see(f"{place}.q", self.heads(self.linear(f"{stored}.W_q", x)))
-        k = self.see(f"{place}.k", self.heads(self.linear(f"{stored}.W_k", memory)))
-        v = self.see(f"{place}.v", self.heads(self.linear(f"{stored}.W_v", memory)))
+        count = self.config["heads"]
+        if layer.startswith("encoder"):
+            count = self.config.get("encoder_heads") or count
+        q = self.see(f"{place}.q", split(self.linear(f"{stored}.W_q", x), count))
+        k = self.see(f"{place}.k", split(self.linear(f"{stored}.W_k", memory), count))
+        v = self.see(f"{place}.v", split(self.linear(f"{stored}.W_v", memory), count))
         scores = np.einsum("hnc,hmc->hnm", q, k) / q.shape[-1] ** 0.5
         scores = self.see(f"{place}.scores", scores)
         mask = self.see(f"{place}.mask", mask)
@@ -140,9 +143,10 @@ class _Run:
         product = x @ self.weights[f"{stored}.weight"].T
         return product + self.weights.get(f"{stored}.bias", 0.0)
 
-    def heads(self, x: Array) -> Array:
-        """Split into heads; head i has the channels from i·d_k: (n, h·d_k) -> (h, n, d_k)."""
-        return np.stack(np.split(x, self.config["heads"], axis=-1))
+
+def split(x: Array, heads: int) -> Array:
+    """Split into heads; head i has the channels from i·d_k: (n, h·d_k) -> (h, n, d_k)."""
+    return np.stack(np.split(x, heads, axis=-1))
 
 
 def positions(length: int, d_model: int) -> Array:

@@ -1,0 +1,76 @@
+"""Half as many heads in the encoder, each of twice the size, made of those of a trained model."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from model.bundle.measurements import report_of
+from model.bundle.weights import TRAINING, load_bundle, save_bundle
+from model.transformer.attention import MultiHeadAttention
+from model.transformer.config import ModelConfig
+from model.transformer.positions import POSITIONS
+
+
+def merge_bundle(folder: Path, path: Path) -> None:
+    """Write a bundle with its encoder's heads merged by their cost in its report, to train on.
+
+    Raises `ValueError` if its heads cannot be merged or the report is of other weights, and
+    `FileNotFoundError` if it has none.
+    """
+    bundle = load_bundle(path)
+    config = merged_config(bundle.model.config)
+    told = report_of(path, bundle)["heads"]
+    cost = {(head["attention"], head["head"]): head["zero"] for head in told}
+    parts = bundle.model.encoder.modules()
+    attentions = [part for part in parts if isinstance(part, MultiHeadAttention)]
+    for number, attention in enumerate(attentions):
+        place = f"encoder.{number}.self"
+        merge_heads(attention, [cost[place, head] for head in range(attention.heads)])
+    weights = bundle.model.state_dict()
+    save_bundle(folder, weights, config, bundle.tokenizer, bundle.name, torch.float32)
+    if (path / TRAINING).is_file():
+        shutil.copyfile(path / TRAINING, folder / TRAINING)
+
+
+def merged_config(config: ModelConfig) -> ModelConfig:
+    """Return the config of the merged model.
+
+    Raises `ValueError` for an odd number of heads, and for scores or positions that d_k changes.
+    """
+    heads = config.heads_of["encoder"]
+    if heads % 2:
+        raise ValueError(f"{heads} encoder heads cannot be merged in pairs")
+    if not config.fusible or POSITIONS[config.positions].pairs == "d_k":
+        parts = f"scoring {config.scoring} and positions {config.positions}"
+        raise ValueError(f"heads with {parts} cannot be merged: their scores depend on d_k")
+    return replace(config, encoder_heads=heads // 2)
+
+
+@torch.no_grad()
+def merge_heads(attention: MultiHeadAttention, costs: list[float]) -> None:
+    """Merge heads in pairs, in place: the costliest with the one that costs least, and so on.
+
+    A merged head has the first one's weights and both values: its queries are the first one's,
+    scaled for 2 d_k channels, and zeros. `costs` has a number for each head.
+    """
+    old = attention.heads
+    order = sorted(range(old), key=lambda head: -costs[head])
+    pairs = list(zip(order[: old // 2], reversed(order[old // 2 :]), strict=True))
+    d_k = attention.W_q.out_features // old
+    channels = torch.tensor([head * d_k + c for pair in pairs for head in pair for c in range(d_k)])
+    kept = (torch.arange(len(channels)) // d_k % 2 == 0).to(attention.W_q.weight)  # (d_model,)
+    scaling = type(attention.scoring)
+    scale = kept * scaling(old, d_k).scale / scaling(old // 2, 2 * d_k).scale
+    for projection in (attention.W_q, attention.W_k, attention.W_v):
+        for part in (projection.weight, projection.bias):
+            if part is not None:
+                part.copy_(part[channels])
+    for part in (attention.W_q.weight, attention.W_q.bias):
+        if part is not None:
+            part.mul_(scale if part.dim() == 1 else scale[:, None])
+    attention.W_o.weight.copy_(attention.W_o.weight[:, channels])
+    attention.heads, attention.scoring = old // 2, scaling(old // 2, 2 * d_k)
