@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
-from model.bundle.measurements import report_of
+from model.bundle.history import Learning, load_learning, save
+from model.bundle.measurements import LEARNING, report_of
 from model.bundle.weights import TRAINING, load_bundle, save_bundle
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.config import ModelConfig
@@ -18,10 +20,13 @@ from model.transformer.positions import POSITIONS
 def merge_bundle(folder: Path, path: Path) -> None:
     """Write a bundle with its encoder's heads merged by their cost in its report, to train on.
 
+    The training record comes along, and the history with the heads that keep their pattern.
+
     Raises `ValueError` if its heads cannot be merged or the report is of other weights, and
     `FileNotFoundError` if it has none.
     """
     bundle = load_bundle(path)
+    kept: dict[str, list[int]] = {}
     config = merged_config(bundle.model.config)
     told = report_of(path, bundle)["heads"]
     cost = {(head["attention"], head["head"]): head["zero"] for head in told}
@@ -29,11 +34,15 @@ def merge_bundle(folder: Path, path: Path) -> None:
     attentions = [part for part in parts if isinstance(part, MultiHeadAttention)]
     for number, attention in enumerate(attentions):
         place = f"encoder.{number}.self"
-        merge_heads(attention, [cost[place, head] for head in range(attention.heads)])
+        costs = [cost[place, head] for head in range(attention.heads)]
+        kept[place] = merge_heads(attention, costs)
     weights = bundle.model.state_dict()
     save_bundle(folder, weights, config, bundle.tokenizer, bundle.name, torch.float32)
     if (path / TRAINING).is_file():
         shutil.copyfile(path / TRAINING, folder / TRAINING)
+    if (path / LEARNING).is_file():
+        learning = with_heads(load_learning(path / LEARNING), kept)
+        save(replace(learning, digest=load_bundle(folder).digest), folder / LEARNING)
 
 
 def merged_config(config: ModelConfig) -> ModelConfig:
@@ -51,11 +60,11 @@ def merged_config(config: ModelConfig) -> ModelConfig:
 
 
 @torch.no_grad()
-def merge_heads(attention: MultiHeadAttention, costs: list[float]) -> None:
+def merge_heads(attention: MultiHeadAttention, costs: list[float]) -> list[int]:
     """Merge heads in pairs, in place: the costliest with the one that costs least, and so on.
 
     A merged head has the first one's weights and both values: its queries are the first one's,
-    scaled for 2 d_k channels, and zeros. `costs` has a number for each head.
+    scaled for 2 d_k channels, and zeros. `costs` has a number for each head. Return the first ones.
     """
     old = attention.heads
     order = sorted(range(old), key=lambda head: -costs[head])
@@ -74,3 +83,14 @@ def merge_heads(attention: MultiHeadAttention, costs: list[float]) -> None:
             part.mul_(scale if part.dim() == 1 else scale[:, None])
     attention.W_o.weight.copy_(attention.W_o.weight[:, channels])
     attention.heads, attention.scoring = old // 2, scaling(old // 2, 2 * d_k)
+    return [first for first, _ in pairs]
+
+
+def with_heads(learning: Learning, kept: Mapping[str, list[int]]) -> Learning:
+    """Return a history with only some heads of some attentions, in this order."""
+    weights = dict(learning.weights)
+    for name, value in weights.items():
+        place = name.split(".", 2)[2].removesuffix(".weights")
+        if place in kept:
+            weights[name] = value[kept[place]]
+    return replace(learning, weights=weights)

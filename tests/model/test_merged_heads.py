@@ -10,7 +10,10 @@ import torch
 from model.__main__ import main
 from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Request
+from model.bundle.history import save
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
+from model.measure.corpus import batches_of
+from model.measure.history import watch
 from model.text.tokens import Tokenizer
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.config import ModelConfig
@@ -122,6 +125,27 @@ def test_what_cannot_be_merged_is_refused(
     with pytest.raises(ValueError, match=said):
         main(["merge-heads", str(tmp_path / "two"), str(folder)])
     assert not (tmp_path / "two").exists()
+
+
+def test_the_history_has_the_heads_that_keep_their_pattern(
+    random_model: Transformer, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    folder = written(tmp_path / "four", random_model, random_model.config, tokenizer)
+    bundle = load_bundle(folder)
+    state = random_model.state_dict()
+    requests = [Request("A dog.", "en-zh", target="猫")]
+    watched = watch(bundle, {4: state, 9: state}, requests, [], batches_of(bundle, [("A", "猫")]))
+    save(watched, folder / "learning.safetensors")
+    learning = merged(folder, tmp_path / "two").learning
+    assert learning is not None
+    old, new = watched.of(0), learning.of(0)
+    assert {*new} == {*old}
+    for step in (4, 9):
+        for layer, pairs in enumerate(PAIRS):
+            name = f"{step}.encoder.{layer}.self.weights"
+            assert new[name].equal(old[name][[kept for kept, _ in pairs]])
+        for place in ("decoder.0.self", "decoder.1.cross"):
+            assert new[f"{step}.{place}.weights"].equal(old[f"{step}.{place}.weights"])
 
 
 def test_a_report_of_its_own_is_needed(
