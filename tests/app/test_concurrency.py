@@ -10,6 +10,7 @@ import pytest
 
 from app.engine.wire import Reply
 from tests.app.conftest import Serving
+from tests.shipped import IN_DECODER, IN_ENCODER
 
 OCTETS = {"Accept": "application/octet-stream"}
 WORDS = "the cat sat on a mat and looked at every bird that flew over old houses"
@@ -38,8 +39,9 @@ def some_request(number: int) -> dict[str, Any]:
         request["decode"] = {"method": method, "beam": 2, "max_tokens": chance.randint(1, 8)}
     if chance.random() < 0.5:
         at = chance.choice(["encoder.0.self", "decoder.1.self", "decoder.0.cross"])
+        heads = IN_ENCODER if at.startswith("encoder") else IN_DECODER
         effect = chance.choice(["zero", "uniform"])
-        request["interventions"] = [{"at": at, "head": chance.randrange(8), "do": effect}]
+        request["interventions"] = [{"at": at, "head": chance.randrange(heads), "do": effect}]
     return request
 
 

@@ -13,6 +13,7 @@ from app.engine.wire import Reply
 from app.schemas.sweeps import SweepLine
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
+from tests.shipped import IN_ALL
 
 SOURCE = "The cat didn't sit on the mat."
 MADE = [{"at": "encoder.1.self", "head": 0, "do": "zero"}, {"at": "source", "do": {"mask": 2}}]
@@ -51,7 +52,7 @@ async def test_each_effect_equals_that_of_a_trace(
     heads = [one for line in lines for one in line["heads"]]
     assert [line["done"] for line in lines] == np.cumsum([len(x["heads"]) for x in lines]).tolist()
     assert len(heads) == len({(one["at"], one["head"]) for one in heads})
-    assert len(heads) == start["start"]["heads"] == lines[-1]["done"] == 72
+    assert len(heads) == start["start"]["heads"] == lines[-1]["done"] == IN_ALL
     for one in heads[::5]:
         changed = [*made, {"at": one["at"], "head": one["head"], "do": effect}]
         alone = await traced(client, **request | {"interventions": changed})

@@ -22,7 +22,7 @@ STATE: dict[str, Any] = {
     "view": "attention",
     "block": "cross",
     "layer": 1,
-    "head": 3,
+    "head": 2,
     "query": 1,
     "key": 2,
     "lang": "en",
@@ -102,7 +102,7 @@ def test_a_share_is_seen_in_another_sites_page(
     frame = framed(page, address)
     frame.wait_for_function(DRAWN)
     shows(frame, weights(share, "decoder.1.cross", STATE["head"]))
-    expect(frame.locator("#caption")).to_contain_text("Layer 2, head 4")
+    expect(frame.locator("#caption")).to_contain_text("Layer 2, head 3")
     link = frame.get_by_role("link")
     expect(link).to_have_text('Headlight · The cat "sits" & sleeps. · open')
     assert link.get_attribute("href") == f"/s/{share['id']}?lang=en"
@@ -167,7 +167,7 @@ def test_its_reader_goes_to_another_head_by_keyboard(
     size = f'width="{width}" height="{height}"'
     frame = framed(page, framing(f'<iframe src="{url}" {size} style="border:0"></iframe>'))
     frame.wait_for_function(DRAWN)
-    expect(frame.locator("#caption")).to_contain_text("Layer 2, head 4")
+    expect(frame.locator("#caption")).to_contain_text("Layer 2, head 3")
     figure, bar = (
         frame.locator(place).bounding_box() for place in ("#view .matrix:visible", ".place-bar")
     )
@@ -182,18 +182,18 @@ def test_its_reader_goes_to_another_head_by_keyboard(
     frame.locator("#kind").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(frame.locator("#caption")).to_contain_text("Layer 1, head 4")
+    expect(frame.locator("#caption")).to_contain_text("Layer 1, head 3")
     for _ in range(3):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(frame.locator("#caption")).to_contain_text("Layer 1, head 5")
-    shows(frame, weights(share, "decoder.0.cross", 4))
+    expect(frame.locator("#caption")).to_contain_text("Layer 1, head 4")
+    shows(frame, weights(share, "decoder.0.cross", 3))
     frame.get_by_label("Kind of attention").select_option("Encoder")
-    expect(frame.locator("[data-of=head] output")).to_have_text("5")
+    expect(frame.locator("[data-of=head] output")).to_have_text("4")
     expect(frame.locator("#view .labels.rows").first).to_contain_text("cat")
-    shows(frame, weights(share, "encoder.0.self", 4))
+    shows(frame, weights(share, "encoder.0.self", 3))
     link = frame.get_by_role("link").get_attribute("href") or ""
-    assert link.endswith("?lang=en&block=encoder&layer=0&head=4")
+    assert link.endswith("?lang=en&block=encoder&layer=0&head=3")
 
 
 def test_its_pickers_are_those_that_the_view_has_a_use_for(

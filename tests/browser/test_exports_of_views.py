@@ -18,6 +18,7 @@ from tests.browser.printed import two
 from tests.browser.test_export import arrays_of, save, tensors
 from tests.browser.test_numbers import SENTENCE, TARGET
 from tests.browser.workspace import Workspace
+from tests.shipped import IN_ALL
 
 OFF = {"at": "decoder.1.cross", "head": 2, "do": "zero"}
 PLACE: dict[str, Any] = {
@@ -55,7 +56,7 @@ AXES = [
 ]  # fmt: skip
 KINDS = """() => Object.fromEntries([...document.querySelectorAll(".export-kind")].map(
     (choice) => [choice.querySelector("b").textContent, !choice.disabled]))"""
-DRAWN = {"sweep": ".head-map[data-drawn='72']"}
+DRAWN = {"sweep": f".head-map[data-drawn='{IN_ALL}']"}
 
 
 def visit(workspace: Workspace, name: str) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 from tests.browser.axe import violations
 from tests.browser.watch import Watch
 from tests.servers import AppServer
+from tests.shipped import IN_ALL
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def page(context: BrowserContext, watch: Watch, live_server: AppServer) -> Itera
 
 def test_a_point_of_the_scatter_is_a_head(page: Page, live_server: AppServer) -> None:
     page.goto(f"{live_server.url}/heads/en-zh")
-    expect(page.locator("#scatter .scatterlayer .point")).to_have_count(72)
+    expect(page.locator("#scatter .scatterlayer .point")).to_have_count(IN_ALL)
     page.get_by_label("Horizontal axis").select_option("distance")
     # Between two texts there is no distance.
     expect(page.locator("#scatter .scatterlayer .point")).to_have_count(48)
@@ -120,7 +121,7 @@ def test_a_text_of_the_readers(page: Page, live_server: AppServer, watch: Watch)
     expect(page.locator("#text-progress")).to_be_visible()
     page.wait_for_url("**corpus=*", timeout=60_000)
     expect(page.get_by_text("Measured over 4 sentences (dogs.txt)")).to_be_visible()
-    expect(page.locator("#scatter .scatterlayer .point")).to_have_count(72)
+    expect(page.locator("#scatter .scatterlayer .point")).to_have_count(IN_ALL)
     page.get_by_label("Horizontal axis").select_option("largest")
     link = page.url
     assert "corpus=" in link

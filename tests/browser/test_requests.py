@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, Request
 
 from tests.browser.workspace import Workspace
+from tests.shipped import IN_ALL
 
 START = {"source": "The cat sits.", "target": "猫坐着。", "block": "cross", "layer": 1, "head": 0}
 VIEWS = (
@@ -118,7 +119,7 @@ def test_a_click_on_a_head_of_the_map_asks_at_most_once(workspace: Workspace) ->
     """Not once more for each of the runs that it is held against; a translation that changes needs
     the changed model to write the old one."""
     workspace.load(source="The dog is tired, so it sleeps.", view="whatif", layer=1, head=2)
-    workspace.find(".head-map[data-drawn='72']").wait_for()
+    workspace.find(f".head-map[data-drawn='{IN_ALL}']").wait_for()
     workspace.settled()
     before = workspace.find("#output").inner_text()
     asked = posts(workspace)

@@ -10,6 +10,7 @@ import headlight
 from headlight import Adapter, InputError, Intervention, Patch, Request
 from model.adapters.huggingface.adapter import load_huggingface
 from tests.model.tiny_huggingface import make
+from tests.shipped import IN_ALL
 
 FATHER, MOTHER = "My father is a teacher.", "My mother is a teacher."
 WRITTEN = "我父亲是老师。"
@@ -88,7 +89,7 @@ def test_sources_of_a_word(model: Adapter) -> None:
 def test_a_sweep_is_the_mean_over_rows_and_sentences(model: Adapter) -> None:
     sentences: list[str | Request] = [FATHER, Request("I like dogs.", target="我喜欢狗。")]
     found = {(one.at, one.head): one for one in headlight.sweep(model, sentences)}
-    assert len(found) == 72
+    assert len(found) == IN_ALL
     for at, head in (("encoder.0.self", 0), ("decoder.2.cross", 5)):
         deltas: list[float] = []
         for sentence in sentences:

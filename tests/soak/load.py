@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from tests.shipped import IN_ENCODER
+
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "looked", "at", "every", "bird", "old"]
 LATER = {429, 503}  # a server under load may say so
 STALLED_SECONDS = 10.0
@@ -50,7 +52,7 @@ async def typing(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
 
 async def changing(client: httpx.AsyncClient, chance: random.Random) -> list[int]:
     """Trace with a head switched off and everything recorded, as JSON."""
-    change = {"at": "encoder.1.self", "head": chance.randrange(8), "do": "zero"}
+    change = {"at": "encoder.1.self", "head": chance.randrange(IN_ENCODER), "do": "zero"}
     body = {"source": sentence(chance), "interventions": [change], "select": ["encoder.*"]}
     return [held(await client.post("/api/trace", json=body), 200)]
 

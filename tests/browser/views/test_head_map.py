@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.test_as_trained import share, without_model
 from tests.browser.views.machine import OFF, PLACE, START, said, trace
 from tests.browser.workspace import Workspace
+from tests.shipped import IN_ALL
 
 CELLS = """() => Object.fromEntries(
     [...document.querySelectorAll(".head-map [data-at]")].map((cell) =>
@@ -17,8 +18,8 @@ CELLS = """() => Object.fromEntries(
 def test_the_map_is_what_single_runs_say(workspace: Workspace) -> None:
     workspace.open(**START | {"effect": "heads", "written": 1})
     cells = workspace.find(".head-map [data-at]")
-    expect(cells).to_have_count(72)
-    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    expect(cells).to_have_count(IN_ALL)
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
     shown = workspace.page.evaluate(CELLS)
     before = trace(workspace.url)["output"]
     for at, head in (("encoder.0.self", 0), ("decoder.2.self", 7), (PLACE, 2), (PLACE, 5)):
@@ -36,41 +37,41 @@ def test_the_map_is_what_single_runs_say(workspace: Workspace) -> None:
 def test_the_map_on_top_of_the_changes(workspace: Workspace) -> None:
     link = START | {"effect": "heads", "over": 1, "ablation": "uniform"}
     workspace.open(**link, interventions=json.dumps([OFF]))
-    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
     shown = workspace.page.evaluate(CELLS)
     target = trace(workspace.url)["output"]["text"]
-    more = {"at": "encoder.1.self", "head": 6, "do": "uniform"}
+    more = {"at": "encoder.1.self", "head": 3, "do": "uniform"}
     once, twice = (
         sum(trace(workspace.url, target=target, interventions=made)["output"]["logprobs"])
         for made in ([OFF], [OFF, more])
     )
-    assert float(shown["encoder.1.self 6"]) == pytest.approx(twice - once, abs=0.00501)
+    assert float(shown["encoder.1.self 3"]) == pytest.approx(twice - once, abs=0.00501)
     workspace.find(".sweep").get_by_text("on top of the changes").click()
     assert "over" not in workspace.link
     expect(workspace.find(".sweep-progress")).to_be_hidden()
-    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
     plain = sum(trace(workspace.url)["output"]["logprobs"])
     alone = trace(workspace.url, target=target, interventions=[more])["output"]["logprobs"]
     shown = workspace.page.evaluate(CELLS)
-    assert float(shown["encoder.1.self 6"]) == pytest.approx(sum(alone) - plain, abs=0.00501)
+    assert float(shown["encoder.1.self 3"]) == pytest.approx(sum(alone) - plain, abs=0.00501)
 
 
 def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> None:
     workspace.open(**START | {"effect": "heads"})
-    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
-    cell = workspace.find('.head-map [data-name="encoder.2.self 5"]')
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
+    cell = workspace.find('.head-map [data-name="encoder.2.self 1"]')
     cell.click()
     expect(cell).to_have_attribute("aria-pressed", "true")
-    assert said(workspace) == [{"at": "encoder.2.self", "head": 5, "do": "zero"}]
+    assert said(workspace) == [{"at": "encoder.2.self", "head": 1, "do": "zero"}]
     assert (workspace.link["block"], workspace.link["layer"], workspace.link["head"]) == (
-        "encoder", "2", "5",
+        "encoder", "2", "1",
     )  # fmt: skip
     workspace.drawn()
     cell.press("Enter")
     expect(workspace.find("#changes")).to_be_hidden()
     assert "interventions" not in workspace.link
     cell.press("ArrowRight")
-    expect(workspace.find('.head-map [data-name="encoder.2.self 6"]')).to_be_focused()
+    expect(workspace.find('.head-map [data-name="encoder.2.self 2"]')).to_be_focused()
 
 
 def test_a_sweep_is_stopped_and_gone_on_with(workspace: Workspace) -> None:
@@ -82,7 +83,7 @@ def test_a_sweep_is_stopped_and_gone_on_with(workspace: Workspace) -> None:
     expect(workspace.find(".sweep-progress")).to_be_hidden()
     workspace.page.unroute("**/api/sweep")
     workspace.find(".sweep").get_by_text("Try all heads").click()
-    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
 
 
 PATCHED = {"ablation": "patch", "b": "The dog is tired, so it sleeps.", "parts": "sublayers"}
@@ -90,7 +91,12 @@ PATCHED = {"ablation": "patch", "b": "The dog is tired, so it sleeps.", "parts":
 
 @pytest.mark.parametrize(
     ("chosen", "count"),
-    [({}, 72), ({"over": 1, "ablation": "uniform"}, 72), ({"parts": "pairs"}, 36), (PATCHED, 15)],
+    [
+        ({}, IN_ALL),
+        ({"over": 1, "ablation": "uniform"}, IN_ALL),
+        ({"parts": "pairs"}, 36),
+        (PATCHED, 15),
+    ],
     ids=["heads", "on top", "pairs", "patched"],
 )
 def test_a_share_keeps_the_map(workspace: Workspace, chosen: dict[str, object], count: int) -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.printed import read
 from tests.browser.workspace import Workspace
+from tests.shipped import IN_ALL
 
 RUN = {"source": "The dog is tired.", "target": "这只狗累了。"}
 START: dict[str, Any] = {
@@ -256,7 +257,7 @@ def test_orange_helps_here_and_in_what_if(workspace: Workspace) -> None:
     expect(workspace.find(".of-heads details")).to_be_visible()
     inside = workspace.page.evaluate(TONES)
     workspace.view("whatif")
-    workspace.find(".head-map[data-drawn='72']").wait_for()
+    workspace.find(f".head-map[data-drawn='{IN_ALL}']").wait_for()
     whatif = workspace.page.evaluate(TONES)
     for cells, helps in ((inside, 1), (whatif, -1)):  # what is lost without the head is negative
         values = [(helps * (number(text) or 0), colour) for text, colour in cells]

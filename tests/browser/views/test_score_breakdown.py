@@ -16,6 +16,7 @@ from tests.browser.test_export import save
 from tests.browser.test_requests import listening, posts
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
+from tests.shipped import IN_ENCODER
 
 RUN = {"source": "The dog is tired.", "target": "这只狗累了。"}
 START: dict[str, Any] = {
@@ -56,7 +57,7 @@ def shown(workspace: Workspace) -> NDArray[np.float64]:
     ("block", "layer", "head", "query", "key"),
     [
         ("encoder", 0, 1, 2, 1),
-        ("encoder", 2, 5, 1, 3),
+        ("encoder", 2, 3, 1, 3),
         ("decoder", 1, 0, 4, 2),
         ("cross", 2, 7, 0, 4),
     ],
@@ -93,7 +94,8 @@ def test_parts_are_those_of_the_api(workspace: Workspace) -> None:
     sums = dict(zip(origins, parts.sum(axis=1), strict=True))
     biases = sum(value for (_, part, _), value in sums.items() if part.startswith("b"))
     expected = {"biases": biases, "token embedding": sums["source", "embedding", None]}
-    expected |= {f"layer 1 head {n + 1}": sums["encoder.0.self", "mix", n] for n in range(8)}
+    heads = range(IN_ENCODER)
+    expected |= {f"layer 1 head {n + 1}": sums["encoder.0.self", "mix", n] for n in heads}
     expected["layer 1 feed-forward"] = sums["encoder.0.ffn", "output", None]
     compared = rows.keys() & expected.keys()
     assert len(compared) >= 5
