@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.axe import violations
 from tests.browser.cable import Cable
@@ -69,6 +69,26 @@ def test_a_run_is_looked_back_at_and_survives_a_reload(train: Page, trainer: App
     expect(now).to_contain_text("Step 20")
     assert "step=" not in train.url
     assert violations(train) == []
+
+
+def test_the_keyboard_starts_one_run_and_keeps_its_place(train: Page, trainer: AppServer) -> None:
+    """While the server is asked, the button is dim but not disabled: that would lose the focus."""
+    asked: list[str] = []
+
+    def slowly(route: Route) -> None:
+        asked.append(route.request.method)
+        expect(button).to_have_attribute("aria-disabled", "true")
+        expect(button).to_be_focused()
+        train.keyboard.press("Enter")
+        route.continue_()
+
+    train.goto(f"{trainer.url}/train?{TINY}")
+    train.route("**/api/runs", slowly)
+    button = train.get_by_role("button", name="Train", exact=True)
+    button.press("Enter")
+    expect(train.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
+    expect(train.get_by_role("button", name="New run…")).to_be_focused()
+    assert asked == ["POST"]
 
 
 def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:

@@ -31,7 +31,7 @@ export function fields(t, shown) {
     el(
       "div",
       { key: "go", className: "go" },
-      el("button", { key: "train", className: "button strong", type: "submit", disabled: busy }, fork ? t("Fork from step {step}", { step: fork.step }) : t("Train")),
+      el("button", { key: "train", className: "button strong", type: "submit", "aria-disabled": String(busy) }, fork ? t("Fork from step {step}", { step: fork.step }) : t("Train")),
       fork && el("button", { key: "cancel", className: "button quiet", type: "button", "data-cancel": "" }, t("Cancel")),
       el("p", { key: "example", className: "note" }, t("Example: {source} → {answer}", { source, answer })),
       training + waiting > 0 && el("p", { key: "busy", className: "note" }, t("Training now: {training}; waiting: {waiting}", { training, waiting })),

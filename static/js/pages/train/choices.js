@@ -35,6 +35,7 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
   const options = () => asked(typed);
 
   async function train() {
+    if (busy) return;
     const bad = [...NUMBERS, ...MORE].find(wrong);
     show();
     if (bad) return focus(bad);
@@ -62,9 +63,16 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
     field.focus();
   }
 
+  /** Collapse to one line; its button has the focus if the one that started the run had it. */
+  function fold() {
+    const inside = form.contains(document.activeElement);
+    render(form, el("p", { key: "summary" }, summary(t, typed, offered)), el("button", { key: "unfold", className: "button", type: "button", "data-unfold": "" }, t("New run…")));
+    if (inside) find("button", form).focus();
+  }
+
   function show() {
     form.toggleAttribute("data-folded", folded);
-    if (folded) return render(form, el("p", { key: "summary" }, summary(t, typed, offered)), el("button", { key: "unfold", className: "button", type: "button", "data-unfold": "" }, t("New run…")));
+    if (folded) return fold();
     render(form, fields(t, { typed, offered, wrong, fork, busy }));
   }
 

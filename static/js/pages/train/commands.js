@@ -114,7 +114,7 @@ export function bindCommands({ api, t, announce }, { shown, choices, models, fai
   }
 
   /** @param {string} go @param {string} says */
-  const button = (go, says) => el("button", { key: go, type: "button", className: "button", "data-go": go, disabled: busy }, says);
+  const button = (go, says) => el("button", { key: go, type: "button", className: "button", "data-go": go, "aria-disabled": String(busy) }, says);
 
   return { show };
 }

@@ -63,7 +63,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
   ];
 
   /** @param {Kept} model @param {string} go @param {string} says */
-  const button = ({ id }, go, says) => el("button", { key: go, type: "button", className: "button quiet", "data-go": go, "data-id": id, disabled: busy }, says);
+  const button = ({ id }, go, says) => el("button", { key: go, type: "button", className: "button quiet", "data-go": go, "data-id": id, "aria-disabled": String(busy) }, says);
 
   return {
     draw,
