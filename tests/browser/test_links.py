@@ -202,3 +202,22 @@ def test_examples_can_be_gone_back_from(page: Page, workspace: Workspace) -> Non
     workspace.drawn()
     page.go_back()
     expect(workspace.find("#source")).to_have_value("The cat sits.")
+
+
+def test_a_button_at_work_keeps_the_focus_and_is_not_pressed_twice(workspace: Workspace) -> None:
+    asked: list[str] = []
+
+    def slowly(route: Route) -> None:
+        asked.append(route.request.method)
+        expect(share).to_have_attribute("aria-disabled", "true")
+        expect(share).to_be_focused()
+        share.press("Enter")
+        route.continue_()
+
+    workspace.open(source="The cat sits.")
+    workspace.page.route("**/api/shares", slowly)
+    share = workspace.find("#share")
+    share.press("Enter")
+    expect(workspace.find("#shared-link")).to_be_visible()
+    assert share.get_attribute("aria-disabled") is None
+    assert asked == ["POST"]

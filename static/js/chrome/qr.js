@@ -2,6 +2,7 @@
 
 import { Problem, failure } from "../data/problem.js";
 import { find } from "../lib/dom.js";
+import { whileBusy } from "../lib/while-busy.js";
 import { wording } from "../parts/problem-wording.js";
 import { createQrDialog } from "./qr-dialog.js";
 
@@ -14,9 +15,7 @@ export function bindQr({ t }, shorten) {
   const button = /** @type {HTMLButtonElement} */ (find("#qr-open"));
 
   async function open() {
-    button.disabled = true;
-    const made = await shorten().catch(failure);
-    button.disabled = false;
+    const made = await whileBusy(() => shorten().catch(failure), button);
     /** @type {HTMLElement} */ (document.querySelector("#more") ?? button).focus(); // what gets the focus back: a menu has closed
     if (made instanceof Problem) dialog.fail(wording(t, made));
     else dialog.show(made.url);

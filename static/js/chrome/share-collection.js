@@ -20,9 +20,9 @@ export function bindCollecting({ t, api, lang }) {
   function draw() {
     render(
       find("ul", way),
-      keptCollections().map((one) => el("li", { key: one.id }, el("button", { type: "button", className: "button", disabled: busy, onclick: () => void add(() => append(api, one, item()).then(() => one)) }, one.title || one.id))),
+      keptCollections().map((one) => el("li", { key: one.id }, el("button", { type: "button", className: "button", "aria-disabled": String(busy), onclick: () => void add(() => append(api, one, item()).then(() => one)) }, one.title || one.id))),
     );
-    /** @type {HTMLButtonElement} */ (find("button", form)).disabled = busy;
+    find("button", form).ariaDisabled = String(busy);
   }
 
   const item = () => ({ link: `/s/${id}`, title: "", note: "" });
@@ -39,6 +39,7 @@ export function bindCollecting({ t, api, lang }) {
 
   /** @param {() => Promise<Kept>} work */
   async function add(work) {
+    if (busy) return;
     busy = true;
     draw();
     const done = await work().catch(failure);

@@ -1,6 +1,7 @@
 /** Delete a share with its edit key: just after creating it, or later at its address. */
 
 import { find } from "../lib/dom.js";
+import { whileBusy } from "../lib/while-busy.js";
 import { Problem, failure } from "../data/problem.js";
 import { wording } from "../parts/problem-wording.js";
 
@@ -36,9 +37,7 @@ export function bindDeletion({ api, t }, deleted) {
   }
 
   async function remove() {
-    button.disabled = true;
-    const done = await api.deleteShare(id, key.value).catch(failure);
-    button.disabled = false;
+    const done = await whileBusy(() => api.deleteShare(id, key.value).catch(failure), button);
     if (done instanceof Problem) {
       says.textContent = wording(t, done);
       key.focus();

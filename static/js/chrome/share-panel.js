@@ -2,6 +2,7 @@
 
 import { copyText } from "../lib/clipboard.js";
 import { find } from "../lib/dom.js";
+import { whileBusy } from "../lib/while-busy.js";
 import { Problem, failure } from "../data/problem.js";
 import { here } from "../state/address.js";
 import { wording } from "../parts/problem-wording.js";
@@ -45,9 +46,7 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
   const collecting = bindCollecting({ t, api, lang });
 
   async function share() {
-    button.disabled = true;
-    const shared = await made().catch(failure);
-    button.disabled = false;
+    const shared = await whileBusy(() => made().catch(failure), button);
     if (shared instanceof Problem) return tell(wording(t, shared));
     hold(shared);
     await offer(shared.expires);

@@ -5,6 +5,7 @@ import { Problem, failure } from "../data/problem.js";
 import { bindTheme } from "../chrome/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { whileBusy } from "../lib/while-busy.js";
 import { createPageContext } from "../parts/page-context.js";
 import { wording } from "../parts/problem-wording.js";
 import { forget, keptCollections, remember } from "../state/kept-collections.js";
@@ -23,9 +24,7 @@ async function start() {
     const title = /** @type {HTMLInputElement} */ (find("#new-title")).value.trim();
     const button = /** @type {HTMLButtonElement} */ (find("button", form));
     if (!title) return;
-    button.disabled = true;
-    const made = await api.createCollection({ title, note: "", items: [] }).catch(failure);
-    button.disabled = false;
+    const made = await whileBusy(() => api.createCollection({ title, note: "", items: [] }).catch(failure), button);
     const failed = made instanceof Problem ? made : null;
     problem.hidden = !failed;
     problem.textContent = failed ? wording(t, failed) : "";

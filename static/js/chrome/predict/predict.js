@@ -87,6 +87,7 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
    * @returns {Promise<Result | null>}  null: the request failed, which is shown with a way to retry
    */
   async function reveal({ guessed = true } = {}) {
+    if (busy) return null;
     again = () => reveal({ guessed });
     busy = true;
     draw();
@@ -133,8 +134,8 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
   }
 
   const buttons = () => [
-    el("button", { key: "reveal", type: "button", className: "button strong", disabled: busy || !complete(), onclick: () => void reveal() }, t("Reveal")),
-    el("button", { key: "skip", type: "button", className: "button quiet", disabled: busy, onclick: () => void reveal({ guessed: false }) }, t("Reveal without a guess")),
+    el("button", { key: "reveal", type: "button", className: "button strong", "aria-disabled": String(busy), disabled: !complete(), onclick: () => void reveal() }, t("Reveal")),
+    el("button", { key: "skip", type: "button", className: "button quiet", "aria-disabled": String(busy), onclick: () => void reveal({ guessed: false }) }, t("Reveal without a guess")),
   ];
 
   void open();

@@ -7,6 +7,7 @@ import { Problem, failure } from "../../data/problem.js";
 import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "../../data/room-storage.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
+import { whileBusy } from "../../lib/while-busy.js";
 import { wording } from "../../parts/problem-wording.js";
 import { createAnswering } from "./answering.js";
 import { createAsking, saveAnswers } from "./asking.js";
@@ -55,9 +56,7 @@ export function bindPresenting(page, api, presented, root) {
 
   async function open() {
     if (room) return dialog.open(room);
-    buttons.forEach((button) => (button.disabled = true));
-    const made = await api.openRoom(presented.link()).catch(failure);
-    buttons.forEach((button) => (button.disabled = false));
+    const made = await whileBusy(() => api.openRoom(presented.link()).catch(failure), ...buttons);
     if (made instanceof Problem) return tell(wording(t, made));
     rememberRoom(made);
     setPresentedRoom(made);

@@ -38,6 +38,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
 
   /** Add the questions of a link. @param {string} from */
   async function take(from) {
+    if (busy) return;
     busy = true;
     draw();
     const found = await questionsOf(api, from, lang).catch(failure);
@@ -64,6 +65,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
   }
 
   async function make() {
+    if (busy) return;
     busy = true;
     problem = null;
     const found = [];
@@ -93,7 +95,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
       el(
         "form",
         { key: "paste", className: "adding", onsubmit: pasting },
-        el("label", {}, el("span", {}, t("Or paste a link: of a lesson, a collection, or a share that asks")), el("span", { className: "together" }, el("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, maxLength: 8000, value: link, oninput: (/** @type {any} */ { target }) => (link = target.value) }), el("button", { type: "submit", className: "button", disabled: busy }, t("Add questions")))),
+        el("label", {}, el("span", {}, t("Or paste a link: of a lesson, a collection, or a share that asks")), el("span", { className: "together" }, el("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, maxLength: 8000, value: link, oninput: (/** @type {any} */ { target }) => (link = target.value) }), el("button", { type: "submit", className: "button", "aria-disabled": String(busy) }, t("Add questions")))),
       ),
       el("p", { key: "says", className: "says", role: "status" }, says),
       problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
@@ -124,7 +126,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
       el("label", { key: "note" }, el("span", {}, t("Note to the students (optional)")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: note, oninput: typed((text) => (note = text)) })),
       el("fieldset", { key: "reveal" }, el("legend", {}, t("The model’s answers are shown")), choice("end", t("at the end, once all answers are sent")), choice("each", t("after each question"))),
       el("label", { key: "nicknames", className: "check" }, el("input", { type: "checkbox", checked: nicknames, onchange: (/** @type {any} */ { target }) => (nicknames = target.checked) }), el("span", {}, t("Ask for a nickname, which is in the table of the answers"))),
-      el("p", { key: "make" }, el("button", { type: "submit", className: "button strong", disabled: busy || !title.trim() }, t("Create the assignment"))),
+      el("p", { key: "make" }, el("button", { type: "submit", className: "button strong", "aria-disabled": String(busy), disabled: !title.trim() }, t("Create the assignment"))),
     );
   }
 

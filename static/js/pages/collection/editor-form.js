@@ -61,8 +61,8 @@ function saving(t, { document, changed, newer, busy, says, problem, view }, act)
   return el(
     "footer",
     { key: "foot", className: "saving" },
-    el("button", { key: "save", type: "button", className: "button strong", disabled: busy || !changed || !document.title.trim() || newer !== null, onclick: () => act.save() }, t("Save")),
-    el("button", { key: "discard", type: "button", className: "button quiet", disabled: busy || !changed, onclick: act.discard }, t("Discard changes")),
+    el("button", { key: "save", type: "button", className: "button strong", "aria-disabled": String(busy), disabled: !changed || !document.title.trim() || newer !== null, onclick: () => act.save() }, t("Save")),
+    el("button", { key: "discard", type: "button", className: "button quiet", "aria-disabled": String(busy), disabled: !changed, onclick: act.discard }, t("Discard changes")),
     el("a", { key: "view", className: "button", href: view }, t("As readers see it")),
     el("p", { key: "says", className: "says", role: "status" }, says || (changed ? t("Not saved yet; kept in this browser.") : "")),
     problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
@@ -76,8 +76,8 @@ function conflict(t, newer, { busy, view }, act) {
     "div",
     { key: "conflict", className: "conflict", role: "alert" },
     el("p", {}, t("Someone else saved this collection at {time}. Nothing of yours is lost: choose which to keep.", { time })),
-    el("button", { key: "mine", type: "button", className: "button", disabled: busy, onclick: () => act.save(newer.version) }, t("Save mine in its place")),
-    el("button", { key: "theirs", type: "button", className: "button", disabled: busy, onclick: act.discard }, t("Discard mine and load theirs")),
+    el("button", { key: "mine", type: "button", className: "button", "aria-disabled": String(busy), onclick: () => act.save(newer.version) }, t("Save mine in its place")),
+    el("button", { key: "theirs", type: "button", className: "button", "aria-disabled": String(busy), onclick: act.discard }, t("Discard mine and load theirs")),
     el("a", { key: "look", className: "button quiet", href: view, target: "_blank", rel: "noopener" }, t("Look at theirs")),
   );
 }
@@ -93,7 +93,7 @@ function more(t, { link, sure, busy }, act) {
           { key: "sure" },
           t("Delete the collection for everyone? The shares in it stay."),
           " ",
-          el("button", { key: "yes", type: "button", className: "button", disabled: busy, onclick: act.remove }, t("Delete the collection")),
+          el("button", { key: "yes", type: "button", className: "button", "aria-disabled": String(busy), onclick: act.remove }, t("Delete the collection")),
           " ",
           el("button", { key: "no", type: "button", className: "button quiet", onclick: () => act.ask(false) }, t("Cancel")),
         )

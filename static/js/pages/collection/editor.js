@@ -74,6 +74,7 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
 
   /** @param {number} version */
   async function save(version) {
+    if (busy) return;
     busy = true;
     draw();
     const done = await api.changeCollection(id, document, keyOf(id), version).catch(failure);
@@ -102,7 +103,7 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
   }
 
   function discard() {
-    if (!base) return;
+    if (!base || busy) return;
     base = newer ?? base;
     from = base.version;
     newer = null;
@@ -113,6 +114,7 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
   }
 
   async function remove() {
+    if (busy) return;
     busy = true;
     draw();
     const done = await api.deleteCollection(id, keyOf(id)).catch(failure);

@@ -2,6 +2,7 @@
 
 import { Problem, failure } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
+import { whileBusy } from "../../lib/while-busy.js";
 import { wording } from "../../parts/problem-wording.js";
 
 /**
@@ -18,9 +19,7 @@ export function createLinkField({ page: { t }, api, lang }, add) {
 
   element.addEventListener("submit", async (event) => {
     event.preventDefault();
-    button.disabled = true;
-    const found = await api.link(field.value, lang).catch(failure);
-    button.disabled = false;
+    const found = await whileBusy(() => api.link(field.value, lang).catch(failure), button);
     const failed = found instanceof Problem ? found : found.fits ? null : new Problem("not-a-state", { field: "shows" });
     problem.hidden = !failed;
     problem.textContent = failed ? wording(t, failed) : "";

@@ -3,6 +3,7 @@
 import { Problem, failure } from "../../data/problem.js";
 import { find } from "../../lib/dom.js";
 import { keep, kept } from "../../lib/kept.js";
+import { whileBusy } from "../../lib/while-busy.js";
 import { wording } from "../../parts/problem-wording.js";
 
 /** @typedef {import("../../data/head-surveys.js").CorpusInfo} CorpusInfo */
@@ -67,10 +68,8 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const send = /** @type {HTMLButtonElement} */ (find("button", form));
-    send.disabled = true;
     const [text, split, title] = ["text", "split", "title"].map((name) => field(name).value);
-    const made = await api.sendCorpus({ model, text, split, title }).catch(failure);
-    send.disabled = false;
+    const made = await whileBusy(() => api.sendCorpus({ model, text, split, title }).catch(failure), send);
     if (made instanceof Problem) return fail(wording(t, made));
     keep(nameOf(made.id), made.key);
     show(made);

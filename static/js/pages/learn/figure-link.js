@@ -6,6 +6,7 @@
 import { createShortLink } from "../../chrome/short-link.js";
 import { Problem, failure } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
+import { whileBusy } from "../../lib/while-busy.js";
 import { wording } from "../../parts/problem-wording.js";
 import { here } from "../../state/address.js";
 
@@ -23,9 +24,7 @@ function createFigureLink({ page }, make) {
   const button = h("button", { type: "button", className: "button quiet", onclick: () => void show() }, page.t("Link"));
 
   async function show() {
-    button.disabled = true;
-    const made = await Promise.resolve(make()).catch(failure);
-    button.disabled = false;
+    const made = await whileBusy(async () => make(), button).catch(failure);
     if (made instanceof Problem) return panel.fail(wording(page.t, made), button);
     panel.show(made.url, made.says, { opener: button, beside: made.beside });
   }
