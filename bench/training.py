@@ -1,16 +1,17 @@
 """Compares parts of a training step on a CPU with torch's own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from bench.compare import Case
 from model.train.data import TokenBatch
-from model.train.loss import autocast, fast_in_bf16, training_loss
-from model.transformer.cross_entropy import cross_entropy
+from model.train.loss import autocast, divergence, fast_in_bf16, training_loss
+from model.train.output_loss import output_loss
 from model.transformer.dropout import Dropout
 from model.transformer.stacks import Transformer
 
@@ -23,15 +24,25 @@ def training(model: Transformer) -> Iterator[Case]:
     embedding = model.embedding.weight.detach().clone().requires_grad_()
     written = torch.randint(len(embedding), (len(x),))
 
-    def whole() -> object:
-        loss = F.cross_entropy(x @ embedding.T, written, label_smoothing=0.1)
-        return torch.autograd.grad(loss, [x, embedding])
+    def whole(r_drop: float) -> tuple[Tensor, Tensor]:
+        logits = F.linear(x, embedding).float()
+        entropy = F.cross_entropy(logits, written, label_smoothing=0.1)
+        return (entropy + r_drop * divergence(*logits.chunk(2)) if r_drop else entropy), entropy
 
-    def chunks() -> object:
-        loss = cross_entropy(x, embedding, written, 0.1)
-        return torch.autograd.grad(loss, [x, embedding])
+    def chunks(r_drop: float) -> tuple[Tensor, Tensor]:
+        return output_loss(x, embedding, written, 0.1, r_drop)
 
-    yield Case("cross-entropy and its gradients: torch's / in chunks of rows", whole, chunks)
+    def gradients(loss: Callable[[float], tuple[Tensor, Tensor]], r_drop: float) -> object:
+        with autocast(x.device, "auto"):
+            found, _ = loss(r_drop)
+        return torch.autograd.grad(found, [x, embedding])
+
+    for name, r_drop in (("cross-entropy", 0.0), ("R-Drop's loss", 1.0)):
+        yield Case(
+            f"{name} and its gradients: torch's / in chunks of rows",
+            partial(gradients, whole, r_drop),
+            partial(gradients, chunks, r_drop),
+        )
     dropped = x.detach()
     own = Dropout(0.1)
     yield Case(

@@ -15,7 +15,7 @@ from model.train.alignment_loss import Guide
 from model.train.attention_weights import AttentionWeights
 from model.train.data import TokenBatch
 from model.train.head_divergence import head_divergence
-from model.transformer.cross_entropy import cross_entropy
+from model.train.output_loss import output_loss
 from model.transformer.stacks import Transformer
 
 
@@ -83,16 +83,14 @@ def training_loss(
         batch = _twice(batch)
     watch = AttentionWeights()
     tap = watch if guide or divergence_weight else NULL
-    if r_drop or batch.source.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
-        logits, written = answers(model, batch, tap)
-        entropy = F.cross_entropy(logits, written, label_smoothing=smoothing)
-    else:
+    if batch.source.device.type == "cpu":
         x, written = states(model, batch, tap)
-        entropy = cross_entropy(x, model.embedding.weight, written, smoothing)
-    loss = entropy
-    if r_drop:
-        one, two = logits.chunk(2)
-        loss = loss + r_drop * divergence(one, two)
+        loss, entropy = output_loss(x, model.embedding.weight, written, smoothing, r_drop)
+    else:
+        logits, written = answers(model, batch, tap)
+        loss = entropy = F.cross_entropy(logits, written, label_smoothing=smoothing)
+        if r_drop:
+            loss = loss + r_drop * divergence(*logits.chunk(2))
     if guide:
         loss = loss + guide.loss(watch, batch)
     if divergence_weight:

@@ -20,19 +20,25 @@ PAIRS = [("one two", "三"), ("six", "四"), ("one two", "五五"), ("four", "�
 KNOWN = ("five", "五")
 
 
-@pytest.fixture(scope="module")
-def teachers(learnt: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+def mistaken(learnt: Path, folder: Path, noise: float) -> tuple[Path, ...]:
     """Two models that count, with different mistakes."""
     base, paths = load_bundle(learnt / "bundle"), []
     for seed in (1, 2):
         torch.manual_seed(seed)
         state = {
-            name: value + 0.3 * value.std() * torch.randn_like(value) if value.dim() > 1 else value
+            name: value + noise * value.std() * torch.randn_like(value)
+            if value.dim() > 1
+            else value
             for name, value in base.model.state_dict().items()
         }
-        paths.append(tmp_path_factory.mktemp("teacher") / f"teacher-{seed}")
+        paths.append(folder / f"teacher-{seed}")
         save_bundle(paths[-1], state, base.model.config, base.tokenizer, "Teacher")
     return tuple(paths)
+
+
+@pytest.fixture(scope="module")
+def teachers(learnt: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    return mistaken(learnt, tmp_path_factory.mktemp("teachers"), 0.3)
 
 
 def opened(path: Path) -> EncoderDecoder:
@@ -93,8 +99,9 @@ def test_the_best_proposal_by_both_scores_is_kept(
         assert scores[kept] == pytest.approx(max(scores.values()), abs=1e-5)
 
 
-def test_the_score_of_the_source_decides_too(teachers: tuple[Path, ...]) -> None:
-    kept = [distilled(Teaching(teachers, 4, w, "cpu"), TEXTS, "en-zh") for w in (0.0, 50.0)]
+def test_the_score_of_the_source_decides_too(learnt: Path, tmp_path: Path) -> None:
+    poor = mistaken(learnt, tmp_path, 0.6)
+    kept = [distilled(Teaching(poor, 4, w, "cpu"), TEXTS, "en-zh") for w in (0.0, 50.0)]
     assert kept[0] != kept[1]
 
 

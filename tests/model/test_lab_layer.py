@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from model.lab.compute import compute
 from model.lab.request import LabRequest
-from model.transformer.cross_entropy import cross_entropy
+from model.train.output_loss import output_loss
 from tests.model.lab_numbers import IDENTITY, SIMPLE, Drawn, close, tensor
 
 
@@ -79,7 +79,7 @@ def test_the_loss(shift: bool, smoothing: float) -> None:
     close(found["loss"], losses.mean())
     vocabulary = tensor(asked.w_vocab).T
     outputs = tensor(found["output"])[: len(rows)]
-    close(found["loss"], cross_entropy(outputs, vocabulary, torch.tensor(ids), smoothing))
+    close(found["loss"], output_loss(outputs, vocabulary, torch.tensor(ids), smoothing)[0])
     close(-(tensor(found["wanted"]) * rows.log_softmax(-1)).sum(-1).numpy(), losses)
     assert found.steps["loss"].dims == ()
 

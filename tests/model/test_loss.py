@@ -1,41 +1,80 @@
 """The training loss: against torch, by hand, and with two dropout masks."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from model.text.tokens import Tokenizer
 from model.train.data import Corpus, TokenBatch
 from model.train.loss import autocast, divergence, training_loss
+from model.train.output_loss import output_loss
 from model.train.pairs import both_ways
 from model.transformer.config import ModelConfig
-from model.transformer.cross_entropy import cross_entropy
 from model.transformer.stacks import Transformer
 
 
-@pytest.mark.parametrize("count", [1, 255, 256, 257, 700])
+def with_torch(
+    x: Tensor, embedding: Tensor, written: Tensor, smoothing: float, r_drop: float
+) -> tuple[Tensor, Tensor]:
+    """The same losses with torch's operations."""
+    logits = F.linear(x, embedding)
+    logits = logits.float() if logits.dtype == torch.bfloat16 else logits
+    entropy = F.cross_entropy(logits, written, label_smoothing=smoothing)
+    if not r_drop:
+        return entropy, entropy
+    return entropy + r_drop * divergence(*logits.chunk(2)), entropy
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 300])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_cross_entropy_equals_torch(count: int, smoothing: float) -> None:
+@pytest.mark.parametrize("r_drop", [0.0, 0.3, 5.0])
+def test_the_output_loss_equals_torch(count: int, smoothing: float, r_drop: float) -> None:
     torch.manual_seed(count)
-    x = torch.randn(count, 16, dtype=torch.double, requires_grad=True)
+    passes = 2 if r_drop else 1
+    x = torch.randn(count * passes, 16, dtype=torch.double, requires_grad=True)
     embedding = torch.randn(40, 16, dtype=torch.double, requires_grad=True)
-    written = torch.randint(40, (count,))
-    expected = F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)
-    wanted = torch.autograd.grad(3 * expected, [x, embedding])
-    found = cross_entropy(x, embedding, written, smoothing)
+    written = torch.randint(40, (count,)).repeat(passes)
+    expected = with_torch(x, embedding, written, smoothing, r_drop)
+    wanted = torch.autograd.grad(3 * expected[0], [x, embedding])
+    found = output_loss(x, embedding, written, smoothing, r_drop)
     torch.testing.assert_close(found, expected)
-    torch.testing.assert_close(torch.autograd.grad(3 * found, [x, embedding]), wanted)
+    torch.testing.assert_close(torch.autograd.grad(3 * found[0], [x, embedding]), wanted)
 
 
-def test_cross_entropy_of_what_was_thought_impossible_is_finite() -> None:
-    x = torch.tensor([[400.0]], requires_grad=True)
-    loss = cross_entropy(x, torch.tensor([[1.0], [-1.0]]), torch.tensor([1]), 0.1)
-    [gradient] = torch.autograd.grad(loss, [x])
-    assert loss.isfinite()
-    assert gradient.isfinite().all()
+@pytest.mark.parametrize("r_drop", [0.0, 1.0])
+def test_the_output_loss_in_bfloat16_is_as_near_as_torchs(r_drop: float) -> None:
+    """To the same in float64: both round products, and nothing else."""
+    torch.manual_seed(5)
+    x, embedding = torch.randn(300, 32), torch.randn(50, 32)
+    written = torch.randint(50, (150,)).repeat(2)
+
+    def grads(loss: Callable[..., tuple[Tensor, Tensor]], dtype: torch.dtype) -> list[Tensor]:
+        given = [one.to(dtype).requires_grad_() for one in (x, embedding)]
+        with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.float32):
+            found, _ = loss(*given, written, 0.1, r_drop)
+        return [found.detach(), *torch.autograd.grad(found, given)]
+
+    exact = grads(with_torch, torch.double)
+    torchs, own = grads(with_torch, torch.float32), grads(output_loss, torch.float32)
+    for true, one, other in zip(exact, torchs, own, strict=True):
+        assert other.dtype == torch.float32
+        assert float((other - true).norm()) < 1.2 * float((one - true).norm()) + 1e-4
+        assert float((other - true).norm()) < 0.02 * float(true.norm())
+
+
+def test_the_loss_of_what_was_thought_impossible_is_finite() -> None:
+    x = torch.tensor([[400.0], [-400.0]], requires_grad=True)
+    table = torch.tensor([[1.0], [-1.0]])
+    for r_drop, written in ((0.0, [1, 0]), (1.0, [1, 1])):
+        loss, _ = output_loss(x, table, torch.tensor(written), 0.1, r_drop)
+        [gradient] = torch.autograd.grad(loss, [x])
+        assert loss.isfinite()
+        assert gradient.isfinite().all()
 
 
 def test_divergence_by_hand() -> None:

@@ -3,6 +3,7 @@
  * it is saved; if someone else has saved meanwhile, nothing is overwritten without asking.
  */
 
+import { oneAtATime } from "../../data/one-at-a-time.js";
 import { Problem, failure } from "../../data/problem.js";
 import { el, render } from "../../lib/render.js";
 import { wording } from "../../parts/problem-wording.js";
@@ -36,6 +37,10 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
   /** Saved by someone else since. @type {Collection | null} */
   let newer = null;
   let [busy, sure, says, problem] = [false, false, "", /** @type {Problem | null} */ (null)];
+  const asked = oneAtATime((now) => {
+    busy = now;
+    if (now) draw();
+  });
   const list = createItemList({ page, api, lang }, (items, words) => change({ items }, words), draw);
   const field = createLinkField({ page, api, lang }, (found) => {
     list.know(found);
@@ -74,11 +79,8 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
 
   /** @param {number} version */
   async function save(version) {
-    if (busy) return;
-    busy = true;
-    draw();
-    const done = await api.changeCollection(id, document, keyOf(id), version).catch(failure);
-    busy = false;
+    const done = await asked(() => api.changeCollection(id, document, keyOf(id), version));
+    if (!done) return;
     problem = null;
     if (!(done instanceof Problem)) saved(done);
     else if (done.kind === "collection-changed") await conflict();
@@ -114,11 +116,8 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
   }
 
   async function remove() {
-    if (busy) return;
-    busy = true;
-    draw();
-    const done = await api.deleteCollection(id, keyOf(id)).catch(failure);
-    busy = false;
+    const done = await asked(() => api.deleteCollection(id, keyOf(id)));
+    if (done === null) return;
     if (done instanceof Problem) {
       problem = done;
       return draw();
