@@ -56,6 +56,8 @@ def test_it_is_created_ordered_by_keyboard_and_read(
     expect(up).to_be_disabled()
     new_page.locator(".row").nth(1).get_by_label("Note, for the page and the speaker").fill("<b>!")
     save(new_page)
+    expect(new_page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    expect(new_page.get_by_role("button", name="Save", exact=True)).to_be_focused()
     new_page.get_by_role("link", name="As readers see it").click()
     expect(new_page.locator(".collection-head h1")).to_have_text("My week")
     assert titles(new_page) == ["Query, key, value", "The cat sat.", "Attention by hand"]

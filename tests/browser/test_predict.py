@@ -131,7 +131,8 @@ def test_a_weight_is_estimated(asker: Asker, typed: str, right: bool) -> None:
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(here.get_by_role("button", name="Reveal", exact=True)).to_be_disabled()
     field.fill(typed)
-    here.get_by_role("button", name="Reveal", exact=True).click()
+    here.get_by_role("button", name="Reveal", exact=True).press("Enter")
+    expect(here.locator(".verdict")).to_be_focused()
     expect(here.locator(".truth")).to_contain_text(f"{best:.4f}")
     assert asker.page.evaluate("window.results[0].right") is right
 

@@ -1,6 +1,7 @@
 /** Add a share that was just made to one of the collections that this browser can edit. */
 
-import { Problem, failure } from "../data/problem.js";
+import { oneAtATime } from "../data/one-at-a-time.js";
+import { Problem } from "../data/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { wording } from "../parts/problem-wording.js";
@@ -16,6 +17,10 @@ export function bindCollecting({ t, api, lang }) {
   const says = find("#collecting-says");
   let id = "";
   let busy = false;
+  const asked = oneAtATime((now) => {
+    busy = now;
+    draw();
+  });
 
   function draw() {
     render(
@@ -39,14 +44,10 @@ export function bindCollecting({ t, api, lang }) {
 
   /** @param {() => Promise<Kept>} work */
   async function add(work) {
-    if (busy) return;
-    busy = true;
-    draw();
-    const done = await work().catch(failure);
-    busy = false;
+    const done = await asked(work);
+    if (!done) return;
     if (done instanceof Problem) render(says, wording(t, done));
     else render(says, t("Added to “{title}”.", { title: done.title }), " ", el("a", { href: `/c/${done.id}?lang=${lang}#edit` }, t("Edit the collection")));
-    draw();
   }
 
   form.addEventListener("submit", (event) => {

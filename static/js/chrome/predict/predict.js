@@ -56,7 +56,7 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
   const asker = createAsker();
   const failed = trouble(page, () => void again());
   const list = h("div", { className: `choices by-${name}`, role: "group", ...named(label) });
-  const verdict = h("p", { className: "verdict", role: "status" });
+  const verdict = h("p", { className: "verdict", role: "status", tabIndex: -1 });
   const actions = h("p", { className: "actions" });
   const element = h("div", { className: "prediction" }, failed.element, list, actions, verdict);
   /** @type {Choice[] | null} */
@@ -94,12 +94,14 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
     choices ??= await requested(() => kind.choices(asked));
     const answered = choices && (await requested(() => kind.reveal(asked)));
     busy = false;
+    const held = actions.contains(document.activeElement);
     if (answered) {
       found = answered;
       counts = guessed && complete();
       onReveal(/** @type {Result} */ (result()));
     }
     draw();
+    if (answered && held) verdict.focus(); // the buttons are gone
     return result();
   }
 

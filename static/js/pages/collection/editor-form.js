@@ -58,11 +58,13 @@ export function formOf(t, sight, act, { rows, adding }) {
 
 /** @param {Translate} t @param {Sight} sight @param {Act} act */
 function saving(t, { document, changed, newer, busy, says, problem, view }, act) {
+  // Not `disabled`: once it is saved, the button would lose the focus.
+  const [savable, discardable] = [changed && !busy && document.title.trim() && !newer, changed && !busy];
   return el(
     "footer",
     { key: "foot", className: "saving" },
-    el("button", { key: "save", type: "button", className: "button strong", "aria-disabled": String(busy), disabled: !changed || !document.title.trim() || newer !== null, onclick: () => act.save() }, t("Save")),
-    el("button", { key: "discard", type: "button", className: "button quiet", "aria-disabled": String(busy), disabled: !changed, onclick: act.discard }, t("Discard changes")),
+    el("button", { key: "save", type: "button", className: "button strong", "aria-disabled": String(!savable), onclick: () => savable && act.save() }, t("Save")),
+    el("button", { key: "discard", type: "button", className: "button quiet", "aria-disabled": String(!discardable), onclick: () => discardable && act.discard() }, t("Discard changes")),
     el("a", { key: "view", className: "button", href: view }, t("As readers see it")),
     el("p", { key: "says", className: "says", role: "status" }, says || (changed ? t("Not saved yet; kept in this browser.") : "")),
     problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
