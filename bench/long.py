@@ -32,7 +32,7 @@ from model.adapters.huggingface.probing import probe
 from model.adapters.request import Request
 from model.long.attention import LongAttention
 from model.long.pooling import overview
-from tests.model.tiny_huggingface import tokenizer
+from tests.model.tiny_tokenizers import tokenizer
 from tests.servers import AppServer, running_app
 from tests.soak.memory import family
 

@@ -9,7 +9,8 @@ import torch
 
 from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
 from model.adapters.request import Decode
-from tests.model.tiny_huggingface import BART, make, tokenizer
+from tests.model.tiny_huggingface import BART, make
+from tests.model.tiny_tokenizers import tokenizer
 
 hf: Any = pytest.importorskip("transformers")
 

@@ -14,7 +14,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.text import Text
 from model.adapters.request import Decode
-from tests.model.tiny_huggingface import make, tokenizer
+from tests.model.tiny_huggingface import make
+from tests.model.tiny_tokenizers import tokenizer
 
 KINDS = ["wordpiece", "bytes", "unigram"]
 TEXTS = [

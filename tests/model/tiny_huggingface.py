@@ -2,102 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers as hf
-from tokenizers import (
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
 
-from tests.model.conftest import TEXTS
-
-SPECIALS = {
-    "wordpiece": ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
-    "bytes": ("<pad>", "<s>", "</s>", "<unk>"),
-    "unigram": ("<pad>", "</s>", "<unk>"),
-}
-
-
-def _wordpiece() -> Tokenizer:
-    """Short words are pieces, others are letters: the library's trainer breaks ties by chance."""
-    words = {word for text in TEXTS for word in re.findall(r"\w+|\W", text.lower())}
-    letters = {letter for word in words for letter in word}
-    short = {word for word in words if len(word) < 4 and word.isascii()}
-    pieces = sorted({*letters, *(f"##{letter}" for letter in letters), *short} - {" "})
-    vocabulary = {piece: place for place, piece in enumerate([*SPECIALS["wordpiece"], *pieces])}
-    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer(lowercase=True)
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.decoder = decoders.WordPiece()
-    made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        special_tokens=[(one, made.token_to_id(one)) for one in ("[CLS]", "[SEP]")],
-    )
-    return made
-
-
-def _bytes() -> Tokenizer:
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=[*SPECIALS["bytes"]],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    made.train_from_iterator(TEXTS[:3], trainer)
-    return made
-
-
-def _unigram() -> Tokenizer:
-    """Every letter is a piece, and every short word."""
-    letters = sorted({letter for text in TEXTS for letter in text} - {" "})
-    words = sorted({word for text in TEXTS for word in re.findall(r"\b[a-z]{2,3}\b", text)})
-    scored = [(special, 0.0) for special in SPECIALS["unigram"]]
-    scored += [(letter, -4.0) for letter in ["▁", *letters]]
-    scored += [(f"▁{word}", -5.0) for word in words]
-    made = Tokenizer(models.Unigram(scored, unk_id=2))
-    made.pre_tokenizer = pre_tokenizers.Metaspace()
-    made.decoder = decoders.Metaspace()
-    made.post_processor = processors.TemplateProcessing(
-        single="$A </s>", special_tokens=[("</s>", made.token_to_id("</s>"))]
-    )
-    return made
-
-
-MADE: dict[str, Callable[[], Tokenizer]] = {
-    "wordpiece": _wordpiece,
-    "bytes": _bytes,
-    "unigram": _unigram,
-}
-NAMES = {
-    "wordpiece": {
-        "pad_token": "[PAD]",
-        "unk_token": "[UNK]",
-        "cls_token": "[CLS]",
-        "sep_token": "[SEP]",
-        "mask_token": "[MASK]",
-    },
-    "bytes": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
-    "unigram": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
-}
-
-
-def tokenizer(kind: str) -> Any:
-    """Return a fast tokenizer trained on a few sentences."""
-    return hf.PreTrainedTokenizerFast(tokenizer_object=MADE[kind](), **NAMES[kind])
-
+from tests.model.tiny_tokenizers import tokenizer
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
 FED = {**SMALL, "intermediate_size": 48, "max_position_embeddings": 64}
