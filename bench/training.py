@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from bench.compare import Case
 from model.train.data import TokenBatch
-from model.train.loss import autocast, divergence, fast_in_bf16, training_loss
+from model.train.loss import answers, autocast, divergence, fast_in_bf16, states, training_loss
 from model.train.output_loss import output_loss
 from model.transformer.dropout import Dropout
 from model.transformer.stacks import Transformer
@@ -24,17 +24,15 @@ def training(model: Transformer) -> Iterator[Case]:
     embedding = model.embedding.weight.detach().clone().requires_grad_()
     written = torch.randint(len(embedding), (len(x),))
 
-    def whole(r_drop: float) -> tuple[Tensor, Tensor]:
-        logits = F.linear(x, embedding).float()
-        entropy = F.cross_entropy(logits, written, label_smoothing=0.1)
-        return (entropy + r_drop * divergence(*logits.chunk(2)) if r_drop else entropy), entropy
+    def whole(r_drop: float) -> Tensor:
+        return _with_torch(F.linear(x, embedding).float(), written, r_drop)
 
-    def chunks(r_drop: float) -> tuple[Tensor, Tensor]:
-        return output_loss(x, embedding, written, 0.1, r_drop)
+    def chunks(r_drop: float) -> Tensor:
+        return output_loss(x, embedding, written, 0.1, r_drop)[0]
 
-    def gradients(loss: Callable[[float], tuple[Tensor, Tensor]], r_drop: float) -> object:
+    def gradients(loss: Callable[[float], Tensor], r_drop: float) -> object:
         with autocast(x.device, "auto"):
-            found, _ = loss(r_drop)
+            found = loss(r_drop)
         return torch.autograd.grad(found, [x, embedding])
 
     for name, r_drop in (("cross-entropy", 0.0), ("R-Drop's loss", 1.0)):
@@ -67,6 +65,25 @@ def _steps(model: Transformer) -> Iterator[Case]:
             loss, _ = training_loss(of, batch, 0.1, 0.0)
         loss.backward()  # type: ignore[no-untyped-call]
 
+    def step(loss: Callable[[], Tensor]) -> None:
+        explicit.zero_grad(set_to_none=True)
+        with autocast(ids.device, "auto"):
+            found = loss()
+        found.backward()  # type: ignore[no-untyped-call]
+
+    def whole() -> Tensor:
+        return _with_torch(*answers(explicit, twice), r_drop=1.0)
+
+    def chunks() -> Tensor:
+        x, written = states(explicit, twice)
+        return output_loss(x, explicit.embedding.weight, written, 0.1, 1.0)[0]
+
+    twice = TokenBatch(*(torch.cat([part, part]) for part in (ids, real, ids, ids, real)))
+    yield Case(
+        "gradients of a batch with R-Drop: torch's loss / in chunks of rows",
+        partial(step, whole),
+        partial(step, chunks),
+    )
     for precision in ("float32", "bf16") if fast_in_bf16(ids.device) else ("float32",):
         yield Case(
             f"gradients of a batch, {precision}: fused / explicit attention",
@@ -79,6 +96,12 @@ def _steps(model: Transformer) -> Iterator[Case]:
             partial(gradients, explicit, "float32"),
             partial(gradients, explicit, "bf16"),
         )
+
+
+def _with_torch(logits: Tensor, written: Tensor, r_drop: float) -> Tensor:
+    """Return the loss of logits (N, V) by torch's operations."""
+    entropy = F.cross_entropy(logits, written, label_smoothing=0.1)
+    return entropy + r_drop * divergence(*logits.chunk(2)) if r_drop else entropy
 
 
 def _copy(model: Transformer, kernel: str) -> Transformer:
