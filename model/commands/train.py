@@ -98,7 +98,7 @@ def line_of(event: Event) -> str | None:
         case Step():
             return (
                 f"epoch {event.epoch:.2f}/{event.epochs}, step {event.step}: loss "
-                f"{event.mean:.4f}, {event.tokens / event.seconds:,.0f} tokens/s, at most "
+                f"{event.mean:.4f}, {event.speed:,.0f} tokens/s, at most "
                 f"{event.left / 60:.1f} min left"
             )
         case Look():

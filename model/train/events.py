@@ -46,7 +46,8 @@ class Step:
     rate: float  # the learning rate
     tokens: int  # source and target, in total
     seconds: float  # in total
-    left: float  # seconds to the end at most, at the speed so far
+    speed: float  # tokens per second since this process started training
+    left: float  # seconds to the end at most, at this speed
 
 
 @dataclass(frozen=True)

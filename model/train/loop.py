@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Generator
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -57,6 +58,8 @@ class Trainer:
         self.guide: Guide | None = None
         self.dev_batches = list(dev.batches(options.batch, 0, 0))
         self.per_epoch = corpus.count(options.batch)
+        # Where this process started: what came before ran at another speed, maybe elsewhere.
+        self.before, self.epochs_before = replace(self.progress), self.epochs
         self.started = time.monotonic() - self.progress.seconds
         self.saved = time.monotonic()
 
@@ -148,17 +151,19 @@ class Trainer:
             rate=rate,
             tokens=at.tokens,
             seconds=at.seconds,
+            speed=(at.tokens - self.before.tokens) / (at.seconds - self.before.seconds),
             left=self._left(),
         )
 
     def _left(self) -> float:
-        """Return the seconds until the run ends at the latest, at the speed so far."""
+        """Return the seconds until the run ends at the latest, at the speed of this process."""
         at, options = self.progress, self.options
-        left = at.seconds / self.epochs * (options.epochs - self.epochs)
+        seconds = at.seconds - self.before.seconds
+        left = seconds / (self.epochs - self.epochs_before) * (options.epochs - self.epochs)
         if options.minutes is not None:
             left = min(left, options.minutes * 60 - at.seconds)
         if options.steps:
-            left = min(left, at.seconds / at.step * (options.steps - at.step))
+            left = min(left, seconds / (at.step - self.before.step) * (options.steps - at.step))
         return left
 
     def _look(self) -> Look:

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -152,6 +153,27 @@ def test_a_closed_generator_can_be_resumed(
         if isinstance(event, Started):
             assert event.step == sum(isinstance(event, Step) for event in events)
     assert all(torch.equal(weights(plan)[name], one) for name, one in weights(whole).items())
+
+
+def test_speed_and_time_left_are_of_this_process(plan: TrainingPlan, whole: TrainingPlan) -> None:
+    """A bundle that trained for a year elsewhere is not expected to take as long here."""
+    bundle = plan.folder.with_name("old")
+    shutil.copytree(whole.folder / "bundle", bundle)
+    file = bundle / "training.json"
+    year = 365 * 24 * 3600.0
+    trained = json.loads(file.read_text()) | {"seconds": year, "tokens": 10**9}
+    file.write_text(json.dumps(trained))
+    plan = replace(
+        plan,
+        data=replace(plan.data, start_from=bundle),
+        options=replace(plan.options, steps=13),
+    )
+    steps = [event for event in train(plan) if isinstance(event, Step)]
+    assert [step.step for step in steps] == [9, 10, 11, 12, 13]
+    for done, step in enumerate(steps, 1):
+        seconds = step.seconds - year
+        assert step.left == pytest.approx(seconds / done * (5 - done))
+        assert step.speed == pytest.approx((step.tokens - 10**9) / seconds)
 
 
 KILLED_AT_5 = """
