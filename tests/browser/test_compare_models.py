@@ -177,6 +177,17 @@ def test_a_model_that_cannot_read_it_says_why(workspace: Workspace, watch: Watch
     expect(workspace.find(".trio")).to_be_hidden()
 
 
+def test_another_task_has_another_b(workspace: Workspace) -> None:
+    """A zoo model reads the words of its task: it cannot be compared with the B of before."""
+    workspace.open(**START, **LLAMA, block="encoder", layer=1, head=1)
+    ready(workspace)
+    for model, b in (("zoo-reverse", "zoo-reverse-"), ("t5", "(en-zh|llama|bert)&")):
+        workspace.find("#model").select_option(model)
+        expect(workspace.page).to_have_url(re.compile(f"model={model}&.*model_b={b}"))
+        ready(workspace)
+        expect(workspace.find("#view .hint [role=alert]")).to_have_count(0)
+
+
 @pytest.mark.parametrize("width", [390, 320])
 def test_they_stand_below_each_other_on_a_phone(workspace: Workspace, width: int) -> None:
     workspace.page.set_viewport_size({"width": width, "height": 800})

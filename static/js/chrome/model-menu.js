@@ -3,6 +3,7 @@
 import { examplesOf } from "../data/examples.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { NO_B } from "../state/model-comparison.js";
 import { called, grouped, headed, taskOf } from "../state/model-names.js";
 import { taskDoes } from "../state/zoo-names.js";
 
@@ -50,7 +51,8 @@ export function bindModelMenu({ store, t }, models) {
 
 /**
  * The link for another model: with the same text if it learned the same task, else with its first
- * example. Pins and changes are removed, because they belonged to the other model.
+ * example, which a model that was compared with may not read. Pins and changes are removed, because
+ * they belonged to the other model.
  * @param {import("../state/link.js").State} link
  * @param {ModelInfo | null} before
  * @param {ModelInfo} after
@@ -59,5 +61,6 @@ export function bindModelMenu({ store, t }, models) {
 export function linkTo(link, before, after) {
   const alike = before !== null && taskOf(before) === taskOf(after) && !after.prompts?.length;
   const source = alike && link.source.trim() ? link.source : (examplesOf(after, link.lang)[0]?.text ?? "");
-  return { source, direction: alike ? link.direction : null, target: null, interventions: null, pad_to: null, query: null, key: null };
+  const options = alike ? link.options : { ...link.options, ...NO_B };
+  return { source, options, direction: alike ? link.direction : null, target: null, interventions: null, pad_to: null, query: null, key: null };
 }

@@ -45,6 +45,9 @@ import { answer } from "./view-requests.js";
 /** How many changes are listed. */
 const TOLD = 8;
 
+/** Options that name no B: the first model that reads such text. */
+export const NO_B = { model_b: null, block_b: null, layer_b: null, head_b: null };
+
 /**
  * The models that can be B: those that read the same kind of text, and that of the link. A model of
  * the zoo reads the words of its task only.

@@ -6,7 +6,7 @@ import { h } from "../../../lib/dom.js";
 import { el, render } from "../../../lib/render.js";
 import { table, thumbnail } from "../../../draw/head-grid.js";
 import { sequential } from "../../../draw/scale.js";
-import { blockB, modelB, otherModels, placeB, traceB } from "../../../state/model-comparison.js";
+import { NO_B, blockB, modelB, otherModels, placeB, traceB } from "../../../state/model-comparison.js";
 import { called, grouped, headed } from "../../../state/model-names.js";
 import { blockName } from "../../../state/model-part-names.js";
 import { Problem } from "../../../data/problem.js";
@@ -16,7 +16,7 @@ import { Problem } from "../../../data/problem.js";
 /** @param {Context} context */
 export function pickers(context) {
   const { store, t, own } = context;
-  const model = select(t("B's model"), (value) => store.choose({ model_b: value, block_b: null, layer_b: null, head_b: null }, "chosen"));
+  const model = select(t("B's model"), (value) => store.choose({ ...NO_B, model_b: value }, "chosen"));
   const block = select(t("Attention"), (value) => store.choose({ block_b: value, layer_b: null, head_b: null }));
   const layer = select(t("Layer"), (value) => store.choose({ layer_b: Number(value) }));
   const legend = h("legend", {}, t("B's head"));
