@@ -24,6 +24,16 @@ WORDS = re.compile(r"[A-Za-z’']+|\d+|[一-鿿]")  # for Chinese, characters
 DIGITS = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
 # A name that occurs in thousands of sentences and can be replaced by another one.
 NAMES = (re.compile(r"\bTom\b"), re.compile("汤姆"))
+# Words that have a capital only at the start of a sentence.
+STARTS = re.compile(
+    r"(a|all|and|are|at|but|can|come|do|don't|for|from|go|he|her|here|his|how|if|in|is|it|it's|keep|"
+    r"let's|look|my|no|not|of|on|our|please|she|so|take|that|that's|the|there|these|they|this|"
+    r"those|to|very|wait|we|what|when|where|who|why|with|yes|you|your)\b",
+    re.IGNORECASE,
+)
+ASIDE = 6  # words in English, characters in Chinese: the longest text in brackets
+ROUND = {"en": ("()",), "zh": ("（）", "()")}  # brackets of each language, the usual ones first
+SQUARE = {"en": ("[]",), "zh": ("[]", "【】")}
 NARROW = str.maketrans("，。！？；：（）“”", ',.!?;:()""')
 CURLY = str.maketrans("'", "’")
 ONSETS = ("", *"bcdfghjklmnprstvwz", "br", "ch", "cl", "dr", "fr", "gr", "kh", "sh", "st", "th")
@@ -142,6 +152,58 @@ def with_emoji(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExam
     return TrainingExample(source, target, one.language)
 
 
+def inner(text: str) -> str | None:
+    """Return a short text as it stands inside a sentence: without its full stop, in lower case.
+
+    None if it is not short, or starts with a capital that may be a name's.
+    """
+    text = FINAL.sub("", text)
+    if not 0 < len(WORDS.findall(text)) <= ASIDE:
+        return None
+    if STARTS.match(text):
+        return text[0].lower() + text[1:]
+    return None if "A" <= text[0] <= "Z" and not re.match(r"I\b", text) else text
+
+
+def bracketed(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+    """Put a short text into brackets, before the final mark of a sentence or before all of it."""
+    aside = draw()
+    style = ROUND if chance.random() < 0.75 else SQUARE
+    before_the_mark = chance.random() < 0.75
+    sides = []
+    for text, more, ways in (
+        (one.source, inner(aside.source), style),
+        (one.target, inner(aside.target), {code: few[:1] for code, few in style.items()}),
+    ):
+        if more is None or text.isascii() != more.isascii():
+            return None
+        code, gap = ("en", " ") if text.isascii() else ("zh", "")
+        brackets = chance.choice(ways[code])
+        body, mark = parted(text)
+        more = f"{brackets[0]}{more}{brackets[1]}"
+        sides.append(f"{body}{gap}{more}{mark}" if before_the_mark else f"{more}{gap}{text}")
+    return TrainingExample(normalise(sides[0]), normalise(sides[1]), one.language)
+
+
+def chained(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+    """Join two short texts with a comma, as in "Hi, how are you?"."""
+    two = draw()
+    sides = []
+    for a, b, commas in ((one.source, two.source, "，,"), (one.target, two.target, "，")):
+        more = inner(b)
+        if len(WORDS.findall(a)) > ASIDE or more is None or a.isascii() != b.isascii():
+            return None
+        comma = ", " if a.isascii() else chance.choice(commas)
+        sides.append(f"{parted(a)[0]}{comma}{parted(more)[0]}{parted(b)[1]}")
+    return TrainingExample(normalise(sides[0]), normalise(sides[1]), one.language)
+
+
+def parted(text: str) -> tuple[str, str]:
+    """Return a text without its final marks, and these."""
+    body = text.rstrip(".。!！?？")
+    return body, text[len(body) :]
+
+
 KINDS: dict[Kind, int] = {  # relative frequencies
     joined: 12,
     paragraph: 4,
@@ -153,6 +215,7 @@ KINDS: dict[Kind, int] = {  # relative frequencies
     named: 4,
     numbered: 1,
     with_emoji: 2,
+    bracketed: 5,
 }
 
 

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from model.train.augment import KINDS, augment, joined, named, numbered, paragraph, short
+from model.train.augment import (
+    KINDS,
+    Kind,
+    augment,
+    bracketed,
+    chained,
+    joined,
+    named,
+    numbered,
+    paragraph,
+    short,
+)
 from model.train.clean import chinese, clean, english, unseen
 from model.train.metrics import TestSet, read_test_sets, score
 from model.train.pairs import TrainingExample, both_ways, read_pairs
@@ -137,6 +148,58 @@ def test_sentences_stand_beside_each_other_as_each_language_has_it() -> None:
     assert new
     assert new.target.startswith("“走吧。”走。")
     assert all(kind.__doc__ for kind in KINDS)
+
+
+def made_of(kind: Kind, one: TrainingExample, two: TrainingExample) -> set[TrainingExample | None]:
+    chance = random.Random(1)
+    return {kind(one, lambda: two, chance) for _ in range(200)}
+
+
+def test_brackets_stand_where_each_language_has_them() -> None:
+    one, two = ("Is he in?", "他在吗？"), ("It's late.", "晚了。")
+    en = made_of(bracketed, TrainingExample(*one, "zh"), TrainingExample(*two, "zh"))
+    assert en == {
+        TrainingExample("Is he in (it's late)?", "他在吗（晚了）？", "zh"),
+        TrainingExample("Is he in [it's late]?", "他在吗[晚了]？", "zh"),
+        TrainingExample("(it's late) Is he in?", "（晚了）他在吗？", "zh"),
+        TrainingExample("[it's late] Is he in?", "[晚了]他在吗？", "zh"),
+    }
+    zh = made_of(bracketed, TrainingExample(*one[::-1], "en"), TrainingExample(*two[::-1], "en"))
+    typed = {("（", "）", "(", ")"), ("(", ")", "(", ")")}
+    typed |= {("[", "]", "[", "]"), ("【", "】", "[", "]")}
+    assert zh == {
+        TrainingExample(*sides, "en")
+        for a, b, c, d in typed
+        for sides in (
+            (f"他在吗{a}晚了{b}？", f"Is he in {c}it's late{d}?"),
+            (f"{a}晚了{b}他在吗？", f"{c}it's late{d} Is he in?"),
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("Tom left.", "汤姆走了。"),  # a name, or a word at the start of a sentence?
+        ("We all went home together at six.", "我们都回家了。"),  # too long
+        ("Come in.", "Come in."),  # not Chinese
+        ("!", "！"),  # nothing to put into brackets
+    ],
+)
+def test_what_cannot_stand_inside_a_sentence_is_left_out(source: str, target: str) -> None:
+    one, two = TrainingExample("I see.", "我明白。", "zh"), TrainingExample(source, target, "zh")
+    assert made_of(bracketed, one, two) == made_of(chained, one, two) == {None}
+
+
+def test_short_texts_are_joined_by_a_comma() -> None:
+    one, two = ("Hi!", "你好！"), ("I am Li.", "我姓李。")
+    zh = made_of(chained, TrainingExample(*one, "zh"), TrainingExample(*two, "zh"))
+    assert zh == {TrainingExample("Hi, I am Li.", "你好，我姓李。", "zh")}
+    en = made_of(chained, TrainingExample(*one[::-1], "en"), TrainingExample(*two[::-1], "en"))
+    assert en == {TrainingExample(f"你好{mark}我姓李。", "Hi, I am Li.", "en") for mark in ",，"}
+    question = TrainingExample("Are you in?", "你在吗？", "zh")
+    asked = made_of(chained, TrainingExample(*one, "zh"), question)
+    assert asked == {TrainingExample("Hi, are you in?", "你好，你在吗？", "zh")}
 
 
 def test_reading_pairs(tmp_path: Path) -> None:

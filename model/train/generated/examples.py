@@ -79,6 +79,8 @@ SHAPES: dict[augment.Kind | None, int] = {  # ways of typing; None: unchanged
     capitals: 1,
     augment.marks: 1,
     with_emoji: 3,
+    augment.bracketed: 2,
+    augment.chained: 2,
 }
 PLAIN_HEART = 0.5  # share of emoji without the selector of their coloured form
 COLOURED = "\ufe0f"
@@ -117,7 +119,7 @@ def _endless(seed: int) -> Iterator[TrainingExample]:
         said = filled(chosen, chance)
         example = _typed(said, chance)
         [shape] = chance.choices(shapes, shares)
-        made = shape(example, partial(_itself, example), chance) if shape else None
+        made = shape(example, partial(_aside, example.language, chance), chance) if shape else None
         yield _hearted(made or example, chance)
 
 
@@ -126,8 +128,12 @@ def _tickets(said: Said) -> int:
     return 1 + MORE * sum(name.rstrip("2") in VARIED for name in {*_slots(said.en[0])})
 
 
-def _itself(example: TrainingExample) -> TrainingExample:
-    return example
+def _aside(language: str, chance: random.Random) -> TrainingExample:
+    """Draw a word or a phrase, translated into this language."""
+    while True:
+        example = _typed(chance.choice(chance.choice((lists.words, lists.phrases))()), chance)
+        if example.language == language:
+            return example
 
 
 def filled(frame: Said, chance: random.Random) -> Said:
