@@ -58,8 +58,6 @@ class Trainer:
         self.guide: Guide | None = None
         self.dev_batches = list(dev.batches(options.batch, 0, 0))
         self.per_epoch = corpus.count(options.batch)
-        # Where this process started: what came before ran at another speed, maybe elsewhere.
-        self.before, self.epochs_before = replace(self.progress), self.epochs
         self.started = time.monotonic() - self.progress.seconds
         self.saved = time.monotonic()
 
@@ -74,6 +72,9 @@ class Trainer:
                 yield self._snapshot()
             if self.options.guide and not self.ended():
                 self.guide = Guide.of(self.corpus, self.model.config, self.options.guide)
+            # Speed is that from here on: what came before ran elsewhere, or prepared the run.
+            self.before = replace(self.progress, seconds=time.monotonic() - self.started)
+            self.epochs_before = self.epochs
             while not self.ended():
                 yield from self._epoch()
             if self._since_look() or not self._checkpoint().is_file():
