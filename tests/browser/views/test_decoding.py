@@ -265,6 +265,18 @@ def test_what_goes_wrong_is_said(page: Page, workspace: Workspace, watch: Watch)
     expect(workspace.find(".theatre .problem")).to_be_hidden()
 
 
+def test_it_says_that_it_waits_for_the_first_tokens(page: Page, workspace: Workspace) -> None:
+    held: list[Route] = []
+    page.route("**/api/decode", lambda route: held.append(route), times=1)
+    page.goto(f"{workspace.url}/?{urlencode({'source': SOURCE, 'view': 'decoding'})}")
+    page.wait_for_function("() => document.documentElement.dataset.status === 'ready'")
+    waiting = workspace.find(".theatre .waiting")
+    expect(waiting).to_have_text("Writing the first tokens …")
+    held[0].continue_()
+    workspace.find(DRAWN).wait_for()
+    expect(waiting).to_be_hidden()
+
+
 def test_a_newer_search_ends_the_older(page: Page, workspace: Workspace) -> None:
     held: list[Route] = []
     page.route("**/api/decode", lambda route: held.append(route), times=1)

@@ -9,6 +9,7 @@ import { LENGTH, atStep, continued, continues } from "../../state/continued-run.
 import { choice, whole } from "../../state/options.js";
 import { continuationLength } from "../../parts/continuation-length.js";
 import { trouble } from "../../parts/problem-line.js";
+import { waitingLine } from "../../parts/waiting.js";
 import { own, plan, said } from "../../data/decode-options.js";
 import { file } from "../../draw/svg.js";
 import { createBranches } from "./search-tree.js";
@@ -48,7 +49,7 @@ export const decoding = {
 
 /** @type {View["mount"]} */
 function mount(context, root) {
-  const { store } = context;
+  const { store, t } = context;
   // Steps can arrive faster than the screen is refreshed.
   const next = eachFrame(show, window);
   const feed = createFeed(context.source, next.later);
@@ -62,6 +63,7 @@ function mount(context, root) {
   const length = continuationLength(context, LENGTH);
   controls.append(length.element);
   const wrong = trouble(context, feed.retry);
+  const first = waitingLine(context, t("Writing the first tokens …"));
   const { line: finding, inner } = context.finding();
   const line = createWriting(context, { go, scene: () => scene });
   const versus = createVersus(context, { undo: () => undo(context) });
@@ -71,7 +73,7 @@ function mount(context, root) {
   const scoring = createScoring(context, { go });
   const parts = [line, versus, branches, candidates, looks, scoring];
   const step = h("div", { className: "the-step" }, candidates.element, looks.element);
-  const theatre = h("div", { className: "theatre" }, controls, wrong.element, line.element, inner, versus.element, step, branches.element, scoring.element);
+  const theatre = h("div", { className: "theatre" }, controls, wrong.element, first.element, line.element, inner, versus.element, step, branches.element, scoring.element);
   root.append(theatre);
 
   /** @param {number} at */
@@ -110,6 +112,7 @@ function mount(context, root) {
     controls.refresh();
     length.refresh();
     const found = sceneOf(page, { run, frozen, waiting }, chosen);
+    first.show(!found && !scene && waiting && ["waiting", "ready"].includes(page.status));
     if (!found) return;
     const now = whatIsShown(found);
     if (now.every((part, i) => part === shown[i])) return;
