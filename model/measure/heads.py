@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.measurements import REPORT, means_of
 from model.bundle.weights import Bundle, load_bundle
-from model.explain.patterns import Axes, Tally, patterns, tally
+from model.explain.patterns import MIXED, NONE, Axes, Tally, patterns, tally
 from model.measure.aligning_heads import alignment
 from model.measure.corpus import batches_of
 from model.measure.importance import costs
@@ -60,7 +61,8 @@ def heads(
 ) -> dict[str, Any]:
     """Measure every head over the pairs in both directions, with the translation given."""
     batches = batches_of(bundle, pairs)
-    tallies, doubles = _watched(adapter, examples_as_requests(pairs, bundle.languages))
+    requests = examples_as_requests(pairs, bundle.languages)
+    tallies, doubles, usual_names = watched(adapter, requests)
     silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.info.places}
     usual = {attention: means[f"{attention}.mix"] for attention in adapter.info.places}
     zero = {(a, h): cost for a, h, cost in costs(adapter.model, batches, silent)}
@@ -75,6 +77,7 @@ def heads(
                     "attention": attention,
                     "head": head,
                     "pattern": pattern,
+                    "usual": [*usual_names[attention, head]],
                     "entropy": _number(measures["entropy"][head]),
                     "distance": _number(measures["distance"][head])
                     if "distance" in measures
@@ -99,11 +102,16 @@ def examples_as_requests(pairs: Sequence[TextPair], languages: Sequence[str]) ->
     ]
 
 
-def _watched(
+def watched(
     adapter: EncoderDecoder, requests: Sequence[Request]
-) -> tuple[dict[str, Tally], dict[Head, tuple[Head, float]]]:
-    """Return each attention's tally, and each head's most similar head with its distance."""
+) -> tuple[dict[str, Tally], dict[Head, tuple[Head, float]], dict[Head, tuple[str, float]]]:
+    """Return each attention's tally, and each head's most similar head and usual name.
+
+    The most similar head comes with its distance, the name, which is not "mixed", with the share of
+    sentences in which the head has it.
+    """
     tallies: dict[str, Tally] = {}
+    names: dict[Head, Counter[str]] = {}
     apart: dict[str, Tensor] = {}  # kind: (heads, heads), nats summed over sentences
     for start in range(0, len(requests), BATCH):
         for trace in adapter.run(requests[start : start + BATCH]):
@@ -111,6 +119,8 @@ def _watched(
                 found = _tally(trace, one)
                 place = one.place
                 tallies[place] = tallies[place] + found if place in tallies else found
+                for head, name in enumerate(patterns(found)):
+                    names.setdefault((place, head), Counter())[name] += name not in (MIXED, NONE)
             for kind, layers in alike(adapter.info.attentions).items():
                 weights = torch.cat([trace[f"{one.place}.weights"].value for one in layers])
                 between = divergences(weights)
@@ -124,7 +134,9 @@ def _watched(
             here, there = (divmod(index, count) for index in (row, other))
             double = layers[there[0]].place, there[1]
             doubles[layers[here[0]].place, here[1]] = double, least
-    return tallies, doubles
+    most = {head: counted.most_common(1)[0] for head, counted in names.items()}
+    usual = {head: (name, count / len(requests)) for head, (name, count) in most.items()}
+    return tallies, doubles, usual
 
 
 def _tally(trace: Trace, attention: AttentionInfo) -> Tally:

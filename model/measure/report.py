@@ -16,6 +16,7 @@ from model.measure.word_alignment import JOINED
 
 PAGE = "REPORT.md"
 IDLE = 0.01  # nats per token: a head is idle if ablating it raises the loss by less
+NAMED = 0.6  # a head has a name if the rules give it in this share of sentences
 BLOCKS = {"encoder.self": "Encoder", "decoder.self": "Decoder, self", "decoder.cross": "Cross"}
 
 
@@ -32,7 +33,7 @@ def write_page(bundle: Path) -> None:
 
 def page(report: dict[str, Any]) -> str:
     """Return the whole page. It numbers layers and heads from 1, as the web page does."""
-    parts = ["# What its heads do", _about(report), *_idle(report)]
+    parts = ["# What its heads do", _about(report), *_idle(report), *_named(report)]
     for block, title in BLOCKS.items():
         parts += [f"## {title}", _table(report, block)]
     if report["alignment"]:
@@ -50,7 +51,8 @@ def _about(report: dict[str, Any]) -> str:
         "```sh\npython -m model measure heads --dev dev.tsv --align folder\n```\n\n"
         "- **entropy**: mean entropy of the rows that have a choice, in nats; **distance**: mean "
         "|query − key| in tokens; **pattern**: by the rules of "
-        "[patterns](../../../docs/patterns.md) over all sentences at once; **special**: weight on "
+        "[patterns](../../../docs/patterns.md) over all sentences at once; **usual**: the pattern "
+        "that it has in most sentences by itself, and in how many; **special**: weight on "
         "tags, `<bos>` and `<eos>`.\n"
         "- **nearest**: the most similar head of the same kind, by the Jensen–Shannon "
         "**divergence** of their rows in nats (0: identical, ln 2 = 0.693: disjoint; Clark et al. "
@@ -76,6 +78,18 @@ def _idle(report: dict[str, Any]) -> list[str]:
     ]
 
 
+def _named(report: dict[str, Any]) -> list[str]:
+    found = []
+    for block, title in BLOCKS.items():
+        shares = [head["usual"][1] for head in report["heads"] if _kind(head["attention"]) == block]
+        found.append(f"{sum(s >= NAMED for s in shares)} of {len(shares)} {title.lower()}")
+    return [
+        "## Heads with a name",
+        f"Heads that have the same pattern in at least {NAMED:.0%} of the sentences: "
+        f"{', '.join(found)}.",
+    ]
+
+
 def _kind(attention: str) -> str:
     stack, _, block = attention.split(".")
     return f"{stack}.{block}"
@@ -88,7 +102,7 @@ def _name(attention: str, head: int) -> str:
 def _table(report: dict[str, Any], block: str) -> str:
     rows = [head for head in report["heads"] if _kind(head["attention"]) == block]
     far = rows[0]["distance"] is not None
-    names = ["head", "pattern", "entropy", *(["distance"] if far else []), "special"]
+    names = ["head", "pattern", "usual", "entropy", *(["distance"] if far else []), "special"]
     names += ["nearest", "divergence", "zero", "mean"]
     cells = []
     for head in rows:
@@ -96,6 +110,7 @@ def _table(report: dict[str, Any], block: str) -> str:
             [
                 _name(head["attention"], head["head"]),
                 head["pattern"],
+                "{} {:.0%}".format(*head["usual"]),
                 f"{head['entropy']:.2f}",
                 *([f"{head['distance']:.1f}"] if far else []),
                 f"{head['special']:.2f}",

@@ -12,7 +12,7 @@ from model.__main__ import main
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.bundle.measurements import REPORT
 from model.bundle.weights import load_bundle
-from model.measure.heads import divergences
+from model.measure.heads import divergences, examples_as_requests, watched
 from model.measure.importance import Instead, costs
 from model.measure.report import page
 from model.train.data import Corpus
@@ -64,6 +64,19 @@ def test_divergence_by_hand() -> None:
     half = math.log(2) / 2  # nothing in common in one row, alike in the other
     expected = torch.tensor([[0, half, 0], [half, 0, half], [0, half, 0]])
     torch.testing.assert_close(divergences(weights), expected)
+
+
+def test_the_usual_name_is_counted_over_sentences(tiny: EncoderDecoder) -> None:
+    """By the names that the API gives to each sentence."""
+    requests = examples_as_requests([*TEXTS, ("She reads.", "她看书。")], ("en", "zh"))
+    _, _, usual = watched(tiny, requests)
+    seen = [tiny.trace(request, summarise=("*",)).summaries for request in requests]
+    for (place, head), (name, share) in usual.items():
+        names = [found[place].patterns[head] for found in seen]
+        counts = {one: names.count(one) for one in names if one not in ("mixed", "none")}
+        assert share == max(counts.values(), default=0) / len(requests)
+        assert counts.get(name, 0) / len(requests) == share
+    assert any(0 < share < 1 for _, share in usual.values())
 
 
 def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
