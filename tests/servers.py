@@ -83,8 +83,8 @@ def running_app(
     ``data_dir``.
 
     ``settings`` are named without their prefix, in lower case: ``{"max_body_bytes": "2000"}``.
-    Shares and rooms are limited per minute only by such a setting. What the server prints goes to
-    ``server.log`` in ``data_dir``.
+    Unless they say so, one model translates, and shares and rooms are not limited per minute. What
+    the server prints goes to ``server.log`` in ``data_dir``.
 
     Raises:
         RuntimeError: the server exited or did not answer; the message has the end of its log. Or it
@@ -95,6 +95,7 @@ def running_app(
         "host": "127.0.0.1",
         "port": str(free_port()),
         "data_dir": str(data_dir),
+        "models": "en-zh",
         "max_rooms_per_minute": "1000",
         "max_shares_per_minute": "1000",
     }

@@ -12,7 +12,7 @@ class ModelSettings(Part):
     """Which models to serve, on what, and what one request may ask."""
 
     models: str = Field(
-        default="en-zh",
+        default="en-zh,en-zh-4-heads",
         pattern=r"^[a-z0-9-]+(=[^,]+)?(, *[a-z0-9-]+(=[^,]+)?)*$",
         description="Models to serve: id=path,…; the first is the default. A path is that of a "
         "bundle, or hf: and that of a Hugging Face model; an id alone is a bundle that ships with "
