@@ -107,8 +107,8 @@ def watched(
 ) -> tuple[dict[str, Tally], dict[Head, tuple[Head, float]], dict[Head, tuple[str, float]]]:
     """Return each attention's tally, and each head's most similar head and usual name.
 
-    The most similar head comes with its distance, the name, which is not "mixed", with the share of
-    sentences in which the head has it.
+    The most similar head comes with its distance, the name with the share of sentences in which the
+    head has it; "mixed" does not count, so the share is 0 if it has no other name.
     """
     tallies: dict[str, Tally] = {}
     names: dict[Head, Counter[str]] = {}

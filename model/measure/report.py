@@ -110,7 +110,7 @@ def _table(report: dict[str, Any], block: str) -> str:
             [
                 _name(head["attention"], head["head"]),
                 head["pattern"],
-                "{} {:.0%}".format(*head["usual"]),
+                "{} {:.0%}".format(*head["usual"]) if head["usual"][1] else "–",
                 f"{head['entropy']:.2f}",
                 *([f"{head['distance']:.1f}"] if far else []),
                 f"{head['special']:.2f}",

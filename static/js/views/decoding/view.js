@@ -63,7 +63,7 @@ function mount(context, root) {
   const length = continuationLength(context, LENGTH);
   controls.append(length.element);
   const wrong = trouble(context, feed.retry);
-  const first = waitingLine(context, t("Writing the first tokens …"));
+  const waits = waitingLine(context, t("Writing the first tokens …"));
   const { line: finding, inner } = context.finding();
   const line = createWriting(context, { go, scene: () => scene });
   const versus = createVersus(context, { undo: () => undo(context) });
@@ -73,7 +73,7 @@ function mount(context, root) {
   const scoring = createScoring(context, { go });
   const parts = [line, versus, branches, candidates, looks, scoring];
   const step = h("div", { className: "the-step" }, candidates.element, looks.element);
-  const theatre = h("div", { className: "theatre" }, controls, wrong.element, first.element, line.element, inner, versus.element, step, branches.element, scoring.element);
+  const theatre = h("div", { className: "theatre" }, controls, wrong.element, waits.element, line.element, inner, versus.element, step, branches.element, scoring.element);
   root.append(theatre);
 
   /** @param {number} at */
@@ -112,7 +112,7 @@ function mount(context, root) {
     controls.refresh();
     length.refresh();
     const found = sceneOf(page, { run, frozen, waiting }, chosen);
-    first.show(!found && !scene && waiting && ["waiting", "ready"].includes(page.status));
+    waits.show(!found && !scene && waiting && ["waiting", "ready"].includes(page.status));
     if (!found) return;
     const now = whatIsShown(found);
     if (now.every((part, i) => part === shown[i])) return;
