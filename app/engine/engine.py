@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, Self, cast
 
 from app.engine.byte_cache import ByteCache
-from app.engine.clients import NOBODY, Budgets, asking
+from app.engine.clients import NOBODY, Budgets, Client, asking
 from app.engine.fair_queue import FairQueue, Flow, Waiting
 from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
@@ -108,9 +108,9 @@ class Engine:
             return cast(Encoded, kept)
         place = self._coming.get(job)
         if place is None:
-            cost = self._charged(job)
+            cost = self._price(job)
             flow = job.model, asking.get()
-            self._admit(flow)
+            self._admit(flow, cost)
             place = self._enqueue(job, flow, cost, size(job, self.listing[job.model]))
             self._coming[job] = place
         return cast(Encoded, await self._answered(place))
@@ -128,9 +128,9 @@ class Engine:
         When cancelled or closed, no further line is computed.
         """
         flow = job.model, asking.get()
-        self._charged(job)
-        self._admit(flow)
+        whole = self._price(job)
         self._admit_stream(flow)
+        self._admit(flow, whole)
         number = next(self._numbers)
         cost = job.line_price(self.listing[job.model])
         self._streams[flow] += 1
@@ -147,39 +147,46 @@ class Engine:
             if home is not None:
                 home.forget(number)
 
-    def _charged(self, job: TraceJob | AnswerJob | StreamJob) -> float:
-        """Return the price of a job after charging it to its client."""
-        cost = self._price(job)
-        most = self.bounds.max_price
+    def _price(self, job: TraceJob | AnswerJob | StreamJob) -> float:
+        """Return the price of a job. Raises InputError if that is more than allowed."""
+        info, most = self.listing[job.model], self.bounds.max_price
+        kept = isinstance(job, LongJob) and self._passes.is_kept(job.key)
+        cost = job.view_price(info) if kept and isinstance(job, LongJob) else price(job, info)
         if cost > most:
             detail = f"this needs {cost:.0f} units of work; at most {most:.0f} are allowed"
             raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
-        self.charge(cost)
         return cost
-
-    def _price(self, job: TraceJob | AnswerJob | StreamJob) -> float:
-        info = self.listing[job.model]
-        if isinstance(job, LongJob) and self._passes.is_kept(job.key):
-            return job.view_price(info)
-        return price(job, info)
 
     def charge(self, cost: float) -> None:
         """Charge the current client for work that is done outside the engine.
 
         Raises SpentError for a client that has requested too much.
         """
-        if self.budgets and asking.get() != NOBODY:
-            self.budgets.charge(asking.get(), cost)
+        self._pay(asking.get(), cost)
 
-    def _admit(self, flow: Flow) -> None:
-        if self._queue.count(flow[0]) < self.bounds.max_queue:
-            return
+    def _pay(self, client: Client, cost: float) -> None:
+        if self.budgets and client != NOBODY:
+            self.budgets.charge(client, cost)
+
+    def _admit(self, flow: Flow, cost: float) -> None:
+        """Make room in the queue and charge the client; a refused request costs nothing.
+
+        Raises BusyError if the queue is full, and SpentError.
+        """
         busy = BusyError(f"{self.bounds.max_queue} requests are already waiting for the model")
-        greedy = self._queue.displaced(flow)
-        if greedy is None:
+        full = self._queue.count(flow[0]) >= self.bounds.max_queue
+        greedy = self._queue.displaced(flow) if full else None
+        if full and greedy is None:
             raise busy
-        self._queue.remove(greedy)
-        self._settle(greedy, Outcome(error=busy))
+        self.charge(cost)
+        if greedy is not None:
+            self._withdraw(greedy)
+            self._settle(greedy, Outcome(error=busy))
+
+    def _withdraw(self, place: Waiting) -> None:
+        """Remove a request from the queue; if it never ran, its client gets its price back."""
+        if self._queue.remove(place) and not place.tries and not isinstance(place.work, Line):
+            self._pay(place.flow[1], -place.price)
 
     def _admit_stream(self, flow: Flow) -> None:
         """Admit at most as many streams as the queue has places, and half of that per client."""
@@ -218,7 +225,7 @@ class Engine:
         """Drop a request that no one waits for any more."""
         place.answer.cancel()
         self._forget(place)
-        self._queue.remove(place)
+        self._withdraw(place)
         if place.stop:
             place.stop()
 
@@ -247,7 +254,7 @@ class Engine:
         """Let running batches finish, and refuse the waiting requests."""
         self._closing = True
         for one in list(self._queue):
-            self._queue.remove(one)
+            self._withdraw(one)
             self._settle(one, Outcome(error=BusyError("the server is shutting down")))
         await asyncio.gather(*self._turns)
         for runner in self.runners:

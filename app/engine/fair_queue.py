@@ -79,13 +79,15 @@ class FairQueue:
         else:
             flow.append(one)
 
-    def remove(self, one: Waiting) -> None:
-        """Remove a waiting request; does nothing if it is not waiting."""
+    def remove(self, one: Waiting) -> bool:
+        """Remove a request; return whether it was waiting."""
         flow = self.flows.get(one.flow)
-        if flow and one in flow:
-            flow.remove(one)
-            if not flow:
-                del self.flows[one.flow]
+        if not flow or one not in flow:
+            return False
+        flow.remove(one)
+        if not flow:
+            del self.flows[one.flow]
+        return True
 
     def had(self, flow: Flow) -> float:
         """Return the work done for a client, including running work."""

@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
-from app.engine.clients import Budgets, Client, SpentError
+from app.engine.clients import Budgets, Client, SpentError, asking
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import FairQueue, Waiting, fitting
@@ -153,6 +153,32 @@ async def test_a_client_that_fills_the_queue_makes_room_for_others() -> None:
     refused = [isinstance(one, BusyError) for one in told]
     # The heavy client's fifth does not fit; two of its requests make room for the light client.
     assert refused == [False, False, False, True, True, True, False, False, True]
+
+
+async def test_only_work_that_runs_is_charged() -> None:
+    """Requests that are refused, displaced, or leave the queue cost their client nothing."""
+    model, heavy, light = Slow(), Client("heavy", 0), Client("light", 0)
+    budgets = Budgets(1, 1_000, 1, lambda: 0.0)
+    once = price(job("first"), Slow.info)
+    runners = Runners.in_threads(Catalog.of({"0": model}))
+    async with Engine(runners, Bounds(max_queue=2, max_batch=1), None, budgets) as engine:
+        first = ask(engine, "first", heavy)
+        await begun(model)
+        many = [ask(engine, f"more {n}", heavy) for n in range(5)]  # two wait, three are refused
+        await asyncio.sleep(0)
+        typed = [ask(engine, "typed", light)]  # displaces one
+        await asyncio.sleep(0)
+        asking.set(heavy)
+        streams = [anext(engine.stream(DecodeJob("0", Request("x"), 3))) for _ in range(2)]
+        told = await asyncio.gather(*streams, return_exceptions=True)
+        assert [type(one) for one in told] == [BusyError, BusyError]
+        many[0].cancel()
+        await asyncio.gather(*many, return_exceptions=True)
+        model.go.set()
+        await asyncio.gather(first, *typed)
+    budgets.charge(heavy, 1_000 - once)
+    with pytest.raises(SpentError):
+        budgets.charge(heavy, 0.1)
 
 
 async def test_equal_requests_are_computed_once_and_kept() -> None:
