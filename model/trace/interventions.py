@@ -8,7 +8,7 @@ order.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
@@ -44,7 +44,13 @@ class Scene:
     keys: int | None = None
     rows: int | None = None
     text: str | None = None  # the text that the key axis follows
-    seen: Mapping[str, Tensor] = field(default_factory=dict)  # tensors computed before it, by name
+    # What the effect `reads`: tensors of the same place that were computed before it, by last name.
+    seen: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def of(self, head: int) -> Scene:
+        """Return the scene of one head. A mask is the same for all heads."""
+        seen = {name: one if name == "mask" else one[head] for name, one in self.seen.items()}
+        return replace(self, seen=seen)
 
 
 Change = Callable[[Tensor, Any, Scene], Tensor]
@@ -63,7 +69,8 @@ class Effect:
     TEXT    a text: all of these tensors whose keys are its tokens
 
     A tensor that matches `named` can also be named in full, whatever `at` is. `part` says that the
-    effect keeps every row to itself, so that it can be restricted to some of them.
+    effect keeps every row to itself, so that it can be restricted to some of them. `reads` are the
+    last names of other tensors of its place that it is computed from.
     """
 
     tensors: tuple[str, ...]
@@ -71,6 +78,7 @@ class Effect:
     at: str = HEADS
     named: tuple[str, ...] = ()
     part: bool = False
+    reads: tuple[str, ...] = ()
 
     @property
     def heads(self) -> bool:
@@ -102,6 +110,12 @@ class Effect:
         if self.at == TEXT:
             return at == keys
         return at == (name.rpartition(".")[0] if self.heads else name)
+
+    def needs(self, name: str, at: str, keys: str | None) -> bool:
+        """Return whether it reads the tensor `name` when it is applied at `at`."""
+        place, _, last = name.rpartition(".")
+        changed = (pattern.rpartition(".")[2] for pattern in self.tensors)
+        return last in self.reads and any(self.means(f"{place}.{one}", at, keys) for one in changed)
 
     def _acts_on(self, name: str) -> bool:
         return _matches(name, self.tensors)
@@ -149,17 +163,41 @@ class Cell:
     renormalise: bool = False
 
 
+# Below this sum, float32 weights have lost digits: they are multiples of 1.4e-45.
+FAINT = 1e-30
+
+
 def _set(weights: Tensor, cell: Cell, scene: Scene) -> Tensor:
     row = cell.query - scene.start
     if not 0 <= row < weights.shape[-2] or cell.key >= weights.shape[-1]:
         return weights
-    weights = weights.clone()
+    changed = weights.clone()
     if cell.renormalise:
-        others = 1 - weights[..., row, cell.key]
-        rest = torch.where(others > 0, (1 - cell.value) / others, 0)
-        weights[..., row, :] *= rest[..., None]
-    weights[..., row, cell.key] = cell.value
-    return weights
+        others = _others(weights[..., row, :], row, cell.key, scene)
+        changed[..., row, :] = ((1 - cell.value) * others).to(weights.dtype)
+    changed[..., row, cell.key] = cell.value
+    return changed
+
+
+def _others(weights: Tensor, row: int, key: int, scene: Scene) -> Tensor:
+    """Return the shares (…, M) of the other keys in what they and a learned sink have together.
+
+    They are divided by their sum: 1 − weight has no correct digit if the weight is nearly 1. If
+    even the sum is rounded away, they follow from the scores; without other keys they are zeros.
+    """
+    alone = torch.arange(weights.shape[-1], device=weights.device) == key
+    others = weights.double().masked_fill(alone, 0)
+    total = others.sum(-1, keepdim=True)
+    if "sink" in scene.seen:
+        total = total + scene.seen["sink"][..., row, None].double()
+    faint = (total < FAINT) & (weights[..., key, None] > 0)
+    shares = others / total.where(total > 0, 1)
+    if not faint.any():
+        return shares
+    allowed = scene.seen["mask"][..., row, :] & ~alone
+    scores = scene.seen["scores"][..., row, :].double().masked_fill(~allowed, -torch.inf)
+    softmax = scores.masked_fill((scores == -torch.inf).all(-1, keepdim=True), 0).softmax(-1)
+    return torch.where(faint, softmax * (scores > -torch.inf), shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +276,7 @@ EFFECTS: dict[str, Effect] = {
     "uniform": Effect(("*.scores",), _nothing, part=True),
     # The head's mean output over training data.
     "mean": Effect(("*.mix",), _mean, part=True),
-    "set": Effect(("*.weights",), _set),
+    "set": Effect(("*.weights",), _set, reads=("scores", "mask", "sink")),
     "cut": Effect(("*.scores",), _cut),
     "patch": Effect(tuple(f"*.{name}" for name in WITH_ROWS), _patched, at=ROWS),
     "freeze": Effect(("*.weights",), _patched),  # the patch of an attention's weights
@@ -246,7 +284,7 @@ EFFECTS: dict[str, Effect] = {
     "scale": Effect(FEATURES, feature_changes.scaled, at=ROWS, part=True),
     "fill": Effect(FEATURES, feature_changes.filled, at=ROWS, part=True),
     "add": Effect(FEATURES, feature_changes.moved, at=ROWS, part=True),
-    "drop": Effect(("*.position", "*.residual"), _without, at=TENSOR),
+    "drop": Effect(("*.position", "*.residual"), _without, at=TENSOR, reads=("output",)),
     "shuffle": Effect(("*.position",), _shuffled, at=ORDER),
     "mask": Effect(("*.mask",), _hidden, at=TEXT),
 }
@@ -273,8 +311,12 @@ class Intervention:
     units: tuple[int, ...] | None = None
 
     def concerns(self, name: str, keys: str | None) -> bool:
-        """Return whether the intervention changes the tensor `name`, or needs its value."""
+        """Return whether the intervention changes the tensor `name`, or reads it."""
         return _concerns(self.do, self.at, name, keys)
+
+    def reads(self, name: str, keys: str | None) -> bool:
+        """Return whether its change of another tensor is computed from the tensor `name`."""
+        return EFFECTS[self.do].needs(name, self.at, keys)
 
     def __call__(self, name: str, value: Tensor, scene: Scene) -> Tensor:
         """Return `value` (*dims of the tensor), changed if the intervention acts on this tensor.
@@ -288,7 +330,7 @@ class Intervention:
             changed = effect.change(value, self.value, scene)
         else:
             changed = value.clone()
-            changed[self.head] = effect.change(value[self.head], self.value, scene)
+            changed[self.head] = effect.change(value[self.head], self.value, scene.of(self.head))
         chosen = self.heads, self.rows, self.units
         if changed is value or chosen == (None, None, None):
             return changed
@@ -298,7 +340,4 @@ class Intervention:
 @lru_cache(maxsize=1 << 14)
 def _concerns(do: str, at: str, name: str, keys: str | None) -> bool:
     effect = EFFECTS[do]
-    if effect.means(name, at, keys):
-        return True
-    place, _, last = name.rpartition(".")
-    return last == "output" and effect.means(f"{place}.residual", at, keys)
+    return effect.means(name, at, keys) or effect.needs(name, at, keys)

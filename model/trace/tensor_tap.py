@@ -134,7 +134,8 @@ class Recorder:
     own: Mapping[str, int] = field(default_factory=dict)
     interventions: Sequence[Intervention] = ()
     tensors: dict[str, NamedTensor] = field(default_factory=dict)
-    _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
+    # What later changes at the same place are computed from, by place and last name.
+    _seen: dict[str, dict[str, Tensor]] = field(default_factory=dict, repr=False)
 
     def changes(self, name: str, over: Mapping[str, str]) -> bool:
         """Return whether an intervention needs the tensor with this name and these axes."""
@@ -156,12 +157,12 @@ class Recorder:
             keys=self.own.get(over.get(KEY, "")),
             rows=self.own.get(over.get(dims[-2], "")),
             text=over.get(KEY),
-            seen={"output": self._outputs[place]} if place in self._outputs else {},
+            seen=self._seen.get(place, {}),
         )
         for intervention in self.interventions:
             value = intervention(name, value, scene)
-        if last == "output":  # the residual without its skip connection
-            self._outputs[place] = value
+        if any(one.reads(name, over.get(KEY)) for one in self.interventions):
+            self._seen.setdefault(place, {})[last] = value
         return value
 
     def record(
@@ -219,8 +220,8 @@ class BatchTap(Tap):
     def keep(self, rows: Sequence[int]) -> Tap:
         if [*rows] == [*range(len(self.rows))]:
             return self
-        # Copies, since each row keeps its own outputs while a layer runs.
-        kept = [replace(self.rows[row], _outputs={}) for row in rows]
+        # Copies, since each row keeps what it has seen while a layer runs.
+        kept = [replace(self.rows[row], _seen={}) for row in rows]
         return BatchTap(kept, self.place, self.over, self.start)
 
     def wants(self, name: str) -> bool:

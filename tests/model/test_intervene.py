@@ -9,9 +9,10 @@ from torch import Tensor
 
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request
+from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.decode.search import Reader, sample
 from model.errors import InputError
-from model.trace.interventions import Cell, Intervention
+from model.trace.interventions import Cell, Intervention, Scene
 from model.trace.tensor_tap import SOURCE, BatchTap, Recorder
 
 SOURCE_TEXT, TARGET_TEXT = "The cat sat.", "猫坐在这"
@@ -20,8 +21,8 @@ PLACES = ["encoder.1.self", "decoder.1.self", "decoder.0.cross"]
 
 def seen(tiny: EncoderDecoder, *made: Intervention, **fields: Any) -> dict[str, Tensor]:
     """Return all tensors of a run with these interventions."""
-    fields = {"target": TARGET_TEXT, "select": ("*",), "interventions": made} | fields
-    trace = tiny.trace(Request(SOURCE_TEXT, **fields))
+    chosen = {"source": SOURCE_TEXT, "target": TARGET_TEXT, "select": ("*",), **fields}
+    trace = tiny.trace(Request(**chosen, interventions=made))
     return {name: tensor.value for name, tensor in trace.tensors.items()}
 
 
@@ -83,6 +84,49 @@ def test_a_cell_is_set_and_the_others_share_what_is_left(tiny: EncoderDecoder, p
     torch.testing.assert_close(
         shared[f"{place}.mix"][1, 2], row @ seen(tiny)[f"{place}.v"][1], atol=1e-5, rtol=0
     )
+
+
+def test_a_certain_cell_that_is_set_to_0_is_one_that_is_cut() -> None:
+    """1 minus its weight is 0 in float32."""
+    who = EncoderDecoder(load_bundle(CHECKPOINTS / "zoo" / "who"), "who")
+    source = "The animal didn't cross the street because it was too tired."
+    set_, cut = (
+        seen(
+            who,
+            Intervention("decoder.0.self", do, 0, value),
+            source=source,
+            target="animal",
+            select=("decoder.0.self.weights", "decoder.logits"),
+        )
+        for do, value in (("set", Cell(1, 1, 0.0, renormalise=True)), ("cut", (1, 1)))
+    )
+    assert set_["decoder.0.self.weights"][0, 1].tolist() == [1, 0]
+    torch.testing.assert_close(set_["decoder.logits"], cut["decoder.logits"], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("row", "sink", "expected"),
+    [
+        ([0.5, 0.3, 0.2], None, [0.2, 0.48, 0.32]),
+        ([0.5, 0.1, 0.1], 0.3, [0.2, 0.16, 0.16]),  # the sink gets 0.48
+        ([1.0, 0.0, 0.0], None, [0.2, 0.8 * 0.731059, 0.8 * 0.268941]),  # by the scores
+        ([1.0, 0.0, 1e-45], None, [0.2, 0.8 * 0.731059, 0.8 * 0.268941]),
+        ([0.0, 0.0, 0.0], None, [0.2, 0.0, 0.0]),  # a head that is off
+    ],
+)
+def test_the_rest_of_a_row_is_scaled(
+    row: list[float], sink: float | None, expected: list[float]
+) -> None:
+    scores = torch.tensor([[[200.0, 1.0, 0.0]]])
+    tensors = {"scores": scores, "mask": torch.ones(1, 3, dtype=torch.bool)}
+    if sink is not None:
+        tensors["sink"] = torch.tensor([[sink]])
+    made = Intervention("encoder.0.self", "set", 0, Cell(0, 0, 0.2, renormalise=True))
+    found = made("encoder.0.self.weights", torch.tensor([[row]]), Scene(seen=tensors))
+    torch.testing.assert_close(found, torch.tensor([[expected]]))
+    tensors["mask"] = torch.tensor([[True, False, False]])
+    alone = made("encoder.0.self.weights", torch.tensor([[[1.0, 0, 0]]]), Scene(seen=tensors))
+    torch.testing.assert_close(alone, torch.tensor([[[0.2, 0.0, 0.0]]]))
 
 
 @pytest.mark.parametrize("place", PLACES)

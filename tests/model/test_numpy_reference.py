@@ -12,11 +12,19 @@ import torch
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request, Trace
 from model.bundle.weights import CHECKPOINTS, load_bundle
+from model.trace.interventions import Cell, Intervention
 from model.transformer.masks import Open
 from model.transformer.norms import AddNorm, PreNorm
 from model.transformer.scoring import Dot
 from tests.model import numpy_reference
-from tests.model.numpy_reference import Array, NumpyTransformer, log_softmax, score, softmax
+from tests.model.numpy_reference import (
+    Array,
+    Change,
+    NumpyTransformer,
+    log_softmax,
+    score,
+    softmax,
+)
 
 FOLDER = CHECKPOINTS / "en-zh"
 NEAR = 5e-5  # weights, and all that is about 1
@@ -61,11 +69,13 @@ def answered(adapter: EncoderDecoder, requests: Sequence[Request]) -> list[Trace
     return [trace for n in starts for trace in adapter.run(requests[n : n + BATCH])]
 
 
-def witnessed(witness: NumpyTransformer, trace: Trace) -> dict[str, Array]:
+def witnessed(
+    witness: NumpyTransformer, trace: Trace, change: Change = lambda _, value: value
+) -> dict[str, Array]:
     """Return the same run in NumPy, which uses only the ids of the model's trace."""
     ids = {text: [token.id for token in tokens] for text, tokens in trace.texts.items()}
     real = [sum(token.text != "<pad>" for token in tokens) for tokens in trace.texts.values()]
-    return witness.run(ids["source"], ids["target"], *real)
+    return witness.run(ids["source"], ids["target"], *real, change=change)
 
 
 def apart(trace: Trace, expected: Mapping[str, Array]) -> set[str]:
@@ -105,6 +115,48 @@ def test_the_witness_has_nothing_of_the_model() -> None:
     ]
     rooms = {(name or "").partition(".")[0] for name in named}
     assert rooms == {"collections", "json", "numpy", "pathlib", "safetensors", "typing"}
+
+
+NEARLY_ONE = (8, 11)  # in head 0 of decoder.2.cross, 1 − its weight has no digit in float32
+
+
+@pytest.mark.parametrize("value", [0.0, 0.25])
+def test_the_other_weights_of_a_row_share_what_a_cell_leaves(
+    witness: NumpyTransformer, value: float
+) -> None:
+    """At temperature 0.05, even the sum of the others is 0 in float32."""
+    place, (row, key) = "decoder.2.cross", NEARLY_ONE
+    temperatures = (1.0, 0.5, 0.05)
+    made = Intervention(place, "set", 0, Cell(row, key, value, renormalise=True))
+    requests = [
+        Request(
+            "我们明天去看电影吗？",
+            target="Are we going to the movies tomorrow?",
+            select=SELECT,
+            interventions=(made, Intervention(place, "temperature", 0, temperature)),
+            pad_to=length,
+        )
+        for temperature, length in zip(temperatures, (None, 30, 14), strict=True)
+    ]
+    for temperature, trace in zip(temperatures, opened().run(requests), strict=True):
+
+        def change(name: str, numbers: Array, t: float = temperature) -> Array:
+            numbers = numbers.copy()
+            if name == f"{place}.scores":
+                numbers[0] /= t
+            if name == f"{place}.weights":
+                numbers[0, row, key] = 0
+                numbers[0, row] *= (1 - value) / numbers[0, row].sum()
+                numbers[0, row, key] = value
+            return numbers
+
+        expected = witnessed(witness, trace, change)
+        found = np.asarray(trace[f"{place}.weights"])[0, row]
+        np.testing.assert_allclose(found, expected[f"{place}.weights"][0, row], atol=1e-4)
+        assert found.sum() == pytest.approx(1, abs=1e-6)
+        # Scores in float32 are 1e-5 off, and are divided by the temperature.
+        logits = np.asarray(trace["decoder.logits"])
+        np.testing.assert_allclose(logits, expected["decoder.logits"], atol=2e-3)
 
 
 @pytest.mark.parametrize("n", range(len(REQUESTS)))

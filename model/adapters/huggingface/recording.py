@@ -182,9 +182,9 @@ def _with_scores(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     if not allowed.all():
         scores = scores.masked_fill(~allowed[:, None], -torch.inf)
     weights, sunk = _softmax(scores, call.sink)
-    weights = tap("weights", weights.to(call.q.dtype), (HEAD, QUERY, KEY))
     if sunk is not None:
         tap(SINK, sunk, (HEAD, QUERY))
+    weights = tap("weights", weights.to(call.q.dtype), (HEAD, QUERY, KEY))
     dropped = F.dropout(weights, call.dropout) if call.dropout else weights
     return dropped @ _repeated(call.v, heads), dropped
 
