@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from model.errors import InputError
 from model.lab.check import MATRICES, check
-from model.lab.parts import attention_of, ffn_of, norm_of, positions_of, tensor
+from model.lab.parts import attention_of, end_of, ffn_of, norm_of, positions_of, tensor
 from model.lab.request import LabRequest, Step, Steps, Vector
 from model.trace.tensor_tap import (
     FEATURE,
@@ -31,7 +32,6 @@ from model.trace.tensor_tap import (
 from model.transformer import masks
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.cross_entropy import cross_entropies, wanted
-from model.transformer.norms import NORMS
 from model.transformer.positions import Order, Relative, Sinusoidal, encoding
 from model.transformer.scoring import Dot
 
@@ -105,13 +105,22 @@ class Lab:
             x = self.added(x, lambda x: ffn(x, here), asked.ffn_gamma, asked.ffn_beta, here)
         if asked.w_vocab is not None:
             if asked.norm is not None:
-                last = NORMS[asked.norm].last(x.shape[-1])
-                x = (last.double() if isinstance(last, nn.Module) else last)(x, tap.at("final"))
+                x = end_of(asked, x.shape[-1])(x, tap.at("final"))
             self.predict(x[0])
         if asked.norm is None:  # an identity took its place
             for name in ("norm", "ffn.norm"):
                 self.found.pop(name, None)
+        self.finite()
         return Steps({n: Step(one.dims, one.value.numpy()) for n, one in self.found.items()})
+
+    def finite(self) -> None:
+        """Raise InputError if a norm divided a row of equal features by 0."""
+        if self.asked.epsilon > 0:
+            return
+        for name, one in self.found.items():
+            if not one.value.isfinite().all():
+                detail = f"epsilon must be above 0: {name} divides a row of equal features by 0"
+                raise InputError("not-finite", "epsilon", detail)
 
     def input(self) -> Tensor:
         """Return `x`, with positions if requested."""

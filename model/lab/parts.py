@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from model.lab.request import LabRequest, Matrix, Vector
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.layers import FeedForward
-from model.transformer.norms import NORMS, AddNorm
+from model.transformer.norms import NORMS, AddNorm, End, Last
 from model.transformer.positions import Positions, Relative, RelativeProduct
 from model.transformer.scoring import SCORINGS, Additive, AdditiveBias
 
@@ -82,6 +82,15 @@ def norm_of(asked: LabRequest, width: int, gamma: Vector | None, beta: Vector | 
         made.norm.bias = frozen(tensor(beta))
     if asked.norm is None:
         made.norm = nn.Identity()  # type: ignore[assignment]
+    return made
+
+
+def end_of(asked: LabRequest, width: int) -> End:
+    """Return the end of a stack with the requested norm: with "pre", one more layer norm."""
+    made = NORMS[asked.norm or "post"].last(width)
+    if isinstance(made, Last):
+        made.eps = asked.epsilon
+        return made.double().eval()
     return made
 
 

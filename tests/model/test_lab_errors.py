@@ -50,6 +50,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     ({"w_o": [[1.0]] * 3, "residual": True}, "does-not-fit", "residual", "1 features to the 3"),
     ({"gamma": [1.0] * 3}, "missing", "norm", "gamma needs norm"),
     ({"norm": "post", "beta": [1.0]}, "does-not-fit", "beta", "beta has 1 number"),
+    ({"norm": "pre", "x": [[2.0] * 3], "epsilon": 0.0}, "not-finite", "epsilon", "above 0: norm"),
     ({"w_1": IDENTITY}, "missing", "w_2", "w_1 needs w_2"),
     ({"b_2": [1.0]}, "missing", "w_2", "b_2 needs w_2"),
     ({"w_1": MEMORY, "w_2": MEMORY}, "does-not-fit", "w_1", "w_1 has 2 rows; it multiplies 3"),

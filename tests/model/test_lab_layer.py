@@ -91,7 +91,18 @@ def test_epsilon_is_added_to_the_variance() -> None:
         close(found[f"{place}norm"], expected)
 
 
-def test_pre_norm_ends_in_a_norm() -> None:
-    found = compute(replace(SIMPLE, norm="pre", w_vocab=IDENTITY))
-    close(found["final.norm"], F.layer_norm(tensor(found["residual"]), (3,)))
-    close(found["logits"], found["final.norm"])
+@pytest.mark.parametrize("epsilon", [1e-5, 0.5])
+def test_pre_norm_ends_in_a_norm(epsilon: float) -> None:
+    targets = [0, 2, 1]
+    found = compute(replace(SIMPLE, norm="pre", epsilon=epsilon, w_vocab=IDENTITY, targets=targets))
+    expected = F.layer_norm(tensor(found["residual"]), (3,), eps=epsilon)
+    close(found["final.norm"], expected)
+    close(found["logits"], expected)
+    close(found["loss"], F.cross_entropy(expected[:-1], torch.tensor(targets[1:])))
+
+
+def test_the_last_norm_of_a_layer_that_adds_nothing() -> None:
+    eye, zeros = [[1, 0], [0, 1]], [[0, 0], [0, 0]]
+    asked = LabRequest([[1, 0], [0, 3]], eye, eye, zeros, norm="pre", epsilon=0.5, w_vocab=eye)
+    first, second = 0.5 / 0.75**0.5, 1.5 / 2.75**0.5  # distance from the mean / √(variance + ε)
+    close(compute(asked)["logits"], [[first, -first], [-second, second]])
