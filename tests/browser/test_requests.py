@@ -61,6 +61,15 @@ def test_new_sentence_is_one_request(
     assert len(asked) == 1, [body["select"] for body in asked]
 
 
+@pytest.mark.parametrize("link", [{}, {"source": "The dog is tired."}, {"view": "inside"}])
+def test_first_load_is_one_request(workspace: Workspace, link: dict[str, str]) -> None:
+    """The link names no head: the model says which one aligns best, so its tensors come at once."""
+    asked = posts(workspace)
+    workspace.load(**link)
+    workspace.settled()
+    assert len(asked) == 1, asked
+
+
 def test_pictures_travel_in_bytes_and_what_is_read_exactly(
     workspace: Workspace, asks: Callable[..., list[dict[str, list[str]]]]
 ) -> None:

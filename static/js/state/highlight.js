@@ -59,16 +59,30 @@ export function example({ link, model, trace }) {
 }
 
 /**
- * The default head: for cross-attention, the head that aligns best by the rows that write (in the
- * alignment view, by any rows), if that is known; otherwise the most informative head of the block.
+ * The default head of cross-attention, which is known without a trace: the head that aligns best by
+ * the rows that write (in the alignment view, by any rows).
+ * @param {import("../data/api.js").ModelInfo} model
+ * @param {Pick<State, "block" | "view">} link
+ * @returns {{layer: number, head: number} | null}  null: another block, or it was not measured
+ */
+export function aligner(model, { block, view }) {
+  const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
+  return best && between(blockOf(model, block)) ? { layer: best.layer, head: best.head } : null;
+}
+
+/**
+ * The default head: the one that the model names, otherwise the most informative head of the block.
  * @param {Trace} trace  with all weights of the block; 8 bits are enough
  * @param {import("../data/api.js").ModelInfo} model
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number}}
  */
-export function opener(trace, model, { block, view }) {
-  const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
-  if (best && between(blockOf(model, block))) return { layer: best.layer, head: best.head };
+export function opener(trace, model, link) {
+  return aligner(model, link) ?? informative(trace, model, link.block);
+}
+
+/** @param {Trace} trace @param {import("../data/api.js").ModelInfo} model @param {string} block */
+function informative(trace, model, block) {
   const { rows, cols } = axes(model, trace, block);
   const self = blockOf(model, block).query === blockOf(model, block).key;
   const special = (/** @type {Step} */ step) => ({ special: isAdded(step.writes) });

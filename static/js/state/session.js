@@ -9,7 +9,7 @@ import { Problem } from "../data/problem.js";
 import { isLong } from "../data/long-texts.js";
 import { inForce, request } from "../data/request.js";
 import { bindAnswers, without } from "./view-answers.js";
-import { opener } from "./highlight.js";
+import { aligner, opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
 import { nearest } from "./reconcile-link.js";
 import { moreOf, runOf as askRun } from "./run-request.js";
@@ -100,10 +100,12 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     if (!store.get().models.length) store.set({ models });
     // Set the model first, so that a problem with the first trace can name its parts.
     if (!store.get().trace) store.set({ model });
-    const link = fit(store.get(), model);
+    const fitted = fit(store.get(), model);
+    const known = free ? aligner(model, fitted) : null;
+    const link = { ...fitted, ...known };
     const { trace: shown } = store.get();
     const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(shown) ? null : shown });
-    if (free) needs.push(...pictures(model, link.block));
+    if (free && !known) needs.push(...pictures(model, link.block));
     return { model, trace: await watched(store, signal, (onProgress) => askRun(source, model, link, needs, signal, onProgress)) };
   }
 
