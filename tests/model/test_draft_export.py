@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.drafter import open_drafter
+from model.adapters.drafter import FastDrafter, open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.request import Request, Trace
+from model.adapters.request import Decode, Request, Trace
 from model.bundle import ctranslate2_export
 from model.bundle.ctranslate2_export import UnknownToEngineError, exported, specification
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
@@ -92,7 +92,7 @@ def test_a_cache_that_cannot_be_written(
     caplog.clear()
 
 
-def made(tokenizer: Tokenizer, **variant: str) -> Bundle:
+def made(tokenizer: Tokenizer, **variant: str | int) -> Bundle:
     """Return an untrained model with weights so large that its output varies."""
     sizes = {"d_model": 32, "heads": 4, "d_ff": 64, "encoder_layers": 2, "decoder_layers": 3}
     torch.manual_seed(3)
@@ -107,20 +107,33 @@ def made(tokenizer: Tokenizer, **variant: str) -> Bundle:
     return replace(shipped, name="made", model=model, tokenizer=tokenizer, digest="made", card="")
 
 
-@pytest.mark.parametrize("norm", ["post", "pre"])
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_what_is_exported_is_the_model(
-    tokenizer: Tokenizer, tmp_path: Path, norm: str, positions: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "variant",
+    [
+        {"norm": "post", "positions": "sinusoidal"},
+        {"norm": "pre", "positions": "sinusoidal"},
+        {"norm": "post", "positions": "learned"},
+        {"norm": "pre", "positions": "learned", "encoder_heads": 2},
+    ],
+)
+def test_an_export_is_the_model(
+    tokenizer: Tokenizer, tmp_path: Path, variant: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every supported variant decodes as ours does, without rounding to 8 bits."""
+    """Every supported variant scores targets as ours does, without rounding to 8 bits."""
     monkeypatch.setattr(ctranslate2_export, "STORED", "float32")
-    bundle = made(tokenizer, norm=norm, positions=positions)
-    by = open_drafter(bundle, tmp_path)
-    assert by
-    decoded = answers(bundle, [Request(source) for source in ("A cat sat.", "猫", "the dog ran")])
-    sources = [[token.id for token in trace.texts["source"]] for trace in decoded]
-    drafts = by.draft(sources, [()] * len(sources), 40)()
-    assert [list(ids) for ids in drafts] == [[t.id for t in one.output.tokens] for one in decoded]
+    bundle = made(tokenizer, **variant)
+    drafter = open_drafter(bundle, tmp_path)
+    assert isinstance(drafter, FastDrafter)
+    requests = [Request(text, decode=Decode(max_tokens=30)) for text in ("A cat sat.", "猫", "dog")]
+    traces = answers(bundle, requests)
+    scores = drafter.translator.score_batch(
+        [[str(token.id) for token in trace.texts["source"]] for trace in traces],
+        [[str(token.id) for token in trace.output.tokens] for trace in traces],
+    )
+    for trace, score in zip(traces, scores, strict=True):
+        # CTranslate2 scores an end after every target; a trace has one only if it is finished.
+        logprobs = score.log_probs[: len(trace.output.logprobs)]
+        assert logprobs == pytest.approx(trace.output.logprobs, abs=1e-3)
 
 
 @pytest.mark.parametrize(
