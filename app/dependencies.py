@@ -1,7 +1,7 @@
 """The services that routes depend on: opened at startup, closed at shutdown."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -173,15 +173,15 @@ async def open_services(
     metrics.watch("streams", "Open streams.", lambda: engine.streams)
     limits = Limits.of(settings)
     runs = Runs(run_limits(settings), settings.data_dir / "runs", logging_of(settings))
-    indexing = Indexing(index_limits(settings), settings.data_dir / "corpora", logging_of(settings))
     metrics.watch("runs", "Training runs that have a process.", lambda: runs.training)
     metrics.watch("runs_waiting", "Training runs in the queue.", lambda: runs.waiting)
     async with (
         open_store(settings.database, limits) as store,
         engine,
-        _expiring(store),
         runs,
-        indexing,
+        _indexing(settings, store) as indexing,
+        _kept_models(settings, store, models.listing) as kept,
+        _running(keep_pruning(store)),
         open_rooms(settings) as rooms,
     ):
         vendor.compress()
@@ -213,7 +213,7 @@ async def open_services(
             previews=LRUCache(PREVIEWS),
             cache=cache,
             runs=runs,
-            kept=KeptModels(settings.data_dir / "kept", settings.max_kept_models, models.listing),
+            kept=kept,
             corpora=corpora,
             indexing=indexing,
             rooms=rooms,
@@ -222,14 +222,30 @@ async def open_services(
         )
 
 
+def _indexing(settings: Settings, store: Store) -> Indexing:
+    folder, prepare = settings.data_dir / "corpora", logging_of(settings)
+    return Indexing(index_limits(settings), folder, prepare, store.owner)
+
+
 @asynccontextmanager
-async def _expiring(store: Store) -> AsyncIterator[None]:
-    pruning = asyncio.create_task(keep_pruning(store))
+async def _kept_models(
+    settings: Settings, store: Store, listing: Listing
+) -> AsyncIterator[KeptModels]:
+    folder, days = settings.data_dir / "kept", settings.keep_models_days
+    kept = KeptModels(folder, settings.max_kept_models, days, listing, store.owner)
+    async with _running(kept.keep_pruning()):
+        yield kept
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run something beside the block, until it ends."""
+    task = asyncio.create_task(work)
     try:
         yield
     finally:
-        pruning.cancel()
-        await asyncio.gather(pruning, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _services(request: Request) -> Services:

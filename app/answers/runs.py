@@ -95,7 +95,9 @@ async def keep(
     step = last if wanted.step is None else wanted.step
     snapshot_of(run, step)
     services.engine.charge(KEEP)
-    model_id, model_key = await services.kept.add(partial(write_model, run, step))
+    model_id, model_key = await services.kept.add(
+        partial(write_model, run, step), asking.get().address
+    )
     assert run.begun
     return model_id, model_key, str(run.begun["probes"][0]["source"])
 

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.http.problems import ProblemError
 from model.errors import Excess
 
+SITE_BITS = 48  # of an IPv6 address, that its site has
 REDIS_SECONDS = 1.0  # timeout of a reply
 
 Allows = Callable[[FixedWindowRateLimiter, RateLimitItemPerMinute, str], bool]
@@ -27,9 +28,9 @@ log = logging.getLogger(__name__)
 
 
 def client_network(request: Request) -> str:
-    """Return the origin of a request: an IPv4 address, or the /64 network of an IPv6 client.
+    """Return the origin of a request: an IPv4 address, or the /48 network of an IPv6 client.
 
-    Empty if unknown.
+    A site usually gets a /48, and can change addresses within it at will. Empty if unknown.
     """
     host = request.client.host if request.client else ""
     try:
@@ -38,7 +39,7 @@ def client_network(request: Request) -> str:
         return host
     if isinstance(address, IPv4Address):
         return str(address)
-    return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))
+    return str(address.ipv4_mapped or IPv6Network((int(address), SITE_BITS), strict=False))
 
 
 class PerMinute:

@@ -16,6 +16,7 @@ from typing import Any, Self
 import orjson
 
 from app.engine.clients import Client
+from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.indexing.builder import build
 from app.indexing.process import Wanted
@@ -25,7 +26,6 @@ ABOUT, STATE = "about.json", "state.json"
 SWEEP_SECONDS = 5.0
 STALE_SECONDS = 60.0  # without a sign of life of its server, after which a text has failed
 RETRY_SECONDS = 20
-SHARE = 2  # one address may have 1 / SHARE of all texts that are kept
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,20 @@ class Indexing:
     """The queue of texts to index, and the texts that are kept; used as `async with`."""
 
     def __init__(
-        self, limits: IndexLimits, folder: Path, prepare: Callable[[], object] = lambda: None
+        self,
+        limits: IndexLimits,
+        folder: Path,
+        prepare: Callable[[], object] = lambda: None,
+        keyed: Callable[[str], str] = str,
     ) -> None:
+        """`keyed` returns what of an address is stored beside a text."""
         self.limits = limits
         self.folder = folder
-        self._prepare = prepare
+        self._prepare, self._keyed = prepare, keyed
         self._room = asyncio.Semaphore(max(1, limits.at_once))
         self._tasks: dict[str, asyncio.Task[None]] = {}  # of texts that are not done
-        self._clients: dict[str, Client] = {}  # who sent a text, until it is deleted
+        self._clients: dict[str, Client] = {}  # who sent a text that is not done
+        self._owners: dict[str, str] = {}  # the digest of its address, of each text that is kept
         self._sweeping: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -90,13 +96,13 @@ class Indexing:
         if client in [self._clients[text_id] for text_id in self._tasks]:
             detail = "at most 1 text per page is indexed at once; wait until it is done"
             raise ProblemError(429, "too-many-corpora", detail, headers=retry)
-        if len(self._tasks) >= limits.at_once + limits.queue:
-            detail = f"{len(self._tasks)} texts are already being indexed; try again shortly"
-            raise ProblemError(503, "indexing-busy", detail, headers=retry)
-        own = sum(one.address == client.address for one in self._clients.values())
-        if len(self._folders()) >= limits.kept or own >= max(1, limits.kept // SHARE):
-            detail = f"{limits.kept} texts, or half of them of one address, are kept already"
-            raise ProblemError(507, "corpora-full", detail, headers={"Retry-After": "600"})
+        places = Shared(limits.at_once + limits.queue, "texts being indexed")
+        busy = (self._clients[text_id].address for text_id in self._tasks)
+        if why := places.refusal(busy, client.address):
+            raise ProblemError(503, "indexing-busy", why, headers=retry)
+        kept = Shared(limits.kept, "kept texts")
+        if why := kept.refusal(self._holders(), self._keyed(client.address)):
+            raise ProblemError(507, "corpora-full", why, headers={"Retry-After": "600"})
 
     def start(
         self, model: str, path: str, digest: str, lines: tuple[str, ...], title: str, client: Client
@@ -116,6 +122,7 @@ class Indexing:
             "given": len(lines),
             "created": time.time(),
             "key": key_digest(key).hex(),
+            "owner": self._keyed(client.address),
         }
         _write(folder / ABOUT, about)
         _write(folder / STATE, {"state": "queued"})
@@ -156,7 +163,6 @@ class Indexing:
         if task := self._tasks.get(text_id):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        self._clients.pop(text_id, None)
         await asyncio.to_thread(shutil.rmtree, found.folder, ignore_errors=True)
 
     async def _index(self, text_id: str, wanted: Wanted) -> None:
@@ -170,10 +176,22 @@ class Indexing:
             _write(state, await build(wanted, self.limits.seconds, heard))
 
     def _done(self, text_id: str) -> None:
-        del self._tasks[text_id]
+        del self._tasks[text_id], self._clients[text_id]
 
     def _folders(self) -> list[Path]:
         return [*self.folder.iterdir()] if self.folder.is_dir() else []
+
+    def _holders(self) -> list[str]:
+        """Return who has each of the texts in the folder, of this server and of others."""
+        names = {folder.name for folder in self._folders()}
+        self._owners = {name: self._owners.get(name) or self._owner(name) for name in names}
+        return [*self._owners.values()]
+
+    def _owner(self, name: str) -> str:
+        try:
+            return str(orjson.loads((self.folder / name / ABOUT).read_bytes()).get("owner", ""))
+        except (OSError, ValueError):
+            return ""  # half written, or of another version
 
     async def _keep_sweeping(self) -> None:
         while True:
@@ -181,9 +199,6 @@ class Indexing:
                 with suppress(FileNotFoundError):
                     (self.folder / text_id / STATE).touch()
             await asyncio.to_thread(self._prune)
-            there = {folder.name for folder in self._folders()}
-            for text_id in self._clients.keys() - there:
-                del self._clients[text_id]
             await asyncio.sleep(SWEEP_SECONDS)
 
     def _prune(self) -> None:

@@ -2,13 +2,17 @@
 
 import asyncio
 import hmac
+import logging
 import shutil
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
+from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.runs.kept_history import history
 from app.runs.run import Run
@@ -22,24 +26,44 @@ from model.bundle.measurements import LEARNING
 from model.live.snapshots import keep
 
 RETRY_SECONDS = 600
+SWEEP_SECONDS = 3600.0  # between two deletions of what has expired
+DAY = 86_400.0
 KEY = "key.sha256"  # a file: the digest of the key that deletes the model
+OWNER = "owner"  # a file: the keyed digest of the address that kept it
+
+log = logging.getLogger(__name__)
 
 
 class KeptModels:
-    """Adds models to the folder and to the served models, and deletes them from both."""
+    """Adds models to the folder and to the served models, and deletes them from both.
 
-    def __init__(self, folder: Path, most: int, listing: Listing) -> None:
-        self.folder, self.most, self.listing = folder, most, listing
+    At most `most` are kept, each for `days`; `keyed` returns what of an address is stored.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        most: int,
+        days: float,
+        listing: Listing,
+        keyed: Callable[[str], str] = str,
+    ) -> None:
+        self.folder, self.most, self.days, self.listing = folder, most, days, listing
+        self._keyed = keyed
+        self._folders: set[str] = {path.name for path in folder.glob(KEPT)}
         self._one_at_a_time = asyncio.Lock()
 
-    async def add(self, write: Callable[[Path], None]) -> tuple[str, str]:
+    async def add(self, write: Callable[[Path], None], address: str) -> tuple[str, str]:
         """Add the model that `write` writes into a folder; return its id and its key.
 
-        If `write` fails, nothing is added. Raises a 507 ProblemError if `most` models are kept.
+        If `write` fails, nothing is added. Raises a 507 ProblemError if `most` models are kept, or
+        if `address` has its share of them.
         """
         async with self._one_at_a_time:
+            await self._prune()
             model_id, key = KEPT.replace("*", new_id()[:8]), new_edit_key()
-            adapter = await asyncio.to_thread(self._add, model_id, key, write)
+            owner = self._keyed(address)
+            adapter = await asyncio.to_thread(self._add, model_id, key, owner, write)
         self.listing.add(model_id, adapter.info, tuple(adapter.names))
         return model_id, key
 
@@ -58,6 +82,28 @@ class KeptModels:
             self.listing.remove(model_id)
             await asyncio.to_thread(self._delete, model_id)
 
+    async def keep_pruning(self, seconds: float = SWEEP_SECONDS) -> None:
+        """Delete models that have expired, until cancelled."""
+        while True:
+            try:
+                async with self._one_at_a_time:
+                    await self._prune()
+            except OSError as error:  # retried next time
+                log.error("expired models cannot be deleted: %s", type(error).__name__)
+            await asyncio.sleep(seconds)
+
+    async def _prune(self) -> None:
+        """Delete what has expired; list no model whose folder another server has deleted."""
+        for path in await asyncio.to_thread(self._expired):
+            await asyncio.to_thread(self._delete, path.name)
+        before, self._folders = self._folders, {path.name for path in self.folder.glob(KEPT)}
+        for name in (before - self._folders) & {*self.listing}:
+            self.listing.remove(name)
+
+    def _expired(self) -> list[Path]:
+        oldest, keys = time.time() - self.days * DAY, self.folder.glob(f"{KEPT}/{KEY}")
+        return [path.parent for path in keys if path.stat().st_mtime < oldest]
+
     def _check_key(self, model_id: str, key: str) -> None:
         path = self.folder / model_id / KEY
         known = path.read_text() if fnmatchcase(model_id, KEPT) and path.is_file() else ""
@@ -68,23 +114,32 @@ class KeptModels:
     def _delete(self, model_id: str) -> None:
         """Rename the folder first, so that no server opens a partly deleted model."""
         gone = self.folder / f"gone-{model_id}"
-        (self.folder / model_id).rename(gone)
+        with suppress(FileNotFoundError):  # another server was first
+            (self.folder / model_id).rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
-    def _add(self, model_id: str, key: str, write: Callable[[Path], None]) -> Adapter:
+    def _add(self, model_id: str, key: str, owner: str, write: Callable[[Path], None]) -> Adapter:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if len(list(self.folder.glob(KEPT))) >= self.most:
-            detail = f"this server keeps at most {self.most} models; delete one that you kept"
+        holders = [_owner(path) for path in self.folder.glob(KEPT)]
+        if detail := Shared(self.most, "kept models").refusal(holders, owner):
             headers = {"Retry-After": str(RETRY_SECONDS)}
             raise ProblemError(507, "models-full", detail, headers=headers)
         half = self.folder / f"half-{model_id}"
         try:
             write(half)
             (half / KEY).write_text(digest_of(key.encode()).hex())
+            (half / OWNER).write_text(owner)
             half.rename(self.folder / model_id)
         finally:
             shutil.rmtree(half, ignore_errors=True)
         return load(self.folder / model_id, "cpu", model_id)
+
+
+def _owner(folder: Path) -> str:
+    try:
+        return (folder / OWNER).read_text()
+    except OSError:
+        return ""  # kept by an earlier version
 
 
 def write_model(run: Run, step: int, bundle: Path) -> None:

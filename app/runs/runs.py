@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from app.engine.clients import Client
+from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.runs.process_handle import ProcessHandle
 from app.runs.run import Run
@@ -152,12 +153,19 @@ class Runs:
             detail = f"at most {PER_CLIENT} runs per page at once; stop one first"
             headers = {"Retry-After": str(RETRY_SECONDS)}
             raise ProblemError(429, "too-many-runs", detail, headers=headers)
-        busy = sum(run.process is not None for run in self._runs.values())
-        # A run that finds a free place does not wait in the queue.
-        if busy >= self.limits.at_once and len(self._queue) >= self.limits.queue:
-            detail = f"{len(self._queue)} runs are already waiting; try again shortly"
+        places = Shared(self.limits.at_once + self.limits.queue, "training runs")
+        holders = [
+            run.client.address
+            for run in self._runs.values()
+            if self._holds_place(run) or (run.client.address == client.address and not run.over)
+        ]
+        if why := places.refusal(holders, client.address):
             headers = {"Retry-After": str(RETRY_SECONDS)}
-            raise ProblemError(503, "runs-busy", detail, headers=headers)
+            raise ProblemError(503, "runs-busy", why, headers=headers)
+
+    def _holds_place(self, run: Run) -> bool:
+        """Return whether a run trains, waits, or is paused with its process still there."""
+        return run.process is not None or run in self._queue
 
     def pause(self, run: Run) -> None:
         """Pause a run. A waiting run leaves the queue."""

@@ -34,3 +34,6 @@ class TrainingSettings(Part):
     max_kept_models: int = Field(
         default=20, ge=0, description="Models kept from training runs, in total; then 507."
     )
+    keep_models_days: float = Field(
+        default=90.0, gt=0, le=36_500, description="Days for which such a model is kept."
+    )

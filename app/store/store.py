@@ -239,6 +239,10 @@ class Store:
         """Return the keyed digest of an address, or of another text that is not to be stored."""
         return hmac.digest(self._address_key, text.encode(), "sha256")
 
+    def owner(self, address: str) -> str:
+        """Return what of an address is stored outside the database."""
+        return self.keyed(address).hex()
+
 
 async def delete_shares(connection: AsyncConnection, ids: Sequence[str]) -> None:
     """Delete shares with their replies, and contents that no other share uses."""

@@ -1,13 +1,22 @@
 """Models kept from training runs: traces, history, deletion."""
 
+import asyncio
+import os
+import shutil
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import pytest
 import torch
 
 from app.engine.catalog import Catalog
+from app.engine.model_listing import Listing
+from app.http.problems import ProblemError
+from app.runs.kept_models import DAY, KEY, KeptModels
+from model.bundle.weights import CHECKPOINTS
 from tests.app.conftest import Serving
 from tests.app.training import EAGER, SMALL, lines, problem, start, state
 
@@ -104,3 +113,34 @@ async def test_a_kept_model_is_deleted_with_its_key(
         assert (await client.get(f"/api/shares/{share_path}")).status_code == 200
         again = await client.post(run, json={}, headers={"Run-Key": made["key"]})
         assert again.status_code == 201, "there is room again"
+
+
+async def test_kept_models_expire_and_are_shared_among_addresses(tmp_path: Path) -> None:
+    listing = Listing({}, {}, 1)
+    kept = KeptModels(tmp_path, 4, 2.0, listing, str.upper)
+
+    def write(bundle: Path) -> None:
+        shutil.copytree(CHECKPOINTS / "zoo" / "copy", bundle)
+
+    async def add(address: str) -> str:
+        return (await kept.add(write, address))[0]
+
+    first, _ = [await add("a") for _ in range(2)]
+    with pytest.raises(ProblemError, match=r"half of the kept models.* 2 of 4; .* has 2"):
+        await add("a")
+    assert {path.read_text() for path in tmp_path.glob("*/owner")} == {"A"}
+    other = [await add("b"), await add("c")]
+    for address in "abc":
+        with pytest.raises(ProblemError, match="of at most 4 kept models, 4 are in use"):
+            await add(address)
+    again = KeptModels(tmp_path, 4, 2.0, listing, str.upper)  # after a restart
+    with pytest.raises(ProblemError):
+        await again.add(write, "d")
+    shutil.rmtree(tmp_path / other[0])  # by another server
+    os.utime(tmp_path / first / KEY, (0, time.time() - 3 * DAY))
+    pruning = asyncio.create_task(again.keep_pruning(0.01))
+    while first in listing or other[0] in listing:
+        await asyncio.sleep(0.01)
+    pruning.cancel()
+    assert len(listing) == len([*tmp_path.iterdir()]) == 2
+    await again.add(write, "d")

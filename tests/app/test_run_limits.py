@@ -1,11 +1,18 @@
 """Limits of training runs: time, watchers, places, and what is refused."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from app.dependencies import run_limits
+from app.engine.clients import Client
+from app.http.problems import ProblemError
+from app.runs.runs import Runs
+from app.settings import Settings
+from model.live.options import LiveOptions
 from tests.app.conftest import Serving
 from tests.app.training import (
     EAGER,
@@ -99,6 +106,30 @@ async def test_training_can_be_off(serving: Serving) -> None:
     async with serving(max_runs=0) as client:
         assert problem(await client.post("/api/runs", json=SMALL)) == (404, "training-off")
         assert (await client.get("/train", headers={"Accept": "text/html"})).status_code == 404
+
+
+async def test_one_address_takes_half_of_the_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Runs(run_limits(Settings(max_runs=1, max_run_queue=8)), tmp_path)
+    runs.folder = tmp_path
+    monkeypatch.setattr(runs, "_advance", lambda: None)  # nothing trains
+
+    def taken(address: str) -> int:
+        for page in range(20):
+            try:
+                runs.start(LiveOptions(), Client(address, page))
+            except ProblemError:
+                return page
+        raise AssertionError("no end")
+
+    assert [taken(address) for address in "abcdef"] == [5, 2, 1, 1, 0, 0]
+    with pytest.raises(ProblemError, match="of at most 9 training runs, 9 are in use") as full:
+        runs.start(LiveOptions(), Client("f", 0))
+    assert (full.value.status_code, full.value.kind) == (503, "runs-busy")
+    first = next(iter(runs._runs.values()))
+    runs.pause(first)  # leaves the queue, and remains one of its address
+    assert [taken(address) for address in "adef"] == [0, 0, 1, 0]
 
 
 async def test_a_full_run_queue_is_503(serving: Serving) -> None:

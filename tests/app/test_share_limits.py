@@ -12,6 +12,7 @@ import httpx
 import pytest
 from starlette.requests import Request
 
+from app.http.fair_shares import Shared, fair_share
 from app.http.rate_limits import client_network
 from app.settings import Settings
 from app.store.expiry import keep_pruning
@@ -162,13 +163,37 @@ async def test_a_quota_is_exact_under_concurrency(tmp_path: Path) -> None:
     [
         ("192.0.2.7", "192.0.2.7"),
         ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"),
+        ("2001:db8:1:ffff::9", "2001:db8:1::/48"),
+        ("2001:db8:2:2::9", "2001:db8:2::/48"),
         ("testclient", "testclient"),
     ],
 )
 def test_ipv6_clients_are_counted_by_network(address: str, network: str) -> None:
     assert client_network(Request({"type": "http", "client": (address, 1)})) == network
+
+
+def test_one_address_holds_half_of_what_is_free() -> None:
+    for most in range(12):
+        taken = list[int]()
+        while free := most - sum(taken):  # one address after the other takes what it can
+            share = fair_share(most, sum(taken))
+            taken.append(share)
+            assert share > 0
+            assert share - 1 < free / 2 <= share
+    assert fair_share(1_000, 0) == 500  # a class of 40 behind one address has room
+    assert fair_share(9, 12) == 0
+
+
+def test_a_refusal_says_who_has_what() -> None:
+    places = Shared(9, "places")
+    assert places.refusal(["a"] * 4, "a") is None
+    half = "half of the places that others leave free, which is 5 of 9; this address has 5"
+    assert half in str(places.refusal(["a"] * 5, "a"))
+    assert places.refusal(["a"] * 5 + ["b"], "b") is None
+    assert "2 of 9; this address has 2" in str(places.refusal(["a"] * 5 + ["b"] * 2, "b"))
+    assert places.refusal([*"aaaaabbc"], "d") is None
+    assert places.refusal([*"aaaaabbcd"], "e") == "of at most 9 places, 9 are in use"
 
 
 async def test_addresses_are_not_stored(tmp_path: Path) -> None:
