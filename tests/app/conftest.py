@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
 from app.assets.files import Vendor, vendored
@@ -22,6 +23,20 @@ from tests.app.training import EAGER
 from tests.scale.stores import running_redis
 
 Serving = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
+
+
+class Chosen(Settings):
+    """Settings of arguments alone; looking for each in the environment takes longer than an app."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +82,7 @@ def serving(
     async def serve(
         catalog: Catalog = catalog, **settings: Any
     ) -> AsyncIterator[httpx.AsyncClient]:
-        chosen = Settings(**{"data_dir": tmp_path, **settings})
+        chosen = Chosen(**{"data_dir": tmp_path, **settings})
         app = create_app(chosen, None if chosen.engines else catalog)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with (
