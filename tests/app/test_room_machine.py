@@ -211,7 +211,7 @@ def test_no_state_is_older_and_no_answer_counted_twice(
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=30,
+            max_examples=12,
             stateful_step_count=20,
             deadline=None,
             derandomize=True,

@@ -24,7 +24,7 @@ def test_beam_of_one_is_greedy(model: Transformer, tokenizer: Tokenizer) -> None
 
 @torch.inference_mode()
 @pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 16])
+@pytest.mark.parametrize("count", [1, 3, 16])
 def test_a_batch_of_beams_finds_what_each_finds_alone(
     model: Transformer, tokenizer: Tokenizer, count: int, cached: bool
 ) -> None:
@@ -86,12 +86,9 @@ class Tiny(Tokenizer):
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("also", [(), (6,), (5, 7)])
-def test_a_wide_beam_equals_exhaustive_search(
-    also: tuple[int, ...], seed: int, alpha: float
-) -> None:
+def test_a_wide_beam_equals_exhaustive_search(also: tuple[int, ...], seed: int) -> None:
     torch.manual_seed(seed)
     config = ModelConfig(
         vocabulary=8, d_model=16, heads=2, d_ff=16, encoder_layers=1, decoder_layers=1
@@ -100,20 +97,18 @@ def test_a_wide_beam_equals_exhaustive_search(
     torch.nn.init.normal_(model.embedding.weight, std=0.6)
     source = torch.tensor([[3, 4, 5]])
     real = torch.ones_like(source, dtype=torch.bool)
-    sentences = [
-        (*words, end)
+    every = [
+        scored(model, source, (*words, end), tokenizer)
         for length in range(limit)
         for words in product(set(range(3, 8)) - tokenizer.ends, repeat=length)
         for end in tokenizer.ends
     ]
-    best = max(
-        (scored(model, source, sentence, tokenizer) for sentence in sentences),
-        key=lambda hypothesis: hypothesis.score(alpha),
-    )
-    search = beam(Reader(model, tokenizer, source, real), tokenizer, limit, 5**limit, alpha)
-    *_, last = search
-    assert last.written[0].ids == best.ids
-    assert last.written[0].score(alpha) == pytest.approx(best.score(alpha), abs=1e-5)
+    for alpha in (0.0, 0.6, 2.0):
+        best = max(every, key=lambda hypothesis: hypothesis.score(alpha))
+        search = beam(Reader(model, tokenizer, source, real), tokenizer, limit, 5**limit, alpha)
+        *_, last = search
+        assert last.written[0].ids == best.ids
+        assert last.written[0].score(alpha) == pytest.approx(best.score(alpha), abs=1e-5)
 
 
 def test_beams_go_on_even_if_all_ends_are_more_probable() -> None:

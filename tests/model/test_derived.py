@@ -91,9 +91,9 @@ def test_equal_to_what_was_recorded_in_the_shipped_model() -> None:
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
 def test_equal_to_what_was_recorded_at_many_sizes(bundle: Path, changes: dict[str, Any]) -> None:
     model = made(bundle, **changes)
-    lengths = (1, 2, 3, 8, 17, 40, 61)
+    lengths = (1, 2, 8, 17, 61)
     requests = [Request("猫" * n, target="狗" * (62 - n), select=SELECT) for n in lengths]
-    for request in requests[::3]:
+    for request in requests[::2]:
         check(model.trace(request), model)
     for trace in model.run(requests):  # side by side, each padded to the longest
         check(trace, model)

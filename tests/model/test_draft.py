@@ -19,7 +19,7 @@ from model.trace.interventions import Intervention
 from model.transformer.stacks import Transformer
 from tests.model.drafted import SELECT, SENTENCES, answers, assert_same, one_by_one
 
-OFTEN = settings(max_examples=12, deadline=None, derandomize=True, phases=(Phase.generate,))
+OFTEN = settings(max_examples=5, deadline=None, derandomize=True, phases=(Phase.generate,))
 
 
 class Scripted(Drafter):
@@ -88,9 +88,9 @@ def test_drafts_are_mostly_right(shipped: Bundle, drafter: Drafter, alone: list[
 @pytest.mark.parametrize("source", [SENTENCES[4], SENTENCES[8]])
 def test_every_length(shipped: Bundle, drafter: Drafter, source: str) -> None:
     """Limit the output, and the source, after each token."""
-    cut = [Request(source, decode=Decode(max_tokens=most), select=()) for most in range(1, 40)]
+    cut = [Request(source, decode=Decode(max_tokens=most), select=()) for most in range(1, 40, 2)]
     assert_same(answers(shipped, cut, drafter), answers(shipped, cut))
-    read = [Request(source[:end], select=()) for end in range(1, len(source) + 1, 2)]
+    read = [Request(source[:end], select=()) for end in range(1, len(source) + 1, 4)]
     assert_same(answers(shipped, read, drafter), answers(shipped, read))
 
 
@@ -115,7 +115,7 @@ def test_from_a_prefix(shipped: Bundle, drafter: Drafter, alone: list[Trace]) ->
         assert_same(answers(shipped, [request], drafter), answers(shipped, [request]))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_noise_on_the_drafts(
     shipped: Bundle, drafter: Drafter, alone: list[Trace], seed: int
 ) -> None:

@@ -29,7 +29,7 @@ def test_it_ends_with_a_word() -> None:
     assert fits(text, 2, characters) == 0
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(TEXTS, st.integers(3, 60))
 def test_what_fits_has_no_more_tokens_and_the_next_words_do(
     shipped: Bundle, text: str, most: int

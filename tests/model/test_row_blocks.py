@@ -58,7 +58,7 @@ def test_weights_and_mix_are_those_of_a_softmax(shape: tuple[int, int], rule: st
 
 
 @pytest.mark.parametrize("large", [1, 1 << 20])
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(
     length=st.integers(1, 40),
     padding=st.integers(0, 30),
