@@ -31,6 +31,7 @@ CAPABILITIES = {
     "long": ("cannot be read without all its weights", UNSUPPORTED),
     "learning": ("has no snapshots of its training", "no-learning"),
     "chat": ("has no chat template", UNSUPPORTED),
+    "padding": ("cannot be padded", UNSUPPORTED),
 }
 
 # Why a model lacks a capability.
@@ -49,6 +50,8 @@ REASONS = {
     "other-scoring": "its scores are not a multiple of q · k",
     "unknown-scores": "its scores are not known to be a sum of products",
     "own-code": "its attention is not computed by the interface alone",
+    "mixes-positions": "it mixes positions outside attention, so that padding would change the "
+    "numbers of the text",
     "no-means": "the means of its heads are not in its bundle",
     "no-template": "its tokenizer has none",
     "bad-template": "that of its tokenizer cannot be used",

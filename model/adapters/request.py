@@ -96,6 +96,8 @@ def needs(request: Request) -> Iterator[tuple[str, str]]:
         yield "score", "target"
     if request.chat:
         yield "chat", "chat"
+    if request.pad_to is not None:
+        yield "padding", "pad_to"
     for index, pattern in enumerate(request.select):
         for beginning, capability in INSIDE_NEEDS.items():
             if pattern.startswith(beginning):

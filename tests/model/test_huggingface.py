@@ -25,7 +25,7 @@ hf: Any = pytest.importorskip("transformers")
 LONG = "The cat sat on the mat. A dog ran after the cat, and it didn't stop."
 SENTENCES = ["The cat", LONG]
 # These do not use the attention interface.
-EAGER = ["bloom", "falcon", "mpt", "gptj", "gpt-neo", "deberta-v2", "mpnet"]
+EAGER = ["bloom", "falcon", "mpt", "gptj", "gpt-neo", "deberta-v2", "convbert", "mpnet"]
 EAGER += ["fsmt", "led", "prophetnet"]
 RECORDED = [name for name in TINY if name not in EAGER]
 # These report weights in another form, which another test compares.

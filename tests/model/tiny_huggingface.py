@@ -163,6 +163,12 @@ TINY: dict[str, tuple[str, str, dict[str, Any], str]] = {
         {**FED, "relative_attention": True, "position_buckets": 8, "pos_att_type": ["p2c", "c2p"]},
         "wordpiece",
     ),
+    "convbert": (
+        "ConvBertForMaskedLM",
+        "ConvBertConfig",
+        {**FED, "embedding_size": 32, "head_ratio": 2},
+        "wordpiece",
+    ),
     "mpnet": ("MPNetForMaskedLM", "MPNetConfig", {**FED, "pad_token_id": 0}, "wordpiece"),
     "fsmt": (
         "FSMTForConditionalGeneration",

@@ -12,6 +12,7 @@ import torch
 from model.adapters.bind_interventions import bind
 from model.adapters.huggingface import checks
 from model.adapters.huggingface.calculation import read
+from model.adapters.huggingface.company import LONG, mixes_positions
 from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.info import info_of, missing
 from model.adapters.huggingface.inside import Inside
@@ -19,7 +20,7 @@ from model.adapters.huggingface.long import LongForward
 from model.adapters.huggingface.mean_outputs import MeanOutputs
 from model.adapters.huggingface.opening import Opened, open_folder
 from model.adapters.huggingface.predicting import Predicting
-from model.adapters.huggingface.probing import probe
+from model.adapters.huggingface.probing import draw_ids, probe
 from model.adapters.huggingface.rows import Row, Rows
 from model.adapters.huggingface.steps import Steps
 from model.adapters.huggingface.text import Text
@@ -42,7 +43,7 @@ def load_huggingface(
     """Load a model from a folder in the format of `save_pretrained`.
 
     `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `ValueError` for a folder
-    that cannot be read.
+    that cannot be read, or for a model that cannot be served.
     """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -74,6 +75,8 @@ class HuggingFace(Adapter):
         )
         if info.kind == "decoder" and writes and not self.text.chat.missing:
             able.add("chat")
+        if not mixes_positions(self.forward, draw_ids(self.model, LONG)[0], self.text.pad):
+            able.add("padding")
         self.info = replace(
             info,
             attentions=tuple(self.inside.described(one) for one in info.attentions),
@@ -100,7 +103,12 @@ class HuggingFace(Adapter):
         checks.validate(self, self.rows, request, self.names, changeable)
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
-        """Run and record all requests as one batch; decode a missing target first."""
+        """Run and record all requests as one batch; decode a missing target first.
+
+        A model that cannot read padding runs one request after the other.
+        """
+        if len(requests) > 1 and "padding" not in self.info.capabilities:
+            return [trace for request in requests for trace in self.run([request])]
         with torch.inference_mode():
             made = bind(requests, self.run, self.means, self.device)
             rows = [self.rows.row(*pair) for pair in zip(requests, made, strict=True)]

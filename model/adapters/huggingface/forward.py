@@ -13,6 +13,7 @@ from model.adapters.huggingface.eager import as_weights
 from model.adapters.huggingface.probing import Layout, attentive, encoded
 from model.adapters.huggingface.recording import Call, passing
 from model.adapters.huggingface.streams import StreamPass
+from model.errors import InputError
 from model.trace.attentions import CROSS, AttentionInfo
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap
 
@@ -156,6 +157,11 @@ class Forward:
                 scores=layer.place in self.layout.scores,
                 banded=self.banded and layer.stack == "encoder",
             )
+            if weights.shape[-1] != real.shape[-1]:
+                detail = (
+                    f"{layer.key} has {real.shape[-1]} tokens, for which this model reports no "
+                )
+                raise InputError("unsupported", layer.key, f"{detail}weight on each token")
             allowed = real.expand(weights.shape[0], *weights.shape[-2:])
             here("mask", allowed.tril() if layer.causal else allowed, (QUERY, KEY))
             here("weights", weights, (HEAD, QUERY, KEY))

@@ -8,6 +8,7 @@ from torch import nn
 
 from model.adapters.huggingface.opening import Opened
 from model.adapters.huggingface.probing import Layout
+from model.adapters.huggingface.refusals import vocabulary
 from model.adapters.model_info import CAPABILITIES, ModelInfo
 
 ENDLESS = 1_000_000  # a tokenizer's maximum of this or more means that it has none
@@ -42,7 +43,7 @@ def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo
         attentions=layout.attentions,
         d_model=config.hidden_size,
         parameters=sum(one.numel() for one in opened.model.parameters()),
-        vocabulary=config.vocab_size,
+        vocabulary=vocabulary(opened.model),
         languages=(),
         max_tokens=_length(opened.model, config, opened.tokenizer),
         digest=opened.digest,
@@ -76,6 +77,7 @@ def missing(info: ModelInfo, writes: bool, recorded: bool, chat: str) -> dict[st
         "positions": "no-table",
         "long": "own-code" if recorded else "weights-only",
         "learning": "no-snapshots",
+        "padding": "mixes-positions",
         "chat": chat if info.kind == "decoder" else "reads-only" if encoder else "no-template",
     }
     if not writes:

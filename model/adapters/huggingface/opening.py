@@ -18,6 +18,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from model.adapters.huggingface import recording
+from model.adapters.huggingface.refusals import check_reads
 
 CONFIG, CARD, WEIGHTS = "config.json", "README.md", "*.safetensors"
 ABOUT = "headlight.json"  # optional: {"name": …, "prompts": […]}
@@ -85,11 +86,13 @@ def _config(folder: Path) -> Any:
 
 
 def _class(folder: Path, config: Any) -> Any:
-    """Return the class that the config names."""
+    """Return the class that the config names, if it reads token ids."""
     names = [name for name in config.architectures or () if hasattr(transformers, name)]
     if not names:
         raise ValueError(f"{folder}: {CONFIG} names no architecture that transformers knows")
-    return getattr(transformers, names[0])
+    class_ = getattr(transformers, names[0])
+    check_reads(class_)
+    return class_
 
 
 def _halves(config: Any) -> list[Any]:

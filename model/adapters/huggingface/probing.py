@@ -11,7 +11,7 @@ weights, and once with `attend`, and both are compared:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -20,11 +20,19 @@ from torch import Tensor
 
 from model.adapters.huggingface.eager import is_scores
 from model.adapters.huggingface.recording import IMPLEMENTATION, Call, passing
+from model.adapters.huggingface.refusals import (
+    other_inputs,
+    other_results,
+    own_attention,
+    shape_of,
+    vocabulary,
+)
 from model.adapters.huggingface.table import (
     CLOSE,
     PADDED,
     READ,
     WRITTEN,
+    Layer,
     Part,
     Texts,
     Weights,
@@ -32,10 +40,12 @@ from model.adapters.huggingface.table import (
     order,
     table,
 )
-from model.trace.attentions import CROSS, SELF, AttentionInfo
+from model.trace.attentions import CROSS, SELF, AttentionInfo, Kind
 from model.trace.tensor_tap import SOURCE, TARGET, Tap
 
 TEXT = "text"  # the only text of a model that reads one
+TOLERANCE = 5e-4  # of weights, and relative to the largest output; other kernels round by 1e-5
+ROUNDINGS = 16  # times the precision of a model that rounds more than float32
 
 Route = Literal["recorded", "eager", "mixed"]
 
@@ -58,10 +68,18 @@ class Layout:
 def probe(model: Any) -> Layout:
     """Run a model both ways and return its layout; leave it configured for serving.
 
-    Raises `ValueError` for a model whose attention cannot be recorded.
+    Raises `RefusalError` for a model that reads no text, or whose attention cannot be recorded.
     """
-    _choose(model, "eager")
-    eager = list(run(model))
+    vocabulary(model)
+    given = model.config._attn_implementation
+    try:
+        plain = [] if given == "eager" else list(run(model, reporting=False))
+        _choose(model, "eager")
+        eager = list(run(model))
+    except Exception as error:  # whatever a model does with a text
+        raise other_inputs(model, error) from error
+    if plain and not _same_results(plain, eager, model.dtype):
+        raise other_results(model, given)
     _choose(model, IMPLEMENTATION)
     try:
         found = list(run(model))
@@ -74,8 +92,8 @@ def probe(model: Any) -> Layout:
     ]
     served = [list(table(part)) for part in merged]
     layers = [layer for part in served for layer in part]
-    if not layers:
-        raise ValueError(f"the attention of {type(model).__name__} cannot be recorded")
+    for part, own in zip(merged, served, strict=True):
+        _check(model, part, own)
     recorded = [layer.call is not None for layer in layers]
     route: Route = "recorded" if all(recorded) else "mixed" if any(recorded) else "eager"
     if route == "eager":
@@ -117,38 +135,47 @@ class _Ear(Tap):
 
 
 @torch.inference_mode()
-def run(model: Any) -> Iterator[Part]:
-    """Run the probe: two rows, of which one is padded, through each part of the model."""
-    ids = _ids(model, READ)
+def run(model: Any, reporting: bool = True) -> Iterator[Part]:
+    """Run the probe: two rows, of which one is padded, through each part of the model.
+
+    Parts have the model's own weights if it is asked for them, which is `reporting`.
+    """
+    options = {**attentive(), "output_attentions": reporting}
+    ids = draw_ids(model, READ)
     mask = torch.ones_like(ids)
     mask[1, READ - PADDED :] = 0
     if not model.config.is_encoder_decoder:
         heard = Listening()
         with passing(heard):
-            out = model(input_ids=ids, attention_mask=mask, **attentive())
+            out = model(input_ids=ids, attention_mask=mask, **options)
         own = _own(out.get("attentions"))
         texts: Texts = {SELF: (TEXT, TEXT)}
-        yield Part(_stack(own, heard), texts, out[0], {SELF: own}, heard.calls, heard.seen)
+        other = _other(out.get("attentions"))
+        yield Part(_stack(own, heard), texts, out[0], {SELF: own}, heard.calls, heard.seen, other)
         return
     heard = Listening()
     with passing(heard):
-        read = model.get_encoder()(input_ids=ids, attention_mask=mask, **attentive())
+        read = model.get_encoder()(input_ids=ids, attention_mask=mask, **options)
     weights: Weights = {SELF: _own(read.get("attentions"))}
-    yield Part("encoder", {SELF: (SOURCE, SOURCE)}, read[0], weights, heard.calls, heard.seen)
+    texts = {SELF: (SOURCE, SOURCE)}
+    other = _other(read.get("attentions"))
+    yield Part("encoder", texts, read[0], weights, heard.calls, heard.seen, other)
     heard = Listening()
     with passing(heard):
         out = model(
             **encoded(model, ids, read),
             attention_mask=mask,
-            decoder_input_ids=_ids(model, WRITTEN),
-            **attentive(),
+            decoder_input_ids=draw_ids(model, WRITTEN),
+            **options,
         )
-    weights = {
-        SELF: _own(out.get("decoder_attentions")),
-        CROSS: _own(out.get("cross_attentions")),
+    found: Mapping[Kind, Any] = {
+        SELF: out.get("decoder_attentions"),
+        CROSS: out.get("cross_attentions"),
     }
+    weights = {kind: _own(reported) for kind, reported in found.items()}
     texts = {SELF: (TARGET, TARGET), CROSS: (TARGET, SOURCE)}
-    yield Part("decoder", texts, out[0], weights, heard.calls, heard.seen)
+    other = next(filter(None, map(_other, found.values())), "")
+    yield Part("decoder", texts, out[0], weights, heard.calls, heard.seen, other)
 
 
 def attentive() -> dict[str, bool]:
@@ -163,15 +190,40 @@ def encoded(model: Any, ids: Tensor, outputs: Any) -> dict[str, Any]:
     return {**given, "input_ids": ids} if model.config.model_type == "fsmt" else given
 
 
-def _own(found: Sequence[Tensor | None] | None) -> list[Tensor]:
-    return [one for one in found or () if one is not None]
+def _has_form(reported: object) -> bool:
+    """Return whether something has an axis each for the batch, heads, queries and keys."""
+    return isinstance(reported, Tensor) and reported.dim() == 4
 
 
-def _ids(model: Any, length: int) -> Tensor:
+def _own(reported: Iterable[Any] | None) -> list[Tensor]:
+    """Return what a pass reports as weights, as far as it has the form of weights."""
+    return [one for one in reported or () if _has_form(one)]
+
+
+def _other(reported: Iterable[Any] | None) -> str:
+    """Describe the first thing that a pass reports as weights and that has another form."""
+    others = (one for one in reported or () if one is not None and not _has_form(one))
+    return next(map(shape_of, others), "")
+
+
+def _check(model: Any, part: Part, layers: Sequence[Layer]) -> None:
+    """Raise `RefusalError` if an attention of a part is unknown, or its weights are no weights."""
+    for _ in part.weights.keys() - {layer.info.kind for layer in layers}:
+        raise own_attention(model, part.other)
+    banded = getattr(model.config, "attention_window", None) is not None
+    for layer in layers:
+        rows, keys = (WRITTEN if text == TARGET else READ for text in layer.info.over.values())
+        band = banded and layer.call is None and part.stack == "encoder"
+        # ProphetNet's rows are followed by those of the streams that predict further tokens.
+        _, _, queries, width = layer.weights.shape
+        if queries % rows or (width != keys and not band):
+            raise own_attention(model, shape_of(layer.weights))
+
+
+def draw_ids(model: Any, length: int) -> Tensor:
     """Return two rows of ordinary ids (2, length), without that of padding."""
-    config = model.config.get_text_config()
-    most = config.vocab_size
-    pad = config.pad_token_id
+    most = vocabulary(model)
+    pad = getattr(model.config.get_text_config(), "pad_token_id", None)
     drawn = torch.randint(most // 2, most, (2, length), generator=torch.Generator().manual_seed(0))
     ids = drawn if pad is None else torch.where(drawn == pad, (drawn + 1) % most, drawn)
     return ids.to(model.device)
@@ -181,6 +233,22 @@ def _stack(weights: Sequence[Tensor], heard: Listening) -> str:
     """Return "decoder" if no query of the only stack sees a later token, else "encoder"."""
     seen = weights or heard.seen
     return "decoder" if seen and all(is_causal(one[0, 0] > 0) for one in seen) else "encoder"
+
+
+def _same_results(plain: Sequence[Part], eager: Sequence[Part], dtype: torch.dtype) -> bool:
+    """Return whether a model computes the same when it reports its weights."""
+    return all(
+        agree(one.output[0], other.output[0], dtype)
+        and agree(one.output[1, :WRITTEN], other.output[1, :WRITTEN], dtype)
+        for one, other in zip(plain, eager, strict=True)
+    )
+
+
+def agree(one: Tensor, other: Tensor, dtype: torch.dtype) -> bool:
+    """Return whether two results of a model in a precision differ by no more than rounding."""
+    least = max(TOLERANCE, ROUNDINGS * torch.finfo(dtype).eps)
+    size = max(1.0, float(one.abs().max()))
+    return one.shape == other.shape and bool(((one - other).abs() <= least * size).all())
 
 
 def _equal(eager: Sequence[Part], found: Sequence[Part]) -> bool:

@@ -39,6 +39,7 @@ class Part:
     weights: Weights
     calls: Sequence[Call] = ()
     seen: Sequence[Tensor] = ()  # weights of each call
+    other: str = ""  # what it reports as weights in another form
 
 
 def is_causal(seen: Tensor) -> bool:

@@ -17,6 +17,7 @@ const REASONS = {
   "other-scoring": (t) => t("The scores of this model are not a multiple of q · k."),
   "unknown-scores": (t) => t("The scores of this model are not known to be a sum of products."),
   "own-code": (t) => t("This model computes its attention in code of its own."),
+  "mixes-positions": (t) => t("This model mixes positions outside attention, so padding would change its numbers."),
   "no-means": (t) => t("The means of this model’s heads are not known."),
   "no-template": (t) => t("This model has no chat template."),
   "bad-template": (t) => t("The chat template of this model cannot be used."),

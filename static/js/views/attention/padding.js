@@ -40,6 +40,7 @@ export function padding({ store, t }) {
 
   function refresh() {
     const { link, model } = store.get();
+    element.hidden = Boolean(model?.missing?.padding) && link.pad_to === null;
     box.checked = link.pad_to !== null;
     box.disabled = count.disabled = isFixed(store.get());
     count.hidden = link.pad_to === null;
