@@ -23,7 +23,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures lessons gallery bench mutants fuzz soak scale hf models pins notices sbom clean
+.PHONY: help serve test portable lint format figures lessons gallery bench mutants fuzz soak scale hf models pins notices sbom clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -39,6 +39,9 @@ test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, brow
 	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
 	$(PYTEST) --ignore tests/browser
 	$(PYTEST) tests/browser
+
+portable: $(DEV) $(DEBIAN)  ## run the Python suite with other kernels, threads and Python versions (ONLY=3.12)
+	$(BIN)/python -m tests.portable $(if $(ONLY),--only $(ONLY))
 
 lint: $(DEV) $(NODE_MODULES)  ## check style and types of Python and JavaScript
 	$(BIN)/ruff check
@@ -106,7 +109,7 @@ sbom: $(DEV)  ## write sbom.json, a CycloneDX bill of materials
 	$(BIN)/python -m deploy.sbom
 
 clean:  ## remove everything that set-up and tests created, except data
-	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json
+	rm -rf $(VENV) .venv-3.1* node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json
 
 # In Debian, ensurepip is in a separate package; without it, venv fails half-way.
 $(BIN)/python:
