@@ -60,7 +60,8 @@ class Platform:
         make = ["make", "--no-print-directory", f"VENV={self.venv}", f"PYTHON={self.interpreter}"]
         subprocess.run([*make, str(stamp)], cwd=ROOT, check=True)
         environment = {**os.environ, **self.limits, "OMP_NUM_THREADS": str(self.threads)}
-        command = [self.venv / "bin/python", "-m", "pytest", "-n", "auto", "--ignore=tests/browser"]
+        python = str(self.venv / "bin/python")
+        command = [python, "-m", "pytest", "-n", "auto", "--ignore=tests/browser"]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.servers import ROOT, AppServer, free_port, running_app
+from tests.servers import PATIENCE, ROOT, AppServer, free_port, running_app
 
 HOST = "headlight.example.org"
 PUBLIC = {
@@ -82,12 +82,14 @@ def running_proxy(name: str, folder: Path, backend: str) -> Iterator[httpx.Clien
     trusted = ssl.create_default_context(cafile=str(folder / "cert.pem"))
     transport = _ByName(port, trusted, f"127.0.0.{2 + PROXIES.index(name)}")
     try:
-        with httpx.Client(transport=transport, base_url=f"https://{HOST}", timeout=60) as client:
+        with httpx.Client(
+            transport=transport, base_url=f"https://{HOST}", timeout=PATIENCE
+        ) as client:
             _wait(client, process, folder / "proxy.log")
             yield client
     finally:
         process.terminate()
-        process.wait(timeout=15)
+        process.wait(timeout=PATIENCE)
 
 
 class _ByName(httpx.BaseTransport):
@@ -107,7 +109,7 @@ class _ByName(httpx.BaseTransport):
 
 
 def _wait(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             client.get("/api/health")

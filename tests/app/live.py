@@ -14,7 +14,7 @@ from app.engine.engine import Engine
 from app.main import create_app
 from app.settings import Settings
 from tests.app.slow import Slow
-from tests.servers import free_port
+from tests.servers import PATIENCE, free_port
 
 
 class Live:
@@ -51,7 +51,7 @@ class Live:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait until a condition is true, for at most ten seconds."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.01)
 

@@ -17,6 +17,7 @@ from app.http.problems import ProblemError
 from app.rooms.hub import ABSENT_SECONDS, Hub
 from app.rooms.room import Counts
 from app.rooms.rooms import STALE_SECONDS, RoomLimits, Rooms
+from tests.servers import PATIENCE
 
 # One member less than there are: the last to come finds the room full, whoever has left.
 LIMITS = RoomLimits(rooms=100_000, members=3, seconds=600, changes=1_000_000)
@@ -146,7 +147,7 @@ class Comings(RuleBasedStateMachine):
         self.seen = dict.fromkeys(MEMBERS, 0)
 
     def run(self, work: Coroutine[Any, Any, Value]) -> Value:
-        return self.loop.run_until_complete(asyncio.wait_for(work, 10))
+        return self.loop.run_until_complete(asyncio.wait_for(work, PATIENCE))
 
     @rule(server=SERVERS, member=st.sampled_from(MEMBERS), exploring=st.booleans())
     def join(self, server: int, member: str, exploring: bool) -> None:

@@ -11,6 +11,7 @@ from app.store.ids import ALPHABET
 from tests.app.conftest import Serving
 from tests.app.room_client import LINK, STRANGER, opened
 from tests.app.room_client import client as client
+from tests.servers import PATIENCE
 
 
 async def test_a_room_presents_what_its_owner_sends(client: httpx.AsyncClient) -> None:
@@ -198,7 +199,7 @@ async def test_polling_waits_for_a_newer_state(client: httpx.AsyncClient) -> Non
     await asyncio.sleep(0.1)
     assert not waiting.done()
     await client.put(f"{room}/state", json={"link": "/lab"}, headers=owner)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert (await waiting).json()["seq"] == 2
     behind = await client.get(f"{room}/state", params={"since": 1})
     assert behind.json()["seq"] == 2

@@ -14,7 +14,7 @@ import numpy as np
 
 from app.engine.wire import Reply
 from model.trace.interventions import EFFECTS
-from tests.servers import AppServer
+from tests.servers import PATIENCE, AppServer
 
 CLOSE = 1e-4  # the tolerance in docs/api.md
 AT_ONCE = 48
@@ -109,13 +109,13 @@ async def test_every_reply_is_the_same_alone_and_in_a_batch(
     assert CHANGES.keys() == EFFECTS.keys()
     requests = asked()
     quiet = launch(tmp_path / "quiet", engines="0", draft="false", max_cache_bytes="0")
-    async with httpx.AsyncClient(base_url=quiet.url, timeout=120, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=quiet.url, timeout=PATIENCE, trust_env=False) as client:
         alone = [await ask(client, {**one, "pad_to": None}) for one in requests]
     quiet.stop()
     busy = launch(engines="1", max_batch="48", max_cache_bytes="0", metrics="true")
     limits = httpx.Limits(max_connections=AT_ONCE)
     async with httpx.AsyncClient(
-        base_url=busy.url, timeout=120, limits=limits, trust_env=False
+        base_url=busy.url, timeout=PATIENCE, limits=limits, trust_env=False
     ) as client:
         together = await asyncio.gather(*(ask(client, one) for one in requests))
         metrics = (await client.get("/metrics")).text

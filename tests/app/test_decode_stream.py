@@ -10,6 +10,7 @@ import zstandard
 
 from app.schemas.decode_lines import DecodeLine
 from tests.app.live import Live, until
+from tests.servers import PATIENCE
 
 
 async def test_a_disconnect_stops_the_work(live: Live) -> None:
@@ -43,7 +44,7 @@ async def test_other_requests_are_answered_during_a_stream(live: Live) -> None:
     _, endless = await live.send("endless", "/api/decode")
     await until(lambda: live.model.steps > 3)
     reader, writer = await live.send("short")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert b"200 OK" in await reader.readline()
     assert live.engine.streams == 1
     endless.close()
@@ -77,7 +78,7 @@ async def test_lines_are_sent_at_once(live: Live, encoding: str) -> None:
     head = await reader.readuntil(b"\r\n\r\n")
     assert (b"content-encoding: " + encoding.encode() in head) == (encoding != "identity")
     told = b""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not told.endswith(b"\n"):
             size = int(await reader.readline(), 16)
             told += unpack((await reader.readexactly(size + 2))[:-2])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.servers import AppServer
+from tests.servers import PATIENCE, AppServer
 from tests.soak.memory import family
 
 STORY = {
@@ -23,7 +23,7 @@ def test_a_signal_to_all_processes_lets_streams_finish(launch: Callable[..., App
     processes = family(server.process.pid)
     assert len(processes) == 4  # the server, its fork server, the engine, the tracker
     with (
-        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
+        httpx.Client(base_url=server.url, timeout=PATIENCE, trust_env=False) as client,
         client.stream("POST", "/api/decode", json=STORY) as stream,
     ):
         lines = stream.iter_lines()
@@ -32,7 +32,7 @@ def test_a_signal_to_all_processes_lets_streams_finish(launch: Callable[..., App
             os.kill(pid, signal.SIGTERM)
         *_, last = lines
     assert "end" in json.loads(last), last
-    assert server.process.wait(timeout=30) == -signal.SIGTERM
+    assert server.process.wait(timeout=PATIENCE) == -signal.SIGTERM
     assert "process exited" not in server.log.read_text()
     until_gone(processes[1:])
 
@@ -45,7 +45,7 @@ def test_an_engine_exits_when_its_server_is_killed(launch: Callable[..., AppServ
 
 
 def until_gone(pids: Sequence[int]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while left := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)

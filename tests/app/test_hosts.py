@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from app.settings import PUBLIC_DEFAULTS, ROOT, Settings
 from tests.app.conftest import Serving
 from tests.app.problem import hold
-from tests.servers import AppServer
+from tests.servers import PATIENCE, AppServer
 
 SHARE = {"state": {"source": "hi"}}
 OURS = [
@@ -145,6 +145,6 @@ def test_only_trusted_proxies_set_the_client_address(launch: Callable[..., AppSe
     url = f"{server.url}/api/shares"
     for number, status in enumerate([201, 200, 429]):
         headers = {"X-Forwarded-For": f"203.0.113.{number}", "X-Forwarded-Proto": "https"}
-        reply = httpx.post(url, json=SHARE, headers=headers, trust_env=False, timeout=60)
+        reply = httpx.post(url, json=SHARE, headers=headers, trust_env=False, timeout=PATIENCE)
         assert reply.status_code == status
         assert "https:" not in reply.text

@@ -24,7 +24,7 @@ from model.long.attention import LongAttention
 from tests.app.live import until
 from tests.app.problem import hold
 from tests.model.tiny_huggingface import make
-from tests.servers import free_port
+from tests.servers import PATIENCE, free_port
 
 pytest.importorskip("transformers")
 
@@ -47,7 +47,7 @@ async def serving(catalog: Catalog, data: Path) -> AsyncIterator[httpx.AsyncClie
     await until(lambda: server.started)
     url = f"http://127.0.0.1:{server.config.port}"
     try:
-        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as client:
             yield client
     finally:
         server.should_exit = True

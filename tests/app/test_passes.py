@@ -27,6 +27,7 @@ from model.long.flash import Scored
 from model.long.rule import Rule
 from model.long.stored import Stored
 from tests.model.tiny_huggingface import make
+from tests.servers import PATIENCE
 
 pytest.importorskip("transformers")
 
@@ -116,7 +117,7 @@ class Slowly:
         self.ran.append(request.source)
         if request.source.startswith("slow"):
             self.begun.set()
-            until = time.monotonic() + 10
+            until = time.monotonic() + PATIENCE
             while not self.go.is_set() and time.monotonic() < until:
                 go_on()
                 time.sleep(0.005)
@@ -149,9 +150,9 @@ async def test_a_look_at_a_kept_text_passes_by_a_running_one(slowly: Slowly) -> 
         await engine.run(look("The cat sat on the mat.", 8))
         asking.set(Client("a", 2))
         running = asyncio.create_task(engine.run(look("slow " * 20, 8)))
-        await asyncio.to_thread(slowly.begun.wait, 5)
+        await asyncio.to_thread(slowly.begun.wait, PATIENCE)
         asking.set(Client("a", 1))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             tile = await engine.run(look("The cat sat on the mat."))
         assert tile.values > 0
         assert not running.done()
@@ -189,9 +190,9 @@ async def test_a_look_goes_where_the_text_is_kept(
 async def test_a_text_that_no_one_waits_for_is_given_up(slowly: Slowly) -> None:
     async with engine_of(slowly) as engine:
         running = asyncio.create_task(engine.run(look("slow text", 8)))
-        await asyncio.to_thread(slowly.begun.wait, 5)
+        await asyncio.to_thread(slowly.begun.wait, PATIENCE)
         running.cancel()
-        async with asyncio.timeout(5):  # it stops between two layers and leaves its place
+        async with asyncio.timeout(PATIENCE):  # it stops between two layers and leaves its place
             await engine.run(look("The cat.", 8))
         assert not slowly.go.is_set()
 

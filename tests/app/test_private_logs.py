@@ -14,7 +14,7 @@ import pytest
 
 from app.http import log_format
 from tests.app.conftest import Serving
-from tests.servers import AppServer, running_app
+from tests.servers import PATIENCE, AppServer, running_app
 
 SECRET = "Aardvarks whisper"
 STATE = {"source": SECRET, "note": SECRET}
@@ -111,7 +111,7 @@ async def test_a_failed_insert_in_postgres(
 def test_a_whole_log_contains_no_input(launch: Callable[..., AppServer], tmp_path: Path) -> None:
     """Check a real server's whole log after bad input, bad addresses and a failing database."""
     server = launch()
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, timeout=PATIENCE, trust_env=False) as client:
         assert client.post("/api/trace", json={"source": SECRET}).status_code == 200
         for path in ("/api/trace", "/api/decode", "/api/sweep", "/api/shares", "/api/handout"):
             assert client.post(path, content=SECRET).status_code in (400, 415, 422)

@@ -29,6 +29,7 @@ from app.engine.worker import Batch
 from model.adapters.request import Adapter, Request
 from model.errors import InputError
 from model.progress import Progress, report
+from tests.servers import PATIENCE
 
 ENCODING = Encoding(JSON, 1_000_000)
 
@@ -177,7 +178,7 @@ async def _progress(engine: Engine, folder: Path) -> None:
     one = Reporting("0", str(folder))
     assert engine.progress(one) is None
     running = asyncio.ensure_future(engine.run(one))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while engine.progress(one) != Progress("pass", 3, 7):
             await asyncio.sleep(0.01)
     Path(folder, "go").touch()
@@ -221,7 +222,7 @@ async def _crashes(engine: Engine, folder: Path) -> None:
         assert isinstance(runner, Process)
         assert runner.pid is not None
         os.kill(runner.pid, signal.SIGKILL)
-    async with asyncio.timeout(60):  # two that end under it are one more than work outlasts
+    async with asyncio.timeout(PATIENCE):  # two that end under it are one more than work outlasts
         while any(one.ready for one in engine.runners):
             await asyncio.sleep(0.005)
     assert await engine.run(job("after all of them ended"))
@@ -231,13 +232,13 @@ async def _messages_that_do_not_arrive(engine: Engine) -> None:
     for lost in (Unpicklable("0"), Unreadable("0")):
         beside = asyncio.ensure_future(engine.run(job(f"beside {lost}"[:20])))
         with pytest.raises(BusyError, match="process ended"):
-            await asyncio.wait_for(engine.run(lost), 30)
+            await asyncio.wait_for(engine.run(lost), PATIENCE)
         assert await beside
         await until_ready(engine)
 
 
 async def until_ready(engine: Engine) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not all(one.ready for one in engine.runners):
             await asyncio.sleep(0.05)
 

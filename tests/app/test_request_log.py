@@ -15,7 +15,7 @@ import pytest
 from app.http import log_format
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
-from tests.servers import AppServer, running_app
+from tests.servers import PATIENCE, AppServer, running_app
 
 SECRET = "hippopotamus"
 TRACE = {"source": f"the {SECRET} sat", "select": []}
@@ -176,7 +176,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iter
 
 def lines_about(server: AppServer, ids: set[str]) -> dict[str, dict[str, Any]]:
     """Return the log lines of requests by id, once all are there: a line follows its reply."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while True:
         lines = server.log.read_text().splitlines()
         told = [json.loads(line) for line in lines if line.startswith("{")]
@@ -187,7 +187,7 @@ def lines_about(server: AppServer, ids: set[str]) -> dict[str, dict[str, Any]]:
 
 
 def test_the_log_of_a_server(server: AppServer) -> None:
-    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=PATIENCE) as client:
         headers = {"User-Agent": SECRET, "Referer": f"http://x/{SECRET}", "Cookie": SECRET}
         replies = [
             client.post("/api/trace", json=TRACE, headers=headers),

@@ -10,7 +10,7 @@ from app.rooms.bus import Bus, FullError, MemoryBus
 from app.rooms.redis_bus import RedisBus
 from app.store.storage_errors import StorageError
 from tests.scale.stores import running_redis
-from tests.servers import free_port
+from tests.servers import PATIENCE, free_port
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ async def test_listeners_hear_of_the_newest_document(bus: Bus) -> None:
     async with bus.listen("aaaaaa") as documents:
         for n in range(5):
             assert await bus.replace("aaaaaa", b"%d" % n, b"%d" % (n + 1), 60)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while await anext(documents) != b"5":
                 pass
 

@@ -12,7 +12,7 @@ from redis import Redis
 
 from app.rooms.asking import identity_of
 from tests.room_members import Member, port, until
-from tests.servers import AppServer, running_app
+from tests.servers import PATIENCE, AppServer, running_app
 
 MEMBERS = 40
 ASK = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
@@ -54,7 +54,7 @@ async def test_members_of_a_killed_server_go_on_with_the_other_and_no_answer_is_
     pair: Sequence[AppServer],
 ) -> None:
     ports = [port(one) for one in pair]
-    async with httpx.AsyncClient(trust_env=False, timeout=20) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         made = (await client.post(f"{pair[1].url}/api/rooms", json={"state": {"link": "/"}})).json()
         room, owner = f"/api/rooms/{made['code']}", {"Authorization": f"Bearer {made['key']}"}
         orders = [[*ports[n % 2 :], *ports[: n % 2]] for n in range(MEMBERS)]

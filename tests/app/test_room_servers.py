@@ -13,10 +13,17 @@ from app.rooms.codes import hashed
 from app.rooms.hub import PING, Hub
 from app.rooms.redis_bus import RedisBus
 from app.rooms.rooms import RoomLimits, Rooms
+from tests.servers import PATIENCE
 
 LIMITS = RoomLimits(rooms=100, members=2, seconds=600, changes=1_000)
-SOON = bus.IDLE_SECONDS / 2  # before a server looks for messages that were lost
 Pair = tuple[Rooms, Rooms]
+
+
+@pytest.fixture(autouse=True)
+def _only_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server looks by itself for changes whose message was lost."""
+    for module in (bus, redis_bus):
+        monkeypatch.setattr(module, "IDLE_SECONDS", 2 * PATIENCE)
 
 
 @pytest.fixture
@@ -46,7 +53,7 @@ async def deaf(rooms: Rooms, code: str) -> Hub:
 
 
 async def heard(events: AsyncIterator[bytes]) -> int:
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(PATIENCE):
         event = await anext(events)
     return int(json.loads(event.removeprefix(b"data: "))["seq"])
 
@@ -71,7 +78,7 @@ async def test_what_changed_before_a_server_listened_is_read(servers: Pair) -> N
     late = Hub(second.bus, code, room.dumped())
     await present(first, code, key, "/lab")
     late.feed("late")
-    assert await late.after(1, SOON)
+    assert await late.after(1, PATIENCE)
     await late.stop()
 
 
@@ -84,14 +91,14 @@ async def test_a_lost_message_is_made_up_for(
     code, key, _ = await first.create("/")
     listening = await second.join(code, "member-1")
     seq = await present(first, code, key, "/lab")
-    assert await listening.after(seq - 1, SOON)
+    assert await listening.after(seq - 1, PATIENCE)
     changed = listening.room.then(link="/?lost=1").dumped()
     if isinstance(second.bus, RedisBus):
         await second.bus._redis.set(redis_bus._room(code), changed)
     else:
         assert isinstance(second.bus, MemoryBus)
         second.bus._rooms[code].document = changed
-    assert await listening.after(seq, SOON)
+    assert await listening.after(seq, PATIENCE)
     assert listening.room.link == "/?lost=1"
 
 
@@ -200,7 +207,7 @@ async def test_rooms_that_have_ended_are_forgotten(servers: Pair) -> None:
     other, _, _ = await rooms.create("/")
     await rooms.hub(other)
     await rooms.change(code, key, lambda room: room.then(over=True))
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(PATIENCE):
         while code in rooms._hubs:
             await asyncio.sleep(0.01)
     assert list(rooms._hubs) == [other]
@@ -218,7 +225,7 @@ async def test_a_room_that_is_found_while_the_server_stops_has_no_endless_stream
     code, _, _ = await first.create("/")
     second.hang_up()
     events = (await second.join(code, None)).events()
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(PATIENCE):
         assert len([one async for one in events]) == 1
 
 

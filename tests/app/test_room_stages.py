@@ -16,6 +16,7 @@ from app.rooms.rooms import Rooms
 from app.schemas.rooms import Stage
 from tests.app.test_room_servers import Pair
 from tests.app.test_room_servers import servers as servers
+from tests.servers import PATIENCE
 
 ABOUT = {"kind": "looks", "link": "source=Hi"}
 FOLLOWS = {
@@ -49,7 +50,7 @@ async def asked(servers: Pair, *way: Stage) -> tuple[str, str]:
 
 
 async def until(done: Callable[[], Coroutine[Any, Any, bool]]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not await done():
             await asyncio.sleep(0.02)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.app.room_client import LINK, opened
 from tests.app.room_client import client as client
-from tests.servers import AppServer
+from tests.servers import PATIENCE, AppServer
 
 
 @asynccontextmanager
@@ -24,7 +24,7 @@ async def following(url: str, **query: str) -> AsyncIterator[AsyncIterator[dict[
                 yield json.loads(line.removeprefix("data: "))
 
     async with (
-        httpx.AsyncClient(trust_env=False, timeout=20) as client,
+        httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client,
         client.stream("GET", f"{url}/events", params=query) as reply,
     ):
         assert reply.status_code == 200
@@ -36,7 +36,9 @@ async def following(url: str, **query: str) -> AsyncIterator[AsyncIterator[dict[
 async def test_a_member_is_in_step_once_it_was_sent_the_newest_state(
     live_server: AppServer,
 ) -> None:
-    async with httpx.AsyncClient(base_url=live_server.url, trust_env=False, timeout=20) as client:
+    async with httpx.AsyncClient(
+        base_url=live_server.url, trust_env=False, timeout=PATIENCE
+    ) as client:
         room, owner = await opened(client)
         url = live_server.url + room
 
@@ -114,7 +116,7 @@ async def test_a_slow_reader_gets_the_latest_state_and_no_backlog(
     launch: Callable[..., AppServer],
 ) -> None:
     server = launch(max_room_changes_per_second="1000", max_stall_seconds="60")
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE) as client:
         room, owner = await opened(client)
         reader, writer = await asyncio.open_connection(
             "127.0.0.1", int(server.url.rsplit(":")[-1]), limit=4096
@@ -126,7 +128,7 @@ async def test_a_slow_reader_gets_the_latest_state_and_no_backlog(
             sent = {"link": f"/?source={'x' * size}&n={n}"}
             await client.put(f"{room}/state", json=sent, headers=owner)
         received = bytearray()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while f"n={changes - 1}".encode() not in received[-size * 2 :]:
                 received += await reader.read(65536)
         # The kernel buffers some megabytes; nothing else is kept for this reader.
@@ -141,7 +143,7 @@ async def test_a_stopping_server_ends_its_streams(launch: Callable[..., AppServe
     async with following(server.url + room) as states:
         await anext(states)
         stopping = asyncio.create_task(asyncio.to_thread(server.stop))
-        async with asyncio.timeout(8):
+        async with asyncio.timeout(PATIENCE):
             with pytest.raises(StopAsyncIteration):
                 await anext(states)
         await stopping

@@ -21,7 +21,7 @@ from tests import forks
 from tests.app.conftest import Serving
 from tests.app.storage import ASKS, STATE, add, counts, share
 from tests.golden.kept import FORMATS, put, rows
-from tests.servers import AppServer, own_environment
+from tests.servers import PATIENCE, AppServer, own_environment
 
 
 def url_in(folder: Path) -> str:
@@ -134,7 +134,7 @@ def test_commands_work_while_a_server_runs(
     ids = []
     for asks in ([], ASKS):
         body = {"state": STATE, "asks": asks}
-        made = httpx.post(f"{server.url}/api/shares", json=body, timeout=60, trust_env=False)
+        made = httpx.post(f"{server.url}/api/shares", json=body, timeout=PATIENCE, trust_env=False)
         ids.append(made.json()["id"])
     file = tmp_path / "shares.zip"
     assert command(server.data_dir, "export", file) == (0, "Exported 2 shares", "")

@@ -21,6 +21,7 @@ from app.store.store import open_store
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import ALL, ASKS, STATE, counts, kept, share
+from tests.servers import PATIENCE
 
 OCTETS = {"Accept": "application/octet-stream"}
 
@@ -257,7 +258,7 @@ async def test_expired_shares_are_deleted_periodically(
         old = await store.add(2, {}, {}, b"old")
         assert await store.has(old.id)
         pruning = asyncio.create_task(keep_pruning(store, 0.05))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while await counts(store) != [0, 0, 0]:
                 await asyncio.sleep(0.05)
         pruning.cancel()

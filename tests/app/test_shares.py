@@ -20,7 +20,7 @@ from app.store.tables import ID_LENGTH
 from model.adapters.encoder_decoder import EncoderDecoder
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
-from tests.servers import AppServer
+from tests.servers import PATIENCE, AppServer
 
 STATE = {
     "source": 'The cat <b>"sat"</b>\non the mat 😀.',
@@ -292,7 +292,7 @@ async def test_a_share_survives_a_power_cut(
     response = httpx.post(
         f"{server.url}/api/shares",
         json={"state": STATE, "asks": ASKS},
-        timeout=60,
+        timeout=PATIENCE,
         trust_env=False,
     )
     server.kill()

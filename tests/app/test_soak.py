@@ -6,7 +6,7 @@ import random
 import httpx
 import pytest
 
-from tests.servers import AppServer
+from tests.servers import PATIENCE, AppServer
 from tests.soak import load
 from tests.soak.memory import MEGABYTE, Usage, family, is_flat, usage
 
@@ -20,7 +20,9 @@ async def test_a_client_gets_what_it_asks_for(
     live_server: AppServer, monkeypatch: pytest.MonkeyPatch, client: load.Client
 ) -> None:
     monkeypatch.setattr(load, "STALLED_SECONDS", 0.0)
-    async with httpx.AsyncClient(base_url=live_server.url, timeout=60, trust_env=False) as http:
+    async with httpx.AsyncClient(
+        base_url=live_server.url, timeout=PATIENCE, trust_env=False
+    ) as http:
         statuses = await client(http, random.Random(1))
     assert statuses
     assert not set(statuses) & load.LATER

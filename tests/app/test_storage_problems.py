@@ -23,7 +23,7 @@ from app.store.storage_errors import DETAILS, StorageError, translated
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import STATE, pragma, share, store_of
-from tests.servers import ROOT, AppServer
+from tests.servers import PATIENCE, ROOT, AppServer
 
 HTML = {"Accept": "text/html"}
 SECRET = "Aardvarks whisper"
@@ -34,11 +34,11 @@ def post(server: AppServer, text: str = SECRET) -> httpx.Response:
     body = {"state": {**STATE, "source": text}}
     page = {"Headlight-Client": secrets.token_hex()}  # the same page would get the old share
     url = f"{server.url}/api/shares"
-    return httpx.post(url, json=body, headers=page, timeout=60, trust_env=False)
+    return httpx.post(url, json=body, headers=page, timeout=PATIENCE, trust_env=False)
 
 
 def get(server: AppServer, path: str) -> httpx.Response:
-    return httpx.get(f"{server.url}{path}", timeout=60, trust_env=False)
+    return httpx.get(f"{server.url}{path}", timeout=PATIENCE, trust_env=False)
 
 
 def refused(response: httpx.Response, status: int, kind: str) -> None:
@@ -87,7 +87,7 @@ def test_a_server_outlives_its_database(launch: Callable[..., AppServer], tmp_pa
     refused(get(server, f"/api/shares/{kept[0]}"), 503, "storage-unavailable")
     assert list(folder.glob("headlight.db")) == []
     assert get(server, "/").status_code == 200
-    assert httpx.post(f"{server.url}/api/trace", json=STATE, timeout=60).status_code == 200
+    assert httpx.post(f"{server.url}/api/trace", json=STATE, timeout=PATIENCE).status_code == 200
     for one in away.iterdir():
         shutil.move(one, folder)
     kept.append(post(server).json()["id"])

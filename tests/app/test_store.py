@@ -24,6 +24,7 @@ from app.store.store import Answer, open_store
 from app.store.tables import metadata
 from tests import forks
 from tests.golden.kept import FORMATS, put, rows
+from tests.servers import PATIENCE
 
 OPEN = """
 import asyncio, sys
@@ -54,7 +55,7 @@ def test_servers_that_start_together_migrate_once(url: str) -> None:
     with forks.open_memory() as said:
         file = said.fileno()
         starts = [forks.start(["-c", OPEN, url], stdout=file, stderr=file) for _ in range(3)]
-        statuses = [start.wait(timeout=60) for start in starts]
+        statuses = [start.wait(timeout=PATIENCE) for start in starts]
         said.seek(0)
         assert statuses == [0, 0, 0], said.read()
 

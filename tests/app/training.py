@@ -10,10 +10,11 @@ from fastapi import FastAPI
 
 from app.http.problems import MEDIA_TYPE, URN
 from app.runs.run import Run
+from tests.servers import PATIENCE
 
 SMALL = {"task": "copy", "longest": 3, "steps": 10, "d_model": 16, "heads": 2, "batch": 200}
 LONG = {**SMALL, "steps": 4000}
-SECONDS = 120.0
+SECONDS = PATIENCE
 EAGER = {"run_nice": 0}  # so that other work does not slow it down
 
 

@@ -30,11 +30,12 @@ from schemathesis.specs.openapi.checks import (
 from app.answers.streaming import MEDIA_TYPE as LINES
 from app.engine.wire import JSON, SAFETENSORS, Reply
 from tests.fuzz.known import FORMS, Known
+from tests.servers import PATIENCE
 
 LATER = {429, 503, 507}  # these say when to retry
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
 DRAWN = 0.25  # share of the requests that stay as drawn
-SECONDS = 120  # timeout of a reply
+SECONDS = PATIENCE  # timeout of a reply
 KEPT: Any = {
     "state": {"source": "The cat sat.", "target": "猫坐着。"},
     "asks": [{"parameters": {"select": ["*.gain"]}}, {"trace": {"source": "Hi"}}],

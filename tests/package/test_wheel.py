@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from deploy.package import below_headlight
-from tests.servers import free_port
+from tests.servers import PATIENCE, free_port
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +111,7 @@ def test_the_command_serves_the_page(python: Path, tmp_path: Path) -> None:
             stderr=log,
         )
         try:
-            until = time.monotonic() + START_SECONDS
+            until = time.monotonic() + PATIENCE
             while True:
                 try:
                     with urllib.request.urlopen(f"{address}/api/health") as reply:
