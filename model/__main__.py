@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from model.errors import FileError
+
 # By name, in order of use; "measure heads" is in commands/measure_heads.py, and so on.
 COMMANDS = {
     "train": "train a model on parallel text, or continue training it",
@@ -64,4 +66,7 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except FileError as error:
+        sys.exit(str(error))

@@ -1,10 +1,12 @@
-"""The one exception of `model/` that is caused by the caller.
+"""The exceptions of `model/` that are not its own faults.
 
 ValueError
-└── InputError      a value that the caller sent is outside what the model accepts
+├── InputError      a value that the caller sent is outside what the model accepts
+└── FileError       a file of others is damaged, too large or not of its kind
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -33,3 +35,24 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return self.detail
+
+
+class FileError(ValueError):
+    """A file or folder that cannot be read as what it should be; `what` says why in one line.
+
+    `str(error)` begins with the whole path, for whoever runs the program; `brief` with the name
+    alone, for whoever uses a server.
+    """
+
+    def __init__(self, path: Path | str, what: str) -> None:
+        super().__init__(str(path), what)  # all arguments, so that it can be pickled
+        self.path = Path(path)
+        self.what = what
+
+    @property
+    def brief(self) -> str:
+        """The message without the folders of the path."""
+        return f"{self.path.name}: {self.what}"
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"

@@ -38,6 +38,7 @@ from model.explain.logit_lens import parts
 from model.explain.patterns import needed, summary
 from model.explain.relevance import names as relevance_names
 from model.explain.stream import Stream
+from model.files import reading
 from model.text.tokens import BOS, Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
@@ -59,8 +60,8 @@ def load(
 
     `device` is "auto" (CUDA if there is one), "cpu" or "cuda". With `measured=False`, measurements
     next to the weights are neither read nor checked. With a folder for `drafts`, greedy decoding is
-    faster if CTranslate2 is installed, with the same results. Raises `ValueError` if the
-    measurements are of other weights.
+    faster if CTranslate2 is installed, with the same results. Raises `FileError` for a bundle or
+    measurements that cannot be used.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
@@ -69,7 +70,8 @@ def load(
     bundle = load_bundle(folder, device)
     beside = load_measured(folder, bundle) if measured else None
     drafter = open_drafter(bundle, drafts) if drafts else None
-    return EncoderDecoder(bundle, id_ or folder.name, beside, drafter)
+    with reading(folder):
+        return EncoderDecoder(bundle, id_ or folder.name, beside, drafter)
 
 
 Written = tuple[str, Sequence[Token]]  # a row's output, as text and as tokens

@@ -6,21 +6,41 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from model.adapters.encoder_decoder import load
-from model.adapters.request import Adapter
+from model.adapters.request import Adapter, Decode, Request
+from model.errors import FileError, InputError
+from model.files import reading
 
 HUGGING_FACE = "hf:"  # prefix of the folder of a model of the `transformers` library
 
 
 def open_model(path: str, device: str = "auto", drafts: Path | None = None) -> Adapter:
-    """Load the model at a path: see `load`, and `load_huggingface` for `hf:path`.
+    """Load the model at a path, and run a short text: see `load`, and `load_huggingface`.
 
-    Raises `ValueError` for a model that cannot be read, or whose library is not installed.
+    Raises `FileError` for a model that cannot be read or run, or whose library is not installed.
     """
+    model = _loaded(path, device, drafts)
+    with reading(Path(path.removeprefix(HUGGING_FACE))):
+        _run_once(model)
+    return model
+
+
+def _loaded(path: str, device: str, drafts: Path | None) -> Adapter:
     if not path.startswith(HUGGING_FACE):
         return load(path, device, drafts=drafts)
     if find_spec("transformers") is None:
-        raise ValueError(f"{path} needs the packages of requirements-hf.txt: run `make hf` first")
+        raise FileError(path, "it needs the packages of requirements-hf.txt: run `make hf` first")
     # Imported only here: the import takes seconds, and the package is optional.
     from model.adapters.huggingface.adapter import load_huggingface
 
     return load_huggingface(path.removeprefix(HUGGING_FACE), device)
+
+
+def _run_once(model: Adapter) -> None:
+    """Run a text as a page would: a model that opens may still fail at its first request."""
+    select = ("*.weights",) if any(name.endswith(".weights") for name in model.names) else ()
+    request = Request("1", decode=Decode(max_tokens=1), select=select)
+    try:
+        model.check(request)
+    except InputError:
+        return  # its texts need more, such as a mask
+    model.run([request])

@@ -18,6 +18,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from model.files import as_type, reading
 from model.text.tokens import Token
 from model.trace.attentions import Attentions
 
@@ -75,6 +76,8 @@ class Learning:
         }
         if {name: tuple(value.shape) for name, value in self.weights.items()} != shapes:
             raise ValueError("the training history does not fit the model")
+        if any(len(example.texts) != len(self.snapshots) for example in self.examples):
+            raise ValueError("the training history lacks the texts of some snapshots")
 
 
 def save(learning: Learning, path: Path) -> None:
@@ -89,25 +92,13 @@ def save(learning: Learning, path: Path) -> None:
 
 
 def load_learning(path: Path) -> Learning:
-    """Read `learning.safetensors`."""
-    with safe_open(path, framework="pt") as opened:
-        told: dict[str, Any] = json.loads(opened.metadata()["learning"])
-    return Learning(
-        told["digest"],
-        [SnapshotScores(**snapshot) for snapshot in told["snapshots"]],
-        [_example(example) for example in told["examples"]],
-        load_file(path),
-    )
-
-
-def _example(told: dict[str, Any]) -> WatchedSentence:
-    tokens = {
-        side: [Token(**t) for t in side_tokens] for side, side_tokens in told["tokens"].items()
-    }
-    return WatchedSentence(
-        told["source"],
-        told["direction"],
-        tokens,
-        [Token(**t) for t in told["written"]],
-        told["texts"],
-    )
+    """Read `learning.safetensors`. Raises `FileError` for any other file."""
+    with reading(path):
+        with safe_open(path, framework="pt") as opened:
+            stored: dict[str, Any] = json.loads((opened.metadata() or {})["learning"])
+        return Learning(
+            as_type(path, str, stored["digest"], "digest"),
+            as_type(path, list[SnapshotScores], stored["snapshots"], "snapshots"),
+            as_type(path, list[WatchedSentence], stored["examples"], "examples"),
+            load_file(path),
+        )

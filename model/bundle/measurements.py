@@ -14,8 +14,7 @@ Measured files contain the digest of the weights, and are rejected with other we
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -25,11 +24,16 @@ from torch import Tensor
 
 from model.bundle.history import Learning, load_learning
 from model.bundle.weights import TRAINING, Bundle
+from model.errors import FileError
+from model.files import as_type, read_json, reading, tensor_shapes
+from model.transformer.config import ModelConfig
 
 MEANS = "means.safetensors"
 LEARNING = "learning.safetensors"
 REPORT = "report.json"
 ZOO = "zoo.json"
+# The names of an aligner's fields in the report.
+ALIGNER = {"layer": "layer", "head": "head", "error_rate": "reported on", "rows": "rows"}
 # Which rows of cross-attention align a word: those that write it, or the next ones, which read it.
 WRITES, READS = "writes", "reads"
 
@@ -81,11 +85,14 @@ class Measured:
 
 
 def load_measured(folder: Path, bundle: Bundle) -> Measured:
-    """Read the measurements that exist; raises `ValueError` for those of other weights."""
+    """Read the measurements that exist.
+
+    Raises `FileError` for those that are damaged, or of other weights.
+    """
     return Measured(
         means_of(folder, bundle),
         aligners_of(folder, bundle),
-        taught_of(folder),
+        taught_of(folder, bundle.model.config),
         learning_of(folder, bundle),
         zoo_entry_of(folder, bundle),
     )
@@ -94,73 +101,85 @@ def load_measured(folder: Path, bundle: Bundle) -> Measured:
 def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
     """Read the means stored next to the weights, if any."""
     path, config = folder / MEANS, bundle.model.config
-    if not path.is_file():
+    if not path.exists():
         return {}
-    with safe_open(path, framework="pt", device=str(bundle.device)) as file:
+    with reading(path), safe_open(path, framework="pt", device=str(bundle.device)) as file:
         _of(path, "measure mean-outputs", (file.metadata() or {}).get("digest"), bundle)
-        found: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    heads = {name: config.heads_of[name.partition(".")[0]] for name in found}
-    if any(found[name].shape != (h, config.d_model // h) for name, h in heads.items()):
-        raise ValueError(f"{path}: the means do not fit the config")
-    return found
+        for name, (_, shape) in tensor_shapes(path).items():
+            heads = config.heads_of.get(name.partition(".")[0])
+            if heads is None or shape != (heads, config.d_model // heads):
+                raise FileError(path, "the means do not fit the config")
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
     """Return the best aligning head for each kind of rows, best first, if there is a report."""
-    if not (folder / REPORT).is_file():
+    path, config = folder / REPORT, bundle.model.config
+    if not path.exists():
         return ()
     report = report_of(folder, bundle)
-    found = report["alignment"]["best"] if report["alignment"] else []
-    if isinstance(found, dict):
-        told = "it was written by an earlier version; run measure heads again"
-        raise ValueError(f"{folder / REPORT}: {told}")
-    return tuple(
-        Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
-    )
+    with reading(path):
+        best = report["alignment"]["best"] if report["alignment"] else []
+    if isinstance(best, dict):
+        raise FileError(path, "it was written by an earlier version; run measure heads again")
+    with reading(path):
+        plain = [
+            {name: one[stored] for name, stored in ALIGNER.items()}
+            for one in as_type(path, list[dict[str, Any]], best, "alignment.best")
+        ]
+    aligners = as_type(path, tuple[Aligner, ...], plain, "alignment.best")
+    _check_heads(path, aligners, config)
+    return aligners
 
 
 def report_of(folder: Path, bundle: Bundle) -> dict[str, Any]:
-    """Read the report on the heads.
-
-    Raises `FileNotFoundError` without one, and `ValueError` for that of other weights.
-    """
+    """Read the report on the heads. Raises `FileError` without one, and for other weights'."""
     path = folder / REPORT
-    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    _of(path, "measure heads", report["digest"], bundle)
+    report = read_json(path)
+    _of(path, "measure heads", report.get("digest"), bundle)
     return report
 
 
-def taught_of(folder: Path) -> tuple[Taught, ...]:
+def taught_of(folder: Path, config: ModelConfig) -> tuple[Taught, ...]:
     """Return the heads supervised by a guide, if the bundle says how it was trained."""
     path = folder / TRAINING
-    if not path.is_file():
+    if not path.exists():
         return ()
-    training = json.loads(path.read_text(encoding="utf-8"))
-    return tuple(Taught(**one) for one in training.get("taught", []))
+    taught = as_type(path, tuple[Taught, ...], read_json(path).get("taught", []), "taught")
+    _check_heads(path, taught, config)
+    return taught
 
 
 def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
     """Read the training history, if it is stored."""
     path = folder / LEARNING
-    if not path.is_file():
+    if not path.exists():
         return None
-    found = load_learning(path)
-    _of(path, "measure history", found.digest, bundle)
-    return found
+    learning = load_learning(path)
+    _of(path, "measure history", learning.digest, bundle)
+    return learning
 
 
 def zoo_entry_of(folder: Path, bundle: Bundle) -> ZooEntry | None:
     """Read the entry of a model of the zoo; None for any other model."""
     path = folder / ZOO
-    if not path.is_file():
+    if not path.exists():
         return None
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if bundle.digest not in [seed["digest"] for seed in found["seeds"]]:
-        command = f"zoo measure {found['name']}"
-        raise ValueError(f"{path}: measured on other weights; run {command} again")
-    return ZooEntry(found["name"], found["task"], found["changed"])
+    results = read_json(path)
+    with reading(path):
+        digests = [seed["digest"] for seed in results["seeds"]]
+    entry = as_type(path, ZooEntry, results)
+    if bundle.digest not in digests:
+        _of(path, f"zoo measure {entry.name}", None, bundle)
+    return entry
+
+
+def _check_heads(path: Path, heads: Sequence[Aligner | Taught], config: ModelConfig) -> None:
+    for one in heads:
+        if not (0 <= one.layer < config.decoder_layers and 0 <= one.head < config.heads):
+            raise FileError(path, f"the model has no head {one.head} in the layer {one.layer}")
 
 
 def _of(path: Path, command: str, digest: str | None, bundle: Bundle) -> None:
     if digest != bundle.digest:
-        raise ValueError(f"{path}: measured on other weights; run {command} again")
+        raise FileError(path, f"measured on other weights; run {command} again")

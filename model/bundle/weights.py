@@ -15,14 +15,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from model.errors import FileError
+from model.files import (
+    CONFIG_BYTES,
+    TOKENIZER_BYTES,
+    as_type,
+    check_size,
+    read_json,
+    read_text,
+    reading,
+    tensor_shapes,
+)
 from model.text.detect import Detector, usual
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
@@ -37,6 +50,21 @@ CONFIG, TOKENIZER, WEIGHTS, CARD, SUMS, TRAINING = (
     "SHA256SUMS",
     "training.json",
 )
+
+
+FLOATS = {"F16", "BF16", "F32", "F64"}
+WIDEST = 8  # bytes of a number
+HEADER_BYTES = 100_000_000  # the largest header of safetensors
+
+
+@dataclass(frozen=True)
+class Described:
+    """The contents of `config.json`."""
+
+    name: str
+    languages: list[str]
+    config: dict[str, Any]
+    scripts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,10 +95,12 @@ def digest_of(folder: Path) -> str:
 
 
 def _sums(folder: Path) -> dict[str, str]:
-    return {
-        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        for name in (CONFIG, TOKENIZER, WEIGHTS)
-    }
+    return {name: _sum(folder / name) for name in (CONFIG, TOKENIZER, WEIGHTS)}
+
+
+def _sum(path: Path) -> str:
+    with reading(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest_of(sums: Mapping[str, str]) -> str:
@@ -78,16 +108,17 @@ def _digest_of(sums: Mapping[str, str]) -> str:
 
 
 def _check(folder: Path, sums: Mapping[str, str]) -> None:
-    """Raise `ValueError` for a file that does not match SHA256SUMS; a bundle may have none."""
-    told = folder / SUMS
-    if not told.is_file():
+    """Raise `FileError` for a file that does not match SHA256SUMS; a bundle may have none."""
+    listed = folder / SUMS
+    if not listed.exists():
         return
-    for line in told.read_text().splitlines():
+    for line in read_text(listed).splitlines():
         expected, _, name = line.partition("  ")
-        if (found := sums.get(name)) != expected:
-            raise ValueError(
-                f"{folder / name}: its SHA-256 is {found}, but {SUMS} has {expected}: the file was "
-                "modified or truncated"
+        if (actual := sums.get(name)) != expected:
+            raise FileError(
+                folder / name,
+                f"its SHA-256 is {actual}, but {SUMS} has {expected}: the file was modified or "
+                "truncated",
             )
 
 
@@ -129,39 +160,81 @@ def save_bundle(
 def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     """Read a folder; the weights become float32.
 
-    Raises `FileNotFoundError` for a folder that is not a bundle, and `ValueError` if its parts do
-    not fit together, or have changed since they were written.
+    Nothing is built before the sizes in the config are known to be those of the weights. Raises
+    `FileError` for a folder that is not a bundle, and for a file that is damaged, has changed since
+    it was written, or does not fit the others.
     """
     for name in (CONFIG, TOKENIZER, WEIGHTS):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} is not a model bundle: it has no {name}")
+            raise FileError(folder, f"it is not a model bundle: it has no {name}")
+    described, config = _described(folder / CONFIG)
+    expected = _shapes(config)
+    check_size(folder / TOKENIZER, TOKENIZER_BYTES)
+    check_size(folder / WEIGHTS, sum(map(prod, expected.values())) * WIDEST + HEADER_BYTES)
     sums = _sums(folder)
     _check(folder, sums)
-    described = json.loads((folder / CONFIG).read_text())
-    config = ModelConfig.from_json(described["config"])
     tokenizer = Tokenizer.load(folder / TOKENIZER)
-    if len(tokenizer) != config.vocabulary:
-        raise ValueError(
-            f"{folder}: the tokenizer has {len(tokenizer)} subwords, but the config has "
-            f"{config.vocabulary}"
-        )
+    _check_tokenizer(folder, tokenizer, described, config)
+    _check_weights(folder / WEIGHTS, expected)
     model = Transformer(config)
-    try:
+    with reading(folder / WEIGHTS):
         model.load_state_dict(load_file(folder / WEIGHTS))  # copies into float32
-    except RuntimeError as error:
-        raise ValueError(f"{folder}: the weights do not fit the config: {error}") from error
-    card = folder / CARD
-    languages = tuple(described["languages"])
+    card, languages = folder / CARD, tuple(described.languages)
+    with reading(folder / CONFIG):
+        detector = Detector(languages, described.scripts)
     return Bundle(
-        name=described["name"],
+        name=described.name,
         languages=languages,
         directions=_directions(folder, languages),
         model=model.to(device).eval(),
         tokenizer=tokenizer,
         digest=_digest_of(sums),
-        card=card.read_text() if card.is_file() else "",
-        detector=Detector(languages, described.get("scripts", {})),
+        card=read_text(card) if card.is_file() else "",
+        detector=detector,
     )
+
+
+def _described(path: Path) -> tuple[Described, ModelConfig]:
+    described = as_type(path, Described, read_json(path, CONFIG_BYTES))
+    as_type(path, ModelConfig, described.config, "config")
+    with reading(path):
+        return described, ModelConfig.from_json(described.config)
+
+
+def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a model's weights; takes no memory for them."""
+    with torch.device("meta"):
+        model = Transformer(config)
+    return {name: tuple(value.shape) for name, value in model.state_dict().items()}
+
+
+def _check_tokenizer(
+    folder: Path, tokenizer: Tokenizer, described: Described, config: ModelConfig
+) -> None:
+    path = folder / TOKENIZER
+    if len(tokenizer) != config.vocabulary:
+        raise FileError(
+            path,
+            f"it has {len(tokenizer)} subwords, but the config has {config.vocabulary}",
+        )
+    if {*described.languages} != {*tokenizer.languages} or not described.languages:
+        languages = ", ".join(tokenizer.languages) or "none"
+        raise FileError(folder / CONFIG, f"languages must be those of the tokenizer: {languages}")
+
+
+def _check_weights(path: Path, expected: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise `FileError` if the header has other tensors than the config asks for."""
+    stored = tensor_shapes(path)
+    for name in sorted({*expected, *stored}):
+        kind, shape = stored.get(name, ("", None))
+        if shape != expected.get(name):
+            raise FileError(
+                path,
+                f"the weights do not fit the config: {name[:100]} has the shape {shape}, but the "
+                f"config asks for {expected.get(name)}",
+            )
+        if kind not in FLOATS:
+            raise FileError(path, f"{name} has numbers of the type {kind}, not one of floats")
 
 
 def _directions(folder: Path, languages: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,7 +243,7 @@ def _directions(folder: Path, languages: tuple[str, ...]) -> tuple[str, ...]:
     path = folder / TRAINING
     if not path.is_file():
         return every
-    trained = json.loads(path.read_text(encoding="utf-8")).get("directions", every)
+    trained = as_type(path, list[str], read_json(path).get("directions", [*every]), "directions")
     if not trained or not {*trained} <= {*every}:
-        raise ValueError(f"{path}: directions must be some of {', '.join(every)}, not {trained}")
+        raise FileError(path, f"directions must be some of {', '.join(every)}, not {trained[:9]}")
     return tuple(one for one in every if one in trained)

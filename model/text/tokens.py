@@ -18,6 +18,8 @@ from pathlib import Path
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
+from model.errors import FileError
+from model.files import reading
 from model.text.script import fold
 
 PAD, BOS, EOS = "<pad>", "<bos>", "<eos>"
@@ -122,8 +124,17 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
-        """Read a file written by `save`."""
-        return cls(Backend.from_file(str(path)))
+        """Read a file written by `save`. Raises `FileError` for any other."""
+        with reading(path):
+            backend = Backend.from_file(str(path))
+            backend.no_padding()
+            backend.no_truncation()
+            vocabulary = backend.get_vocab()
+            if missing := {PAD, BOS, EOS} - vocabulary.keys():
+                raise FileError(path, f"it has no {' and no '.join(sorted(missing))}")
+            if sorted(vocabulary.values()) != [*range(len(vocabulary))]:
+                raise FileError(path, "its ids are not the numbers from 0 on")
+            return cls(backend)
 
     def save(self, path: Path) -> None:
         """Write the vocabulary and its rules as JSON."""

@@ -22,8 +22,8 @@ def merge_bundle(folder: Path, path: Path) -> None:
 
     The training record comes along, and the history with the heads that keep their pattern.
 
-    Raises `ValueError` if its heads cannot be merged or the report is of other weights, and
-    `FileNotFoundError` if it has none.
+    Raises `ValueError` if its heads cannot be merged, and `FileError` if it has no report, or one
+    of other weights.
     """
     bundle = load_bundle(path)
     kept: dict[str, list[int]] = {}

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from model.errors import FileError
+from model.files import reading
 from model.text.tokens import normalise
 
 TextPair = tuple[str, str]  # a text and its translation
 Languages = tuple[str, str]  # codes, in the order of the columns
+MOST = 8 << 30  # bytes of text in one file
 
 
 @dataclass(frozen=True)
@@ -25,15 +28,20 @@ class TrainingExample:
 def read_rows(path: Path, columns: tuple[int, ...] = (2, 3)) -> list[list[str]]:
     """Return the tab-separated columns of each line: two texts, optionally after a group.
 
-    Reads `.gz` too. Raises `ValueError` for a malformed line.
+    Reads `.gz` too. Raises `FileError` for a damaged file and for a malformed line.
     """
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
+    with reading(path):
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rb") as file:
+            data = file.read(MOST + 1)
+        if len(data) > MOST:
+            raise FileError(path, f"it has more than {MOST:,} bytes of text")
+        text = data.decode("utf-8")
     rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
     for number, row in enumerate(rows, 1):
         if len(row) not in columns:
             wanted = " or ".join(map(str, columns))
-            raise ValueError(f"{path}, line {number}: {len(row)} columns, not {wanted}")
+            raise FileError(path, f"line {number} has {len(row)} columns, not {wanted}")
     return rows
 
 

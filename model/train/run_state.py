@@ -23,6 +23,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from model.bundle.weights import TOKENIZER, TRAINING, WEIGHTS
+from model.errors import FileError
+from model.files import read_json, reading
 from model.train.randomness import Chance
 from model.transformer.stacks import Transformer
 
@@ -88,18 +90,20 @@ def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
     numbers start afresh. W_q and W_k are multiplied by `soften`, and so the scores by its square:
     heads that attend to the same token in every sentence otherwise get hardly any gradient.
 
-    Raises `FileNotFoundError` if `old` is neither.
+    Raises `FileError` if `old` is neither, or damaged.
     """
     if (old / STATE).is_file():
-        with safe_open(old / STATE, "pt") as opened:
-            progress = json.loads(opened.metadata()["progress"])
-        tensors = load_file(old / STATE)
+        with reading(old / STATE):
+            with safe_open(old / STATE, "pt") as opened:
+                progress = json.loads(opened.metadata()["progress"])
+            tensors = load_file(old / STATE)
     elif (old / WEIGHTS).is_file():
         progress = _written(old / TRAINING)
         progress["begun"] = progress.get("step", 0)
-        tensors = {f"model.{k}": v.float() for k, v in load_file(old / WEIGHTS).items()}
+        with reading(old / WEIGHTS):
+            tensors = {f"model.{k}": v.float() for k, v in load_file(old / WEIGHTS).items()}
     else:
-        raise FileNotFoundError(f"{old} has neither a run ({STATE}) nor a bundle ({WEIGHTS})")
+        raise FileError(old, f"it has neither a run ({STATE}) nor a bundle ({WEIGHTS})")
     for name, value in tensors.items():
         if name.startswith("model.") and (".W_q." in name or ".W_k." in name):
             value *= soften
@@ -111,7 +115,7 @@ def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
 
 def _written(path: Path) -> dict[str, Any]:
     """Return the position of the run that wrote a bundle; the start if the bundle does not say."""
-    told = json.loads(path.read_text()) if path.is_file() else {}
+    told = read_json(path) if path.is_file() else {}
     return {f.name: told[f.name] for f in fields(Progress) if f.name in told}
 
 

@@ -14,16 +14,18 @@ from model.transformer.norms import NORMS
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS
 
-LEAST = {
-    "vocabulary": 1,
-    "d_model": 2,
-    "heads": 1,
-    "encoder_heads": 1,
-    "d_ff": 1,
-    "encoder_layers": 0,
-    "decoder_layers": 0,
-    "max_tokens": 1,
+RANGES = {  # the smallest and the largest value
+    "vocabulary": (1, 4_000_000),
+    "d_model": (2, 65_536),
+    "heads": (1, 1_024),
+    "encoder_heads": (1, 1_024),
+    "d_ff": (1, 1_048_576),
+    "encoder_layers": (0, 128),
+    "decoder_layers": (0, 128),
+    "max_tokens": (1, 1_048_576),
+    "max_offset": (1, 1_048_576),
 }
+TABLE = 1 << 24  # numbers of a table of positions, max_tokens × d_model: it is in no file
 VARIANTS: dict[str, Mapping[str, object]] = {
     "norm": NORMS,
     "positions": POSITIONS,
@@ -61,9 +63,12 @@ class ModelConfig:
     decoder_mask: str = "causal"
 
     def __post_init__(self) -> None:
-        for name, least in LEAST.items():
-            if (value := getattr(self, name)) is not None and value < least:
-                raise ValueError(f"{name} must be at least {least}, not {value}")
+        for name, (least, most) in RANGES.items():
+            if (value := getattr(self, name)) is not None and not least <= value <= most:
+                limit = f"at least {least}" if value < least else f"at most {most}"
+                raise ValueError(f"{name} must be {limit}, not {value}")
+        if self.max_tokens * self.d_model > TABLE:
+            raise ValueError(f"max_tokens × d_model must be at most {TABLE}")
         for name in ("dropout", "attention_dropout", "head_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), not {getattr(self, name)}")
@@ -85,8 +90,6 @@ class ModelConfig:
             raise ValueError(f"{size} must be even, because sines and cosines come in pairs")
         if self.max_offset is not None and not positions.clips:
             raise ValueError(f"positions {self.positions} do not use max_offset: leave it out")
-        if self.max_offset is not None and self.max_offset < 1:
-            raise ValueError(f"max_offset must be at least 1, not {self.max_offset}")
         if self.kernel == "fused" and not self.fusible:
             parts = f"scoring {self.scoring} with positions {self.positions}"
             raise ValueError(f"the fused kernel does not support {parts}: use explicit")
@@ -121,7 +124,7 @@ class ModelConfig:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ModelConfig:
-        """Create a config. Raises `ValueError` for an unknown hyperparameter."""
+        """Create a config. Raises `ValueError` for an unknown or mistyped hyperparameter."""
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(f"unknown hyperparameters: {unknown}")

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from app.engine.catalog import Catalog
+from model.errors import FileError
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 
@@ -94,7 +95,7 @@ def test_concurrent_first_uses_load_once() -> None:
 
 
 def test_a_broken_bundle_is_reported_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="not a model bundle"):
+    with pytest.raises(FileError, match="not a model bundle"):
         Catalog.load({"en-zh": "en-zh", "mine": str(tmp_path)}, "cpu", 1)
 
 

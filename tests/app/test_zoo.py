@@ -8,6 +8,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.settings import ZOO, Settings
+from model.errors import FileError
 from model.zoo.registry import TASKS
 from tests.app.conftest import Serving
 from tests.app.problem import hold
@@ -25,7 +26,7 @@ def test_the_zoo_can_be_switched_off() -> None:
 
 
 def test_a_broken_bundle_of_the_zoo_is_reported_at_startup(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="not a model bundle"):
+    with pytest.raises(FileError, match="not a model bundle"):
         Catalog.load({"en-zh": "en-zh"}, "cpu", small={"zoo-copy": str(tmp_path)})
 
 

@@ -73,5 +73,5 @@ def test_a_run_learns_to_write_what_people_wrote(
     assert examples("one", "--back", str(back), "--one-way") == [*one_way, to_zh]
     with pytest.raises(ValueError, match=r"--back has rows of de, not \('en', 'zh'\)"):
         train([str(tmp_path / "c"), *line, "--back", str(written(back, [("de", "a", "b")]))])
-    with pytest.raises(ValueError, match="line 1: 2 columns, not 3"):
+    with pytest.raises(ValueError, match="line 1 has 2 columns, not 3"):
         train([str(tmp_path / "d"), *line, "--back", str(written(back, [("a", "b")]))])

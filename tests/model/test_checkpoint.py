@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 
 from model.adapters.encoder_decoder import load
 from model.bundle.weights import CHECKPOINTS, digest_of, load_bundle, save_bundle
+from model.errors import FileError
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import BatchTap, Recorder
 from model.transformer.config import ModelConfig
@@ -78,7 +79,7 @@ def test_the_digest_covers_everything_that_determines_output(bundle: Path, tmp_p
 def test_what_is_missing_is_named(bundle: Path, tmp_path: Path) -> None:
     copy = copied(bundle, tmp_path)
     (copy / "tokenizer.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no tokenizer\.json"):
+    with pytest.raises(FileError, match=r"no tokenizer\.json"):
         load_bundle(copy)
 
 

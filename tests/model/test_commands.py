@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import COMMANDS, main
+from model.errors import FileError
 
 DOCS = "".join(path.read_text() for path in Path(__file__).parents[2].glob("docs/*.md"))
 
@@ -55,5 +56,5 @@ def test_a_missing_command_prints_usage(
 
 def test_only_variants_hand_options_on(tmp_path: Path) -> None:
     """In other commands, arguments after `--` are positional, as usual."""
-    with pytest.raises(FileNotFoundError, match="--one is not a model bundle"):
+    with pytest.raises(FileError, match="--one: it is not a model bundle"):
         main(["average", str(tmp_path), "--", "--one"])

@@ -209,7 +209,7 @@ def test_reading_pairs(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     assert read_pairs(plain) == read_pairs(packed) == [("Hi there.", "你好。"), ("A", "一")]
     plain.write_text("one column\n")
-    with pytest.raises(ValueError, match="line 1: 1 columns"):
+    with pytest.raises(ValueError, match="line 1 has 1 columns"):
         read_pairs(plain)
 
 

@@ -12,6 +12,7 @@ from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Request
 from model.bundle.history import save
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
+from model.errors import FileError
 from model.measure.corpus import batches_of
 from model.measure.history import watch
 from model.text.tokens import Tokenizer
@@ -157,5 +158,5 @@ def test_a_report_of_its_own_is_needed(
     with pytest.raises(ValueError, match=r"report.json.*measure heads"):
         main(command)
     (folder / "report.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"report.json"):
+    with pytest.raises(FileError, match=r"report.json"):
         main(command)

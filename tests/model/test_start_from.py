@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from model.adapters.encoder_decoder import load
 from model.adapters.request import Decode
+from model.errors import FileError
 from model.train.metrics import translate
 from model.train.run_state import take_over
 from tests.model.counting import SHAPE, train, words
@@ -64,7 +65,7 @@ def test_runs_that_cannot_be_continued_are_refused(
     counted: Path, data: list[str], tmp_path: Path
 ) -> None:
     more = [*OPTIONS, *SHAPE, "--start-from"]
-    with pytest.raises(FileNotFoundError, match=r"neither a run .* nor a bundle"):
+    with pytest.raises(FileError, match=r"neither a run .* nor a bundle"):
         train([str(tmp_path / "none"), *data, *more, str(tmp_path)])
     assert not (tmp_path / "none" / "run.json").exists()
     with pytest.raises(ValueError, match="a model of another shape"):

@@ -32,6 +32,7 @@ from model.adapters.scored_output import scored
 from model.decode.steps import SearchStep
 from model.explain import score_terms
 from model.explain.patterns import needed, summary
+from model.files import reading
 from model.text.tokens import Token
 from model.trace.name_patterns import INSIDE, present, select
 from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
@@ -42,13 +43,14 @@ def load_huggingface(
 ) -> HuggingFace:
     """Load a model from a folder in the format of `save_pretrained`.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `ValueError` for a folder
-    that cannot be read, or for a model that cannot be served.
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `FileError` for a folder
+    that cannot be read or served.
     """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     opened = open_folder(Path(folder), device)
-    return HuggingFace(opened, id_ or opened.name)
+    with reading(Path(folder)):
+        return HuggingFace(opened, id_ or opened.name)
 
 
 class HuggingFace(Adapter):

@@ -7,22 +7,39 @@ model's own modules are never loaded (`trust_remote_code=False`). Nothing is dow
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tokenizers
 import torch
 import transformers
 from safetensors import safe_open
 from torch import Tensor, nn
 
 from model.adapters.huggingface import recording
+from model.adapters.huggingface.folder import (
+    CONFIG,
+    WEIGHTS,
+    check_files,
+    check_loaded,
+    check_sizes,
+)
 from model.adapters.huggingface.refusals import check_reads
+from model.errors import FileError
+from model.files import CONFIG_BYTES, as_type, read_json, read_text, reading
 
-CONFIG, CARD, WEIGHTS = "config.json", "README.md", "*.safetensors"
+CARD = "README.md"
 ABOUT = "headlight.json"  # optional: {"name": …, "prompts": […]}
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
+
+@dataclass(frozen=True)
+class About:
+    """The contents of `headlight.json`."""
+
+    name: str = ""
+    prompts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,61 +55,68 @@ class Opened:
 
 
 def open_folder(folder: Path, device: str) -> Opened:
-    """Open a model in float32. Raises `ValueError`, which names the folder, if unreadable."""
-    config = _config(folder)
+    """Open a model in float32. Raises `FileError`, which names the folder or the file."""
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     recording.register()
-    model = _class(folder, config).from_pretrained(
-        folder,
-        config=config,
-        use_safetensors=True,
-        attn_implementation="eager",
-        dtype=torch.float32,
-        **OFFLINE,
-    )
-    _untie(model, folder)
+    model = _model(folder)
     for part in (model.config, model.config.get_text_config(), *_halves(model.config)):
         part.use_cache = False  # every pass reads the whole text
-    card, told = folder / CARD, folder / ABOUT
-    about = json.loads(told.read_text()) if told.is_file() else {}
+    card, about = folder / CARD, About()
+    if (folder / ABOUT).exists():
+        about = as_type(folder / ABOUT, About, read_json(folder / ABOUT, CONFIG_BYTES))
+    tokenizer = _tokenizer(folder)
+    rows = getattr(model.config.get_text_config(), "vocab_size", None)
+    if isinstance(rows, int) and tokenizer.vocab_size > rows:
+        detail = f"its tokenizer has {tokenizer.vocab_size} tokens, but the model {rows}"
+        raise FileError(folder, detail)
     return Opened(
         model.to(device).eval(),
-        _tokenizer(folder),
-        about.get("name", folder.name),
+        tokenizer,
+        about.name or folder.name,
         _digest(folder),
-        card.read_text() if card.is_file() else "",
-        tuple(about.get("prompts", ())),
+        read_text(card) if card.is_file() else "",
+        about.prompts,
     )
 
 
-def _config(folder: Path) -> Any:
-    if not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} is not a model's folder: it has no {CONFIG}")
-    if not list(folder.glob(WEIGHTS)):
-        others = sorted(path.name for path in folder.glob("*.bin")) or ["no weights"]
-        raise ValueError(
-            f"{folder} has {', '.join(others)}, but no {WEIGHTS}: only safetensors are read, "
-            "since a pickle can run code"
+def _model(folder: Path) -> Any:
+    """Return the model in the folder, with all its weights."""
+    described = check_files(folder)
+    with reading(folder / CONFIG):
+        config = transformers.AutoConfig.from_pretrained(folder, **OFFLINE)
+    class_ = _class(folder / CONFIG, described)
+    check_sizes(folder, class_, config)
+    with reading(folder):
+        model, told = class_.from_pretrained(
+            folder,
+            config=config,
+            use_safetensors=True,
+            attn_implementation="eager",
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            **OFFLINE,
         )
-    told = json.loads((folder / CONFIG).read_text())
-    known = transformers.CONFIG_MAPPING.keys()
-    if told.get("model_type") not in known:
-        raise ValueError(
-            f"{folder} has the model type {told.get('model_type')!r}, which transformers "
-            f"{transformers.__version__} does not know; a model's own code is never run"
-        )
-    return transformers.AutoConfig.from_pretrained(folder, **OFFLINE)
+        check_loaded(folder, told)
+        _untie(model, folder)
+    return model
 
 
-def _class(folder: Path, config: Any) -> Any:
+def _class(path: Path, config: dict[str, Any]) -> Any:
     """Return the class that the config names, if it reads token ids."""
-    names = [name for name in config.architectures or () if hasattr(transformers, name)]
-    if not names:
-        raise ValueError(f"{folder}: {CONFIG} names no architecture that transformers knows")
-    class_ = getattr(transformers, names[0])
-    check_reads(class_)
-    return class_
+    names = as_type(path, list[str], config.get("architectures") or [], "architectures")
+    found = [getattr(transformers, name, None) for name in names]
+    models = [
+        one
+        for one in found
+        if isinstance(one, type) and issubclass(one, transformers.PreTrainedModel)
+    ]
+    if not models:
+        raise FileError(path, "it names no architecture that transformers knows")
+    with reading(path):
+        check_reads(models[0])
+    return models[0]
 
 
 def _halves(config: Any) -> list[Any]:
@@ -104,21 +128,25 @@ def _halves(config: Any) -> list[Any]:
 def _tokenizer(folder: Path) -> Any:
     """Return the tokenizer of a folder; only fast ones give their tokens' places."""
     wanted = (
-        f"{folder} needs a fast tokenizer, saved as tokenizer.json: it gives each token's place in "
-        f'the text. To write one, run AutoTokenizer.from_pretrained("{folder}").save_pretrained('
-        f'"{folder}") where the packages of its tokenizer (such as sentencepiece) are installed'
+        "it needs a fast tokenizer, saved as tokenizer.json, which gives each token's place in the "
+        "text. To write one, run AutoTokenizer.from_pretrained(folder).save_pretrained(folder) "
+        "where the packages of its tokenizer (such as sentencepiece) are installed"
     )
+    if (saved := folder / "tokenizer.json").exists():
+        with reading(saved):
+            tokenizers.Tokenizer.from_file(str(saved))  # its errors are of this file
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OFFLINE)
-    except (ImportError, OSError, ValueError) as error:
-        (reason, *_) = str(error).strip().splitlines() or [type(error).__name__]
-        raise ValueError(f"{wanted} ({reason.rstrip(':. ')})") from error
+        with reading(folder):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OFFLINE)
+    except FileError as error:
+        why = "its tokenizer cannot be opened" if saved.exists() else wanted
+        raise FileError(folder, f"{why} ({error.what.rstrip(':. ')})") from error
     if not tokenizer.is_fast:
-        raise ValueError(f"{wanted} ({type(tokenizer).__name__} is a slow one)")
+        raise FileError(folder, f"{wanted} ({type(tokenizer).__name__} is a slow one)")
     # Without files, some classes silently return a tokenizer that knows only special tokens.
     files = {*tokenizer.vocab_files_names.values(), "tokenizer.json"}
     if not any((folder / name).is_file() for name in files):
-        raise ValueError(f"{wanted} (the folder has none of {', '.join(sorted(files))})")
+        raise FileError(folder, f"{wanted} (the folder has none of {', '.join(sorted(files))})")
     return tokenizer
 
 
@@ -147,7 +175,8 @@ def _stored(folder: Path, name: str) -> Tensor | None:
 def _digest(folder: Path) -> str:
     """Return a digest of config, tokenizer and weights."""
     digest = hashlib.sha256()
-    for path in sorted((*folder.glob("*.json"), *folder.glob(WEIGHTS))):
+    paths = (*folder.glob("*.json"), *folder.glob(WEIGHTS))
+    for path in sorted(path for path in paths if path.is_file()):
         digest.update(path.name.encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
