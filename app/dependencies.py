@@ -1,6 +1,7 @@
 """The services that routes depend on: opened at startup, closed at shutdown."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -166,11 +167,18 @@ async def open_services(
         settings.max_wait_seconds,
         settings.max_work,
         settings.max_long_seconds,
+        settings.max_streams,
     )
     budgets = Budgets(settings.work_per_second, settings.max_work, settings.max_clients_per_address)
     engine = Engine(models, bounds, cache, budgets, metrics.count_batch)
     metrics.watch("queue_length", "Requests waiting for a model.", lambda: engine.waiting)
     metrics.watch("streams", "Open streams.", lambda: engine.streams)
+    metrics.watch(
+        "sentence_seconds",
+        "Seconds that a model lately took for a sentence of usual length; NaN: not measured.",
+        lambda: math.nan if engine.sentence_seconds is None else engine.sentence_seconds,
+    )
+    metrics.watch("expected_wait_seconds", "Expected wait of a sentence.", lambda: engine.wait)
     limits = Limits.of(settings)
     runs = Runs(run_limits(settings), settings.data_dir / "runs", logging_of(settings))
     metrics.watch("runs", "Training runs that have a process.", lambda: runs.training)

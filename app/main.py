@@ -21,6 +21,7 @@ from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
 from app.http.hosts import AllowedHosts
 from app.http.metrics import Metrics
+from app.http.pace import Paced
 from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
 from app.http.request_log import Observed, RouteSeen
@@ -104,6 +105,7 @@ def create_app(
     app.add_middleware(RouteSeen, paths=paths)
     larger = {"/api/lab": max(MAX_BYTES, settings.max_body_bytes)}
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, paths=larger)
+    app.add_middleware(Paced, pace=lambda: app.state.services.engine.pace)
     app.add_middleware(Conditional)
     app.add_middleware(CompressLarge, cache=replies)
     app.add_middleware(CompressMiddleware)

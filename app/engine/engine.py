@@ -29,13 +29,16 @@ from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
 from app.engine.pass_homes import PassHomes
 from app.engine.price import price, size
+from app.engine.price import running as running_price
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.schedule import Running, Schedule
+from app.engine.service_level import RETRY_SECONDS, Level, ServiceLevel
 from app.engine.worker import Batch, Line, Outcome, Work
+from model.adapters.request import Request
 from model.errors import Excess, InputError
 from model.progress import Progress
 
-RETRY_SECONDS = 2
+TYPICAL = Request("The animal didn't cross the street because it was too tired.")
 
 
 class BusyError(Exception):
@@ -50,11 +53,12 @@ class BusyError(Exception):
 class Bounds:
     """Limits of the engine."""
 
-    max_queue: int = 64  # requests waiting for a model
+    max_queue: int = 512  # requests waiting for a model
     max_batch: int = 8
     max_wait_seconds: float = 30.0
     max_price: float = float("inf")
     max_long_seconds: float = 600.0  # for pictures of a long text, instead of `max_wait_seconds`
+    max_streams: int = 64  # open streams of a model
 
 
 class Engine:
@@ -85,11 +89,39 @@ class Engine:
         self._passes = PassHomes()
         self._schedule = Schedule(self._running, self.listing.at_once, self._queue.had, self._home)
         self._closing = False
+        self.service = ServiceLevel(len(self.runners), bounds.max_wait_seconds)
+        self._since: dict[Runner, float] = {}  # when it last started or finished a batch
+        self._busy = dict.fromkeys(self.runners, 0.0)  # seconds that are not measured yet
+        self._sentence = running_price(TYPICAL, next(iter(self.listing.values())))
 
     @property
     def waiting(self) -> int:
         """Number of requests waiting for a model."""
         return len(self._queue)
+
+    @property
+    def wait(self) -> float:
+        """Expected wait in seconds of a newcomer's sentence of usual length."""
+        return self.service.wait(self._ahead)
+
+    @property
+    def level(self) -> Level:
+        """The level of service for such a sentence."""
+        return self.service.level(self._ahead)
+
+    @property
+    def pace(self) -> float:
+        """Seconds after which a client that was answered sends its next request."""
+        return self.service.pace(self._ahead)
+
+    @property
+    def _ahead(self) -> float:
+        return self._queue.ahead(("", NOBODY), self._sentence)
+
+    @property
+    def sentence_seconds(self) -> float | None:
+        """Seconds that a model lately took for a sentence of usual length; None: not measured."""
+        return self.service.seconds(self._sentence) if self.service.measured else None
 
     @property
     def streams(self) -> int:
@@ -123,8 +155,8 @@ class Engine:
     async def stream(self, job: StreamJob) -> AsyncGenerator[bytes, None]:
         """Yield the lines, each computed when it is requested.
 
-        Raises the same as `run` before the first line; also BusyError if as many streams are open
-        as the queue has places, and later if the wait is too long or the server is shutting down.
+        Raises the same as `run` before the first line; also BusyError if too many streams are open,
+        and later if the wait is too long or the server is shutting down.
         When cancelled or closed, no further line is computed.
         """
         flow = job.model, asking.get()
@@ -171,10 +203,15 @@ class Engine:
     def _admit(self, flow: Flow, cost: float) -> None:
         """Make room in the queue and charge the client; a refused request costs nothing.
 
-        Raises BusyError if the queue is full, and SpentError.
+        Raises BusyError if the wait would be too long or the queue is full, and SpentError.
         """
-        busy = BusyError(f"{self.bounds.max_queue} requests are already waiting for the model")
-        full = self._queue.count(flow[0]) >= self.bounds.max_queue
+        ahead = self._queue.ahead(flow, cost)
+        if self.service.level(ahead) == "refusing":
+            detail = f"the model is busy for more than {self.bounds.max_wait_seconds:g} seconds"
+            raise BusyError(detail, self.service.retry(ahead))
+        most = self.bounds.max_queue
+        busy = BusyError(f"{most} requests are already waiting for the model")
+        full = self._queue.count(flow[0]) >= most
         greedy = self._queue.displaced(flow) if full else None
         if full and greedy is None:
             raise busy
@@ -189,12 +226,12 @@ class Engine:
             self._pay(place.flow[1], -place.price)
 
     def _admit_stream(self, flow: Flow) -> None:
-        """Admit at most as many streams as the queue has places, and half of that per client."""
-        most = self.bounds.max_queue
+        """Admit at most `max_streams` streams of a model, and half of that per client."""
+        most = self.bounds.max_streams
         model, client = flow
         open_ = sum(n for (name, _), n in self._streams.items() if name == model)
         if open_ >= most or (client.address and self._streams[flow] >= (most + 1) // 2):
-            raise BusyError(f"{most} requests are already waiting for the model")
+            raise BusyError(f"{most} streams of the model are already open")
 
     def _enqueue(
         self, work: TraceJob | AnswerJob | Line, flow: Flow, cost: float, tokens: float
@@ -265,7 +302,9 @@ class Engine:
         while not self._closing and (found := self._schedule.next(self._queue.heads())):
             head, runner, urgent = found.head, found.runner, found.urgent
             batch = self._queue.take(head, self.bounds.max_batch)
-            running = Running(head, sum(one.price for one in batch), urgent)
+            prices = [one.price for one in batch]
+            running = Running(head, max(prices), sum(prices), urgent)
+            self._account(runner)
             self._running[runner].append(running)
             if isinstance(head.work, Line):
                 self._homes[head.work.stream] = runner
@@ -304,8 +343,19 @@ class Engine:
                     told = outcome.result.passes if outcome.result else None
                     self._passes.end(one.work.key, runner, told)
                 self._settle(one, outcome)
+        self._account(runner, running.work)
         self._running[runner].remove(running)
         self._dispatch()
+
+    def _account(self, runner: Runner, work: float = 0.0) -> None:
+        """Count the time since a runner last started or finished a batch, if it was busy."""
+        now = asyncio.get_running_loop().time()
+        since, self._since[runner] = self._since.get(runner, now), now
+        if self._running[runner]:
+            self._busy[runner] += now - since
+        if work:
+            self.service.measure(self._busy[runner], work)
+            self._busy[runner] = 0.0
 
     def _crashed(self, batch: list[Waiting]) -> None:
         """Retry each job alone, so that a job that crashes its process affects no other."""

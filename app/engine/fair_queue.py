@@ -89,6 +89,16 @@ class FairQueue:
             del self.flows[one.flow]
         return True
 
+    def ahead(self, flow: Flow, cost: float) -> float:
+        """Return the work that is done before a new request of a client that costs so much.
+
+        All that the client has waiting, and of every other client as much as the new request: the
+        turns are fair, so a client with a long queue does not delay the others for its length.
+        """
+        waits = {client: sum(one.price for one in some) for client, some in self.flows.items()}
+        own = waits.pop(flow, 0.0)
+        return own + sum(min(work, cost) for work in waits.values())
+
     def had(self, flow: Flow) -> float:
         """Return the work done for a client, including running work."""
         return self.served.get(flow, self.now)

@@ -15,10 +15,15 @@ LONGER = 2.0  # a running job pauses only if it takes at least this many times a
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """A running batch."""
+    """A running batch.
+
+    Requests in a batch run together, so a newcomer waits for all of them. It still interrupts only
+    a request that is longer than itself: equal requests that interrupt each other are all later.
+    """
 
     head: Waiting
-    price: float  # of the whole batch
+    price: float  # of its most expensive request
+    work: float  # of the whole batch
     urgent: bool
 
 

@@ -19,6 +19,9 @@ async def health(services: Opened) -> Health:
         version=__version__,
         models=list(services.catalog),
         waiting=services.engine.waiting,
+        sentence_seconds=services.engine.sentence_seconds,
+        wait_seconds=services.engine.wait,
+        service=services.engine.level,
     )
 
 

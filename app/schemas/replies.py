@@ -19,6 +19,15 @@ class Health(BaseModel):
     version: str
     models: list[str]
     waiting: int = Field(description="Requests waiting for a model.")
+    sentence_seconds: float | None = Field(
+        description="Seconds that a model lately took for a sentence of usual length; null until "
+        "one is measured."
+    )
+    wait_seconds: float = Field(description="Expected wait of such a sentence.")
+    service: Literal["full", "paced", "refusing"] = Field(
+        description="The level of service: full; paced, so that pages send less often; refusing "
+        "requests that would wait too long."
+    )
 
 
 class Ready(BaseModel):

@@ -85,11 +85,16 @@ class ModelSettings(Part):
         default=1_024, ge=1, description="Length and d_model of a table of positional encodings."
     )
     max_queue: int = Field(
-        default=64, ge=1, description="Requests waiting for one model; then 503."
+        default=512, ge=1, description="Requests waiting for one model; then 503."
+    )
+    max_streams: int = Field(
+        default=64,
+        ge=1,
+        description="Streams of one model open at once, half of them by one client; then 503.",
     )
     max_batch: int = Field(default=8, ge=1, description="Requests that the model runs together.")
     max_wait_seconds: float = Field(
-        default=30.0, gt=0, description="Longest wait for the model; then 503."
+        default=30.0, gt=0, description="Longest wait for a model; then 503, at once if foreseen."
     )
     max_work: float = Field(
         default=1_000_000,

@@ -19,6 +19,7 @@ from tests.app.slow import Slow
 async def running(
     *models: Slow,
     max_queue: int = 8,
+    max_streams: int = 8,
     max_batch: int = 4,
     max_wait_seconds: float = 10,
     max_models: int = 2,
@@ -26,7 +27,9 @@ async def running(
     """Run an engine for these models, called "0", "1" and so on."""
     loaders = {str(n): (lambda model=model: model) for n, model in enumerate(models or [Slow()])}
     runners = Runners.in_threads(Catalog(loaders, max_models))
-    engine = Engine(runners, Bounds(max_queue, max_batch, max_wait_seconds))
+    engine = Engine(
+        runners, Bounds(max_queue, max_batch, max_wait_seconds, max_streams=max_streams)
+    )
     async with engine:
         yield engine
 

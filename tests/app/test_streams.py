@@ -77,10 +77,10 @@ async def test_other_requests_run_between_two_lines() -> None:
 
 async def test_an_open_stream_needs_no_new_place_in_the_queue() -> None:
     model = Slow()
-    async with running(model, max_queue=1) as engine:
+    async with running(model, max_queue=1, max_streams=1) as engine:
         stream = engine.stream(Counting())
         assert await anext(stream) == b"0"
-        with pytest.raises(BusyError, match="1 requests"):
+        with pytest.raises(BusyError, match="1 streams"):
             await anext(engine.stream(Counting()))
         first = await held(engine, model)
         second = send(engine, "second")

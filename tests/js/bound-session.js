@@ -18,9 +18,9 @@ export const TABLE = encoding({ length: 2, d_model: 4 });
 /**
  * A store and a session over an API that is answered by hand.
  * @param {Partial<State>} [link]
- * @param {{asks?: (page: Page) => any[], free?: boolean, models?: () => Promise<any[]>}} [wanted]
+ * @param {{asks?: (page: Page) => any[], free?: boolean, models?: () => Promise<any[]>, pace?: any, pairs?: () => boolean}} [wanted]
  */
-export function bound(link = {}, { asks = () => [], free = false, models = async () => [MODEL] } = {}) {
+export function bound(link = {}, { asks = () => [], free = false, models = async () => [MODEL], pace, pairs } = {}) {
   /** @type {Asked[]} */
   const traces = [];
   /** @type {Asked[]} */
@@ -34,9 +34,9 @@ export function bound(link = {}, { asks = () => [], free = false, models = async
     });
   const store = createStore({ ...DEFAULTS, block: "encoder", source: "the the", ...link });
   /** @type {any} */
-  const api = { models, trace: by(traces), answer: by(answers) };
+  const api = { models, trace: by(traces), answer: by(answers), pace };
   const needs = (/** @type {Page} */ { link }) => [`${link.block === "cross" ? "decoder.0.cross" : "encoder.0.self"}.weights`];
-  const session = bindSession(store, api, { needs, asks }, { free });
+  const session = bindSession(store, api, { needs, asks, pairs }, { free });
   return { store, session, traces, answers };
 }
 

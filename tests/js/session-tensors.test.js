@@ -61,21 +61,21 @@ test("another sentence ends the wait for a tensor of the one before", async () =
   assert.deepEqual(traces[3].body.select, ["decoder.0.cross.weights"], "the same again, of the new trace");
 });
 
-test("a busy server is asked again for a tensor; at last its problem is told, and goes with a retry", async (t) => {
+test("a server that says when to ask again is asked again for a tensor; at last its problem is told, and goes with a retry", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { store, session, traces } = await ready();
   store.go({ block: "cross" });
   await flush();
   for (let n = 1; n <= 3; n++) {
-    await traces[n].fail(new Problem("busy", { retryAfter: 1 }));
-    assert.deepEqual([store.get().problem?.kind, store.get().problem?.retryAfter], ["busy", 1]);
+    await traces[n].fail(new Problem("too-many-requests", { retryAfter: 1 }));
+    assert.deepEqual([store.get().problem?.kind, store.get().problem?.retryAfter], ["too-many-requests", 1]);
     t.mock.timers.tick(1000);
     await flush();
     assert.equal(store.get().problem, null);
   }
-  await traces[4].fail(new Problem("busy", { retryAfter: 1 }));
+  await traces[4].fail(new Problem("too-many-requests", { retryAfter: 1 }));
   const { status, problem } = store.get();
-  assert.deepEqual([status, problem?.kind, problem?.retryAfter], ["ready", "busy", null]);
+  assert.deepEqual([status, problem?.kind, problem?.retryAfter], ["ready", "too-many-requests", null]);
   store.go({ head: 1 });
   await flush();
   assert.equal(traces.length, 5, "not by itself");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
+import { createPace } from "../../static/js/data/pace.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { createStore } from "../../static/js/state/store.js";
 import { bindSession } from "../../static/js/state/session.js";
@@ -84,12 +85,44 @@ test("a busy model is said to be, asked again, and then shown", async (t) => {
   session.run();
   await flush();
   await traces[0].fail(new Problem("busy", { retryAfter: 1 }));
-  assert.deepEqual([store.get().status, store.get().problem?.retryAfter], ["failed", 1]);
+  assert.deepEqual([store.get().status, store.get().problem?.kind, store.get().problem?.retryAfter], ["waiting", "queued", 1]);
   t.mock.timers.tick(1000);
   await flush();
   assert.deepEqual([store.get().status, store.get().problem, traces.length], ["waiting", null, 2]);
   await traces[1].reply(SELF);
   assert.equal(store.get().status, "ready");
+});
+
+test("a busy server is left to others for as long as it asks; what is typed meanwhile is sent once, the newest", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let now = 0;
+  const pace = createPace(() => now);
+  const { store, traces } = await ready({}, { pace });
+  pace.hear(new Response("", { headers: { "Headlight-Pace": "3.0" } }));
+  for (const source of ["a", "a b", "a b c"]) {
+    store.go({ source }, "typed");
+    await flush();
+    assert.deepEqual([store.get().status, store.get().problem?.kind, traces.length], ["waiting", "queued", 1]);
+    t.mock.timers.tick(900);
+    now += 900;
+  }
+  t.mock.timers.tick(299);
+  now += 299;
+  await flush();
+  assert.equal(traces.length, 1, "typing on does not put it off, nor send it sooner");
+  t.mock.timers.tick(1);
+  await flush();
+  assert.deepEqual([traces.length, traces[1].body.source, store.get().problem], [2, "a b c", null]);
+  await traces[1].reply({ ...SELF, id: "c" });
+  assert.equal(store.get().trace?.id, "c");
+  pace.hear(new Response(""));
+  store.go({ source: "d" }, "typed");
+  await flush();
+  assert.equal(traces.length, 3, "not busy any more");
+  pace.hear(new Response("", { headers: { "Headlight-Pace": "0.9" } }));
+  store.go({ source: "e" }, "typed");
+  await flush();
+  assert.deepEqual([store.get().status, store.get().problem], ["waiting", null], "not worth a word");
 });
 
 test("what cannot be read, or a mistake of ours, is a problem and not an endless wait", async (t) => {

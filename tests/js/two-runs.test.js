@@ -59,6 +59,30 @@ test("of a changed model both runs are asked, the one that is shown first, and a
   assert.equal(traces.length, 4);
 });
 
+test("a busy server is not asked for a run that is not shown, before the reader switches to it", async () => {
+  let busy = true;
+  const pace = { busy: () => busy, left: () => 0 };
+  const { store, traces } = await ready({ interventions: OFF }, { pace });
+  await flush();
+  assert.deepEqual(runs(traces), [["the the", OFF]]);
+  store.choose({ as: "trained" });
+  await flush();
+  await traces[1].reply(CHANGED);
+  assert.deepEqual(runs(traces), [["the the", OFF], ["the the", null]]);
+  assert.equal(store.get().trace, CHANGED);
+  store.go({ source: "a" });
+  await flush();
+  await traces[2].reply({ ...SELF, id: "a" });
+  assert.equal(traces.length, 3);
+  busy = false;
+  store.go({ head: 1 });
+  await flush();
+  assert.deepEqual(runs(traces).at(-1), ["a", OFF], "it is when the server is not busy any more");
+  const both = await ready({ interventions: OFF }, { pace: { busy: () => true, left: () => 0 }, pairs: () => true });
+  await flush();
+  assert.deepEqual(runs(both.traces), [["the the", OFF], ["the the", null]], "and where both are shown");
+});
+
 test("a question about the run that is on its way waits for it, and is asked where it did not come", async () => {
   const unchanged = (/** @type {any} */ page) => traced(page, { interventions: null, select });
   const { traces, answers, store } = await ready({ interventions: OFF }, { asks: (page) => [unchanged(page)] });

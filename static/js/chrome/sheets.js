@@ -6,6 +6,8 @@ import { blockName } from "../state/model-part-names.js";
 import { languages } from "../data/tokens.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { wording } from "../parts/problem-wording.js";
+import { troubleOf } from "../parts/status.js";
 import { view } from "../views/index.js";
 import { createDisclosure } from "./disclosure.js";
 
@@ -69,14 +71,15 @@ function bindBand(store, t) {
   }
   function show() {
     const { link, trace } = store.get();
+    const problem = troubleOf(store.get());
     const written = trace?.output.text ?? "";
     const [from, to] = languages(trace?.direction ?? "");
     render(
       line,
       el("span", { className: "from", lang: link.source ? from : undefined }, link.source || t("Type a sentence")),
-      written && el("span", { className: "to", lang: to }, ` → ${written}`),
+      problem ? el("span", { className: "to" }, ` · ${wording(t, problem)}`) : written && el("span", { className: "to", lang: to }, ` → ${written}`),
     );
   }
-  store.subscribe(({ link, trace }) => [link.source, trace?.output.text], show);
+  store.subscribe((page) => [page.link.source, page.trace?.output.text, troubleOf(page)], show);
   show();
 }

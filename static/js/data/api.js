@@ -45,6 +45,7 @@ export function createApi(fetch) {
   const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...sharedData(connection), ...collections(connection), ...assignments(connection), ...trainingRuns(connection), ...headSurveys(connection), ...rooms(connection) };
   return {
     ...api,
+    pace: connection.pace,
 
     /**
      * @param {Question} question

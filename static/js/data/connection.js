@@ -1,5 +1,6 @@
 /** The only file that touches the network. Every failure is thrown as a Problem. */
 
+import { createPace } from "./pace.js";
 import { Problem } from "./problem.js";
 import { cut, json, sound, split } from "./reply.js";
 
@@ -26,6 +27,7 @@ function pageToken() {
 
 /** @param {typeof globalThis.fetch} fetch */
 export function connect(fetch) {
+  const pace = createPace();
   /**
    * @param {string} path
    * @param {RequestInit} [init]
@@ -33,6 +35,7 @@ export function connect(fetch) {
    */
   async function ask(path, init) {
     const response = await fetch(path, init).catch(cut);
+    if (init?.method === "POST") pace.hear(response);
     if (!response.ok) throw await problem(response);
     return response;
   }
@@ -103,7 +106,7 @@ export function connect(fetch) {
     }
   }
 
-  return { ask, read, send, lines, follow, events };
+  return { ask, read, send, lines, follow, events, pace };
 }
 
 /**

@@ -5,7 +5,7 @@
 /** Problems that may disappear when the request is repeated. */
 const PASSING = new Set([
   ...["offline", "unloaded", "busy", "internal", "garbled", "unexpected"],
-  "stopped",
+  "stopped", "queued",
   ...["storage-busy", "storage-unavailable", "too-many-requests"],
   ...["room-changes", "rooms-full", "too-many-rooms", "too-many-room-tries"],
 ]);
@@ -13,7 +13,7 @@ const PASSING = new Set([
 /**
  * A failed request: `kind` is the last part of the problem document's type. The page adds its own
  * kinds: `stopped` (by the reader), `offline` (no reply, or a truncated one), `garbled` (a reply that cannot be parsed),
- * `unexpected` (a bug in the page), `unloaded` (`offline` where nothing was loaded before), `frozen` (not in a share), `not-given` (not among the given
+ * `unexpected` (a bug in the page), `queued` (a busy server gets the sentence next), `unloaded` (`offline` where nothing was loaded before), `frozen` (not in a share), `not-given` (not among the given
  * numbers).
  */
 export class Problem extends Error {

@@ -5,7 +5,7 @@
 
 import { Problem, failure } from "./problem.js";
 
-/** How often to retry a busy server. */
+/** How often to retry; a busy server, which says when it will have time, is retried until it answers. */
 const TRIES = 3;
 /**
  * The longest wait before a retry, in seconds; if the server asks for more, the page says so and
@@ -31,13 +31,14 @@ export function createAsker() {
     async ask(question, meanwhile = () => {}) {
       controller.abort();
       const { signal } = (controller = new AbortController());
-      for (let left = TRIES; ; left--) {
+      for (let left = TRIES; ; ) {
         const answer = await attempt(question, signal);
         if (signal.aborted) return null;
         if (!(answer instanceof Problem) || !answer.retryAfter) return answer;
         if (left === 0 || answer.retryAfter > PATIENCE) return answer.final();
+        if (answer.kind !== "busy") left--;
         meanwhile(answer);
-        await pause(answer.retryAfter, signal);
+        await pause(answer.retryAfter * 1000, signal);
         if (signal.aborted) return null;
       }
     },
@@ -58,10 +59,10 @@ async function attempt(question, signal) {
   }
 }
 
-/** @param {number} seconds @param {AbortSignal} signal  Ends it early. */
-function pause(seconds, signal) {
+/** @param {number} milliseconds @param {AbortSignal} signal  Ends it early. */
+export function pause(milliseconds, signal) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, seconds * 1000);
+    const timer = setTimeout(resolve, milliseconds);
     signal.addEventListener("abort", () => (clearTimeout(timer), resolve(null)), { once: true });
   });
 }

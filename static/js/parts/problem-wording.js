@@ -12,6 +12,7 @@ const WORDING = {
     ),
   unloaded: (t) => t("Not loaded: the server cannot be reached. Check the connection and try again."),
   stopped: (t) => t("The run was stopped. What was on the page before is still shown."),
+  queued: (t) => t("Busy: your sentence is next."),
   busy: (t, { retryAfter }) =>
     retryAfter
       ? t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter })

@@ -27,8 +27,13 @@ export function bindStatus({ store, t }, again, { root, busy = root, says, line 
     root.dataset.picture = page.trace ? "drawn" : "none";
     busy.setAttribute("aria-busy", String(page.status === "waiting"));
     if (says) says.textContent = problem ? wording(t, problem) : "";
-    if (line) line.hidden = !problem;
-    if (retry) retry.hidden = !problem?.passing;
+    if (line) {
+      line.hidden = !problem;
+      // It goes on by itself: nothing to be alarmed about, and nothing to do.
+      line.toggleAttribute("data-calm", problem?.kind === "queued");
+      line.role = problem?.kind === "queued" ? "status" : "alert";
+    }
+    if (retry) retry.hidden = !problem?.passing || problem.retryAfter !== null;
   }
   retry?.addEventListener("click", again);
   const deaf = store.subscribe((page) => [page.status, troubleOf(page), page.trace], show);

@@ -22,6 +22,8 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
 /** @typedef {Partial<import("./store.js").Page>} Opened */
 /**
  * @typedef {object} Source
+ * @property {Pick<import("../data/pace.js").Pace, "busy" | "left">} [pace]  how often it asks to be sent a sentence;
+ *   absent: it is never busy
  * @property {(link: State) => Promise<Opened>} [open]  what is available before any request,
  *   including the link; absent: nothing
  * @property {() => Promise<ModelInfo[]>} models  the first is the default
@@ -40,6 +42,7 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
  */
 export function served(api) {
   return {
+    pace: api.pace,
     models: () => api.models(),
     trace: (request, signal) => api.trace(request, signal),
     overview: (request, signal, onProgress) => api.overview(request, signal, onProgress),
@@ -85,6 +88,7 @@ export function frozen(api, { id, initial, asked = {}, options }) {
     return model && its && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request;
   };
   return {
+    pace: api.pace,
     async open() {
       const { share, models: served, answers } = await read(api, id);
       [own, stored, first] = [share, answers, served[0]];

@@ -4,7 +4,7 @@
  */
 
 import { pictures } from "../data/glimpses.js";
-import { createAsker } from "../data/retry.js";
+import { createAsker, pause } from "../data/retry.js";
 import { Problem } from "../data/problem.js";
 import { isLong } from "../data/long-texts.js";
 import { inForce, request } from "../data/request.js";
@@ -31,8 +31,13 @@ import { ownRun, runOf } from "./view-requests.js";
  * @property {import("./reconcile-link.js").Views} [viewOf]  what the views require of a model
  * @property {(page: Page) => boolean} [flips]  whether the other run of a changed model can be
  *   shown instead; absent: yes
+ * @property {() => boolean} [pairs]  whether both runs of a changed model are shown, if both are
+ *   there; absent: no
  * @property {(page: Page) => string} [opens]  the view that opens if the link's view is not offered
  */
+
+/** The shortest wait that is worth a word, in milliseconds. */
+const NOTICED = 1000;
 
 /**
  * @param {Store} store
@@ -56,10 +61,9 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
       asker.stop();
       return store.set({ status: "empty", problem: null, progress: null });
     }
-    const fails = (/** @type {Problem} */ problem) => store.set({ status: "failed", problem });
-    const found = await asker.ask(look, fails);
+    const found = await asker.ask(look, (problem) => store.set({ status: "waiting", problem: queued(problem) }));
     if (found === null) return;
-    if (found instanceof Problem) return fails(found);
+    if (found instanceof Problem) return store.set({ status: "failed", problem: found });
     const { model, trace } = found;
     const link = { ...fit(store.get(), model), view: store.get().link.view };
     const opening = free && opener(trace, model, link);
@@ -95,6 +99,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   /** @param {AbortSignal} signal */
   async function look(signal) {
     store.set({ status: "waiting", problem: null, progress: null });
+    await turn(store, source, signal);
     const models = await source.models();
     const model = named(models, store.get().link.model);
     if (!store.get().models.length) store.set({ models });
@@ -156,6 +161,25 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
 
   return { run, retry, halt, stop };
 }
+
+/**
+ * Leave a busy server to others for as long as it asks. A sentence that is typed meanwhile takes the
+ * place of this one.
+ * @param {Store} store
+ * @param {Pick<Source, "pace">} source
+ * @param {AbortSignal} signal
+ */
+async function turn(store, { pace }, signal) {
+  const wait = pace?.left() ?? 0;
+  if (wait === 0) return;
+  if (wait >= NOTICED) store.set({ problem: queued(new Problem("busy", { retryAfter: wait / 1000 })) });
+  await pause(wait, signal);
+  signal.throwIfAborted();
+  store.set({ problem: null });
+}
+
+/** What the page says of a sentence that is sent again. @param {Problem} problem */
+const queued = (problem) => (problem.kind === "busy" ? new Problem("queued", { retryAfter: problem.retryAfter }) : problem);
 
 /**
  * Make a request whose progress the page shows.
@@ -226,13 +250,14 @@ function bindTensors(store, source, needs) {
 
 /**
  * For a changed model, request the run that is not shown, with the tensors that the view needs,
- * once the shown run is complete and if no question of the view is about it. A failure is reported
- * when that run is shown.
+ * once the shown run is complete and if no question of the view is about it. A busy server is not
+ * asked for it unless both runs are shown: it is requested when the reader switches to it. A failure
+ * is reported when that run is shown.
  * @param {Store} store
- * @param {Pick<Source, "trace">} source
+ * @param {Pick<Source, "trace" | "pace">} source
  * @param {Wishes} wishes
  */
-function bindOther(store, source, { needs, flips = () => true }) {
+function bindOther(store, source, { needs, flips = () => true, pairs = () => false }) {
   const asker = createAsker();
   let asked = "";
   /** The run being requested. */
@@ -242,6 +267,7 @@ function bindOther(store, source, { needs, flips = () => true }) {
     const page = store.get();
     const { trace, status, link, model } = page;
     if (!trace || status !== "ready" || !isChanged(link) || !flips(page) || lacking(trace, needs(page)).length) return;
+    if (source.pace?.busy() && !pairs()) return;
     const wanted = flipped(page);
     const of = ownRun(wanted);
     const present = otherOf(page)?.status === "ready" ? otherOf(page) : null;

@@ -66,7 +66,7 @@ export const storeOf = (link, offer = offered) => createStore(link, settler(view
 export function createFigure(plan) {
   const { root, store, source, page, beside = NOTHING, offer = offered, caption, legend } = plan;
   if (plan.view) store.go({ view: plan.view });
-  const session = bindSession(store, source, wishes(beside, offer), plan);
+  const session = bindSession(store, source, { ...wishes(beside, offer), pairs: () => pair.fits() }, plan);
   const room = createRoom(root, plan.measure);
   const context = contextOf(plan, room);
   const pair = createPair(context, root, room, (own, place) => standTwin({ ...plan, ...own }, place));

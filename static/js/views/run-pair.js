@@ -38,13 +38,16 @@ export function createPair({ store, t, theme }, root, room, stand) {
   /** @type {Set<() => void>} */
   const listeners = new Set();
 
-  function wanted() {
-    const page = store.get();
-    const { twice } = view(page.link.view).frame;
-    if (!twice || !isChanged(page.link) || !otherOf(page)) return false;
+  /** Whether there is room for both runs of a changed model. */
+  function fits() {
+    const { link } = store.get();
+    const { twice } = view(link.view).frame;
+    if (!twice || !isChanged(link)) return false;
     const width = twin ? frame.getBoundingClientRect().width : room.now().width;
     return width >= 2 * twice + GAP;
   }
+
+  const wanted = () => fits() && otherOf(store.get()) !== null;
 
   function turn() {
     frame.classList.toggle("pair", !twin);
@@ -62,6 +65,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
 
   return {
     on: () => twin !== null,
+    fits,
 
     /** Show or remove the second view, depending on the page and the available space. */
     follow() {
