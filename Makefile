@@ -23,7 +23,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test portable lint format figures lessons gallery bench mutants fuzz soak scale hf models pins notices sbom clean
+.PHONY: help serve test check units portable lint format figures lessons gallery bench mutants fuzz soak scale hf models pins notices sbom clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -35,13 +35,33 @@ serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
 unexport PYTHONDONTWRITEBYTECODE
 # Browser tests run separately: Playwright keeps an event loop running in its process.
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+# The others wait half of their time, for servers and limits: four at once, also on two cores. Each
+# begins with a quarter of the files, so that most share their fixtures within one process.
+PYTEST_4 = $(BIN)/python -m pytest --numprocesses 4 --dist worksteal
 test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser
 	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
-	$(PYTEST) --ignore tests/browser
+	$(PYTEST_4) --ignore tests/browser
 	$(PYTEST) tests/browser
 
 portable: $(DEV) $(DEBIAN)  ## run the Python suite with other kernels, threads and Python versions (ONLY=3.12)
 	$(BIN)/python -m tests.portable $(if $(ONLY),--only $(ONLY))
+
+# Quick tests of what most changes touch; none runs a model of transformers or trains one.
+MODEL_UNITS := adapters attention attentions bind_interventions capabilities checkpoint contrast data \
+	decode decoder_only gate head_slices intervene masks patch positions scoring sweep tap tokens trace \
+	transformer variants
+APP_UNITS := asking assignments bad_input byte_cache collections csv_file engine fair_queue messages \
+	pages prices shares store tensor_selection trace
+UNITS := tests/test_rooms.py tests/test_page_rooms.py tests/test_security.py tests/js/test_catalog.py \
+	$(MODEL_UNITS:%=tests/model/test_%.py) $(APP_UNITS:%=tests/app/test_%.py)
+ONE_PAGE := tests/browser/test_page.py::test_opens_on_a_sentence_that_is_traced
+check: $(DEV) $(NODE_MODULES) $(DEBIAN)  ## run what is quick: style, types, unit tests, one page
+	@$(MAKE) --no-print-directory --jobs 2 lint units
+
+units: $(DEV) $(NODE_MODULES) $(DEBIAN)
+	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
+	$(PYTEST) --quiet $(UNITS)
+	$(BIN)/python -m pytest --quiet $(ONE_PAGE)
 
 lint: $(DEV) $(NODE_MODULES)  ## check style and types of Python and JavaScript
 	$(BIN)/ruff check
@@ -65,8 +85,9 @@ gallery: $(DEV) $(DEBIAN)  ## take screenshots of the page at every size, theme 
 bench: $(DEV)  ## measure the cost of recording, kernels, cache and wire formats
 	$(BIN)/python -m bench
 
-mutants: $(NODE_MODULES)  ## list mutations of the page's state that no unit test detects
+mutants: $(NODE_MODULES)  ## list mutations of the page's state and of the core that no test detects
 	@$(NODE) tests/js/mutants.js
+	@$(BIN)/python -m tests.mutants --sample $(or $(SAMPLE),12)
 
 fuzz: $(DEV)  ## send random valid and invalid requests to the API (SECONDS=600)
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),600)
