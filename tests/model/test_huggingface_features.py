@@ -94,11 +94,12 @@ def test_a_network_is_changed_as_by_a_hook(folders: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_sublayers_and_pairs_are_swept(folders: Path, name: str) -> None:
     adapter = opened(folders / name)
-    swept = sweep(adapter, Request(TEXT), "zero", over="sublayers")
+    request = Request(TEXT, target="A dog" if len(adapter.info.texts) == 2 else None)
+    swept = sweep(adapter, request, "zero", over="sublayers")
     found = [one.at for batch in swept.batches for one in batch]
     assert found == [at for at in adapter.names if at.endswith(".output")]
     place = adapter.info.places[-1]
-    swept = sweep(adapter, Request(TEXT), "uniform", over="pairs", among=[place])
+    swept = sweep(adapter, request, "uniform", over="pairs", among=[place])
     heads = adapter.info.attentions[-1].heads
     assert len([one for batch in swept.batches for one in batch]) == heads * (heads + 1) // 2
 

@@ -32,6 +32,13 @@ def events(folder: Path, options: LiveOptions = SMALL) -> list[LiveEvent]:
     return list(LiveRun(folder, options, minutes=5).events())
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[LiveEvent]]:
+    """The folder and the events of a run that has ended, read-only."""
+    folder = tmp_path_factory.mktemp("finished")
+    return folder, events(folder)
+
+
 def test_what_can_be_chosen_is_what_there_is() -> None:
     hints = get_type_hints(LiveOptions)
     assert set(get_args(TaskName)) == TASKS.keys()
@@ -50,8 +57,8 @@ def test_every_task_has_probes_that_fit(task: TaskName) -> None:
             assert len(tokenizer.ids([one.source_text])[0]) + 2 <= MAX_TOKENS
 
 
-def test_a_run_yields_its_events(tmp_path: Path) -> None:
-    begun, first, *others, last = events(tmp_path)
+def test_a_run_yields_its_events(finished: tuple[Path, list[LiveEvent]]) -> None:
+    folder, (begun, first, *others, last) = finished
     assert isinstance(begun, Begun)
     assert isinstance(first, Observed)
     assert first.step == 0
@@ -59,7 +66,7 @@ def test_a_run_yields_its_events(tmp_path: Path) -> None:
     assert [one.step for one in others if isinstance(one, Observed)] == list(range(1, 13))
     assert [one.step for one in others if isinstance(one, Advanced)] == list(range(1, 13))
     for observed in (one for one in [first, *others] if isinstance(one, Observed)):
-        assert state_path(tmp_path, observed.step).is_file()
+        assert state_path(folder, observed.step).is_file()
         for (source, target), probed in zip(begun.probes, observed.probes, strict=True):
             assert probed.trace.request.source == source
             assert probed.trace.output.text == target
@@ -77,8 +84,8 @@ def test_accuracy_is_that_of_greedy_decoding() -> None:
     assert accuracy(adapter.model, list(corpus.batches(300, 0, 0))) == written
 
 
-def test_a_closed_run_resumes(tmp_path: Path) -> None:
-    whole = [one for one in events(tmp_path / "whole") if isinstance(one, Observed)]
+def test_a_closed_run_resumes(finished: tuple[Path, list[LiveEvent]], tmp_path: Path) -> None:
+    whole = [one for one in finished[1] if isinstance(one, Observed)]
     run = LiveRun(tmp_path / "cut", SMALL, minutes=5).events()
     heard: list[LiveEvent] = []
     for event in run:
@@ -117,16 +124,19 @@ def test_the_learning_rate_changes_from_the_next_step_on(tmp_path: Path) -> None
     assert [step for step, rate in rates.items() if rate > 0] == [1, 2, 3, 4, 5]
 
 
-def test_a_kept_snapshot_answers_as_the_model_did(tmp_path: Path) -> None:
-    last = [one for one in events(tmp_path / "run") if isinstance(one, Observed)][-1]
-    keep(tmp_path / "run", 12, SMALL, "mine", "# Mine", tmp_path / "bundle")
+def test_a_kept_snapshot_answers_as_the_model_did(
+    finished: tuple[Path, list[LiveEvent]], tmp_path: Path
+) -> None:
+    folder, heard = finished
+    last = [one for one in heard if isinstance(one, Observed)][-1]
+    keep(folder, 12, SMALL, "mine", "# Mine", tmp_path / "bundle")
     adapter = load(tmp_path / "bundle", "cpu")
     assert adapter.info.card == "# Mine"
     request = last.probes[0].trace.request
     mine = adapter.run([request])[0]["decoder.0.cross.weights"].value
     theirs = last.probes[0].trace["decoder.0.cross.weights"].value
     assert torch.allclose(mine, theirs, atol=2e-3)  # half precision
-    state = load_file(state_path(tmp_path / "run", 12))
+    state = load_file(state_path(folder, 12))
     assert {name for name in state if name.startswith("adam.")}
 
 
