@@ -4,6 +4,9 @@ A model's survey is in its bundle, and an index of the sentences that ship with 
 bundle's folder `corpus`. For a model that HEADLIGHT_CORPORA names, both come from that folder.
 """
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,12 @@ from app.settings import Settings
 from model.bundle.weights import CHECKPOINTS
 from model.corpus.index import INDEX, Index
 from model.corpus.survey import read_survey
+from model.errors import FileError
 
 OPENED = 32  # indexes of readers' texts
 SHIPPED = "corpus"  # the folder of a bundle with an index
+
+log = logging.getLogger(__name__)
 
 
 class Corpora:
@@ -33,6 +39,8 @@ class Corpora:
     def check(self) -> None:
         """Raise `ValueError` if a named folder has no survey or index of the model's weights."""
         for name, folder in self._named.items():
+            if name in self._catalog.unopened:
+                continue
             if name not in self._catalog:
                 raise ValueError(f"HEADLIGHT_CORPORA names a model that is not served: {name}")
             if self.survey(name) is None or self.index(name) is None:
@@ -48,21 +56,35 @@ class Corpora:
     def survey(self, name: str) -> dict[str, Any] | None:
         """Return what each head of a served model does; None if it was not measured."""
         if name not in self._surveys:
+            self._surveys[name] = None
             folder = self._named.get(name) or self._bundles.get(name)
-            found = read_survey(folder, self._catalog[name].digest) if folder else None
-            self._surveys[name] = found
+            digest = self._catalog[name].digest
+            with self._optional(name):
+                self._surveys[name] = read_survey(folder, digest) if folder else None
         return self._surveys[name]
 
     def index(self, name: str) -> Index | None:
         """Return the index of a served model's sentences; None if there is none."""
         if name not in self._indexes:
+            self._indexes[name] = None
             bundle = self._bundles.get(name)
             folder = self._named.get(name) or (bundle and bundle / SHIPPED)
             there = folder is not None and (folder / INDEX).is_file()
-            index = Index(folder) if folder and there else None
-            same = index is not None and index.digest == self._catalog[name].digest
-            self._indexes[name] = index if same else None
+            with self._optional(name):
+                index = Index(folder) if folder and there else None
+                same = index is not None and index.digest == self._catalog[name].digest
+                self._indexes[name] = index if same else None
         return self._indexes[name]
+
+    @contextmanager
+    def _optional(self, name: str) -> Iterator[None]:
+        """Log damage in what is beside a bundle, which is served without it; else raise it."""
+        try:
+            yield
+        except FileError as error:
+            if name in self._named:
+                raise
+            log.error("%s", error)
 
     def opened(self, folder: Path) -> Index:
         """Return the index of a reader's text."""

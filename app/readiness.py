@@ -1,4 +1,8 @@
-"""Whether the server is ready: a model answers, and the database accepts a write."""
+"""Whether the server is ready: a model answers, and the database accepts a write.
+
+The default model is tested first. If it fails by itself, the others are, so that one broken model
+does not take the server away from those who use another.
+"""
 
 import asyncio
 import itertools
@@ -18,16 +22,17 @@ from model.adapters.request import Decode, Request
 from model.errors import InputError
 
 HEARTBEAT_SECONDS = 4.0  # within which a model and a database must answer
+TRIED = 3  # models to test until one answers
 KEPT_SECONDS = 2.0  # how long a result is cached, so that many probes cost little
 
 log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """Tests the default model and the database, at most once in `KEPT_SECONDS`."""
+    """Tests a model and the database, at most once in `KEPT_SECONDS`."""
 
     def __init__(self, catalog: Listing, engine: Engine, store: Store) -> None:
-        self._model = catalog.pick(None)
+        self._catalog = catalog
         self._engine = engine
         self._store = store
         self._beats = itertools.count()
@@ -45,12 +50,23 @@ class Readiness:
         return [failure for failure in found if failure]
 
     async def _run(self) -> None:
+        """Run a text through the first model that does not fail."""
+        asking.set(NOBODY)  # for this task: the caller is not charged
+        for name in [*self._catalog][:TRIED]:
+            try:
+                return await self._run_model(name)
+            except (InputError, BusyError, TimeoutError):
+                raise
+            except Exception as error:
+                failed = error
+                log.error("the model %s fails: %s", name, type(error).__name__)
+        raise failed
+
+    async def _run_model(self, name: str) -> None:
         """Run a text that was never sent before, so that no cache replies instead of the model."""
         request = Request(str(next(self._beats)), decode=Decode(max_tokens=1), select=())
         encoding, selection = Encoding(JSON, 1_000_000), Selection.parse([])
-        job = TraceJob(self._model, request, "", "float32", encoding, selection)
-        asking.set(NOBODY)  # for this task: the caller is not charged
-        await self._engine.run(job)
+        await self._engine.run(TraceJob(name, request, "", "float32", encoding, selection))
 
 
 async def _failure(name: str, work: Awaitable[None]) -> str | None:

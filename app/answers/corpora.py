@@ -25,7 +25,8 @@ def create(services: Services, wanted: CorpusRequest) -> tuple[Kept, str]:
     settings = services.settings
     path = {**settings.zoo_bundles, **settings.bundles}.get(wanted.model)
     if wanted.model not in services.catalog or path is None:
-        raise InputError("unknown-model", "model", "model: this model is not served here")
+        detail = f"model: {services.catalog.absent(wanted.model)}"
+        raise InputError("unknown-model", "model", detail)
     most = settings.max_corpus_characters
     if len(wanted.text) > most:
         detail = f"text has {len(wanted.text)} characters; it may have at most {most}"

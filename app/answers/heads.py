@@ -132,7 +132,8 @@ def in_general(services: Services, name: str) -> dict[str, list[list[tuple[str, 
 def served(services: Services, name: str) -> str:
     """Return the id of a model. Raises a 404 ProblemError if it is not served."""
     if name not in services.catalog:
-        raise ProblemError(404, "unknown-model", "id: this model is not served here", field="id")
+        detail = f"id: {services.catalog.absent(name)}"
+        raise ProblemError(404, "unknown-model", detail, field="id")
     return name
 
 

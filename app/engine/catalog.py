@@ -1,7 +1,8 @@
 """The models that this server serves, by id, and which of them are in memory.
 
 Every bundle is opened once at startup, so that a broken one is reported at once and a model can be
-described without its weights. At most `max_models` stay loaded; the least recently used one is
+described without its weights. One that cannot be opened is left out of the list, and named beside
+it; the others are served. At most `max_models` stay loaded; the least recently used one is
 unloaded, and loaded again when it is next requested.
 
 Small models (those of the zoo, and those kept from training runs) do not count: once used, they
@@ -9,6 +10,7 @@ stay loaded, since all of them together take less memory than any other model. K
 a folder while the server runs, and are loaded when they are first used.
 """
 
+import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,9 +24,16 @@ from app.engine.passes import Passes
 from model.adapters.model_info import ModelInfo
 from model.adapters.open_model import open_model
 from model.adapters.request import Adapter
+from model.errors import FileError
 
 Loader = Callable[[], Adapter]
 KEPT = "kept-*"  # folders of models kept from training runs
+
+log = logging.getLogger(__name__)
+
+
+class NoModelError(Exception):
+    """None of the models that a server should serve can be opened; the message has a line each."""
 
 
 class Catalog(Mapping[str, Adapter]):
@@ -44,8 +53,6 @@ class Catalog(Mapping[str, Adapter]):
         kept: Path | None = None,
         passes: Passes | None = None,
     ) -> None:
-        if not loaders:
-            raise ValueError("a catalog needs at least one model")
         self.max_models = max_models
         self.passes = passes or Passes()
         self._small = frozenset(small)
@@ -58,11 +65,24 @@ class Catalog(Mapping[str, Adapter]):
         self._lock = RLock()
         self._infos: dict[str, ModelInfo] = {}
         self._names: dict[str, tuple[str, ...]] = {}
+        self._errors: dict[str, Exception] = {}  # of models that cannot be opened
         for name in reversed(self._loaders):  # the default last, so that it stays loaded
+            self._describe(name)
+        if not self._infos.keys() - self._small:
+            told = [f"{name}: {self._errors[name]}" for name in loaders if name in self._errors]
+            raise NoModelError("\n".join(["no model can be opened", *told]))
+
+    def _describe(self, name: str) -> None:
+        """Open a model for the first time, and note what it is, or why it cannot be opened."""
+        try:
             adapter = self[name]
-            self._infos[name], self._names[name] = adapter.info, tuple(adapter.names)
-            if name in self._small:
-                del self._loaded[name]
+        except Exception as error:  # of any library: the other models are still served
+            log.error("the model %s cannot be opened: %s", name, error)
+            self._errors[name] = error
+            return
+        self._infos[name], self._names[name] = adapter.info, tuple(adapter.names)
+        if name in self._small:
+            del self._loaded[name]
 
     @classmethod
     def load(
@@ -77,8 +97,8 @@ class Catalog(Mapping[str, Adapter]):
     ) -> "Catalog":
         """Open every bundle; those of `small` models and in the folder `kept` come last.
 
-        Arguments and errors are those of `model.adapters.open_model.open_model`. Small models
-        decode fast enough without drafts.
+        Arguments are those of `model.adapters.open_model.open_model`. Small models decode fast
+        enough without drafts. Raises `NoModelError` if none of `bundles` can be opened.
         """
         loaders = {
             name: partial(open_model, path, device, drafts=drafts) for name, path in bundles.items()
@@ -99,7 +119,8 @@ class Catalog(Mapping[str, Adapter]):
         """The models' descriptions, without their weights."""
         infos = {name: self._infos[name] for name in self}
         names = {name: self._names[name] for name in self}
-        return Listing(infos, names, min(self.max_models, len(self)))
+        unopened = {name: _reason(error) for name, error in self._errors.items()}
+        return Listing(infos, names, min(self.max_models, len(self)), unopened)
 
     @contextmanager
     def using(self, name: str) -> Iterator[Adapter]:
@@ -160,7 +181,12 @@ class Catalog(Mapping[str, Adapter]):
             del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaders)
+        return (name for name in self._loaders if name not in self._errors)
 
     def __len__(self) -> int:
-        return len(self._loaders)
+        return len(self._loaders.keys() - self._errors.keys())
+
+
+def _reason(error: Exception) -> str:
+    """Return why a model cannot be opened, without the folders of the server."""
+    return error.brief if isinstance(error, FileError) else type(error).__name__

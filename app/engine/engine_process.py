@@ -20,12 +20,12 @@ from app.engine.model_listing import Listing
 from app.engine.opening import Opening
 from app.engine.worker import Outcome, Work, Worker
 from model.cancellation import StoppedError
-from model.errors import InputError
+from model.errors import FileError, InputError
 from model.progress import Progress
 
 log = logging.getLogger(__name__)
 
-TOLD = (InputError, StoppedError)  # errors that are sent unchanged
+TOLD = (InputError, FileError, StoppedError)  # errors that are sent unchanged
 
 
 class EngineError(Exception):

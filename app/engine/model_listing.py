@@ -1,7 +1,7 @@
 """Descriptions of the models without their weights: plain data, which an engine sends once."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from model.adapters.model_info import ModelInfo
 from model.errors import InputError
@@ -9,11 +9,23 @@ from model.errors import InputError
 
 @dataclass(frozen=True)
 class Listing(Mapping[str, ModelInfo]):
-    """The models being served, by id; the first is the default."""
+    """The models being served, by id; the first is the default.
+
+    `unopened` are those that should be served and cannot be opened, each with the reason.
+    """
 
     infos: dict[str, ModelInfo]
     recorded: dict[str, tuple[str, ...]]
     at_once: int  # models that may be in memory
+    unopened: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def common(cls, listings: Sequence["Listing"]) -> "Listing":
+        """Return the models that all of several processes have opened."""
+        unopened = {name: why for one in reversed(listings) for name, why in one.unopened.items()}
+        first = listings[0]
+        infos = {name: info for name, info in first.infos.items() if name not in unopened}
+        return cls(infos, first.recorded, first.at_once, unopened)
 
     def pick(self, name: str | None) -> str:
         """Return the id of a model, or of the default one for None.
@@ -24,8 +36,17 @@ class Listing(Mapping[str, ModelInfo]):
             return next(iter(self.infos))
         if name not in self.infos:
             known = ", ".join(self.infos)
-            raise InputError("unknown-model", "model", f"model must be one of: {known}")
+            detail = f"model must be one of: {known}"
+            if name in self.unopened:
+                detail = f"model: {self.absent(name)}; {detail}"
+            raise InputError("unknown-model", "model", detail)
         return name
+
+    def absent(self, name: str) -> str:
+        """Say that a model is not served, and why if it should be."""
+        if name in self.unopened:
+            return f"this model cannot be opened: {self.unopened[name]}"
+        return "this model is not served here"
 
     def add(self, name: str, info: ModelInfo, recorded: tuple[str, ...]) -> None:
         """Add a model at the end of the list; engines find its bundle by themselves."""
@@ -33,7 +54,8 @@ class Listing(Mapping[str, ModelInfo]):
 
     def remove(self, name: str) -> None:
         """Remove a model from the list. Raises KeyError if it is not listed."""
-        del self.infos[name], self.recorded[name]
+        if self.unopened.pop(name, None) is None:
+            del self.infos[name], self.recorded[name]
 
     def describe(self, name: str) -> ModelInfo:
         """Return the description of a model, under its id on this server."""

@@ -181,7 +181,7 @@ def in_processes(launched: Sequence[Launched]) -> Runners:
     """Wait until all processes are open; if one fails, end all and raise RuntimeError."""
     processes = [Process(one) for one in launched]
     try:
-        listing, *_ = [process.wait() for process in processes]
+        listing = Listing.common([process.wait() for process in processes])
     except BaseException:
         for process in processes:
             process.end()

@@ -17,6 +17,7 @@ TITLES = {
     "unknown-field": "A field is not known",
     "unknown-value": "A value is not one of those allowed",
     "unknown-model": "The model is not served here",
+    "unreadable-file": "A file of the model cannot be read",
     "unknown-task": "The zoo has no such task",
     "not-of-task": "The text does not fit this task",
     "wrong-type": "A value has the wrong type",

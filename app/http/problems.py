@@ -4,6 +4,7 @@
     ├── HTTPException           raised by Starlette
     │   └── ProblemError        raised by the server's own code; names its kind
     ├── InputError              raised by `model/` for bad input
+    ├── FileError               a file of a model that can no longer be read; 503
     ├── BusyError               raised by the engine; 503
     ├── SpentError              a client has requested too much work; 429
     ├── StorageError            raised by the store; 503 or 507
@@ -37,7 +38,7 @@ from app.http.security import HEADERS
 from app.schemas.fields import TAGS
 from app.store.share_formats import NewerShareError
 from app.store.storage_errors import BUSY, FULL, QUOTA, UNAVAILABLE, DamagedError, StorageError
-from model.errors import Excess, InputError
+from model.errors import Excess, FileError, InputError
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:headlight:"
@@ -107,6 +108,7 @@ def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> 
     conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
         ProblemError: lambda _, error: error,
         InputError: _input_problem,
+        FileError: _file_problem,
         BusyError: _busy_problem,
         SpentError: _spent_problem,
         StorageError: _storage_problem,
@@ -138,6 +140,8 @@ def problem_of(error: Exception) -> ProblemError:
             return error
         case InputError():
             return _input_problem(None, error)
+        case FileError():
+            return _file_problem(None, error)
         case BusyError():
             return _busy_problem(None, error)
         case SpentError():
@@ -151,6 +155,10 @@ async def _nobody(_: Request, __: Exception) -> Response:
 
 def _input_problem(_: Request | None, error: InputError) -> ProblemError:
     return ProblemError(422, error.kind, str(error), field=error.field, excess=error.excess)
+
+
+def _file_problem(_: Request | None, error: FileError) -> ProblemError:
+    return ProblemError(503, "unreadable-file", error.brief)
 
 
 def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:

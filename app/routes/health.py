@@ -18,6 +18,7 @@ async def health(services: Opened) -> Health:
         status="ok",
         version=__version__,
         models=list(services.catalog),
+        unopened=services.catalog.unopened,
         waiting=services.engine.waiting,
         sentence_seconds=services.engine.sentence_seconds,
         wait_seconds=services.engine.wait,

@@ -141,7 +141,7 @@ async def delete_model(
 
 def _served(catalog: Listing, name: str) -> None:
     if name not in catalog:
-        raise ProblemError(404, "unknown-model", "this model is not served here", field="id")
+        raise ProblemError(404, "unknown-model", f"id: {catalog.absent(name)}", field="id")
 
 
 def _learned(catalog: Listing, name: str) -> None:

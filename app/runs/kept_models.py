@@ -74,7 +74,7 @@ class KeptModels:
         model was not kept from a run.
         """
         async with self._one_at_a_time:
-            if model_id not in self.listing:
+            if model_id not in {*self.listing, *self.listing.unopened}:
                 raise ProblemError(
                     404, "unknown-model", "this model is not served here", field="id"
                 )
@@ -97,7 +97,7 @@ class KeptModels:
         for path in await asyncio.to_thread(self._expired):
             await asyncio.to_thread(self._delete, path.name)
         before, self._folders = self._folders, {path.name for path in self.folder.glob(KEPT)}
-        for name in (before - self._folders) & {*self.listing}:
+        for name in (before - self._folders) & {*self.listing, *self.listing.unopened}:
             self.listing.remove(name)
 
     def _expired(self) -> list[Path]:

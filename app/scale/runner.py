@@ -44,6 +44,8 @@ OPEN_SECONDS = 60.0  # for a replica to describe its model
 ENDED = (RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
 STOPPED = (asyncio.CancelledError, RequestCancelledError, TaskCancelledError)
 
+log = logging.getLogger(__name__)
+
 Handles = Mapping[str, Any]  # handles of Ray Serve, by the model's id
 
 
@@ -119,19 +121,29 @@ async def _quietly(response: Any) -> None:
 def in_cluster(address: str, models: Iterable[str], slots: int | None = None) -> Runners:
     """Return runners for models, each of which is an application in the cluster. Blocks.
 
-    Raises RuntimeError if the cluster, an application or its replicas do not exist.
+    Raises RuntimeError if the cluster does not exist, or no application has a replica.
     """
     try:
         _join(address)
     except (OSError, ValueError, RuntimeError) as error:
         raise RuntimeError(f"there is no cluster at {address}: {error}") from error
-    handles = {model: _handle(model) for model in models}
-    listings = [_listing(model, handle) for model, handle in handles.items()]
-    listing = Listing(
-        {name: info for one in listings for name, info in one.infos.items()},
-        {name: names for one in listings for name, names in one.recorded.items()},
-        len(listings),
-    )
+    handles: dict[str, Any] = {}
+    listing = Listing({}, {}, 0)
+    for model in models:
+        try:
+            handle = _handle(model)
+            opened = _listing(model, handle)
+        except RuntimeError as error:
+            log.error("the model %s cannot be used: %s", model, error)
+            listing.unopened[model] = "the cluster has no replica of it that answers"
+            failed = error
+            continue
+        handles[model] = handle
+        listing.infos.update(opened.infos)
+        listing.recorded.update(opened.recorded)
+    if not handles:
+        raise failed
+    listing = replace(listing, at_once=len(handles))
     return Runners(listing, [Slot(handles) for _ in range(slots or SLOTS)], tries=TRIES)
 
 

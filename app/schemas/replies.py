@@ -18,6 +18,10 @@ class Health(BaseModel):
     status: Literal["ok"]
     version: str
     models: list[str]
+    unopened: dict[str, str] = Field(
+        description="Models that should be served and cannot be opened, each with the reason.",
+        examples=[{"mine": "weights.safetensors: it is not a file"}],
+    )
     waiting: int = Field(description="Requests waiting for a model.")
     sentence_seconds: float | None = Field(
         description="Seconds that a model lately took for a sentence of usual length; null until "

@@ -28,6 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from model.errors import FileError
+from model.files import as_type, read_json, reading
+
 INDEX, HEADS, SENTENCES = "index.json", "heads.json", "sentences.jsonl"
 SCALE = 255  # of weights
 WRITTEN = "written"
@@ -42,23 +45,29 @@ class Head:
     flags: NDArray[np.uint16]
 
 
+@dataclass(frozen=True)
+class About:
+    """The contents of `index.json`."""
+
+    digest: str
+    vocabulary: list[str]
+    """Distinct texts of tokens; special tokens and the others are kept apart."""
+    special: list[int]
+    axes: Mapping[str, tuple[str, str]]
+    """The texts of the queries and of the keys, by attention."""
+
+
 class Index:
-    """An index in a folder. Raises `ValueError` if the folder has none."""
+    """An index in a folder. Raises `FileError` if the folder has none, or one of damaged files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
-            about = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise ValueError(f"{folder} has no index: it has no {INDEX}") from error
-        self.digest: str = about["digest"]
-        self.vocabulary: list[str] = about["vocabulary"]
-        """Distinct texts of tokens; special tokens and the others are kept apart."""
-        self.special: frozenset[int] = frozenset(about["special"])
-        self.axes: Mapping[str, tuple[str, str]] = {
-            place: (query, key) for place, (query, key) in about["axes"].items()
-        }
-        """The texts of the queries and of the keys, by attention."""
+        path = folder / INDEX
+        if not path.is_file():
+            raise FileError(folder, f"it has no index: it has no {INDEX}")
+        about = as_type(path, About, read_json(path))
+        self.digest, self.vocabulary = about.digest, about.vocabulary
+        self.special, self.axes = frozenset(about.special), about.axes
 
     def __len__(self) -> int:
         """Return the number of sentences."""
@@ -67,7 +76,8 @@ class Index:
     def sentence(self, number: int) -> dict[str, str]:
         """Return the texts of a sentence as in a request."""
         line = self._lines[self._offsets[number] : self._offsets[number + 1]].tobytes()
-        found: dict[str, str] = json.loads(line)
+        with reading(self.folder / SENTENCES):
+            found: dict[str, str] = json.loads(line)
         return found
 
     def tokens(self, text: str) -> NDArray[np.uint32]:
@@ -96,10 +106,14 @@ class Index:
 
     @cached_property
     def _lines(self) -> NDArray[np.uint8]:
-        return np.memmap(self.folder / SENTENCES, np.uint8, mode="r")
+        path = self.folder / SENTENCES
+        with reading(path):
+            return np.memmap(path, np.uint8, mode="r")
 
     def _array(self, name: str) -> Any:
-        return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        path = self.folder / f"{name}.npy"
+        with reading(path):
+            return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
 def write_index(

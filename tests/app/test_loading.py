@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -9,9 +10,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.engine.catalog import Catalog
+from app import readiness
+from app.engine.catalog import Catalog, NoModelError
+from app.engine.model_listing import Listing
+from model.adapters import open_model
+from model.adapters.request import Request, Trace
 from model.errors import FileError
 from tests.app.conftest import Serving
+from tests.app.problem import hold
 from tests.app.slow import Slow
 
 
@@ -94,9 +100,93 @@ def test_concurrent_first_uses_load_once() -> None:
     assert shelf.loaded == ["b"]
 
 
-def test_a_broken_bundle_is_reported_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="not a model bundle"):
-        Catalog.load({"en-zh": "en-zh", "mine": str(tmp_path)}, "cpu", 1)
+class Failing(Slow):
+    """A model that opens, and fails at every run."""
+
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
+        raise IndexError("shape mismatch")
+
+
+def damaged(why: str) -> Slow:
+    raise FileError(Path("/srv/models/mine/config.json"), why)
+
+
+def test_without_any_model_the_start_names_each(tmp_path: Path) -> None:
+    """Those of the zoo do not count."""
+    bad = {"mine": str(tmp_path), "other": str(tmp_path / "gone"), "hf": f"hf:{tmp_path}"}
+    with pytest.raises(NoModelError) as refused:
+        Catalog.load(bad, "cpu", 1, small={"zoo-copy": "zoo/copy"})
+    first, *lines = str(refused.value).splitlines()
+    assert first == "no model can be opened"
+    for (name, path), line in zip(bad.items(), lines, strict=True):
+        assert line.startswith(f"{name}: {path.removeprefix('hf:')}: it is not a model")
+
+
+def test_a_model_that_opens_and_cannot_run_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_model, "load", lambda *_, **__: Failing())
+    with pytest.raises(FileError, match=f"{tmp_path}: IndexError: shape mismatch"):
+        open_model.open_model(str(tmp_path), "cpu")
+
+
+def test_what_one_process_cannot_open_is_served_by_none() -> None:
+    both, fewer = Shelf("a", "b").catalog(2).listing, Shelf("b").catalog(2).listing
+    fewer.unopened["a"] = "why"
+    for listings in ([both, fewer], [fewer, both]):
+        common = Listing.common(listings)
+        assert ([*common], common.unopened, common.pick(None)) == (["b"], {"a": "why"}, "b")
+
+
+@pytest.mark.parametrize("order", [("bad", "good", "zoo-bad"), ("good", "zoo-bad", "bad")])
+async def test_a_broken_model_takes_nothing_from_the_others(
+    serving: Serving, order: tuple[str, ...]
+) -> None:
+    """It and the reason are named, without the folders of the server."""
+    shelf, why = Shelf("good"), "d_model must be at most 65536, not 99999"
+    loaders = {name: shelf.loaders.get(name, partial(damaged, why)) for name in order}
+    small = [name for name in order if name.startswith("zoo")]
+    async with serving(catalog=Catalog(loaders, 1, small)) as client:
+        health = (await client.get("/api/health")).json()
+        assert health["models"] == ["good"]
+        assert health["unopened"] == dict.fromkeys(("bad", "zoo-bad"), f"config.json: {why}")
+        assert [one["id"] for one in (await client.get("/api/models")).json()] == ["good"]
+        assert (await client.get("/api/ready")).status_code == 200
+        body = {"source": "hi", "select": []}
+        assert (await client.post("/api/trace", json=body)).json()["model"] == "good"
+        refused = await client.post("/api/trace", json={**body, "model": "bad"})
+        told = hold(refused, 422, "unknown-model", "model")["detail"]
+        assert told == (
+            f"model: this model cannot be opened: config.json: {why}; model must be one of: good"
+        )
+        path = "/api/models/bad/parameters"
+        assert why in hold(await client.get(path), 404, "unknown-model", "id")["detail"]
+
+
+async def test_readiness_is_that_of_a_model_that_works(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    good = Slow()
+    good.go.set()
+    async with serving(catalog=Catalog.of({"failing": Failing(), "good": good})) as client:
+        assert (await client.get("/api/ready")).status_code == 200
+    async with serving(catalog=Catalog.of({"failing": Failing()})) as client:
+        hold(await client.get("/api/ready"), 503, "not-ready", None)
+
+
+async def test_a_file_that_is_damaged_later_is_named(serving: Serving) -> None:
+    shelf = Shelf("a", "b")
+    catalog = Catalog(shelf.loaders, 1)
+    async with serving(catalog=catalog, max_cache_bytes=0) as client:
+        catalog._loaders["b"] = partial(damaged, "it is not a file")
+        body = {"source": "hi", "model": "b", "select": []}
+        for _ in range(2):
+            problem = hold(await client.post("/api/trace", json=body), 503, "unreadable-file", None)
+            assert problem["detail"] == "config.json: it is not a file"
+        assert (await client.post("/api/trace", json={**body, "model": "a"})).status_code == 200
+        catalog._loaders["b"] = shelf.loaders["b"]  # put back
+        assert (await client.post("/api/trace", json=body)).status_code == 200
 
 
 async def test_an_unloaded_model_is_loaded_again(serving: Serving) -> None:
