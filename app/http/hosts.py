@@ -20,6 +20,7 @@ LOCAL_SUFFIXES = (".local", ".home.arpa", ".localhost", ".internal", ".lan")
 # Probes request these under any host name; the replies contain no host name.
 PROBES = {"/api/health", "/api/ready", "/metrics"}
 
+LONGEST = 260  # characters of a Host: a name of 253 (RFC 1035), a dot, and a port
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?", re.IGNORECASE)
 
 
@@ -32,7 +33,9 @@ class AllowedHosts:
 
     def __init__(self, app: ASGIApp, names: Collection[str], local: bool) -> None:
         self.app = app
-        self.names = {name.lower() for name in names}
+        lower = {name.lower() for name in names}
+        self.domains = tuple(name[1:] for name in lower if name.startswith("*."))
+        self.names = lower
         self.local = local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,13 +47,14 @@ class AllowedHosts:
 
     def _is_ours(self, scope: Scope) -> bool:
         sent = Headers(scope=scope).getlist("host")
-        match = HOST.fullmatch(sent[0]) if len(sent) == 1 else None
+        if len(sent) != 1 or len(sent[0]) > LONGEST:
+            return False
+        match = HOST.fullmatch(sent[0])
         return match is not None and self.answers_to(match[1].lower())
 
     def answers_to(self, host: str) -> bool:
         """Return whether a host, in lower case and without its port, is this server's."""
-        parents = {f"*.{host[at + 1 :]}" for at, letter in enumerate(host) if letter == "."}
-        if self.names & ({ANY, host} | parents):
+        if not self.names.isdisjoint((ANY, host)) or host.endswith(self.domains):
             return True
         return self.local and is_local(host)
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 MARK = "\ufeff"  # Excel misreads Chinese without a byte order mark
 # A spreadsheet interprets a cell that begins like this as a formula.
 FORMULA = "=+-@\t\r\n＝＋－＠"
-NUMBER = r"[+-]?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?"
-NUMBERS = re.compile(rf"{NUMBER}( {NUMBER})*", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
 def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -24,6 +23,6 @@ def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _safe(cell: object) -> object:
     """Return a cell that a spreadsheet shows as text instead of running it as a formula."""
-    if not isinstance(cell, str) or NUMBERS.fullmatch(cell):
+    if not isinstance(cell, str) or all(map(NUMBER.fullmatch, cell.split(" "))):
         return cell
     return f"'{cell}" if cell.startswith(tuple(FORMULA)) else cell

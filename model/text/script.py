@@ -22,7 +22,8 @@ FULL_WIDTH = {
     for wide in range(ord(first) + 0xFEE0, ord(last) + 0xFEE1)
 }
 # The capitals to keep when a text in capitals is lowered: the first of a sentence, and "I".
-KEPT = re.compile(r"(?:^|[.!?]\s)\W*\w|\bI\b")
+# A match never fails once it has begun, so that the time is linear.
+KEPT = re.compile(r"(?:^|[.!?]\s)\W*\w?|\bI\b")
 APOSTROPHE = re.compile(r"(?<=[A-Za-z])’(?=[A-Za-z])")
 
 
