@@ -1,12 +1,16 @@
 """Stopping a run early when no one waits for it any more.
 
-The caller provides a condition; the model checks it between two layers. A run on one thread
-is stopped from another: `with stoppable(event.is_set): adapter.run(…)`.
+The caller provides a condition; the model checks it between two layers, on the way forward and on
+the way back of gradients. A run on one thread is stopped from another:
+`with stoppable(event.is_set): adapter.run(…)`. The condition may also take its time, so that short
+work goes first.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from torch import Tensor
 
 
 class StoppedError(Exception):
@@ -30,7 +34,11 @@ def stoppable(stopped: Callable[[], bool]) -> Iterator[None]:
         _stopped.reset(before)
 
 
-def go_on() -> None:
-    """Raise StoppedError if the current run should stop."""
-    if _stopped.get()():
+def go_on(x: Tensor | None = None) -> None:
+    """Raise StoppedError if the current run should stop; again when a gradient arrives at `x`."""
+    stopped = _stopped.get()
+    if stopped():
         raise StoppedError
+    if stopped is not _never and x is not None and x.requires_grad:
+        # On a GPU gradients pass on a thread without this condition, which all runs share.
+        x.register_hook(lambda _: go_on())  # type: ignore[no-untyped-call]

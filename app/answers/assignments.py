@@ -103,7 +103,7 @@ async def table(services: Services, assignment_id: str, token: str) -> str:
     questions = found.document["questions"]
     own = await services.assignments.own(found.id, token)
     if own is not None:
-        return csv_of(COLUMNS, (row for row, _ in _rows(questions, [own])))
+        return await off_loop(_plain, questions, [own], size=_cells(questions, [own]))
     await _owned(services, assignment_id, token)
     sent = await services.assignments.submissions(found.id)
     return await off_loop(_compared, questions, sent, size=_cells(questions, sent))
@@ -160,6 +160,10 @@ def _rows(
             right = tally(question["entry"], [answer], truth).right
             rows.append((row, "" if right is None else "yes" if right else "no"))
     return rows
+
+
+def _plain(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> str:
+    return csv_of(COLUMNS, (row for row, _ in _rows(questions, sent)))
 
 
 def _compared(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> str:

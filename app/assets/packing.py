@@ -16,7 +16,7 @@ LEFT_OUT = " \"&'<>\\\xa0\xad"
 PRINTED = bytes((*range(0x20, 0x7F), *range(0x80, 0x100))).decode(CHARSET, "ignore")
 LETTERS = np.array([ord(one) for one in PRINTED if one not in LEFT_OUT])
 BITS, GROUP = 23, 3
-BLOCK = re.compile(r' data-bytes="(\d+)">([^<]+)</script>')
+BLOCK = re.compile(r' data-bytes="(\d+)">([^ <]+)</script>')
 
 
 def coded(content: bytes) -> str:

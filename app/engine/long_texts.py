@@ -12,7 +12,7 @@ from torch import Tensor
 
 from app.engine.jobs import PLAIN, AnswerJob, Encoded, Encoding
 from app.engine.passes import Passes
-from app.engine.price import lengths, writing
+from app.engine.price import lengths, unread, writing
 from app.engine.wire import Array, Reply, told
 from model.adapters.long_pass import LongPass
 from model.adapters.model_info import ModelInfo
@@ -172,6 +172,10 @@ class TokensJob(AnswerJob):
     identity: str
     encoding: Encoding
 
+    def price(self, info: ModelInfo) -> float:
+        """Return the cost of tokenizing the texts."""
+        return PLAIN + unread(self.request, 0)
+
     def alone(self, adapter: Adapter) -> Encoded:
         """Return the reply; raises `InputError` if the model cannot read the text."""
         adapter.check(self.request)
@@ -231,7 +235,7 @@ class LongJob(AnswerJob):
         once = layers[0] * read * (1 + read / STEEP)
         if len(layers) > 1:
             once += layers[-1] * written * (1 + (read + written) / STEEP)
-        return once + writing(self.request, info)
+        return once + writing(self.request, info) + unread(self.request, info.max_tokens)
 
 
 def _array(values: Tensor, dtype: CellType) -> Array:

@@ -59,7 +59,8 @@ class Listing(Mapping[str, ModelInfo]):
 
     def describe(self, name: str) -> ModelInfo:
         """Return the description of a model, under its id on this server."""
-        return replace(self.infos[name], id=name)
+        info = self.infos[name]
+        return info if info.id == name else replace(info, id=name)
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return the names of the tensors that a run of a model records."""

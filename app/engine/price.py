@@ -5,6 +5,8 @@ translation that has yet to be written counts with its maximum length. Fairness 
 request that takes a hundred times as long costs about a hundred times as much.
 """
 
+import re
+
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
 from model.adapters.decode_requests import BEYOND_SOURCE
 from model.adapters.model_info import ModelInfo
@@ -13,34 +15,41 @@ from model.adapters.request import Request
 from model.adapters.sweep import at_once
 from model.explain.attribution import STEPS
 from model.explain.contrast import contrasts
+from model.explain.relevance import names as relevance_names
 from model.explain.score_terms import cells
-from model.trace.name_patterns import GRADIENT_INPUT, INTEGRATED, OCCLUSION
+from model.trace.name_patterns import GRADIENT_INPUT, INTEGRATED, OCCLUSION, present
 
 NARROW = 0.4  # tokens per character of an alphabet
-WIDE = "\u2e80"  # from this character on, a character is about one token
+WIDE = re.compile("[\u2e80-\U0010ffff]+")  # characters of about one token each
 CONTROL = 2  # tokens around a text
 CHANGE = 0.05  # cost of an intervention, as a share of a pass
 LIKELY = 1.5  # tokens of a translation, relative to its source
-RELEVANCE = "inside.relevance."
-ROW = 3  # passes that take as long as the gradient of one row's contrast: a run, and back
+GRADIENT = 3  # passes that take as long as the gradient of a number: a run, and back
+UNREAD = 0.05  # cost of tokenizing what a model does not read, for each of its tokens
 CELL = 20  # tokens that take as long as the terms of one score
 
 
-def length(text: str, most: int) -> float:
+def tokens(text: str) -> float:
     """Return the approximate number of tokens of a text."""
-    wide = sum(character >= WIDE for character in text)
-    return min(most, CONTROL + wide + NARROW * (len(text) - wide))
+    wide = 0 if text.isascii() else sum(map(len, WIDE.findall(text)))
+    return CONTROL + wide + NARROW * (len(text) - wide)
+
+
+def unread(request: Request, most: int) -> float:
+    """Return the cost of tokenizing the texts of a request beyond the tokens that are read."""
+    texts = (request.source, request.target or "")
+    return UNREAD * sum(max(0.0, tokens(text) - most) for text in texts)
 
 
 def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
     """Return the approximate tokens read and (at most) written, with padding."""
     most = info.max_tokens
-    read = length(request.source, most)
+    read = min(most, tokens(request.source))
     if len(info.texts) == 1:
         continued = request.decode.max_tokens or len(request.decode.prefix)
         return max(min(most, read + continued), request.pad_to or 0), 0.0
     if request.target is not None:
-        written = length(request.target, most)
+        written = min(most, tokens(request.target))
     else:
         written = min(most, read + BEYOND_SOURCE, request.decode.max_tokens or most)
     padded = min(most, request.pad_to or 0)
@@ -53,9 +62,9 @@ def passing(request: Request, info: ModelInfo) -> float:
     read, written = lengths(request, info)
     once = layers[0] * read + layers[-1] * written
     more = 1 + CHANGE * len(request.interventions)
-    if any(pattern.startswith(RELEVANCE) for pattern in request.select):
-        more += written or read  # a backward pass for each row
-    more += ROW * sum(one.row is not None for one in contrasts(request.select))
+    gradients = sum(one.row is not None for one in contrasts(request.select))
+    gradients += bool(present(request.select, relevance_names(info.places)))
+    more += GRADIENT * gradients
     return (
         once * more + attributing(request, info) + CELL * sum(layers) * len(cells(request.select))
     )
@@ -93,7 +102,8 @@ def running(request: Request, info: ModelInfo) -> float:
     before = sum(running(one, info) for one in others(request))
     along = paths(request)
     once = passing(request, info)  # along paths, the run without them, and one for each sender
-    return before + writing(request, info) + once + (along + bool(along)) * once
+    text = unread(request, info.max_tokens)
+    return before + text + writing(request, info) + once + (along + bool(along)) * once
 
 
 def paths(request: Request) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from app.http.problems import ProblemError
+from app.off_loop import off_loop
 from app.rooms.csv_file import csv_of
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
@@ -161,7 +162,7 @@ async def table(rooms: Rooms, hub: Hub) -> str:
             row = [n, about.get("kind"), about.get("link"), one.vote, one.id, one.nickname]
             seconds = round(one.at - hub.room.created, 1)
             rows.append([*row, seconds, " ".join(one.answer)])
-    return csv_of(COLUMNS, rows)
+    return await off_loop(csv_of, COLUMNS, rows, size=1_000 * len(rows))
 
 
 def _check(question: Question, given: Sequence[str], nickname: str | None) -> None:

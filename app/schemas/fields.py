@@ -20,8 +20,10 @@ Count = Annotated[int, Field(ge=0, le=FAR), WithJsonSchema({"type": "integer", "
 def _unicode(text: str) -> str:
     if "\0" in text:
         raise PydanticCustomError("nul", "must not contain NUL")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise PydanticCustomError("surrogate", "must not contain lone surrogates")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PydanticCustomError("surrogate", "must not contain lone surrogates") from error
     return text
 
 

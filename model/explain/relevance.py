@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from model.cancellation import go_on
 from model.explain import contrast
 from model.explain.logit_lens import others
 from model.trace.name_patterns import INSIDE
@@ -134,6 +135,7 @@ def _record(
     prefix: str, end: Tensor, held: Mapping[str, Held], recorder: Recorder, *, retain: bool
 ) -> None:
     """Record gradient × attention of a number, of every attention."""
+    go_on()
     probes = [one.probe for one in held.values()]
     gradients = torch.autograd.grad(end, probes, retain_graph=retain)
     for (place, one), gradient in zip(held.items(), gradients, strict=True):

@@ -24,6 +24,7 @@ FULL_WIDTH = {
 # The capitals to keep when a text in capitals is lowered: the first of a sentence, and "I".
 # A match never fails once it has begun, so that the time is linear.
 KEPT = re.compile(r"(?:^|[.!?]\s)\W*\w?|\bI\b")
+MARKS = 30  # combining characters in a row: no letter has more (UAX #15, stream-safe text)
 APOSTROPHE = re.compile(r"(?<=[A-Za-z])’(?=[A-Za-z])")
 
 
@@ -44,9 +45,19 @@ def fold(text: str) -> str:
 def _is_shouted(text: str) -> bool:
     """Return whether at least two words are all in capitals; one may be an abbreviation."""
     # Composed, so that a letter and its accent count as one, however they were sent.
-    composed = unicodedata.normalize("NFC", text)
+    composed = text if text.isascii() else unicodedata.normalize("NFC", _few_marks(text))
     words = [word for word in LATIN_WORD.findall(composed) if len(word) > 1]
     return len(words) > 1 and not any(character.islower() for character in composed)
+
+
+def _few_marks(text: str) -> str:
+    """Return a text without the marks beyond `MARKS` in a row, since they are sorted pairwise."""
+    kept, marks = [], 0
+    for character in text:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks <= MARKS:
+            kept.append(character)
+    return "".join(kept)
 
 
 def _lowered(text: str) -> str:

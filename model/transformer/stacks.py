@@ -79,7 +79,7 @@ class Transformer(nn.Module):
         mask = masks.allowed(self.encoder_mask, real, order.queries, order.keys)
         here = tap.at("encoder", query=SOURCE, key=SOURCE)
         for index, layer in enumerate(self.encoder):
-            go_on()
+            go_on(x)
             x = layer(x, mask, order, here.at(str(index)))
         return self.encoder_norm(x, here)
 
@@ -104,7 +104,7 @@ class Transformer(nn.Module):
         cross_mask = source_real[:, None].expand(-1, target.shape[1], -1)
         here = tap.at("decoder", query=TARGET, key=TARGET)
         for index, layer in enumerate(self.decoder):
-            go_on()
+            go_on(x)
             kept = cache.layers[index] if cache else None
             x = layer(x, memory, self_mask, cross_mask, order, here.at(str(index)), kept)
         if cache:

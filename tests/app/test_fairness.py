@@ -1,6 +1,7 @@
 """Prices, budgets, turns by work, and cached results."""
 
 import asyncio
+import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -213,6 +214,29 @@ async def test_too_expensive_requests_are_refused_at_once(serving: Serving) -> N
         problem = hold(await client.post("/api/sweep", json=body), 422, "too-much-work", None)
         assert problem["limit"] == 3_000
         assert problem["value"] > 3_000
+
+
+async def test_a_refusal_is_cheap_however_long_the_text(serving: Serving) -> None:
+    """It is decided without a look at each character, and before any work."""
+
+    async def seconds(client: httpx.AsyncClient, select: str, text: str) -> float:
+        body = {"source": text, "target": "猫", "select": [select]}
+        started = time.process_time()
+        for _ in range(30):
+            reply = await client.post("/api/trace", json=body)
+            expected = ("text-too-long", "source") if len(text) > 2_000 else ("too-much-work", None)
+            hold(reply, 422, *expected)
+        return time.process_time() - started
+
+    async with serving(max_work=60, max_body_bytes=10**6) as client:
+        shortest = min([await seconds(client, "inside.integrated-gradients", "Hi!") for _ in "abc"])
+        for select, text in (
+            ("inside.integrated-gradients", "The cat. " * 200),
+            ("inside.?elevance.*", "猫" * 1_999),
+            ("*", "x" * 50_000),
+        ):
+            longer = min([await seconds(client, select, text) for _ in "abc"])
+            assert longer < 4 * shortest, (select, longer / shortest)
 
 
 async def test_a_spent_budget_affects_only_its_client(serving: Serving) -> None:

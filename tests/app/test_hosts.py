@@ -40,6 +40,7 @@ OTHERS = [
     "[::1].evil.example",
     "",
     " ",
+    "a." * 130 + "local",  # a name has at most 253 characters
 ]
 
 

@@ -75,6 +75,29 @@ def test_a_stopped_run_ends_before_its_next_layer(catalog: Catalog) -> None:
     assert catalog["en-zh"].trace("The cat sat on the mat.").output.text
 
 
+@pytest.mark.parametrize(
+    ("name", "gradients"),  # of one number, or of each of the three written tokens
+    [("inside.relevance.*", 1), ("inside.gradient-input", 3), ("inside.integrated-gradients", 3)],
+)
+def test_gradients_pause_at_every_layer(catalog: Catalog, name: str, gradients: int) -> None:
+    """Short work goes first within a backward pass, too, and a stop ends it there."""
+    adapter, asked = catalog["en-zh"], Counter[str]()
+    request = Request("Hi.", target="嗨。", select=(name,))
+    layers = sum(adapter.info.layers.values())
+
+    def stopped() -> bool:
+        asked["times"] += 1
+        return asked["times"] > asked["most"] > 0
+
+    with stoppable(stopped):
+        adapter.run([request])
+    # Two passes forward, then back through the layers that read what the gradient is of.
+    assert asked["times"] >= 2 * layers + gradients * (layers - 2)
+    asked = Counter(most=asked["times"] - 1)
+    with stoppable(stopped), pytest.raises(StoppedError):
+        adapter.run([request])
+
+
 async def test_a_sweep_with_frozen_sentences_stops_on_disconnect(catalog: Catalog) -> None:
     """Such a sweep once occupied the model for minutes after its client had disconnected."""
     frozen = tuple(

@@ -121,7 +121,7 @@ def attend(
     All values pass through the tap of the running pass. Dropout, in training, acts on the weights
     after they were recorded. A pass over a long text returns no weights.
     """
-    go_on()
+    go_on(query)
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     if (long := _long.get()) is not None:
         rule, bias = _rule(attention_mask, position_bias, query, key)

@@ -1,0 +1,165 @@
+"""No pattern, and no function, that a reader's text reaches takes more than linear time.
+
+Every compiled pattern of `app` and `model` is collected, from modules, from calls of `re` and from
+the fields of requests, and measured with texts made to hurt it (`tests/growth.py`).
+"""
+
+import ast
+import importlib
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from app.http.hosts import AllowedHosts
+from app.indexing.texts import sentences_of
+from app.rooms.csv_file import csv_of
+from model.bundle.weights import CHECKPOINTS
+from model.text.detect import Detector
+from model.text.fit import fits
+from model.text.script import fold
+from model.text.tokens import Tokenizer, normalise
+from tests.growth import Case, texts_against, uses, worse_than_linear
+
+ROOT = Path(__file__).parent.parent
+METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "split")
+CALLS = {f"re.{name}" for name in METHODS}
+# Read only what the project itself, or whoever trains or runs it, has written.
+OURS = (
+    "app.assets.bundles",
+    "app.handout_file",
+    "app.lessons",
+    "app.settings",
+    "model.commands",
+    "model.imported",
+    "model.measure",
+    "model.recipe",
+    "model.train",
+)
+
+
+def patterns() -> Iterator[tuple[str, str, int, frozenset[str]]]:
+    """Yield the patterns: name, source, flags, and the methods by which they are used."""
+    for path in sorted([*(ROOT / "app").rglob("*.py"), *(ROOT / "model").rglob("*.py")]):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        if name.startswith(OURS) or "migrations" in name:
+            continue
+        source = path.read_text()
+        if re.search(r"\bre\.|pattern=", source):
+            yield from _of_module(name, ast.parse(source))
+
+
+def _of_module(name: str, tree: ast.Module) -> Iterator[tuple[str, str, int, frozenset[str]]]:
+    module = importlib.import_module(name)
+    for variable, value in vars(module).items():
+        held = value.values() if isinstance(value, dict) else [value]
+        for pattern in held:
+            if isinstance(pattern, re.Pattern):
+                yield f"{name}.{variable}", pattern.pattern, pattern.flags, _methods(variable)
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        called, at = ast.unparse(call.func), f"{name}:{call.lineno}"
+        if called in CALLS:
+            yield at, _evaluated(call.args[0], module), 0, frozenset({called[3:]})
+        for word in call.keywords:
+            if word.arg == "pattern" and called in ("Field", "Header", "Query", "Path"):
+                yield at, _evaluated(word.value, module), 0, frozenset({"search"})
+
+
+def _evaluated(expression: ast.expr, module: Any) -> str:
+    return str(eval(ast.unparse(expression), vars(module)))
+
+
+@cache
+def _sources() -> str:
+    return "\n".join(
+        path.read_text() for room in ("app", "model") for path in ROOT.glob(f"{room}/**/*.py")
+    )
+
+
+def _methods(variable: str) -> frozenset[str]:
+    """Return the methods of a pattern that are used anywhere; all if that is not seen."""
+    called = rf"\b{variable}(?:\[[^\]]*\])?\.({'|'.join(METHODS)})\b"
+    return frozenset(re.findall(called, _sources())) or frozenset({"search"})
+
+
+def cases_of_patterns() -> Iterator[Case]:
+    for name, source, flags, methods in patterns():
+        compiled = re.compile(source, flags)
+        for method in sorted(methods):
+            for text in texts_against(source, flags & ~re.UNICODE):
+                yield f"{name}.{method}", uses(compiled, method), text
+
+
+NUMBER = r"[+-]?[0-9]*\.?[0-9]+"
+
+
+@pytest.mark.parametrize(
+    ("source", "method"),
+    [
+        (rf"{NUMBER}( {NUMBER})*", "fullmatch"),
+        (r"(?:[0-9]+ ?)*", "fullmatch"),
+        (r"(?:^|[.!?]\s)\W*\w|\bI\b", "finditer"),
+        (r"<b>(.*?)</b>", "sub"),
+    ],
+)
+def test_what_is_not_linear_is_found(source: str, method: str) -> None:
+    function = uses(re.compile(source), method)
+    cases = ((source, function, text) for text in texts_against(source))
+    assert len(worse_than_linear(cases)) == 1
+
+
+def test_every_pattern_is_linear() -> None:
+    assert len({name for name, *_ in patterns()}) > 30
+    assert worse_than_linear(cases_of_patterns()) == []
+
+
+# What makes a text long to read: marks without words, one word, accents to sort, bytes, scripts.
+UNITS = (
+    "! ",
+    "AB. ",
+    "a",
+    "word ",
+    "中",
+    "著",
+    "’",
+    "\u0301\u0323",
+    "\u0308",
+    "😀",
+    "\u1100",
+    "<2zh>",
+    "\t",
+    "\n",
+)
+STARTS = ("", "AB CD ")
+
+
+def cases_of_functions() -> Iterator[Case]:
+    functions: dict[str, Callable[[str], object]] = {
+        "fold": fold,
+        "normalise": normalise,
+        "language": Detector(("en", "zh")).language,
+        "csv": lambda text: csv_of(["answer"], [[text]]),
+        "sentences": lambda text: sentences_of(text, "sentences"),
+        "host": AllowedHosts(FastAPI(), ["*.example.org"], local=True).answers_to,
+    }
+    for name in ("en-zh", "zoo/who"):
+        encode = Tokenizer.load(CHECKPOINTS / name / "tokenizer.json").encode
+        functions[f"encode {name}"] = encode
+    functions["encode to fit"] = lambda text: fits(text, 32, encode)
+    for name, function in functions.items():
+        many = 1 if name.startswith("encode") else 4
+        for start, unit in product(STARTS, UNITS):
+            yield name, function, partial(_repeated, start, unit, many)
+
+
+def _repeated(start: str, unit: str, many: int, size: int) -> str:
+    return start + (unit * size * many)[: size * many]
+
+
+def test_every_function_of_a_text_is_linear() -> None:
+    assert worse_than_linear(cases_of_functions()) == []
