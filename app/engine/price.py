@@ -17,7 +17,7 @@ from model.explain.attribution import STEPS
 from model.explain.contrast import contrasts
 from model.explain.relevance import names as relevance_names
 from model.explain.score_terms import cells
-from model.trace.name_patterns import GRADIENT_INPUT, INTEGRATED, OCCLUSION, present
+from model.trace.name_patterns import GRADIENT_INPUT, INTEGRATIONS, OCCLUSION, present
 
 NARROW = 0.4  # tokens per character of an alphabet
 WIDE = re.compile("[\u2e80-\U0010ffff]+")  # characters of about one token each
@@ -76,8 +76,10 @@ def attributing(request: Request, info: ModelInfo) -> float:
     read, written = lengths(request, info)
     if request.target is None:
         written = min(written, LIKELY * read)
-    passes = {OCCLUSION: read, GRADIENT_INPUT: written, INTEGRATED: STEPS * written}
+    passes = {OCCLUSION: read, GRADIENT_INPUT: written}
     wanted = sum(passes.get(pattern, 0.0) for pattern in set(request.select))
+    if not INTEGRATIONS.isdisjoint(request.select):
+        wanted += STEPS * written  # at most
     return wanted * (layers[0] * read + layers[-1] * written)
 
 

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 from model.errors import Excess, InputError
 from model.explain.attribution import LONGEST
-from model.trace.name_patterns import INTEGRATED
+from model.trace.name_patterns import INTEGRATIONS
 from model.trace.tensor_tap import SOURCE, TARGET
 
 
 def check_attribution(select: Sequence[str], source: int, target: int) -> None:
     """Raise `InputError` for integrated gradients of texts with too many tokens."""
-    if INTEGRATED not in select:
+    index = next((at for at, name in enumerate(select) if name in INTEGRATIONS), None)
+    if index is None:
         return
-    field = f"select[{select.index(INTEGRATED)}]"
+    field = f"select[{index}]"
     for text, tokens in ((SOURCE, source), (TARGET, target)):
         if tokens > LONGEST:
             detail = (

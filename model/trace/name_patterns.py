@@ -16,7 +16,9 @@ OCCLUSION = f"{INSIDE}occlusion"
 GRADIENT_INPUT = f"{INSIDE}gradient-input"
 INTEGRATED = f"{INSIDE}integrated-gradients"
 CHANGE = f"{INTEGRATED}.change"
-ATTRIBUTIONS = frozenset((OCCLUSION, GRADIENT_INPUT, INTEGRATED, CHANGE))
+GAP = f"{INTEGRATED}.gap"  # the sum of a row minus the change
+INTEGRATIONS = frozenset((INTEGRATED, GAP))  # those that need the integral
+ATTRIBUTIONS = frozenset((OCCLUSION, GRADIENT_INPUT, INTEGRATED, CHANGE, GAP))
 MAX_PATTERNS = 256
 NOUNS = {
     "select": ("unknown-tensor", "tensor"),

@@ -60,13 +60,15 @@ test("rows agree one by one", () => {
 test("completeness is the farthest row; padding counts for nothing", () => {
   const [values, change] = tensors("integrated-gradients");
   const over = { query: "target", key: "source" };
-  const trace = /** @type {any} */ ({
-    tensors: {
-      [values]: { dims: ["query", "key"], over, shape: [3, 2], dtype: "float32", data: Float32Array.of(1, 2, 4, 5, NaN, NaN) },
-      [change]: { dims: ["query"], over, shape: [3], dtype: "float32", data: Float32Array.of(3.25, 8.5, NaN) },
-    },
-  });
-  assert.deepEqual(completeness(trace), { error: 0.5, change: 8.5 });
+  const trace = (/** @type {number} */ first, /** @type {number} */ second) =>
+    /** @type {any} */ ({
+      tensors: {
+        [values]: { dims: ["query", "key"], over, shape: [3, 2], dtype: "float32", data: Float32Array.of(1, 2, 4, 5, NaN, NaN) },
+        [change]: { dims: ["query"], over, shape: [3], dtype: "float32", data: Float32Array.of(first, second, NaN) },
+      },
+    });
+  assert.deepEqual(completeness(trace(3.25, 8.5)), { sum: 3, change: 3.25, complete: false }, "8 % count more than 6 %");
+  assert.deepEqual(completeness(trace(3.03125, 9)), { sum: 3, change: 3.03125, complete: true });
   assert.equal(completeness(/** @type {any} */ ({ tensors: {} })), null);
   assert.deepEqual(tensors("occlusion"), ["inside.occlusion"]);
 });

@@ -38,21 +38,26 @@ export function attributed(tokens, values) {
 /** The largest absolute value. @param {Matrix} matrix */
 export const largest = ({ values }) => Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
 
+/** By how much a row may miss its change: this part of it, or so many nats; as the server integrates. */
+const [SHARE, NATS] = [0.02, 0.01];
+
 /**
- * Completeness of integrated gradients: the row that is farthest from what it should sum to.
+ * Completeness of integrated gradients: the row that is farthest from what it should sum to, measured
+ * by what it may be off.
  * @param {Trace} trace
- * @returns {{error: number, change: number} | null}  in nats; null if the trace lacks it
+ * @returns {{sum: number, change: number, complete: boolean} | null}  in nats; null if the trace lacks it
  */
 export function completeness(trace) {
   const [values, change] = tensors("integrated-gradients").map((name) => trace.tensors[name]);
   if (!values || !change) return null;
   const cols = values.shape[1];
-  let worst = { error: 0, change: 0 };
+  let worst = { sum: 0, change: 0, off: 0 };
   change.data.forEach((total, row) => {
-    const error = Math.abs(Array.from(values.data.subarray(row * cols, (row + 1) * cols)).reduce((sum, value) => sum + value, 0) - total);
-    if (error > worst.error) worst = { error, change: total };
+    const sum = Array.from(values.data.subarray(row * cols, (row + 1) * cols)).reduce((all, value) => all + value, 0);
+    const off = Math.abs(sum - total) / Math.max(SHARE * Math.abs(total), NATS);
+    if (off > worst.off) worst = { sum, change: total, off };
   });
-  return worst;
+  return { sum: worst.sum, change: worst.change, complete: worst.off <= 1 };
 }
 
 /**

@@ -69,6 +69,12 @@ function about(t, page, method) {
   const off = page.trace && completeness(page.trace);
   return [
     t("Averaged along the path from the same sentence with its words’ embeddings at zero."),
-    ...(off ? [t("A row should sum to the difference between the two ends (completeness); the largest error is {error} nats, at a difference of {change}.", { error: two(off.error), change: two(off.change) })] : []),
+    ...(off ? [completenessSaid(t, off)] : []),
   ];
 }
+
+/** @param {Context["t"]} t @param {{sum: number, change: number, complete: boolean}} off */
+const completenessSaid = (t, { sum, change, complete }) =>
+  complete
+    ? t("Complete: each row sums to the difference between the two ends of the path, to within 2 percent or 0.01 nats.")
+    : t("Not complete: a row sums to {sum} nats, but the two ends of the path differ by {change} nats. Its numbers are approximate.", { sum: two(sum), change: two(change) });
