@@ -33,7 +33,8 @@ serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
 
 # Otherwise each worker and each server in the tests would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
-# Browser tests run separately: Playwright keeps an event loop running in its process.
+# Browser tests run separately: Playwright keeps an event loop running in its process. They wait for
+# frames, so there is one process more than there are cores.
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # The others wait half of their time, for servers and limits: four at once, also on two cores. Each
 # begins with a quarter of the files, so that most share their fixtures within one process.
@@ -41,7 +42,7 @@ PYTEST_4 = $(BIN)/python -m pytest --numprocesses 4 --dist worksteal
 test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser
 	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
 	$(PYTEST_4) --ignore tests/browser
-	$(PYTEST) tests/browser
+	$(PYTEST) --numprocesses $$(( $$(nproc) + 1 )) --dist worksteal tests/browser
 
 portable: $(DEV) $(DEBIAN)  ## run the Python suite with other kernels, threads and Python versions (ONLY=3.12)
 	$(BIN)/python -m tests.portable $(if $(ONLY),--only $(ONLY))

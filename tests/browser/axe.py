@@ -43,6 +43,15 @@ def violations(page: Page, *skipped: str, colours: bool = False) -> list[str]:
     ]
 
 
+def in_both_themes(page: Page, *skipped: str) -> list[str]:
+    """Return axe-core's findings on the page in light, and on its colours in dark."""
+    found = violations(page, *skipped)
+    page.emulate_media(color_scheme="dark")
+    found += violations(page, *skipped, colours=True)
+    page.emulate_media(color_scheme="light")
+    return found
+
+
 def _line(rule: dict[str, Any], node: dict[str, Any]) -> str:
     why = " ".join(node["failureSummary"].split())
     return f"{rule['id']}: {node['html'][:120]} ({why})"

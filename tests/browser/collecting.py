@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import httpx
 from playwright.sync_api import Page, expect
 
+from tests.browser.api import client
 from tests.servers import AppServer
 
 
@@ -12,7 +12,7 @@ def collection(server: AppServer, *links: str, **more: Any) -> dict[str, str]:
     """Create a collection; return the reply."""
     items = [{"link": link, "note": f"Note {n}"} for n, link in enumerate(links, 1)]
     body = {"title": "Week 2", "note": "Read first.", "items": items, **more}
-    reply = httpx.post(f"{server.url}/api/collections", json=body, timeout=60)
+    reply = client.post(f"{server.url}/api/collections", json=body)
     made: dict[str, str] = reply.raise_for_status().json()
     return made
 

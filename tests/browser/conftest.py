@@ -9,13 +9,14 @@ from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expe
 from tests.browser.chromium import ARGS, SHELL
 from tests.browser.keeping import VIEWPORT, Keeper
 from tests.browser.lesson_reader import Reader
+from tests.browser.settling import observe
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer
 
-# On a busy machine, parsing Plotly takes seconds.
+# A limit only: on a machine that is busy or slow, parsing Plotly takes seconds.
 PATIENCE_MS = 60_000
-expect.set_options(timeout=PATIENCE_MS / 3)
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +38,7 @@ def profile(
         reduced_motion="reduce",
         locale="en-GB",
     )
+    observe(context)
     yield context
     context.close()
 
@@ -79,11 +81,9 @@ def page(keeper: Keeper, watch: Watch, request: pytest.FixtureRequest) -> Iterat
 
 
 @pytest.fixture
-def workspace(page: Page, watch: Watch, live_server: AppServer) -> Iterator[Workspace]:
+def workspace(page: Page, watch: Watch, live_server: AppServer) -> Workspace:
     page.set_default_timeout(PATIENCE_MS)
-    workspace = Workspace(page, live_server.url)
-    yield workspace
-    workspace.leave()
+    return Workspace(page, live_server.url)
 
 
 @pytest.fixture
@@ -103,7 +103,5 @@ def other(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def reader(context: BrowserContext, watch: Watch, live_server: AppServer) -> Iterator[Reader]:
-    page = context.new_page()
-    yield Reader(page, live_server.url)
-    page.close()
+def reader(page: Page, live_server: AppServer) -> Reader:
+    return Reader(page, live_server.url)

@@ -13,7 +13,9 @@ LASTING = ("add_init_script", "add_locator_handler", "expose_binding", "expose_f
 # caches of its storage, or still waits for, ends when it is reloaded: see MOVE.
 TIDY = """(spent) => {
     try {
-        if (localStorage.length || sessionStorage.length) spent = true;
+        const own = ["client", "visited"];  // of every page, and read only while it loads
+        const keys = [...Object.keys(localStorage), ...Object.keys(sessionStorage)];
+        if (keys.some((key) => !own.includes(key))) spent = true;
         localStorage.clear();
         sessionStorage.clear();
     } catch {

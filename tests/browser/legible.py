@@ -29,6 +29,8 @@ CUT_OFF = """() => [...document.querySelectorAll("body *")].filter((element) => 
 }).map((element) => element.outerHTML.slice(0, 120))"""
 
 
+# A limit only: what fits is seen at once.
+PATIENCE_MS = 30_000
 FITS = "width => document.documentElement.scrollWidth <= width"
 
 
@@ -38,7 +40,7 @@ def overflow(page: Page, width: int) -> int:
     A figure is drawn again only some time after the window has changed, so it is waited for.
     """
     try:
-        page.wait_for_function(FITS, arg=width, timeout=5000)
+        page.wait_for_function(FITS, arg=width, timeout=PATIENCE_MS)
     except NotInTime:
         return int(page.evaluate("document.documentElement.scrollWidth")) - width
     return 0

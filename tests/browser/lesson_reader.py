@@ -28,10 +28,15 @@ class Reader:
         expect(question.get_by_role("button", name="Reveal", exact=True)).to_be_visible()
         return question
 
+    def figures(self) -> list[Locator]:
+        """Return all figures, each once it is live."""
+        return [self.figure(1 + n) for n in range(self.page.locator("figure.live").count())]
+
+    def questions(self) -> list[Locator]:
+        return [self.question(1 + n) for n in range(self.page.locator(".predict").count())]
+
     def end(self) -> None:
         """Go to the end of the lesson, once all its figures and questions have their size."""
-        for number in range(1, 1 + self.page.locator("figure.live").count()):
-            self.figure(number)
-        for number in range(1, 1 + self.page.locator(".predict").count()):
-            self.question(number)
+        self.figures()
+        self.questions()
         self.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")

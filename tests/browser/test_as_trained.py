@@ -3,11 +3,12 @@
 import json
 import re
 
-import httpx
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import api
+from tests.browser.api import client
 from tests.browser.test_requests import posts
 from tests.browser.workspace import Workspace
 
@@ -32,14 +33,12 @@ def flip(workspace: Workspace, name: str) -> None:
 
 def share(workspace: Workspace) -> str:
     """Share the current state; return the share's id."""
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))
-    return workspace.find("#shared-link").input_value().rpartition("/")[2]
+    return workspace.share().rpartition("/")[2]
 
 
 def without_model(workspace: Workspace) -> None:
     """Make the share's model one that is no longer served."""
-    models = httpx.get(f"{workspace.url}/api/models").json()
+    models = client.get(f"{workspace.url}/api/models").json()
     others = [{**model, "digest": "another"} for model in models]
     workspace.page.route("**/api/models", lambda route: route.fulfill(json=others))
     for path in ("**/api/trace", "**/api/sweep", "**/api/decode", "**/parameters*"):
@@ -64,8 +63,8 @@ def test_every_view_shows_either_run_at_once(workspace: Workspace, view: str) ->
     streamed = view == "decoding"  # requested step by step
     assert len(asked) == int(streamed), asked
     assert workspace.boxes("#view")[0]["y"] == place["y"], "nothing jumps"
-    plain = httpx.post(f"{workspace.url}/api/trace", json={"source": START["source"], "select": []})
-    assert workspace.find("#output").inner_text() == plain.json()["output"]["text"]
+    plain = api.trace(workspace.url, source=START["source"])["output"]["text"]
+    assert workspace.find("#output").inner_text() == plain
     flip(workspace, "Changed")
     expect(says).to_have_text("Changed")
     expect(workspace.find("#output")).to_have_text(changed)

@@ -4,10 +4,11 @@ import csv
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.browser import api
+from tests.browser.api import client
 from tests.browser.axe import violations
 from tests.browser.classroom import reader
 from tests.browser.legible import overflow
@@ -32,15 +33,13 @@ ROW = {
 
 def best(server: AppServer) -> int:
     """Return the token to which the head of `LOOKS` gives the largest weight, from the API."""
-    body = {"source": SENTENCE, "select": ["decoder.2.cross.weights"]}
-    reply = httpx.post(f"{server.url}/api/trace", json=body, trust_env=False).json()
-    row: list[float] = reply["tensors"]["decoder.2.cross.weights"]["data"][0][1]
-    return row.index(max(row))
+    found = api.tensors(server.url, "decoder.2.cross.weights", source=SENTENCE)
+    return int(found["decoder.2.cross.weights"][0, 1].argmax())
 
 
 def made(server: AppServer, *questions: dict[str, Any], **more: Any) -> dict[str, str]:
     body = {"title": "Week 3", "questions": questions, **more}
-    reply = httpx.post(f"{server.url}/api/assignments", json=body, trust_env=False)
+    reply = client.post(f"{server.url}/api/assignments", json=body)
     assert reply.status_code == 201, reply.text
     one: dict[str, str] = reply.json()
     return one
@@ -56,7 +55,7 @@ def test_from_a_lesson_and_a_share_to_a_table_of_answers(
     browser: Browser, live_server: AppServer
 ) -> None:
     body = {"state": {"source": SENTENCE, **PLACE}, "about": {"predict": "looks"}}
-    share = httpx.post(f"{live_server.url}/api/shares", json=body, trust_env=False).json()
+    share = client.post(f"{live_server.url}/api/shares", json=body).json()
     right = best(live_server)
     with reader(browser) as author, reader(browser, 390) as phone, reader(browser) as wide:
         author.goto(f"{live_server.url}/a?lang=en")
@@ -189,7 +188,7 @@ def test_the_author_sees_each_row_that_was_drawn_and_nothing_to_answer(
     for n, row in enumerate((far, near, far)):
         body = {"member": f"member-{n}", "answers": [row, ["0.5"], ["Birds sing."]]}
         url = f"{live_server.url}/api/assignments/{one['id']}/answers"
-        assert httpx.post(url, json=body, trust_env=False).status_code == 204
+        assert client.post(url, json=body).status_code == 204
     with reader(browser) as author:
         author.goto(one["owner_url"])
         rows = author.locator(".class-rows tbody tr")

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from urllib.parse import urlencode
 
-import httpx
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.api import client
 from tests.browser.classroom import code_of, reader
 from tests.browser.collecting import collection, paste, save
 from tests.browser.watch import Watch
@@ -59,7 +59,7 @@ def test_a_figure_keeps_the_state_of_its_link(
     expect(other.locator("#item-3 .words.to")).to_contain_text("猫")
     expect(other.locator("#item-4 input[type=range]")).to_have_value("2")
     answer = "#item-4 .zoo-answers tbody td:nth-child(2)"
-    drawn = httpx.get(f"{live_server.url}/api/zoo/reverse/example?length=4&seed=7").json()
+    drawn = client.get(f"{live_server.url}/api/zoo/reverse/example?length=4&seed=7").json()
     expect(other.locator(answer).first).to_have_text(drawn["source"])
     expect(other.locator(".item :is(.problem, .remark)").filter(visible=True)).to_have_count(0)
     for n, part in enumerate(("show", "source", "opening", "task"), 1):
@@ -68,7 +68,7 @@ def test_a_figure_keeps_the_state_of_its_link(
         expect(other).to_have_url(re.compile(f"/learn/.*shows={part}%3D"))
 
     file = tmp_path / "handout.html"
-    file.write_bytes(httpx.get(f"{none['url']}/handout.html?lang=en", timeout=60).content)
+    file.write_bytes(client.get(f"{none['url']}/handout.html?lang=en").content)
     watch.expect(f"request to elsewhere: {file.as_uri()}")
     new_page.goto(file.as_uri())
     expect(new_page.locator("#item-2 .sentence-of")).to_contain_text("A dog chased my cat.")
@@ -80,7 +80,7 @@ def test_a_figure_keeps_the_state_of_its_link(
 
 def test_a_run_is_shown_at_the_step_of_its_link(new_page: Page, live_server: AppServer) -> None:
     tiny = {"task": "copy", "longest": 3, "steps": 20, "d_model": 16, "heads": 2, "batch": 200}
-    run = httpx.post(f"{live_server.url}/api/runs", json=tiny).raise_for_status().json()
+    run = client.post(f"{live_server.url}/api/runs", json=tiny).raise_for_status().json()
     at = f"run={run['id']}&step=0&view=attention&block=cross&layer=0&head=1"
     made = collection(live_server, in_state(RUN, at))
     new_page.goto(f"{made['url']}?lang=en")

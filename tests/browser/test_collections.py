@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.api import client
 from tests.browser.axe import violations
 from tests.browser.collecting import collection, paste, save
 from tests.browser.watch import Watch
@@ -118,7 +118,7 @@ def test_two_editors_lose_nothing(
     new_page.get_by_role("button", name="Save mine in its place").click()
     expect(new_page.locator("#editor .saving .says")).to_have_text("Saved.")
     path = f"{live_server.url}/api/collections/{made['id']}"
-    assert httpx.get(path).json()["title"] == "Mine"
+    assert client.get(path).json()["title"] == "Mine"
     other.get_by_label("Title", exact=True).first.fill("Again")
     other.get_by_role("button", name="Save", exact=True).click()
     other.get_by_role("button", name="Discard mine and load theirs").click()
@@ -238,9 +238,7 @@ def test_a_figure_with_a_sentence_of_ones_own_is_a_link(
 
 def test_a_share_asks_before_it_shows(workspace: Workspace, other: Page) -> None:
     workspace.open(source="The cat sat.", block="cross", layer=2, head=0, query=1)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
-    before = workspace.find("#shared-link").input_value()
+    before = workspace.share()
     workspace.find("#telling summary").click()
     workspace.find("#telling select").select_option("looks")
     workspace.find("#telling button").click()

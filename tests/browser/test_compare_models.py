@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from playwright.sync_api import Page, Request, expect
 
+from tests.browser import api
+from tests.browser.api import client
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.legible import overflow
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -36,18 +38,15 @@ def models(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iter
 
 @pytest.fixture
 def workspace(page: Page, watch: Watch, models: AppServer) -> Workspace:
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE_MS)
     return Workspace(page, models.url)
 
 
 def run(workspace: Workspace, place: str, head: int, **asked: object) -> tuple[Any, Any, Any]:
     """Return the API's document, and one head's weights and mask."""
     select = [f"{place}.weights", f"{place}.mask"]
-    body = {"select": select, **asked}
-    reply = (
-        httpx.post(f"{workspace.url}/api/trace", json=body, timeout=60).raise_for_status().json()
-    )
-    weights, mask = (np.array(reply["tensors"][name]["data"]) for name in select)
+    reply = api.trace(workspace.url, *select, **asked)
+    weights, mask = map(api.arrays(reply).__getitem__, select)
     return reply, weights[head], mask
 
 
@@ -210,7 +209,7 @@ def test_a_share_shows_both_when_b_is_gone(workspace: Workspace, served: str) ->
     expect(link).to_have_value(re.compile("/s/"))
     address = link.input_value()
     left = ["en-zh", "bert", *(["llama"] if served == "both" else [])]
-    models = httpx.get(f"{workspace.url}/api/models").json()
+    models = client.get(f"{workspace.url}/api/models").json()
     kept = [one for one in models if one["id"] in left]
     page.route("**/api/models", lambda route: route.fulfill(json=kept))
     page.goto(f"{workspace.url}/s/{address.rpartition('/')[2]}")

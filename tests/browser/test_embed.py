@@ -6,12 +6,12 @@ from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Frame, Page, expect
 
+from tests.browser.api import client
 from tests.browser.watch import Watch
 from tests.browser.workspace import CHARTS, DRAWN, Workspace
 from tests.servers import AppServer
@@ -64,9 +64,9 @@ def framing() -> Iterator[Framing]:
 @pytest.fixture(scope="module")
 def share(live_server: AppServer) -> dict[str, Any]:
     """Return the API's reply about a share of `STATE`."""
-    made = httpx.post(f"{live_server.url}/api/shares", json={"state": STATE}, trust_env=False)
+    made = client.post(f"{live_server.url}/api/shares", json={"state": STATE})
     path = f"{live_server.url}/api/shares/{made.json()['id']}"
-    document: dict[str, Any] = httpx.get(path, trust_env=False).json()
+    document: dict[str, Any] = client.get(path).json()
     return document
 
 
@@ -133,9 +133,7 @@ def test_the_snippet_is_what_a_page_needs(
     workspace: Workspace, page: Page, framing: Framing
 ) -> None:
     workspace.open(**STATE)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
-    short = workspace.find("#shared-link").input_value()
+    short = workspace.share()
     workspace.find("#embedding summary").click()
     snippet = workspace.find("#embed-code").input_value()
     src = f"{short.replace('/s/', '/embed/')}?lang=en"
@@ -149,8 +147,11 @@ def test_the_snippet_is_what_a_page_needs(
     expect(page.locator("iframe")).to_have_attribute("title", f"Headlight: {STATE['source']}")
 
 
-@pytest.mark.parametrize("served", [True, False], ids=["served", "model gone"])
-@pytest.mark.parametrize(("width", "height"), [(900, 600), (600, 400)])
+@pytest.mark.parametrize(
+    ("width", "height", "served"),
+    [(900, 600, True), (600, 400, False)],
+    ids=["served", "model gone"],
+)
 def test_its_reader_goes_to_another_head_by_keyboard(
     page: Page,
     watch: Watch,
@@ -200,10 +201,9 @@ def test_its_pickers_are_those_that_the_view_has_a_use_for(
     page: Page, watch: Watch, live_server: AppServer, framing: Framing
 ) -> None:
     for view, seen in {"lines": ["layer"], "heads": [], "qkv": ["layer", "head"]}.items():
-        made = httpx.post(
+        made = client.post(
             f"{live_server.url}/api/shares",
             json={"state": {**STATE, "view": view}},
-            trust_env=False,
         )
         url = f"{live_server.url}/embed/{made.json()['id']}"
         frame = framed(page, framing(f'<iframe src="{url}" width="900" height="600"></iframe>'))

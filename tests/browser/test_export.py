@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
+from tests.browser.api import client
 from tests.browser.test_numbers import PAPER, SENTENCE, TARGET, shade, trace, weights
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -55,9 +56,7 @@ def save(workspace: Workspace, kind: str, folder: Path) -> Path:
 
 def tensors(url: str, *select: str) -> dict[str, NDArray[Any]]:
     """Return tensors from the API."""
-    request = {"source": SENTENCE, "target": TARGET, "select": select}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
-    return {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
+    return api.tensors(url, *select, source=SENTENCE, target=TARGET)
 
 
 def arrays_of(file: Path) -> dict[str, NDArray[Any]]:
@@ -258,7 +257,7 @@ def test_the_handout_is_the_page(workspace: Workspace, tmp_path: Path, watch: Wa
 def test_a_share_exports_what_was_frozen(workspace: Workspace, tmp_path: Path) -> None:
     state = {**PLACE, "lang": "en", "view": "attention"}
     made = (
-        httpx.post(f"{workspace.url}/api/shares", json={"state": state}).raise_for_status().json()
+        client.post(f"{workspace.url}/api/shares", json={"state": state}).raise_for_status().json()
     )
     workspace.page.route("**/api/trace", lambda route: route.abort())
     workspace.page.goto(made["url"].replace("localhost", "127.0.0.1"))

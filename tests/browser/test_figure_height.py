@@ -22,8 +22,9 @@ HIGH = """(rows) =>
     document.querySelector("#view .chart").picture.geometry.cellHeight === rows"""
 
 
-@pytest.mark.parametrize("lang", SHORT)
-@pytest.mark.parametrize("projector", [{}, {"projector": 1}], ids=["desk", "projector"])
+@pytest.mark.parametrize(
+    ("lang", "projector"), [("en", {}), ("zh", {"projector": 1})], ids=["desk", "projector"]
+)
 def test_rows_are_as_high_after_another_sentence_as_when_loaded(
     workspace: Workspace, lang: str, projector: dict[str, Any]
 ) -> None:
@@ -38,4 +39,4 @@ def test_rows_are_as_high_after_another_sentence_as_when_loaded(
     workspace.page.evaluate(TYPE, SHORT[lang])
     workspace.says(SHORT[lang])
     workspace.settled()
-    workspace.page.wait_for_function(HIGH, arg=rows, timeout=5000)
+    workspace.page.wait_for_function(HIGH, arg=rows)

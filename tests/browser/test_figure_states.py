@@ -165,36 +165,39 @@ def test_a_sentence_and_its_word_are_opened(reader: Reader) -> None:
 ZOO = "task=reverse&models=reverse,reverse-learned,reverse-relative,reverse-rotary,reverse-none"
 
 
-@pytest.mark.parametrize(
-    ("place", "state"),
-    [
-        ("far-words#figure-2", "show=why&f_dk=3"),  # another formula
-        ("far-words#figure-2", "show=layer-costs&f_n=0"),  # beyond a limit
-        ("far-words#figure-2", "show=layer-costs&f_n=5&f_q=5"),  # no such field
-        ("order#figure-5", "task=sort&models=sort&length=4&seed=1"),  # other models
-        ("order#figure-5", f"{ZOO}&length=1000&seed=1"),  # not measured
-        ("order#figure-5", f"{ZOO}&length=4&seed=-1"),
-        ("what-a-head-does#figure-2", "opening=1&source=+"),
-        ("what-a-head-does#figure-1", "show=why"),  # of a figure of another kind
-        ("query-key-value#figure-1", "x=1_0&w_q=1"),  # matrices that do not fit together
-        ("training#figure-1", "run=../models"),
-        ("training#figure-1", "task=sort"),
+UNFITTING = {
+    "far-words#figure-2": [
+        "show=why&f_dk=3",  # another formula
+        "show=layer-costs&f_n=0",  # beyond a limit
+        "show=layer-costs&f_n=5&f_q=5",  # no such field
     ],
-)
-def test_a_link_that_does_not_fit_says_so_and_keeps_the_figure(
-    reader: Reader, place: str, state: str
+    "order#figure-5": [
+        "task=sort&models=sort&length=4&seed=1",  # other models
+        f"{ZOO}&length=1000&seed=1",  # not measured
+        f"{ZOO}&length=4&seed=-1",
+    ],
+    "what-a-head-does#figure-2": ["opening=1&source=+"],
+    "what-a-head-does#figure-1": ["show=why"],  # of a figure of another kind
+    "query-key-value#figure-1": ["x=1_0&w_q=1"],  # matrices that do not fit together
+    "training#figure-1": ["run=../models", "task=sort"],
+}
+
+
+@pytest.mark.parametrize(("place", "states"), UNFITTING.items())
+def test_links_that_do_not_fit_say_so_and_keep_the_figure(
+    reader: Reader, place: str, states: list[str]
 ) -> None:
     lesson, _, figure = place.partition("#")
-    page = reader.page
     reader.open(f"/learn/{lesson}")
     here = reader.figure(int(figure[-1]))
     for matrices in here.locator(".lab-matrices").all():
         expect(matrices).to_contain_text("W", use_inner_text=True)
     usual = here.locator(".stand").inner_text()
-    page.goto(f"{reader.url}/learn/{lesson}?lang=en&shows={quote(state)}#{figure}")
-    reader.figure(int(figure[-1]))
-    expect(here.locator("> .problem")).to_have_text(re.compile("does not fit this figure"))
-    expect(here.locator(".stand")).to_have_text(usual, use_inner_text=True)
+    for state in states:
+        reader.page.goto(f"{reader.url}/learn/{lesson}?lang=en&shows={quote(state)}#{figure}")
+        reader.figure(int(figure[-1]))
+        expect(here.locator("> .problem")).to_have_text(re.compile("does not fit this figure"))
+        expect(here.locator(".stand")).to_have_text(usual, use_inner_text=True)
 
 
 def test_a_run_that_is_gone_is_said(reader: Reader, watch: Watch) -> None:

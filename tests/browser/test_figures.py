@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-import httpx
 import pytest
 import torch
 from playwright.sync_api import Page, Route, expect
 
 from app.http.security import HEADERS
+from tests.browser.api import client
 from tests.browser.axe import violations
 from tests.browser.watch import Watch
 from tests.servers import ROOT, AppServer
@@ -96,8 +96,8 @@ def example(js: str) -> str:
 @pytest.fixture
 def figures(page: Page, watch: Watch, live_server: AppServer) -> Page:
     """A third-party page on the live server, under the server's policy."""
-    share = httpx.post(f"{live_server.url}/api/shares", json={"state": STATE}, trust_env=False)
-    html = httpx.get(live_server.url, trust_env=False).text
+    share = client.post(f"{live_server.url}/api/shares", json={"state": STATE})
+    html = client.get(live_server.url).text
     [css] = re.findall(r'href="(/static/\w+/page/workspace\.css)"', html)
     [plotly] = re.findall(r'data-plotly="([^"]+)"', html)
     js = css.replace("page/workspace.css", "js")

@@ -39,17 +39,12 @@ class Newcomer:
         return found
 
 
-@pytest.fixture(params=["en", "zh"])
-def lang(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(params=[WIDE, PHONE], ids=["wide", "phone"])
-def newcomer(workspace: Workspace, lang: str, request: pytest.FixtureRequest) -> Iterator[Newcomer]:
-    width, height = request.param
+@pytest.fixture(params=[("en", WIDE), ("zh", PHONE)], ids=["wide", "phone"])
+def newcomer(workspace: Workspace, request: pytest.FixtureRequest) -> Iterator[Newcomer]:
+    lang, (width, height) = request.param
     workspace.page.set_viewport_size({"width": width, "height": height})
     workspace.page.goto(f"{workspace.url}/?lang={lang}")
-    one = Newcomer(workspace, lang, request.param == PHONE)
+    one = Newcomer(workspace, lang, width == PHONE[0])
     workspace.drawn()
     one.sees("#opening-says")
     yield one

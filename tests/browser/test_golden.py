@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
+from tests.browser.api import client
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.golden.kept import FORMATS, pages, put
@@ -65,7 +65,7 @@ def test_shares_and_their_handouts_show_what_they_showed(
         assert missing(workspace, golden["shows"]) == []
 
     golden = pages(number)[0]
-    handout = httpx.get(f"{server.url}/s/{golden['id']}/handout.html", timeout=60).content
+    handout = client.get(f"{server.url}/s/{golden['id']}/handout.html").content
     watch.expect("request to elsewhere: file:")
     before = len(watch.requests)
     assert differences(look(offline(handout, tmp_path)), golden["seen"]) == []

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from app.engine.catalog import Catalog
 from headlight import show
+from tests.browser.api import client
 from tests.browser.legible import SMALL_LABELS, overflow
 from tests.browser.test_numbers import PLACES, SENTENCE, TARGET, trace, weights
 from tests.browser.watch import Watch
@@ -30,11 +30,10 @@ def opened(
 
     def go(theme: str | None = None, **state: Any) -> Workspace:
         whole = {"source": SENTENCE, "target": TARGET, "layer": LAYER, "head": HEAD, **state}
-        reply = httpx.post(
+        reply = client.post(
             f"{live_server.url}/api/handout",
             params={"theme": theme} if theme else {},
             json={"state": whole},
-            timeout=60,
         ).raise_for_status()
         file = tmp_path / "handout.html"
         file.write_bytes(reply.content)
@@ -100,7 +99,7 @@ def test_every_view_it_offers_draws(opened: Opening, watch: Watch) -> None:
     assert {"Attention", "Q K V"} <= set(names)
     for index, name in enumerate(names):
         handout.find("#views label").nth(index).click()
-        handout.page.wait_for_timeout(300)
+        handout.settled()
         drawn = handout.find("#view").locator("canvas, svg").first
         expect(drawn, f"{name} draws").to_be_attached()
         watch.check()

@@ -1,22 +1,14 @@
 """The pages about heads over many sentences: the scatter, examples and the search."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.watch import Watch
 from tests.servers import AppServer
 from tests.shipped import IN_ALL
-
-
-@pytest.fixture
-def page(context: BrowserContext, watch: Watch, live_server: AppServer) -> Iterator[Page]:
-    page = context.new_page()
-    yield page
-    page.close()
 
 
 def test_a_point_of_the_scatter_is_a_head(page: Page, live_server: AppServer) -> None:

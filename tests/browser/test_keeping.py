@@ -102,3 +102,14 @@ def test_a_failed_test_gets_a_new_page(context: BrowserContext) -> None:
     with keeper.lent(lambda: False):
         pass
     assert keeper.kept is None
+
+
+def test_the_next_test_goes_on_in_the_page_without_loading(
+    context: BrowserContext, live_server: AppServer
+) -> None:
+    keeper, stayed = Keeper(context), []
+    for place in (PLACE, ELSEWHERE):
+        with keeper.lent(lambda: True) as page:
+            Workspace(page, live_server.url).open(**place)
+            stayed.append(page.evaluate("[window.stays ?? false, (window.stays = true)][0]"))
+    assert stayed == [False, True]

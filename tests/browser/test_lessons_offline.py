@@ -1,9 +1,7 @@
 """Figures and questions that cannot be loaded say why, and can be tried again."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.collecting import collection
 from tests.browser.conftest import PATIENCE_MS
@@ -15,12 +13,10 @@ NOT_LOADED = "Not loaded: the server cannot be reached."
 
 
 @pytest.fixture
-def reader(context: BrowserContext, watch: Watch) -> Iterator[Page]:
+def reader(page: Page, watch: Watch) -> Page:
     watch.expect("net::ERR")
-    page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
-    yield page
-    page.close()
+    return page
 
 
 def cut(page: Page, what: str = "**/api/**") -> None:

@@ -3,11 +3,11 @@
 import json
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-import httpx
 import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.api import client
 from tests.browser.workspace import Workspace
 
 PLACE = {"target": "猫坐着。", "block": "cross", "layer": 1, "head": 4}
@@ -74,9 +74,7 @@ def test_share_opens_the_same_for_someone_else(workspace: Workspace) -> None:
     workspace.page.mouse.move(0, 0)
     seen, caption = workspace.figure()[0], workspace.find("#caption").inner_text()
     weight = workspace.find("#working").inner_text()
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
-    url = workspace.find("#shared-link").input_value()
+    url = workspace.share()
 
     workspace.page.goto(url)
     workspace.drawn()
@@ -89,9 +87,7 @@ def test_share_opens_the_same_for_someone_else(workspace: Workspace) -> None:
 
 def test_share_needs_no_model_for_all_that_it_shows(workspace: Workspace) -> None:
     workspace.open(source="The cat sits.", **PLACE)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
-    url = workspace.find("#shared-link").input_value()
+    url = workspace.share()
     workspace.page.route("**/api/trace", lambda route: route.abort())
     workspace.page.goto(url)
     workspace.drawn()
@@ -108,10 +104,8 @@ def test_a_share_whose_model_is_gone_says_so(workspace: Workspace) -> None:
     rows = workspace.find(".token-changes tbody tr")
     workspace.settled()
     seen = rows.all_inner_texts()
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
-    url = workspace.find("#shared-link").input_value()
-    models = httpx.get(f"{workspace.url}/api/models").json()
+    url = workspace.share()
+    models = client.get(f"{workspace.url}/api/models").json()
     others = [{**model, "digest": "another"} for model in models]
     workspace.page.route("**/api/models", lambda route: route.fulfill(json=others))
     for path in ("**/api/trace", "**/api/sweep", "**/api/decode", "**/parameters*"):
@@ -140,7 +134,7 @@ def test_a_share_whose_model_is_gone_says_so(workspace: Workspace) -> None:
 
 def test_a_share_of_nonsense_opens_on_what_is_there(workspace: Workspace) -> None:
     state = {"source": "The cat sits.", **PLACE, "view": "attention", "lang": "en"}
-    made = httpx.post(f"{workspace.url}/api/shares", json={"state": state}).raise_for_status()
+    made = client.post(f"{workspace.url}/api/shares", json={"state": state}).raise_for_status()
     path = urlsplit(made.json()["url"]).path
     nonsense = {"block": "nope", "layer": 99, "head": -1, "query": "x", "view": "nope", "top": "no"}
 
@@ -172,9 +166,7 @@ def test_a_share_of_nonsense_opens_on_what_is_there(workspace: Workspace) -> Non
 
 def test_open_live_leads_from_a_share_to_the_workspace(workspace: Workspace) -> None:
     workspace.open(source="The cat sits.", **PLACE)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
-    workspace.page.goto(workspace.find("#shared-link").input_value())
+    workspace.page.goto(workspace.share())
     workspace.drawn()
     workspace.find("#open-live").click()
     workspace.drawn()

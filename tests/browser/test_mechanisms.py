@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 import torch
@@ -17,24 +16,24 @@ from model.bundle.weights import save_bundle
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS
+from model.transformer.scoring import SCORINGS
 from model.transformer.stacks import Transformer
+from tests.browser import api
+from tests.browser.api import client
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.model.conftest import TEXTS
 from tests.servers import AppServer, running_app
 
+PLAIN = ModelConfig(1, 32, 4, 48, 2, 2, max_tokens=40)
 WINDOWS = {"encoder_mask": "window-2", "decoder_mask": "causal & window-3"}
-# One of each mechanism, and combinations of all.
-BUNDLES: dict[str, dict[str, Any]] = {
-    **{name: {"positions": name} for name in POSITIONS},
-    "unscaled": {"scoring": "dot"},
-    "additive": {"scoring": "additive"},
-    "additive-bias": {"scoring": "additive-bias"},
-    "no-bias": {"bias": False},
-    "pre-norm": {"norm": "pre"},
-    "one-head": {"heads": 1},
+# Together these have every mechanism, alone or with others.
+COMBINED: dict[str, dict[str, Any]] = {
+    "learned": {"positions": "learned"},
+    "learned-each-layer": {"positions": "learned-each-layer"},
+    "sinusoidal-on-qk": {"positions": "sinusoidal-on-qk"},
     "many-heads": {"heads": 16},
-    "windows": WINDOWS,
     "causal-encoder": {"encoder_mask": "causal"},
     "additive-relative-window": {"scoring": "additive-bias", "positions": "relative", **WINDOWS},
     "clipped-product-pre": {"positions": "relative-product", "max_offset": 2, "norm": "pre"},
@@ -42,6 +41,13 @@ BUNDLES: dict[str, dict[str, Any]] = {
     "learned-qk-unscaled": {"positions": "learned-on-qk", "scoring": "dot", "bias": False},
     "each-layer-window-pre": {"positions": "sinusoidal-each-layer", "norm": "pre", **WINDOWS},
     "none-additive-one-head": {"positions": "none", "scoring": "additive", "heads": 1},
+}
+BUNDLES: dict[str, dict[str, Any]] = COMBINED | {
+    "unscaled": {"scoring": "dot"},
+    "rotary": {"positions": "rotary"},
+    "relative": {"positions": "relative"},
+    "none": {"positions": "none"},
+    "windows": WINDOWS,
 }
 SOURCE, TARGET = "The cat sat on the mat.", "猫坐在垫子上。"
 DRAWN = "#view canvas, #view svg, #view .sheet, #view table, #view [data-drawn]"
@@ -52,10 +58,9 @@ BROKEN = ("NaN", "undefined", "[object", "Infinity")
 def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
     folder = tmp_path_factory.mktemp("mechanisms")
     tokenizer = Tokenizer.train(TEXTS * 3, vocabulary=400)
-    plain = ModelConfig(len(tokenizer), 32, 4, 48, 2, 2, max_tokens=40)
     for name, changes in BUNDLES.items():
         torch.manual_seed(len(name))
-        config = replace(plain, **changes)
+        config = replace(PLAIN, vocabulary=len(tokenizer), **changes)
         model = Transformer(config)
         for one, parameter in model.named_parameters():
             if one.endswith((".pi", ".b")):  # whose initial values have no effect
@@ -68,11 +73,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iter
 
 
 @pytest.fixture
-def opened(page: Page, watch: Watch, server: AppServer) -> Iterator[Workspace]:
-    page.set_default_timeout(60_000)
-    workspace = Workspace(page, server.url)
-    yield workspace
-    workspace.leave()
+def opened(page: Page, watch: Watch, server: AppServer) -> Workspace:
+    page.set_default_timeout(PATIENCE_MS)
+    return Workspace(page, server.url)
 
 
 def offered(workspace: Workspace) -> list[str]:
@@ -82,8 +85,17 @@ def offered(workspace: Workspace) -> list[str]:
     return [value for value in values if value]
 
 
-@pytest.mark.parametrize("name", BUNDLES)
-def test_every_view_opens(opened: Workspace, name: str) -> None:
+def test_every_mechanism_is_in_one_of_them() -> None:
+    plain = asdict(PLAIN)
+    used = [plain | changes for changes in COMBINED.values()]
+    assert {config["positions"] for config in used} == set(POSITIONS)
+    assert {config["scoring"] for config in used} == set(SCORINGS)
+    for name in ("norm", "bias", "heads", "encoder_mask", "decoder_mask"):
+        assert len({config[name] for config in used}) > 1, name
+
+
+@pytest.mark.parametrize("name", COMBINED)
+def test_every_view_opens_and_the_worksheet_agrees(opened: Workspace, name: str) -> None:
     place = {"source": SOURCE, "target": TARGET, "model": name, "layer": 1, "head": 0}
     opened.open(**place, view="attention")
     views = offered(opened)
@@ -95,30 +107,22 @@ def test_every_view_opens(opened: Workspace, name: str) -> None:
         expect(opened.find("#problem")).to_be_hidden()
         said = opened.find("#view").inner_text()
         assert not any(word in said for word in BROKEN), (view, said)
-
-
-@pytest.mark.parametrize("block", ["encoder", "decoder", "cross"])
-@pytest.mark.parametrize("name", BUNDLES)
-def test_the_worksheet_agrees_with_the_model(opened: Workspace, name: str, block: str) -> None:
-    place = {"source": SOURCE, "target": TARGET, "model": name, "block": block}
-    opened.open(**place, view="worksheet", layer=1, head=0, query=3, key=2, step="all")
-    verdict = opened.find("#view .worksheet > div > .verdict").first
-    expect(verdict).to_contain_text("Agrees with the model")
-    expect(opened.find("#view .verdict.differs")).to_have_count(0)
+    for block in ("encoder", "decoder", "cross"):
+        opened.open(**place, view="worksheet", block=block, query=3, key=2, step="all")
+        verdict = opened.find("#view .worksheet > div > .verdict").first
+        expect(verdict).to_contain_text("Agrees with the model")
+        expect(opened.find("#view .verdict.differs")).to_have_count(0)
 
 
 def parameters(server: AppServer, model: str, *names: str) -> dict[str, np.ndarray[Any, Any]]:
     """Return a model's parameters from the API."""
     url = f"{server.url}/api/models/{model}/parameters"
-    found = httpx.get(url, params={"select": ",".join(names)}).json()["tensors"]
-    return {name: np.array(one["data"]) for name, one in found.items()}
+    return api.arrays(client.get(url, params={"select": ",".join(names)}).json())
 
 
 def traced(server: AppServer, model: str, *names: str) -> dict[str, np.ndarray[Any, Any]]:
     """Return the tensors of a run from the API."""
-    asked = {"source": SOURCE, "target": TARGET, "model": model, "select": [*names]}
-    found = httpx.post(f"{server.url}/api/trace", json=asked).json()["tensors"]
-    return {name: np.array(one["data"], dtype=float) for name, one in found.items()}
+    return api.tensors(server.url, *names, source=SOURCE, target=TARGET, model=model)
 
 
 def number(text: str) -> float:
@@ -163,7 +167,7 @@ def test_a_share_shows_the_same_numbers_when_its_model_has_gone(
         settings = {"models": models, **gone}
         with running_app(tmp_path / "data", settings, warm=True, cache=server_cache) as running:
             if not said:
-                made = httpx.post(f"{running.url}/api/shares", json={"state": state}).json()
+                made = client.post(f"{running.url}/api/shares", json={"state": state}).json()
             page.goto(f"{running.url}/s/{made['id']}")
             working = page.locator("#working")
             expect(working).to_contain_text("w · tanh")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.printed import numbers, read
 from tests.browser.workspace import Workspace
 
@@ -22,16 +22,9 @@ PAPER, VIOLET = (251, 250, 247), (76, 29, 149)
 
 def trace(url: str, place: str) -> dict[str, NDArray[Any]]:
     """Return q, k and mask of a place from the API."""
-    request = {
-        "source": SENTENCE,
-        "target": TARGET,
-        "select": [f"{place}.{name}" for name in ("q", "k", "mask")],
-    }
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
-    return {
-        name.rpartition(".")[2]: np.array(tensor["data"])
-        for name, tensor in reply["tensors"].items()
-    }
+    names = [f"{place}.{name}" for name in ("q", "k", "mask")]
+    found = api.tensors(url, *names, source=SENTENCE, target=TARGET)
+    return {name.rpartition(".")[2]: tensor for name, tensor in found.items()}
 
 
 def weights(q: NDArray[Any], k: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:

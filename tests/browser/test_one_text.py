@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.adapters.request import Request
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.model.decoder_only import Kind, OneText
@@ -43,7 +44,7 @@ def kind(one_text: AppServer) -> str:
 
 @pytest.fixture
 def page_of_it(page: Page, watch: Watch, one_text: AppServer) -> Workspace:
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE_MS)
     return Workspace(page, one_text.url)
 
 

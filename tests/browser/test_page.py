@@ -4,10 +4,8 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.legible import SMALL_LABELS, overflow
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 
@@ -189,16 +187,6 @@ def test_positions_are_the_papers(workspace: Workspace) -> None:
     sines, cosines = np.split(plotted, 2, axis=1)
     np.testing.assert_allclose(sines, np.sin(angle), atol=1e-5)
     np.testing.assert_allclose(cosines, np.cos(angle), atol=1e-5)
-
-
-@pytest.mark.parametrize("view", ["attention", "qkv", "positions"])
-@pytest.mark.parametrize("width", [1440, 1024, 390, 320])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_fits_and_can_be_read(workspace: Workspace, view: str, width: int, lang: str) -> None:
-    workspace.page.set_viewport_size({"width": width, "height": 800})
-    workspace.open(**START, view=view, lang=lang)
-    assert not overflow(workspace.page, width)
-    assert workspace.page.evaluate(SMALL_LABELS) == []
 
 
 def test_chinese_interface(workspace: Workspace) -> None:

@@ -1,16 +1,14 @@
 """Predictions in any element: questions in, answers out, and a page that decides when to reveal."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser import api
 from tests.browser.axe import violations
 from tests.browser.legible import overflow
-from tests.browser.watch import Watch
 from tests.servers import AppServer
 
 SENTENCE = "She bought a red book yesterday."
@@ -56,17 +54,14 @@ class Asker:
 
     def weights(self, query: int) -> list[float]:
         """Return a row of the head, from the API."""
-        body = {"source": SENTENCE, "select": ["decoder.2.cross.weights"]}
-        reply = httpx.post(f"{self.server.url}/api/trace", json=body, trust_env=False).json()
-        row: list[float] = reply["tensors"]["decoder.2.cross.weights"]["data"][0][query]
+        found = api.tensors(self.server.url, "decoder.2.cross.weights", source=SENTENCE)
+        row: list[float] = found["decoder.2.cross.weights"][0, query].tolist()
         return row
 
 
 @pytest.fixture
-def asker(context: BrowserContext, watch: Watch, live_server: AppServer) -> Iterator[Asker]:
-    page = context.new_page()
-    yield Asker(page, live_server)
-    page.close()
+def asker(page: Page, live_server: AppServer) -> Asker:
+    return Asker(page, live_server)
 
 
 def test_the_page_around_it_decides_when_to_reveal(asker: Asker) -> None:

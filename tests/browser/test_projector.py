@@ -94,8 +94,7 @@ def test_escape_and_the_key_and_the_button_lead_out(workspace: Workspace) -> Non
     assert "projector" not in workspace.link
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("width", "height", "lang"), [(1280, 720, "zh"), (1920, 1080, "en")])
 def test_the_figure_fills_the_screen_and_nothing_is_cut_off(
     workspace: Workspace, width: int, height: int, lang: str
 ) -> None:
@@ -123,14 +122,17 @@ def test_the_figure_fills_the_screen_and_nothing_is_cut_off(
             assert widest > 0.7 * width, view
 
 
-@pytest.mark.parametrize("view", FITTING)
-def test_letters_grow_smaller_until_the_figure_fits(workspace: Workspace, view: str) -> None:
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_letters_grow_smaller_until_the_figure_fits(workspace: Workspace, lang: str) -> None:
     page = workspace.page
     page.set_viewport_size({"width": 1280, "height": 720})
-    workspace.open(source=LONGER, block="cross", layer=1, head=3, view=view, projector=1)
-    workspace.settled()
-    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 4")
-    expect(workspace.find("#projector-more")).to_be_hidden()
+    place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3, "lang": lang}
+    stages = [{"view": "worksheet", "step": step} for step in ("input", "score", "softmax")]
+    for figure in (*({"view": view} for view in FITTING), *stages):
+        workspace.open(**place, **figure, projector=1)
+        workspace.settled()
+        page.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 4")
+        expect(workspace.find("#projector-more")).to_be_hidden()
 
 
 def test_what_is_longer_than_the_screen_says_so(workspace: Workspace) -> None:
@@ -153,18 +155,6 @@ def test_what_is_longer_than_the_screen_says_so(workspace: Workspace) -> None:
     assert page.evaluate(size).strip() == "13px"
 
 
-@pytest.mark.parametrize("step", ["input", "score", "softmax"])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_stage_of_the_worksheet_fits(workspace: Workspace, step: str, lang: str) -> None:
-    page = workspace.page
-    page.set_viewport_size({"width": 1280, "height": 720})
-    place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3, "lang": lang}
-    workspace.open(**place, view="worksheet", step=step, projector=1)
-    workspace.settled()
-    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 4")
-    expect(workspace.find("#projector-more")).to_be_hidden()
-
-
 def test_a_remote_goes_through_what_is_longer_than_the_screen(workspace: Workspace) -> None:
     page = workspace.page
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -179,7 +169,7 @@ def test_a_remote_goes_through_what_is_longer_than_the_screen(workspace: Workspa
         before = page.evaluate("scrollY")
         page.keyboard.press("PageDown")
         page.wait_for_function("before => scrollY > before", arg=before)
-        page.wait_for_timeout(100)
+        workspace.settled()
         pages += 1
         assert workspace.link["head"] == "3", "it only scrolls"
     assert pages > 0

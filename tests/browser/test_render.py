@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Page, Route
 
 from app.http.security import HEADERS
+from tests.browser.api import client
 from tests.browser.watch import Watch
 from tests.servers import ROOT, AppServer
 
@@ -28,7 +28,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def run(page: Page, watch: Watch, live_server: AppServer) -> Run:
-    html = httpx.get(live_server.url, trust_env=False).text
+    html = client.get(live_server.url).text
     [js] = re.findall(r'href="(/static/\w+/)page/workspace\.css"', html)
     bodies = {
         "/blank": (

@@ -41,7 +41,7 @@ def asks(workspace: Workspace) -> Callable[..., list[dict[str, list[str]]]]:
 
     def opened(**link: str | int) -> list[dict[str, list[str]]]:
         workspace.open(**{**START, **link})
-        workspace.page.wait_for_load_state("networkidle")
+        workspace.settled()
         return listening(workspace.page)
 
     return opened
@@ -55,9 +55,7 @@ def test_new_sentence_is_one_request(
     workspace.find("#source").fill("A dog sleeps.")
     workspace.find("#source").press("Enter")
     workspace.says("A dog sleeps.")
-    workspace.drawn()
-    workspace.page.wait_for_load_state("networkidle")
-    workspace.page.wait_for_timeout(200)
+    workspace.settled()
     assert len(asked) == 1, [body["select"] for body in asked]
 
 
@@ -89,12 +87,10 @@ def test_another_head_asks_for_nothing_and_another_layer_for_its_own(
 ) -> None:
     asked = asks(view="attention")
     workspace.find("#heads label").nth(3).click()
-    workspace.drawn()
-    workspace.page.wait_for_timeout(300)
+    workspace.settled()
     assert asked == []
     workspace.place("cross", 2)
-    workspace.drawn()
-    workspace.page.wait_for_load_state("networkidle")
+    workspace.settled()
     exact = {name for body in asked for name in body["select"]}
     assert len(asked) == 1
     assert exact == {f"decoder.2.cross.{name}" for name in ("weights", "mask", "q", "k")}
@@ -105,12 +101,10 @@ def test_another_view_asks_for_what_is_missing_only(
 ) -> None:
     asked = asks(view="attention")
     workspace.find("#views").get_by_text("Q K V", exact=True).click()
-    workspace.drawn()
-    workspace.page.wait_for_load_state("networkidle")
+    workspace.settled()
     assert [body["select"] for body in asked] == [["decoder.1.cross.v"]]
     workspace.find("#views").get_by_text("Attention", exact=True).click()
-    workspace.drawn()
-    workspace.page.wait_for_timeout(300)
+    workspace.settled()
     assert len(asked) == 1, "what was there is there"
 
 

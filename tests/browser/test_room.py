@@ -110,7 +110,7 @@ def test_a_held_back_stream_is_replaced_by_polling(
         student.on("request", lambda request: asked.append(request.url))
         teacher.fill("#source", "Slow proxies.")
         teacher.click("#run")
-        expect(student.locator("#source")).to_have_value("Slow proxies.", timeout=15_000)
+        expect(student.locator("#source")).to_have_value("Slow proxies.")
         assert any("/state?" in url and "since=" in url for url in asked)
 
 

@@ -2,10 +2,10 @@
 
 import re
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.api import client
 from tests.browser.legible import overflow
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -16,8 +16,7 @@ PLACE = {"view": "attention", "block": "cross", "layer": 1, "head": 4, "lang": "
 def share(workspace: Workspace, **more: object) -> tuple[str, str]:
     """Share the current state; return the link and the edit key that the page shows."""
     workspace.open(source="The cat sits.", **PLACE | more)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))
+    workspace.share()
     workspace.find("#deleting summary").click()
     key = workspace.find("#edit-key")
     expect(key).to_have_value(re.compile(r"^\w{26}$"))
@@ -34,7 +33,7 @@ def test_a_share_is_deleted_where_it_was_made(workspace: Workspace) -> None:
     )
     for part in ("#shared-link", "#copy", "#shared-more"):
         expect(workspace.find(part)).to_be_hidden()
-    assert httpx.get(url).status_code == 404
+    assert client.get(url).status_code == 404
     workspace.find("#shared-close").press("Enter")
     another, _ = share(workspace)
     assert another != url
@@ -58,12 +57,12 @@ def test_a_share_is_deleted_at_its_address_with_its_key(workspace: Workspace, wa
         workspace.find("#unshare").click()
         expect(says).to_have_text("This edit key does not match.")
         expect(field).to_be_focused()
-        assert httpx.get(url).status_code == 200
+        assert client.get(url).status_code == 200
         workspace.page.evaluate("document.querySelector('#deleting-says').textContent = ''")
     field.fill(f" {key.upper()} ")
     field.press("Enter")
     expect(workspace.find("#shared-says")).to_contain_text("The share was deleted.")
-    assert httpx.get(url).status_code == 404
+    assert client.get(url).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,7 @@ def test_a_reader_gets_the_note_and_asks_for_the_answer(workspace: Workspace) ->
 
 def test_an_answer_needs_a_question(workspace: Workspace) -> None:
     workspace.open(source="The cat sits.")
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
+    workspace.share()
     workspace.find("#telling summary").click()
     workspace.find("#telling [name=answer]").fill("The cat.")
     assert not workspace.find("#telling form").evaluate("(form) => form.checkValidity()")
@@ -46,13 +45,10 @@ def test_an_answer_needs_a_question(workspace: Workspace) -> None:
 
 def test_sharing_twice_is_one_link_and_its_key_is_still_shown(workspace: Workspace) -> None:
     workspace.open(source="The cat sits.", block="cross", layer=1, head=3)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
-    url = workspace.find("#shared-link").input_value()
+    url = workspace.share()
     key = workspace.find("#edit-key").input_value()
     assert key
     workspace.find("#shared-close").click()
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_be_visible()
+    workspace.share()
     assert workspace.find("#shared-link").input_value() == url
     assert workspace.find("#edit-key").input_value() == key

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace, cell_of
 from tests.servers import AppServer, running_app
@@ -31,7 +32,7 @@ def tall(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterat
 
 @pytest.fixture
 def workspace(page: Page, watch: Watch, tall: AppServer) -> Workspace:
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE_MS)
     return Workspace(page, tall.url)
 
 

@@ -78,8 +78,7 @@ def test_a_stop_is_part_of_the_link(workspace: Workspace) -> None:
     expect(workspace.find(".tour-target")).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [1280, 390, 320])
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("width", "lang"), [(1280, "en"), (390, "zh"), (320, "en")])
 def test_no_stop_hides_what_it_is_about(workspace: Workspace, width: int, lang: str) -> None:
     workspace.page.set_viewport_size({"width": width, "height": 740})
     workspace.load(**START, view="attention", lang=lang)

@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.api import client
 from tests.browser.axe import violations
 from tests.browser.cable import Cable
 from tests.browser.conftest import PATIENCE_MS
@@ -147,7 +148,7 @@ def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppSer
     count = "Number(document.querySelector('#timeline .where').textContent.match(/of (\\d+)/)[1])"
 
     def snapshots() -> int:
-        return len(httpx.get(f"{trainer.url}/api/runs/{run}").json()["snapshots"])
+        return len(client.get(f"{trainer.url}/api/runs/{run}").json()["snapshots"])
 
     with cable.pulled(train.context):
         expect(train.locator(".problem")).to_be_visible(timeout=LONGEST_MS)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.settings import Settings
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer, running_app
@@ -24,7 +25,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterat
 
 @pytest.fixture
 def workspace(page: Page, watch: Watch, both: AppServer) -> Workspace:
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE_MS)
     return Workspace(page, both.url)
 
 

@@ -42,7 +42,7 @@ def test_enter_runs_at_once(workspace: Workspace) -> None:
     workspace.find("#source").press("Enter")
     assert workspace.link["source"] == "A dog"
     workspace.drawn()
-    workspace.page.wait_for_timeout(400)
+    workspace.settled()
     assert asked == ["A dog"], "the pause does not ask again"
 
 
@@ -58,7 +58,7 @@ def test_enter_chooses_a_word_while_an_input_method_composes(workspace: Workspac
     )
     enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 229}
     session.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", **enter})
-    workspace.page.wait_for_timeout(500)
+    workspace.settled()
     assert asked == []
     assert workspace.link["source"] == START["source"]
     session.send("Input.insertText", {"text": "你好。"})
@@ -74,7 +74,7 @@ def test_safaris_last_enter_of_a_composition_does_not_run(workspace: Workspace) 
         """() => document.querySelector("#source").dispatchEvent(
             new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true }))"""
     )
-    workspace.page.wait_for_timeout(300)
+    workspace.settled()
     assert asked == []
 
 
@@ -108,7 +108,7 @@ def test_late_reply_is_dropped(workspace: Workspace) -> None:
     box.press("Enter")
     workspace.drawn()
     release()
-    workspace.page.wait_for_timeout(500)
+    workspace.settled()
     expect(workspace.find("#source-tokens")).to_contain_text("quick")
     assert workspace.link["source"] == "quick"
 

@@ -1,10 +1,9 @@
 """The zoo: models side by side on the same input, results, and a link with the whole state."""
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.legible import overflow
@@ -42,10 +41,8 @@ class Zoo:
 
 
 @pytest.fixture
-def zoo(context: BrowserContext, watch: Watch, live_server: AppServer) -> Iterator[Zoo]:
-    page = context.new_page()
-    yield Zoo(page, live_server.url)
-    page.close()
+def zoo(page: Page, live_server: AppServer) -> Zoo:
+    return Zoo(page, live_server.url)
 
 
 def test_models_stand_side_by_side_and_the_link_holds_them(zoo: Zoo) -> None:

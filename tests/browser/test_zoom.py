@@ -72,7 +72,7 @@ def test_it_zooms_until_numbers_have_room_and_stays_there_for_another_head(
         abs(a[1] - a[0]) < abs(b[1] - b[0]) / 4 for a, b in zip(closer["ends"], whole, strict=True)
     )
     workspace.find("#heads label").nth(5).click()
-    workspace.page.wait_for_timeout(500)
+    workspace.settled()
     other = plotted(workspace)
     assert other["ends"] == closer["ends"]
     np.testing.assert_array_equal(np.array(other["z"], dtype=float), workspace.charts()[0].values)
@@ -88,7 +88,7 @@ def test_pointing_and_clicking_in_it_speak_to_the_page(workspace: Workspace) -> 
     expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
     assert workspace.boxes(".zoomed .nsewdrag") == before, "the mark of a cell moves nothing"
     workspace.page.mouse.click(*cell_at(workspace, 4, 2))
-    workspace.page.wait_for_url("**query=4&key=2**", timeout=10_000)
+    workspace.page.wait_for_url("**query=4&key=2**")
 
 
 def test_a_click_that_nothing_came_before_picks_too(workspace: Workspace) -> None:
@@ -129,7 +129,7 @@ def test_without_plotly_the_picture_stays(workspace: Workspace, watch: Any) -> N
     workspace.page.route("**/plotly.min.js", fail)
     workspace.load(**LONG)
     workspace.find(".matrix > .zoom").click()
-    workspace.page.wait_for_timeout(500)
+    workspace.settled()
     assert broken
     expect(workspace.find("#view .chart canvas")).to_be_visible()
     expect(workspace.find(".zoomed")).to_be_hidden()

@@ -2,13 +2,16 @@
 
 import base64
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
-from playwright.sync_api import Locator, Page, Request
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.settling import observe, settle
 
 DRAWN = """() => document.documentElement?.dataset.status === "ready"
     && document.querySelector("#view [data-drawn]")"""
@@ -42,15 +45,10 @@ MOVE = """async (address) => {
     history.replaceState(null, "", `?${said}`);
     return true;
 }"""
-# The progress line moves for ever; all other animations end.
-STILL = """() => !document.querySelector("[aria-busy='true']")
-    && document.getAnimations().every(
-        ({ playState, effect }) =>
-            playState !== "running" || effect.getComputedTiming().endTime === Infinity,
-    )"""
-# It is set after the frame that shows the choice.
+# It is set by a timer of no wait, after the frame that shows the choice.
 ADDRESS = """async () => {
-    for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+    const soon = () => [...(window.timersDue?.values() ?? [])].includes(0);
+    for (let n = 0; n < 3 || soon(); n++) await new Promise(requestAnimationFrame);
     return Object.fromEntries(new URLSearchParams(location.search));
 }"""
 # A chart's element has its picture, null where a cell shows no number.
@@ -116,23 +114,7 @@ class Workspace:
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
-        self.fetching: set[Request] = set()
-        page.context.on("request", self._begun)
-        page.context.on("requestfinished", self._ended)
-        page.context.on("requestfailed", self._ended)
-
-    def leave(self) -> None:
-        """Stop listening to a page that another test uses."""
-        self.page.context.remove_listener("request", self._begun)
-        self.page.context.remove_listener("requestfinished", self._ended)
-        self.page.context.remove_listener("requestfailed", self._ended)
-
-    def _begun(self, request: Request) -> None:
-        if request.resource_type == "fetch":
-            self.fetching.add(request)
-
-    def _ended(self, request: Request) -> None:
-        self.fetching.discard(request)
+        observe(page.context)
 
     def open(self, **link: object) -> None:
         """Open a link, by navigation or loading, and wait until its picture is drawn."""
@@ -165,11 +147,7 @@ class Workspace:
 
     def settled(self) -> None:
         """Wait until the view's data is loaded and transitions have ended."""
-        self.page.wait_for_load_state("networkidle")  # all loads are done
-        self.page.wait_for_timeout(250)
-        while self.fetching:
-            self.page.wait_for_timeout(20)
-        self.page.wait_for_function(STILL)
+        settle(self.page)
 
     def says(self, source: str) -> None:
         """Wait until the address bar has this sentence."""
@@ -202,6 +180,13 @@ class Workspace:
         """Choose one of the examples; -1 is the last."""
         self.find("#examples-open").click()
         self.find("#examples button").nth(which).click()
+
+    def share(self) -> str:
+        """Share what is shown; return the link."""
+        self.find("#share").click()
+        link = self.find("#shared-link")
+        expect(link).to_have_value(re.compile("/s/"))
+        return link.input_value()
 
     @property
     def link(self) -> dict[str, str]:

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import httpx
-
+from tests.browser.api import client
 from tests.browser.workspace import Workspace
 
 TEXT = "The cat sat on the mat"
@@ -13,7 +12,7 @@ TEXT = "The cat sat on the mat"
 def candidates(workspace: Workspace, model: str, text: str, row: int) -> list[str]:
     """The tokens that the server predicts at a row, best first."""
     asked = {"text": text, "model": model, "select": ["*.candidates"]}
-    found = httpx.post(f"{workspace.url}/api/trace", json=asked).json()
+    found = client.post(f"{workspace.url}/api/trace", json=asked).json()
     [tensor] = found["tensors"].values()
     return [found["pieces"][str(id_)]["text"] for id_ in tensor["data"][row]]
 
@@ -21,7 +20,7 @@ def candidates(workspace: Workspace, model: str, text: str, row: int) -> list[st
 def run(workspace: Workspace, **asked: Any) -> dict[str, Any]:
     """The output of a run, from the API."""
     body = {"model": "llama", "text": TEXT, "select": [], **asked}
-    found = httpx.post(f"{workspace.url}/api/trace", json=body).raise_for_status().json()
+    found = client.post(f"{workspace.url}/api/trace", json=body).raise_for_status().json()
     output: dict[str, Any] = found["output"]
     return output
 
@@ -29,5 +28,5 @@ def run(workspace: Workspace, **asked: Any) -> dict[str, Any]:
 def steps_of(workspace: Workspace, **asked: Any) -> list[dict[str, Any]]:
     """The steps of a decoding, from the API."""
     body = {"model": "llama", "text": TEXT, **asked}
-    lines = httpx.post(f"{workspace.url}/api/decode", json=body).raise_for_status().text
+    lines = client.post(f"{workspace.url}/api/decode", json=body).raise_for_status().text
     return [line["step"] for line in map(json.loads, lines.splitlines()) if "step" in line]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer, running_app
@@ -34,5 +35,5 @@ def huggingface(
 
 @pytest.fixture
 def workspace(page: Page, watch: Watch, huggingface: AppServer) -> Workspace:
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE_MS)
     return Workspace(page, huggingface.url)

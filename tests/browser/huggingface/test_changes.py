@@ -3,10 +3,10 @@
 import json
 import math
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.api import client
 from tests.browser.huggingface.answers import TEXT, run, steps_of
 from tests.browser.printed import read
 from tests.browser.workspace import Workspace
@@ -92,7 +92,7 @@ def test_a_continuation_is_gone_through_step_by_step(workspace: Workspace, lang:
     # The attention of the row that writes this token, over the text and what was written.
     asked = {"select": ["decoder.1.self.weights"], "decode": decode}
     body = {"model": "llama", "text": TEXT, **asked}
-    trace = httpx.post(f"{workspace.url}/api/trace", json=body).json()
+    trace = client.post(f"{workspace.url}/api/trace", json=body).json()
     row = trace["output"]["continues"] + 2
     heads = [head[row] for head in trace["tensors"]["decoder.1.self.weights"]["data"]]
     mean = [sum(column) / len(heads) for column in zip(*heads, strict=True)][: row + 1]

@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.api import client
 from tests.browser.huggingface.answers import TEXT, candidates, run
 from tests.browser.workspace import Workspace
 
@@ -36,7 +37,7 @@ def test_a_decoder_writes_on(workspace: Workspace) -> None:
     page = workspace.page
     workspace.open(model="llama", source=TEXT)
     asked = {"text": TEXT, "model": "llama"}
-    *_, end = httpx.post(f"{workspace.url}/api/decode", json=asked).text.splitlines()
+    *_, end = client.post(f"{workspace.url}/api/decode", json=asked).text.splitlines()
     page.locator("#write-on").click()
     page.locator("#take-over").click()
     expect(page.locator("#take-over")).to_be_hidden()
@@ -80,7 +81,7 @@ def test_a_text_is_a_turn_of_a_chat(workspace: Workspace) -> None:
     assert workspace.link["chat"] == "1"
     chat = {"model": "chat", "chat": True}
     body = {"text": TEXT, "select": [], **chat}
-    read_ = httpx.post(f"{workspace.url}/api/trace", json=body).json()["tokens"]["text"]
+    read_ = client.post(f"{workspace.url}/api/trace", json=body).json()["tokens"]["text"]
     expect(page.locator("#source-tokens button")).to_have_count(len(read_))
     assert len(read_) > plain
     expect(page.locator("#source-tokens .around").first).to_be_visible()

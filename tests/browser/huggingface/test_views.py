@@ -1,11 +1,22 @@
 """Views of a model's inside: logits, attention sinks, the worksheet."""
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.api import client
 from tests.browser.huggingface.answers import TEXT
 from tests.browser.workspace import Workspace
+
+# How many long tokens are cut, and how many are wider than their cell.
+CUT = """() => {
+    const tokens = [...document.querySelectorAll(".lens .would .token")];
+    for (const token of tokens) token.textContent = "<extra_id_42>";
+    const right = (element) => element.getBoundingClientRect().right;
+    return [
+        tokens.filter((token) => token.scrollWidth > token.clientWidth).length,
+        tokens.filter((token) => right(token) > right(token.closest("td"))).length,
+    ];
+}"""
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -14,29 +25,21 @@ def test_inside_takes_a_prediction_apart(workspace: Workspace, lang: str) -> Non
     workspace.open(model="llama", source=TEXT, view="inside", query=1, lang=lang)
     expect(page.locator("#view .lens tbody tr")).to_have_count(2)
     asked = {"text": TEXT, "model": "llama", "select": ["inside.logit.total"]}
-    found = httpx.post(f"{workspace.url}/api/trace", json=asked).json()
+    found = client.post(f"{workspace.url}/api/trace", json=asked).json()
     logit = found["tensors"]["inside.logit.total"]["data"][1]
     shown = f"{logit:.4f}".replace("-", "−")
     expect(page.locator("#view .balance")).to_contain_text(shown)
     expect(page.locator("#view .lens .own .token").first).to_contain_text("sat")  # the next one
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_long_tokens_of_the_lens_are_whole(workspace: Workspace, width: int) -> None:
+def test_long_tokens_of_the_lens_are_whole(workspace: Workspace) -> None:
     """T5's sentinels differ in their last characters only."""
-    workspace.page.set_viewport_size({"width": width, "height": 844})
     workspace.open(model="t5", source=TEXT, view="inside", query=1)
     expect(workspace.page.locator("#view .lens tbody tr").first).to_be_visible()
-    cut, outside = workspace.page.evaluate("""() => {
-        const tokens = [...document.querySelectorAll(".lens .would .token")];
-        for (const token of tokens) token.textContent = "<extra_id_42>";
-        const right = (element) => element.getBoundingClientRect().right;
-        return [
-            tokens.filter((token) => token.scrollWidth > token.clientWidth).length,
-            tokens.filter((token) => right(token) > right(token.closest("td"))).length,
-        ];
-    }""")
-    assert (cut, outside) == (0, 0)
+    for width in (1440, 390):
+        workspace.page.set_viewport_size({"width": width, "height": 844})
+        workspace.settled()
+        assert workspace.page.evaluate(CUT) == [0, 0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -70,7 +73,7 @@ def test_sinks_and_shared_heads_are_named(workspace: Workspace) -> None:
     expect(page.locator("#view .notes")).to_contain_text("Query heads 3–4 share key head 2.")
     expect(page.locator("#view .notes")).to_contain_text("attention sink, which is not a token")
     asked = {"text": TEXT, "model": "gpt-oss", "select": ["decoder.1.self.sink"]}
-    found = httpx.post(f"{workspace.url}/api/trace", json=asked).json()
+    found = client.post(f"{workspace.url}/api/trace", json=asked).json()
     sink = found["tensors"]["decoder.1.self.sink"]["data"][2]
     mean = sum(sink) / len(sink)
     expect(page.locator("#view .notes")).to_contain_text(f"{mean:.2f} on average")
@@ -83,7 +86,7 @@ def test_sinks_and_shared_heads_are_named(workspace: Workspace) -> None:
 def test_a_sink_is_a_key_of_lines_and_an_input_of_flow(workspace: Workspace) -> None:
     page = workspace.page
     asked = {"text": TEXT, "model": "gpt-oss", "select": ["decoder.*.self.*"]}
-    found = httpx.post(f"{workspace.url}/api/trace", json=asked).json()
+    found = client.post(f"{workspace.url}/api/trace", json=asked).json()
     count = len(found["tokens"]["text"])
     workspace.open(
         model="gpt-oss", source=TEXT, view="lines", layer=1, head=2, query=3, least=0, numbers=1
@@ -110,7 +113,7 @@ def test_a_pooled_sink_is_pooled_like_the_weights(workspace: Workspace) -> None:
     page = workspace.page
     workspace.open(model="gpt-oss", source=TEXT, view="attention", layer=1, pool="mean")
     asked = {"text": TEXT, "model": "gpt-oss", "select": ["decoder.1.self.*"]}
-    found = httpx.post(f"{workspace.url}/api/trace", json=asked).json()["tensors"]
+    found = client.post(f"{workspace.url}/api/trace", json=asked).json()["tensors"]
     sinks = found["decoder.1.self.sink"]["data"]
     for head, weights in zip(sinks, found["decoder.1.self.weights"]["data"], strict=True):
         sums = [sum(row) + sink for row, sink in zip(weights, head, strict=True)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.long_text.reading import Run, tiny
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -26,7 +27,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iter
 
 @pytest.fixture
 def there(page: Page, watch: Watch, served: AppServer) -> Workspace:
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE_MS)
     return Workspace(page, served.url)
 
 

@@ -52,8 +52,7 @@ def test_words_are_found(there: Workspace) -> None:
     expect(page.locator(".find output")).to_have_text("not found")
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("lang", "width"), [("en", 390), ("zh", 1440)])
 def test_nothing_is_in_the_way_of_anyone(there: Workspace, lang: str, width: int) -> None:
     page = there.page
     page.set_viewport_size({"width": width, "height": 844})

@@ -3,12 +3,13 @@
 import re
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
+from tests.browser.api import client
 from tests.browser.workspace import Workspace
 
 START: dict[str, Any] = {
@@ -31,14 +32,11 @@ LINES = """() => [...document.querySelectorAll(".alignment-lines [data-link]")].
 def heads(url: str, layers: list[int]) -> tuple[dict[str, Any], NDArray[Any]]:
     """Return the reply, and the cross-attention weights of some layers, computed from q and k."""
     names = [f"decoder.{layer}.cross.{tensor}" for layer in layers for tensor in "qk"]
-    request = {"source": START["source"], "target": START["target"], "select": names}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    reply = api.trace(url, *names, source=START["source"], target=START["target"])
+    tensors = api.arrays(reply)
     found = []
     for layer in layers:
-        q, k = (
-            np.array(reply["tensors"][f"decoder.{layer}.cross.{tensor}"]["data"])
-            for tensor in ("q", "k")
-        )
+        q, k = (tensors[f"decoder.{layer}.cross.{tensor}"] for tensor in "qk")
         scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
         exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
         found.append(exponentials / exponentials.sum(axis=-1, keepdims=True))
@@ -70,8 +68,9 @@ def expected(workspace: Workspace, of: str, reads: bool = False) -> tuple[NDArra
     return soft(reply, weights[START["head"]] if of == "head" else weights.mean(axis=0), reads)
 
 
-@pytest.mark.parametrize("of", ["head", "layer", "all"])
-@pytest.mark.parametrize("rows", ["writes", "reads"])
+@pytest.mark.parametrize(
+    ("of", "rows"), [("head", "writes"), ("layer", "reads"), ("all", "writes")]
+)
 def test_lines_and_table_are_the_weights(workspace: Workspace, of: str, rows: str) -> None:
     workspace.open(**START, of=of, rows=rows)
     matrix, special = expected(workspace, of, rows == "reads")
@@ -143,7 +142,7 @@ def test_choices_are_in_the_link(workspace: Workspace) -> None:
 
 
 def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace) -> None:
-    (model, *_) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
+    (model, *_) = client.get(f"{workspace.url}/api/models").json()
     best, other = model["aligners"]
     assert {best["rows"], other["rows"]} == {"writes", "reads"}
     place = {key: START[key] for key in ("source", "target", "view", "block")}
@@ -167,7 +166,7 @@ def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace)
 
 
 def test_a_head_that_was_taught_is_called_so(workspace: Workspace) -> None:
-    (model, *_) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
+    (model, *_) = client.get(f"{workspace.url}/api/models").json()
     taught = {(one["layer"], one["head"]) for one in model["taught"]}
     assert taught
     for layer, head in [*taught, (1, 3)]:
@@ -227,10 +226,8 @@ def test_nothing_but_special_tokens(workspace: Workspace) -> None:
 def test_attributions_take_the_place_of_weights(workspace: Workspace, method: str) -> None:
     workspace.open(**START, connects=method)
     name = f"inside.{method}"
-    request = {"source": START["source"], "target": START["target"], "select": [name]}
-    reply = httpx.post(f"{workspace.url}/api/trace", json=request, timeout=60).raise_for_status()
-    values = np.array(reply.json()["tensors"][name]["data"])
-    matrix, _ = soft(reply.json(), values)
+    reply = api.trace(workspace.url, name, source=START["source"], target=START["target"])
+    matrix, _ = soft(reply, api.arrays(reply)[name])
     plotted, _ = workspace.figure()
     np.testing.assert_allclose(plotted, matrix, atol=1e-4)
     drawn = {(to, from_): width for from_, to, width, _ in workspace.page.evaluate(LINES)}

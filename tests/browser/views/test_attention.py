@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.test_numbers import weights
 from tests.browser.workspace import Workspace
 
@@ -26,9 +26,8 @@ def run(url: str, block: str, **more: object) -> tuple[dict[str, Any], Matrix]:
     """Return the API's document, and all heads' weights from its q and k: (head, query, key)."""
     place = PLACES[block]
     select = [f"{place}.{name}" for name in ("q", "k", "mask")]
-    request = {"source": SENTENCE, "target": TARGET, "select": select, **more}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
-    q, k, mask = (np.array(reply["tensors"][name]["data"]) for name in select)
+    reply = api.trace(url, *select, source=SENTENCE, target=TARGET, **more)
+    q, k, mask = map(api.arrays(reply).__getitem__, select)
     return reply, np.stack([weights(*pair, mask) for pair in zip(q, k, strict=True)])
 
 

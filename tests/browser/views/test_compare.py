@@ -4,12 +4,12 @@ import re
 from difflib import SequenceMatcher
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.legible import overflow
 from tests.browser.test_numbers import weights
 from tests.browser.watch import Watch
@@ -25,9 +25,8 @@ Matrix = NDArray[Any]
 def run(url: str, place: str, head: int, **request: object) -> tuple[dict[str, Any], Matrix]:
     """Return the API's document and one head's weights from its q and k."""
     select = [f"{place}.{name}" for name in ("q", "k", "mask")]
-    body = {"select": select, **request}
-    reply = httpx.post(f"{url}/api/trace", json=body, timeout=60).raise_for_status().json()
-    q, k, mask = (np.array(reply["tensors"][name]["data"]) for name in select)
+    reply = api.trace(url, *select, **request)
+    q, k, mask = map(api.arrays(reply).__getitem__, select)
     return reply, weights(q[head], k[head], mask)
 
 
@@ -35,7 +34,7 @@ def figures(workspace: Workspace) -> list[Chart]:
     """Return the charts of A, B and the difference."""
     workspace.drawn()
     expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
-    workspace.page.wait_for_timeout(300)
+    workspace.settled()
     return workspace.charts(".trio")
 
 
@@ -114,13 +113,14 @@ def test_the_other_direction_is_turned_over(workspace: Workspace) -> None:
     assert workspace.link["block"] == "cross"
 
 
-@pytest.mark.parametrize("width", [390, 1366, 1920])
-def test_a_long_name_is_whole(workspace: Workspace, width: int) -> None:
-    workspace.page.set_viewport_size({"width": width, "height": 768})
+def test_a_long_name_is_whole(workspace: Workspace) -> None:
     workspace.open(**START, other="direction")
     name = workspace.find(".trio-b h3")
     expect(name).to_contain_text("transposed")
-    assert name.evaluate("it => it.scrollWidth <= it.clientWidth")
+    for width in (390, 1366, 1920):
+        workspace.page.set_viewport_size({"width": width, "height": 768})
+        workspace.settled()
+        assert name.evaluate("it => it.scrollWidth <= it.clientWidth"), width
 
 
 def test_b_is_live_and_in_the_link(workspace: Workspace) -> None:

@@ -4,11 +4,11 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-import httpx
 import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser import api
 from tests.browser.views.theatre import (
     BEAM,
     DRAWN,
@@ -297,9 +297,7 @@ def test_a_share_of_a_model_that_is_gone_shows_what_was_frozen(
     place = {"view": "decoding", "layer": 1, "head": 2, "query": 2, "lang": "en"}
     state = {"source": SOURCE, "decode": BEAM, **place}
     names = ["decoder.1.self.*", "encoder.1.self.*"]
-    made = httpx.post(
-        f"{workspace.url}/api/shares", json={"state": state, "select": names}, trust_env=False
-    ).json()
+    made = api.shared(workspace.url, state, select=names)
     page.route("**/api/models", lambda route: route.fulfill(json=[]))
     page.goto(f"{workspace.url}/s/{made['id']}")
     workspace.find(DRAWN).wait_for()

@@ -4,12 +4,12 @@ import itertools
 from collections import deque
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.workspace import Workspace
 
 START: dict[str, Any] = {
@@ -60,9 +60,7 @@ def means(url: str, block: str) -> list[list[Array]]:
 
 
 def ask(url: str, select: list[str]) -> dict[str, Array]:
-    request = {"source": START["source"], "target": START["target"], "select": select}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
-    return {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
+    return api.tensors(url, *select, source=START["source"], target=START["target"])
 
 
 def half(weights: Array) -> Array:

@@ -3,12 +3,13 @@
 from functools import cache
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
+from tests.browser.api import client
 from tests.browser.printed import read
 from tests.browser.workspace import Workspace
 from tests.shipped import IN_ALL
@@ -58,18 +59,14 @@ def drawn(workspace: Workspace, runs: int = 1) -> None:
 
 
 def ask(url: str, select: list[str], **more: object) -> dict[str, Any]:
-    request = {**RUN, "select": select, **more}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status()
-    found: dict[str, Any] = reply.json()
-    return found
+    return api.trace(url, *select, **RUN | more)
 
 
 @cache
 def stream(url: str) -> tuple[dict[str, Array], list[int]]:
     """Return all tensors of the decoder, and the ids of its output."""
     reply = ask(url, ["decoder.*", "target.*", "decoder.logits"])
-    tensors = {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
-    return tensors, [token["id"] for token in reply["output"]["tokens"]]
+    return api.arrays(reply), [token["id"] for token in reply["output"]["tokens"]]
 
 
 @cache
@@ -77,7 +74,7 @@ def parameters(url: str) -> dict[str, Array]:
     names = ["W_o", "b_o", "b_2", "gain", "bias"]
     select = ",".join(["embedding", *(f"decoder.*.*.{name}" for name in names)])
     address = f"{url}/api/models/en-zh/parameters"
-    reply = httpx.get(address, params={"select": select}, timeout=120).raise_for_status().json()
+    reply = client.get(address, params={"select": select}).raise_for_status().json()
     return {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
 
 
@@ -295,7 +292,7 @@ def test_a_share_shows_the_same_without_the_model(workspace: Workspace) -> None:
     names = ["inside.lens.*", "inside.logit.*", "inside.relevance.decoder.1.cross"]
     weights = [f"decoder.1.cross.{name}" for name in ("weights", "mask")]
     share = {"state": START, "select": [*names, *weights]}
-    made = httpx.post(f"{workspace.url}/api/shares", json=share, timeout=60).raise_for_status()
+    made = client.post(f"{workspace.url}/api/shares", json=share).raise_for_status()
     asked: list[str] = []
     workspace.page.on("request", lambda request: asked.append(request.url))
     workspace.page.goto(f"{workspace.url}/s/{made.json()['id']}")

@@ -3,10 +3,10 @@
 import json
 import re
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.test_as_trained import share, without_model
 from tests.browser.views.machine import said
 from tests.browser.watch import Watch
@@ -24,9 +24,8 @@ LINES = ".runs-summary tbody tr"
 
 def output(url: str, source: str, **more: object) -> tuple[str, list[float]]:
     """Return what a run writes, and the log-probability of each token."""
-    body = {"source": source, "select": [], **more}
-    found = httpx.post(f"{url}/api/trace", json=body, timeout=60).raise_for_status().json()
-    return found["output"]["text"], found["output"]["logprobs"]
+    found = api.trace(url, source=source, **more)["output"]
+    return found["text"], found["logprobs"]
 
 
 def number(text: str) -> float:

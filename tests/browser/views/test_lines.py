@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.legible import overflow
 from tests.browser.printed import two
 from tests.browser.test_numbers import weights
@@ -44,9 +44,7 @@ Cell = tuple[int, int, int]
 def heads(url: str, block: str) -> NDArray[Any]:
     """Return weights (head, query, key) from q and k, NaN where masked."""
     names = [f"{PLACES[block]}.{name}" for name in ("q", "k", "mask")]
-    request = {"source": SENTENCE, "target": TARGET, "select": names}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
-    q, k, mask = (np.array(reply["tensors"][name]["data"]) for name in names)
+    q, k, mask = api.tensors(url, *names, source=SENTENCE, target=TARGET).values()
     return np.array([weights(one, other, mask) for one, other in zip(q, k, strict=True)])
 
 
@@ -194,8 +192,8 @@ def test_decoder_rows_say_what_they_read_and_write(workspace: Workspace) -> None
     expect(workspace.find('[data-end="key 1"]')).to_have_text("我")
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_phone_has_room_for_it(workspace: Workspace, width: int) -> None:
+def test_a_phone_has_room_for_it(workspace: Workspace) -> None:
+    width = 320
     workspace.page.set_viewport_size({"width": width, "height": 844})
     opened(workspace, block="cross", numbers=1)
     assert not overflow(workspace.page, width)

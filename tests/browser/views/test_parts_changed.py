@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.api import client
 from tests.browser.legible import overflow
 from tests.browser.test_as_trained import share
-from tests.browser.views.machine import PLACE, SOURCE, START, said
-from tests.browser.views.test_whatif_controls import BOTH, effects, probabilities
+from tests.browser.views.machine import BOTH, PLACE, SOURCE, START, effects, probabilities, said
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.shipped import IN_ALL
@@ -25,7 +24,7 @@ MAP = START | {"effect": "heads"}
 
 def swept(url: str, **request: object) -> dict[str, dict[str, Any]]:
     """Return the effects of a sweep through the API, by the map's names."""
-    reply = httpx.post(f"{url}/api/sweep", json={"source": SOURCE, **request}, timeout=60)
+    reply = client.post(f"{url}/api/sweep", json={"source": SOURCE, **request})
     lines = [json.loads(line) for line in reply.raise_for_status().text.splitlines()]
     found = {}
     for one in (one for line in lines for one in line.get("heads", [])):
@@ -223,10 +222,10 @@ def test_a_share_and_its_handout_say_the_same(
     workspace.drawn()
     expect(chips).to_contain_text(words)
     assert (
-        httpx.get(f"{workspace.url}/api/shares/{shared}").json()["state"]["interventions"] == made
+        client.get(f"{workspace.url}/api/shares/{shared}").json()["state"]["interventions"] == made
     )
     file = tmp_path / "handout.html"
-    handout = httpx.get(f"{workspace.url}/s/{shared}/handout.html", timeout=60)
+    handout = client.get(f"{workspace.url}/s/{shared}/handout.html")
     file.write_bytes(handout.raise_for_status().content)
     workspace.page.goto(file.as_uri())
     workspace.drawn()

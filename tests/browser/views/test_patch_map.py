@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.views.machine import said
 from tests.browser.workspace import Workspace
 
@@ -21,10 +21,7 @@ ROWS = """() => [...document.querySelectorAll(".aligned-tokens tr")].map((row) =
 
 
 def trace(url: str, **request: object) -> dict[str, Any]:
-    body = {"source": FATHER, "select": ["decoder.logits"], **request}
-    reply = httpx.post(f"{url}/api/trace", json=body, timeout=60).raise_for_status()
-    found: dict[str, Any] = reply.json()
-    return found
+    return api.trace(url, "decoder.logits", **{"source": FATHER} | request)
 
 
 def recovered(url: str, made: object) -> float:

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
+from tests.browser.api import client
 from tests.browser.printed import read
 from tests.browser.test_as_trained import share, without_model
 from tests.browser.test_export import save
@@ -31,10 +32,7 @@ PLACES = {"cross": "decoder.{}.cross", "encoder": "encoder.{}.self", "decoder": 
 
 
 def ask(url: str, select: list[str], **more: object) -> dict[str, Any]:
-    request = {**RUN, "select": select, **more}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status()
-    found: dict[str, Any] = reply.json()
-    return found
+    return api.trace(url, *select, **RUN | more)
 
 
 def score(url: str, place: str, head: int, query: int, key: int, **more: object) -> float:
@@ -202,7 +200,7 @@ def test_a_handout_holds_what_was_open(workspace: Workspace, watch: Watch, tmp_p
 
 
 def test_it_is_not_offered_where_scores_are_no_products(workspace: Workspace) -> None:
-    models = httpx.get(f"{workspace.url}/api/models").json()
+    models = client.get(f"{workspace.url}/api/models").json()
     lacking = [one["id"] for one in models if "scores" not in one["capabilities"]]
     for model in lacking[:1]:
         workspace.open(model=model, view="qkv", terms=1)
@@ -230,9 +228,8 @@ def test_a_relative_position_is_named(workspace: Workspace) -> None:
     workspace.open(**place, model="zoo-reverse-relative", view="qkv", terms=1)
     terms = shown(workspace)
     name = "encoder.0.self"
-    select = {"model": "zoo-reverse-relative", "source": "3 1 4 2", "select": [f"{name}.scores"]}
-    reply = httpx.post(f"{workspace.url}/api/trace", json=select, timeout=60).raise_for_status()
-    expected = reply.json()["tensors"][f"{name}.scores"]["data"][0][1][2]
+    request = {"model": "zoo-reverse-relative", "source": "3 1 4 2"}
+    expected = api.tensors(workspace.url, f"{name}.scores", **request)[f"{name}.scores"][0, 1, 2]
     added = workspace.find(".score-terms .says b").last.inner_text()
     assert terms.sum() + read(added.removeprefix("+")) == pytest.approx(expected, abs=0.0052)
     assert abs(terms.sum() - expected) > 0.01, "it is not zero here"

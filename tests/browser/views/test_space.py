@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
 from tests.browser.workspace import Workspace
 
 START: dict[str, Any] = {
@@ -34,9 +34,8 @@ LABELS = """() => [...document.querySelectorAll(".qk-plane text:not([font-weight
 def ask(url: str, block: str) -> tuple[Array, Array, Array]:
     """Return q and k of the head, and the mask, from the API."""
     names = [f"{PLACES[block]}.{name}" for name in ("q", "k", "mask")]
-    request = {"source": START["source"], "target": START["target"], "select": names}
-    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
-    q, k, mask = (np.array(reply["tensors"][name]["data"], float) for name in names)
+    found = api.tensors(url, *names, source=START["source"], target=START["target"])
+    q, k, mask = (found[name].astype(float) for name in names)
     return q[START["head"]], k[START["head"]], mask
 
 

@@ -145,9 +145,7 @@ def test_a_share_keeps_the_sentence_and_a_frame_shows_it(
 ) -> None:
     first = told[1]["snapshots"][0]["step"]
     workspace.open(**PLACE, example=1, snapshot=first)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))
-    url = workspace.find("#shared-link").input_value()
+    url = workspace.share()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     for path in (url, url.replace("/s/", "/embed/")):

@@ -3,10 +3,10 @@
 import json
 import re
 
-import httpx
 import numpy as np
 from playwright.sync_api import Page, expect
 
+from tests.browser import api
 from tests.browser.views.theatre import (
     BEAM,
     DRAWN,
@@ -59,7 +59,7 @@ def test_a_beam_can_be_looked_at_and_another_token_taken_in_it(workspace: Worksp
 
 def test_a_share_of_a_model_that_is_served_searches_again(page: Page, workspace: Workspace) -> None:
     state = {"source": SOURCE, "view": "decoding", "decode": BEAM, "query": 2, "lang": "en"}
-    made = httpx.post(f"{workspace.url}/api/shares", json={"state": state}, trust_env=False).json()
+    made = api.shared(workspace.url, state)
     page.goto(f"{workspace.url}/s/{made['id']}")
     workspace.find(DRAWN).wait_for()
     nodes = page.evaluate(NODES)

@@ -7,50 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.printed import read
-from tests.browser.views.machine import OFF, PLACE, START, said, trace
+from tests.browser.views.machine import (
+    OFF,
+    PLACE,
+    START,
+    chips,
+    effects,
+    figures,
+    probabilities,
+    said,
+    trace,
+    weights,
+)
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.shipped import IN_ALL
-
-ROWS = """() => [...document.querySelectorAll(".token-changes tbody tr")].map((row) =>
-    [...row.querySelectorAll("td.number")].map((cell) => cell.textContent.replace("−", "-")))"""
-BOTH = """() => document.documentElement?.dataset.status === "ready"
-    && document.querySelector(".whatif-main[aria-busy=false]")"""
-
-
-def weights(document: dict[str, Any], head: int = 2) -> NDArray[Any]:
-    return np.array(document["tensors"][f"{PLACE}.weights"]["data"][head])
-
-
-def chips(workspace: Workspace) -> list[str]:
-    return workspace.find(".change-chip > span").all_inner_texts()
-
-
-def probabilities(page: Page, count: int) -> NDArray[Any]:
-    """Return the table's numbers of each token: before, after, change."""
-    expect(page.locator(".token-changes tbody tr")).to_have_count(count)
-    page.wait_for_function(BOTH)
-    return np.array([[read(cell) for cell in row[:3]] for row in page.evaluate(ROWS)])
-
-
-def figures(workspace: Workspace) -> list[NDArray[Any]]:
-    """Return attention before, after, and the difference, as drawn."""
-    expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
-    workspace.page.wait_for_function(BOTH)
-    workspace.page.wait_for_timeout(300)
-    return [chart.values for chart in workspace.charts(".trio")]
-
-
-def effects(url: str, *made: object) -> tuple[dict[str, Any], NDArray[Any]]:
-    """Return the unchanged run, and its tokens' probabilities before and after, from the API."""
-    before = trace(url)
-    after = trace(url, target=before["output"]["text"], interventions=list(made))
-    both = np.exp([before["output"]["logprobs"], after["output"]["logprobs"]])
-    return before, np.stack([*both, both[1] - both[0]], axis=1)
 
 
 def test_a_head_is_switched_off_and_on_again(workspace: Workspace) -> None:
@@ -236,9 +209,7 @@ def test_a_share_says_that_the_machine_was_changed(workspace: Workspace) -> None
     workspace.open(**START, interventions=json.dumps([OFF]))
     count = len(trace(workspace.url)["output"]["tokens"])
     seen = probabilities(workspace.page, count)
-    workspace.find("#share").click()
-    expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))
-    share = workspace.find("#shared-link").input_value().rpartition("/")[2]
+    share = workspace.share().rpartition("/")[2]
     workspace.page.goto(f"{workspace.url}/s/{share}")
     workspace.drawn()
     np.testing.assert_array_equal(probabilities(workspace.page, count), seen)

@@ -6,49 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.legible import overflow
-from tests.browser.printed import read
-from tests.browser.views.machine import OFF, PLACE, START, said, trace
+from tests.browser.views.machine import (
+    BOTH,
+    OFF,
+    PLACE,
+    START,
+    chips,
+    effects,
+    probabilities,
+    said,
+    trace,
+)
 from tests.browser.workspace import Workspace
-
-ROWS = """() => [...document.querySelectorAll(".token-changes tbody tr")].map((row) =>
-    [...row.querySelectorAll("td.number")].map((cell) => cell.textContent.replace("−", "-")))"""
-BOTH = """() => document.documentElement?.dataset.status === "ready"
-    && document.querySelector(".whatif-main[aria-busy=false]")"""
-
-
-def weights(document: dict[str, Any], head: int = 2) -> NDArray[Any]:
-    return np.array(document["tensors"][f"{PLACE}.weights"]["data"][head])
-
-
-def chips(workspace: Workspace) -> list[str]:
-    return workspace.find(".change-chip > span").all_inner_texts()
-
-
-def probabilities(page: Page, count: int) -> NDArray[Any]:
-    """Return the table's numbers of each token: before, after, change."""
-    expect(page.locator(".token-changes tbody tr")).to_have_count(count)
-    page.wait_for_function(BOTH)
-    return np.array([[read(cell) for cell in row[:3]] for row in page.evaluate(ROWS)])
-
-
-def figures(workspace: Workspace) -> list[NDArray[Any]]:
-    """Return attention before, after, and the difference, as drawn."""
-    expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
-    workspace.page.wait_for_function(BOTH)
-    workspace.page.wait_for_timeout(300)
-    return [chart.values for chart in workspace.charts(".trio")]
-
-
-def effects(url: str, *made: object) -> tuple[dict[str, Any], NDArray[Any]]:
-    """Return the unchanged run, and its tokens' probabilities before and after, from the API."""
-    before = trace(url)
-    after = trace(url, target=before["output"]["text"], interventions=list(made))
-    both = np.exp([before["output"]["logprobs"], after["output"]["logprobs"]])
-    return before, np.stack([*both, both[1] - both[0]], axis=1)
 
 
 def test_every_control_makes_what_it_says(workspace: Workspace) -> None:
@@ -200,11 +172,11 @@ def test_the_same_in_chinese(workspace: Workspace) -> None:
     expect(workspace.find("#changes")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [390, 320])
 @pytest.mark.parametrize("effect", ["heads", "tokens", "attention", "runs"])
-def test_it_fits_a_phone(workspace: Workspace, width: int, effect: str) -> None:
-    workspace.page.set_viewport_size({"width": width, "height": 800})
+def test_it_fits_a_phone(workspace: Workspace, effect: str) -> None:
     workspace.open(**START | {"effect": effect}, interventions=json.dumps([OFF]))
-    workspace.settled()
-    assert not overflow(workspace.page, width)
-    expect(workspace.find(".change-panel")).to_be_visible()
+    for width in (390, 320):
+        workspace.page.set_viewport_size({"width": width, "height": 800})
+        workspace.settled()
+        assert not overflow(workspace.page, width)
+        expect(workspace.find(".change-panel")).to_be_visible()

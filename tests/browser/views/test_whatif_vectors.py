@@ -101,7 +101,7 @@ def test_it_fits_a_phone_and_asks_nothing_before_it_is_opened(workspace: Workspa
     workspace.settled()
     asked: list[str] = []
     workspace.page.on("request", lambda request: asked.append(request.post_data or ""))
-    workspace.page.wait_for_timeout(500)
+    workspace.settled()
     assert not asked
     opened(workspace)
     assert [FATHER in one for one in asked if FATHER in one] == [True]

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser import api
+from tests.browser.api import client
 from tests.browser.printed import read
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -41,19 +42,11 @@ TABLE = """([stage, nth]) => [
 def ask(url: str, block: str) -> tuple[dict[str, Array], dict[str, Array]]:
     """Return the inputs with the mask, and the layer's parameters, from the API."""
     place = PLACES[block]
-    request = {
-        "source": START["source"],
-        "target": START["target"],
-        "select": [*dict.fromkeys(INPUTS[block]), f"{place}.mask"],
-    }
-    trace = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    names = [*dict.fromkeys(INPUTS[block]), f"{place}.mask"]
+    trace = api.tensors(url, *names, source=START["source"], target=START["target"])
     chosen = f"{place}.*,{place.split('.')[0]}.1.ffn.*"
-    reply = httpx.get(f"{url}/api/models/en-zh/parameters?select={chosen}", timeout=60)
-    return arrays(trace), arrays(reply.raise_for_status().json())
-
-
-def arrays(reply: dict[str, Any]) -> dict[str, Array]:
-    return {name: np.array(tensor["data"], float) for name, tensor in reply["tensors"].items()}
+    reply = client.get(f"{url}/api/models/en-zh/parameters?select={chosen}")
+    return trace, api.arrays(reply.raise_for_status().json())
 
 
 def normed(x: Array, gain: Array, bias: Array) -> Array:

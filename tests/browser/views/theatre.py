@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import httpx
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.browser import api
 from tests.browser.workspace import Workspace
 
 SOURCE = "The dog is tired, so it sleeps."
@@ -28,10 +28,7 @@ def begin(workspace: Workspace, **link: object) -> None:
 
 def trace(workspace: Workspace, *select: str, **request: object) -> dict[str, Any]:
     """Return the trace from the API."""
-    body = {"source": SOURCE, "select": select, **request}
-    reply = httpx.post(f"{workspace.url}/api/trace", json=body, timeout=60, trust_env=False)
-    document: dict[str, Any] = reply.raise_for_status().json()
-    return document
+    return api.trace(workspace.url, *select, **{"source": SOURCE} | request)
 
 
 def logprobs(workspace: Workspace, **request: object) -> Array:
