@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.settling import observe
 from tests.servers import AppServer
 
 LINK = "/?source=The+cat+sleeps.&view=attention&block=cross&layer=1&head=3"
@@ -14,6 +15,7 @@ LINK = "/?source=The+cat+sleeps.&view=attention&block=cross&layer=1&head=3"
 def reader(browser: Browser, width: int = 1280, lang: str = "en-US") -> Iterator[Page]:
     """Open a browser of another person."""
     context = browser.new_context(viewport={"width": width, "height": 800}, locale=lang)
+    observe(context)
     try:
         yield context.new_page()
     finally:

@@ -64,7 +64,8 @@ class Requests:
         context.on("requestfailed", self._ended)
 
     def _begun(self, request: Request) -> None:
-        if request.resource_type in ("fetch", "script", "stylesheet"):
+        endless = "event-stream" in request.headers.get("accept", "")
+        if request.resource_type in ("fetch", "script", "stylesheet") and not endless:
             self.begun += 1
             self.open.add(request)
 

@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.axe import violations
 from tests.browser.classroom import LINK, from_menu, present, reader
 from tests.browser.legible import overflow
+from tests.browser.settling import settle
 from tests.servers import AppServer
 
 
@@ -148,7 +149,7 @@ def test_a_remote_stops_at_each_question_and_the_class_with_it(
             bar = "document.querySelector('.room-bar').getBoundingClientRect().bottom"
             for _ in range(12):
                 teacher.keyboard.press("PageDown")
-                teacher.wait_for_timeout(400)
+                settle(teacher)  # figures that come into sight are larger once they are live
                 if teacher.evaluate(f"{top} < innerHeight / 2"):
                     break
             assert teacher.evaluate(f"{top} >= {bar}")

@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.classroom import code_of, reader
 from tests.browser.collecting import collection
 from tests.browser.legible import overflow
+from tests.browser.settling import settle
 from tests.browser.test_collections import SENTENCE
 from tests.servers import AppServer
 
@@ -39,7 +40,7 @@ def test_a_slide_is_whole(browser: Browser, live_server: AppServer, width: int) 
         for n, inside in ((1, ".own-sentence"), (2, ".matrix-box")):
             teacher.keyboard.press("PageDown")
             expect(teacher.locator(f"#item-{n}[data-current] {inside}").first).to_be_visible()
-            teacher.wait_for_timeout(500)
+            settle(teacher)
             assert teacher.evaluate(CUT) == []
             assert not teacher.evaluate(COVERED)
             assert not overflow(teacher, width)
