@@ -1,7 +1,9 @@
 """`python -m bench.load`: performance of a server under load, on this machine, over loopback.
 
 Clients, server and model share the cores, so each result is a ratio, or is shown next to that of
-the bare model in the same minute. Every sentence is new, so that no reply is cached.
+the bare model in the same minute. Every sentence is new, so that no reply is cached. A student who
+types sends the next sentence no sooner than the server asks for, as the page does, and sends again
+what was refused.
 """
 
 import argparse
@@ -76,25 +78,32 @@ class Student:
     def __init__(self, client: httpx.AsyncClient, name: str) -> None:
         self.client = client
         self.headers = {"Accept": "application/octet-stream", "Headlight-Client": name}
+        self.rests_until = 0.0
 
     async def type(self, seen: Seen) -> None:
         """Send one sentence."""
         body = {"source": sentence(), "select": SELECT}
         start = time.perf_counter()
         response = await self.client.post("/api/trace", json=body, headers=self.headers)
+        end = time.perf_counter()
+        self.rests_until = end + float(response.headers.get("Headlight-Pace", 0))
         if response.status_code == 200:
-            seen.times.append(time.perf_counter() - start)
+            seen.times.append(end - start)
         else:
+            self.rests_until = max(self.rests_until, end + float(response.headers["Retry-After"]))
             seen.refused += 1
 
     async def keep_typing(self, seen: Seen, until: float, every: float = 0.0) -> None:
-        """Send one sentence after the other, or one every so many seconds."""
+        """Send one sentence after the other, or one every so many seconds.
+
+        At most that many: of what is typed while the server asks for a rest, the newest is sent.
+        """
         due = time.perf_counter() + every * random.random()
         while (now := time.perf_counter()) < until:
             if now < due:
                 await asyncio.sleep(due - now)
-            due += every
             await self.type(seen)
+            due = max(due + every, self.rests_until) if every else 0.0
 
     async def loop_the_dearest(self) -> None:
         """Send the most expensive request again and again, and read the whole reply."""
@@ -105,7 +114,8 @@ class Student:
 @asynccontextmanager
 async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client of a server, without a limit on connections."""
-    limits = httpx.Limits(max_connections=None)
+    # Connections that the server is about to close, after five idle seconds, are not used again.
+    limits = httpx.Limits(max_connections=None, keepalive_expiry=2)
     async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits, trust_env=False) as one:
         yield one
 
@@ -144,16 +154,23 @@ async def saturated(client: httpx.AsyncClient, model: Adapter, clients: int, sec
     )
 
 
-async def classroom(client: httpx.AsyncClient, students: int, seconds: float) -> str:
+async def classroom(
+    client: httpx.AsyncClient, model: Adapter, students: int, seconds: float
+) -> str:
     """Measure a class of students who each send a sentence every two seconds."""
     seen = Seen()
     end = time.perf_counter() + seconds
     many = [Student(client, str(n)) for n in range(students)]
     await asyncio.gather(*(one.keep_typing(seen, end, STUDENT_SECONDS) for one in many))
+    source = sentence()
+    target = model.trace(source, select=()).output.text
+    passes = Seen([timed(partial(model.trace, source, target=target)) for _ in range(30)])
+    between = students * seconds / max(1, len(seen.times))
     return (
         f"| {students} students, a sentence each every {STUDENT_SECONDS:g} s: p50, p95 "
         f"| {seen.at(0.5):.0f} ms | {seen.at(0.95):.0f} ms "
-        f"| {len(seen.times)} answered, {seen.refused} refused |"
+        f"| **{seen.at(0.95) / passes.at(0.5):.1f}** passes at the 95th percentile; "
+        f"{len(seen.times)} answered, one each every {between:.1f} s; {seen.refused} refused |"
     )
 
 
@@ -191,8 +208,8 @@ async def measure(url: str, model: Adapter, seconds: float) -> None:
         print("\n| What | first | second | first / second |\n|---|--:|--:|--:|")
         print(await alone(client, model, seconds), flush=True)
         print(await saturated(client, model, 32, seconds), flush=True)
-        print(await classroom(client, 40, seconds), flush=True)
-        print(await classroom(client, 200, seconds), flush=True)
+        print(await classroom(client, model, 40, seconds), flush=True)
+        print(await classroom(client, model, 200, seconds), flush=True)
         print(await beside(client, seconds), flush=True)
 
 

@@ -77,7 +77,7 @@ function bindBand(store, t) {
     render(
       line,
       el("span", { className: "from", lang: link.source ? from : undefined }, link.source || t("Type a sentence")),
-      problem ? el("span", { className: "to" }, ` · ${wording(t, problem)}`) : written && el("span", { className: "to", lang: to }, ` → ${written}`),
+      problem ? el("span", { className: "says" }, ` · ${wording(t, problem)}`) : written && el("span", { className: "to", lang: to }, ` → ${written}`),
     );
   }
   store.subscribe((page) => [page.link.source, page.trace?.output.text, troubleOf(page)], show);
