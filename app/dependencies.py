@@ -129,20 +129,22 @@ async def open_rooms(settings: Settings) -> AsyncIterator[Rooms]:
         members=settings.max_room_members,
         seconds=settings.room_hours * 3600,
         changes=settings.max_room_changes_per_second,
+        questions=settings.max_room_questions,
+        bytes=settings.max_room_bytes,
     )
-    rooms = Rooms(_bus(settings.rooms_url), limits)
+    rooms = Rooms(_bus(settings.rooms_url, limits.bytes), limits)
     try:
         yield rooms
     finally:
         await rooms.close()
 
 
-def _bus(url: str | None) -> Bus:
+def _bus(url: str | None, room_bytes: int) -> Bus:
     if url is None:
-        return MemoryBus()
+        return MemoryBus(room_bytes)
     from app.rooms.redis_bus import RedisBus  # imports redis, which only several servers need
 
-    return RedisBus(url)
+    return RedisBus(url, room_bytes)
 
 
 @asynccontextmanager

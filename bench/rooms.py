@@ -46,7 +46,7 @@ Content-Type: application/json\r
 Content-Length: {length}\r
 \r
 """
-SETTINGS = {"zoo": "false", "max_room_members": "1000", "max_rooms_per_minute": "1000"}
+SETTINGS = {"zoo": "false", "max_room_members": "2000", "max_rooms_per_minute": "1000"}
 SETTINGS |= {"metrics": "true", "max_room_changes_per_second": "1000"}
 
 

@@ -13,7 +13,7 @@ from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.off_loop import off_loop
 from app.rooms.csv_file import csv_of
-from app.rooms.tally import check, tally
+from app.rooms.tally import MAX_BYTES, check, tally
 from app.schemas.assignments import (
     AnswersSummary,
     AssignmentCreated,
@@ -25,7 +25,6 @@ from app.schemas.rooms import Truth
 from app.store.assignments import Assignment, Refusal, Submission
 from model.errors import Excess, InputError
 
-MAX_BYTES = 64_000  # of the answers of one member
 SEND = 500.0  # what a submission costs, in the engine's units of work
 COLUMNS = ("question", "kind", "link", "member", "nickname", "sent", "answer")
 

@@ -1,5 +1,6 @@
 """Replies about rooms."""
 
+import time
 from collections.abc import AsyncIterator, Awaitable
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from app.dependencies import Services
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.off_loop import off_loop
-from app.rooms import asking
+from app.rooms import asking, members
 from app.rooms.codes import hashed, new_key, normalised, opens
 from app.rooms.hub import Hub
 from app.rooms.room import Room
@@ -22,8 +23,12 @@ from app.schemas.rooms import (
     AnswerRequest,
     AnswersReply,
     ClassReply,
+    MembersReply,
     QuestionRequest,
+    RemovalReply,
+    RemovalRequest,
     RoomCreated,
+    RoomPatch,
     RoomState,
     SeatReply,
     StageRequest,
@@ -38,8 +43,9 @@ PADDING = b": " + b" " * 2048 + b"\n\n"
 
 async def create(request: Request, services: Services, state: RoomState) -> RoomCreated:
     """Open a room. Raises ProblemError if too many are opened."""
-    await services.room_openings.count(client_network(request))
-    code, key, _ = await services.rooms.create(state.link)
+    address = client_network(request)
+    await services.room_openings.count(address)
+    code, key, _ = await services.rooms.create(state.link, services.store.owner(address))
     return RoomCreated(code=code, url=room_url(request, services, code), key=key)
 
 
@@ -86,11 +92,11 @@ async def joined(request: Request, services: Services, typed: str, member: str |
     An address that has tried too many codes gets 429 for every code, so that it learns nothing of
     them; members who are already in the room are not affected.
     """
-    code, address = normalised(typed), client_network(request)
+    code, address = normalised(typed), _address(request)
     if not services.rooms.knows(code, member):
         await services.room_tries.check(address)
     try:
-        return await services.rooms.join(code, member)
+        return await services.rooms.join(code, member, address)
     except ProblemError as problem:
         if problem.kind == "unknown-room":
             await services.room_tries.count(address)
@@ -145,18 +151,22 @@ async def take_back(request: Request, services: Services, code: str, key: str) -
     await _tried(request, services, change)
 
 
-async def poll(hub: Hub, since: int | None, member: str | None, exploring: bool) -> Room:
+async def poll(
+    request: Request, hub: Hub, since: int | None, member: str | None, exploring: bool
+) -> Room:
     """Return the room's document, if `since` is given once it is newer or after some time."""
-    with hub.present(member, exploring):
+    with hub.present(member, exploring, hub.holder(_address(request))):
         if since is not None:
             hub.sent(member, since)
-            await hub.after(since, POLL_SECONDS)
+            await hub.after(since, POLL_SECONDS, member)
         return hub.room
 
 
-async def events(hub: Hub, member: str | None, exploring: bool) -> AsyncIterator[bytes]:
+async def events(
+    request: Request, hub: Hub, member: str | None, exploring: bool
+) -> AsyncIterator[bytes]:
     """Yield padding, then the events of the room; meanwhile the member is present."""
-    with hub.present(member, exploring):
+    with hub.present(member, exploring, hub.holder(_address(request))):
         yield PADDING
         async for event in hub.events(member):
             yield event
@@ -173,6 +183,32 @@ async def about_class(services: Services, hub: Hub) -> ClassReply:
         exploring=counts.exploring,
         answered=await asking.answered(services.rooms, hub),
     )
+
+
+async def listed(request: Request, services: Services, code: str, key: str) -> MembersReply:
+    """Return the members of a room, given its key."""
+    hub = await owned(request, services, code, key)
+    found, network = await members.listed(services.rooms, hub, _address(request))
+    listed = [vars(member) for member in found]
+    return MembersReply.model_validate(
+        {"closed": hub.room.closed, "at": time.time(), "network": network, "members": listed}
+    )
+
+
+async def close(
+    request: Request, services: Services, code: str, key: str, wanted: RoomPatch
+) -> Room:
+    """Close a room to newcomers or open it again, given its key."""
+    change = members.close(services.rooms, normalised(code), key, closed=wanted.closed)
+    return await _tried(request, services, change)
+
+
+async def remove_members(
+    request: Request, services: Services, code: str, key: str, wanted: RemovalRequest
+) -> RemovalReply:
+    """Close a room and remove members, given its key."""
+    work = members.remove(services.rooms, normalised(code), key, set(wanted.members))
+    return RemovalReply(removed=await _tried(request, services, work))
 
 
 async def ask(
@@ -207,7 +243,8 @@ async def dismiss(request: Request, services: Services, code: str, key: str) -> 
 async def answer(request: Request, services: Services, code: str, given: AnswerRequest) -> None:
     """Store a student's answer."""
     hub = await joined(request, services, code, given.member)
-    await asking.answer(services.rooms, hub, given.member, given.n, given.answer, given.nickname)
+    sent = given.member, given.n, given.answer, given.nickname
+    await asking.answer(services.rooms, hub, *sent, _address(request))
 
 
 async def given(request: Request, services: Services, code: str, key: str) -> AnswersReply:
@@ -229,6 +266,11 @@ async def remove(request: Request, services: Services, code: str, key: str, iden
     question = hub.room.question
     if not (question and await asking.remove(services.rooms, hub, question.n, identity)):
         raise ProblemError(404, "not-found", "there is no such answer", field="answer")
+
+
+def _address(request: Request) -> str:
+    """Return what limits are counted for: never empty, which would stand for the server itself."""
+    return client_network(request) or "unknown"
 
 
 async def _visited(request: Request, services: Services, code: str) -> Hub:

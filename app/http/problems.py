@@ -43,7 +43,7 @@ from model.errors import Excess, FileError, InputError
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:headlight:"
 
-PAGES = {404, 410, 501, 503, 507}  # shown as a page in a browser
+PAGES = {404, 410, 429, 501, 503, 507}  # shown as a page in a browser
 
 STATUS_KINDS = {
     400: "invalid-json",  # raised by FastAPI for a body that it could not parse

@@ -14,9 +14,9 @@ from app.rooms.csv_file import csv_of
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
 from app.rooms.rooms import TRIES, Rooms
-from app.rooms.tally import check, tally
+from app.rooms.tally import MAX_BYTES, check, tally
 from app.schemas.rooms import ROUNDING, Entry, Stage, Truth
-from model.errors import InputError
+from model.errors import Excess, InputError
 
 COLUMNS = ("question", "kind", "link", "vote", "member", "nickname", "seconds", "answer")
 
@@ -50,9 +50,22 @@ async def ask(
             asked=n, question=Question(n=n, entry=entry, ask=about, nicknames=nicknames)
         )
 
+    hub = await rooms.owned(code, key)
+    await hub.refresh()
+    await _note(rooms, hub, hub.room.asked + 1, {**about, "entry": entry})
     room = await rooms.change(code, key, make)
-    await rooms.bus.write(code, "asked", str(room.asked), orjson.dumps({**about, "entry": entry}))
+    if room.asked > hub.room.asked + 1:  # another question came between
+        await _note(rooms, hub, room.asked, {**about, "entry": entry})
     return room
+
+
+async def _note(rooms: Rooms, hub: Hub, n: int, asked: dict[str, Any]) -> None:
+    """Store what a question is about. Raises a ProblemError beyond the limits of the room."""
+    if n > rooms.limits.questions:
+        most = rooms.limits.questions
+        detail = f"a room can be asked at most {most} questions"
+        raise ProblemError(409, "too-many-questions", detail, excess=Excess(most, "questions"))
+    await rooms.store(hub, "asked", str(n), orjson.dumps(asked), document=None)
 
 
 async def proceed(
@@ -103,11 +116,13 @@ async def answer(
     n: int,
     given: Sequence[str],
     nickname: str | None = None,
+    address: str = "",
 ) -> None:
     """Store a member's answer to question `n`, instead of an earlier one in the same vote.
 
-    Raises InputError for an answer of another form and for a nickname that is not asked for, a 409
-    ProblemError if the room is not asked this question now.
+    Raises InputError for an answer of another form or size and for a nickname that is not asked
+    for, a 409 ProblemError if the room is not asked this question now, a 507 one if the address has
+    its share of the room's bytes.
     """
     for _ in range(TRIES):
         document, question, seq = hub.document, hub.room.question, hub.room.seq
@@ -115,8 +130,14 @@ async def answer(
             _check(question, given, nickname)
             told = {"answer": list(given), "at": time.time(), "nickname": nickname}
             value = orjson.dumps(told)
-            part = _part(n, question.stage)
-            if await rooms.bus.put(hub.code, document, part, member, value):
+            if len(value) > MAX_BYTES:
+                detail = f"answer takes {len(value)} bytes; at most {MAX_BYTES} are allowed"
+                raise InputError(
+                    "too-long", "answer", detail, Excess(MAX_BYTES, "bytes", len(value))
+                )
+            if await rooms.store(
+                hub, _part(n, question.stage), member, value, address, document=document
+            ):
                 return
         await hub.refresh()
         if hub.room.seq == seq:
@@ -141,11 +162,11 @@ async def given(rooms: Rooms, hub: Hub, n: int) -> list[Given]:
 async def remove(rooms: Rooms, hub: Hub, n: int, identity: str) -> bool:
     """Remove a member's answers to a question; return whether there was one."""
     found = False
-    for vote in VOTES:
-        for member in await rooms.bus.fields(hub.code, _part(n, vote)):
-            if identity_of(n, member) == identity:
-                await rooms.bus.remove(hub.code, _part(n, vote), member)
-                found = True
+    for part in parts_of(n):
+        members = await rooms.bus.fields(hub.code, part)
+        gone = [member for member in members if identity_of(n, member) == identity]
+        await rooms.bus.remove(hub.code, part, gone)
+        found |= bool(gone)
     return found
 
 
@@ -192,6 +213,11 @@ async def _answers(rooms: Rooms, code: str, n: int, vote: str) -> list[Given]:
 def identity_of(n: int, member: str) -> str:
     """Return what identifies a member within question `n`, and nowhere else."""
     return hashlib.sha256(f"{n} {member}".encode()).hexdigest()[:12]
+
+
+def parts_of(n: int) -> tuple[str, ...]:
+    """Return where the answers to question `n` are, of all votes."""
+    return tuple(_part(n, vote) for vote in VOTES)
 
 
 def _part(n: int, vote: str) -> str:

@@ -1,33 +1,47 @@
 """Where rooms are stored, and how servers learn of their changes.
 
 A room is a document and some tables (`part`) of fields, which all expire together. `replace` is a
-compare-and-set, so that two writers cannot overwrite each other; `put` also requires the present
+compare-and-set, so that two writers cannot overwrite each other; `put` can also require the present
 document, so that nothing is stored in a room that has changed or ended.
+
+A field has a holder: the digest of the address that stored it. Of rooms, of the fields of a part
+and of the bytes of a room, one holder may have half of what the others leave free
+(`app.http.fair_shares`). What a server stores itself has the holder "", which may have all of it.
 """
 
 import asyncio
 import time
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
+
+from app.http.fair_shares import fair_share
 
 IDLE_SECONDS = 5.0
 SWEEP_SECONDS = 60.0  # between two deletions of what has expired
+ROOM_BYTES = 16_000_000  # of the fields of a room
+Limited = Literal["rooms", "fields", "bytes"]
 
 
 class FullError(Exception):
-    """There are as many rooms as allowed."""
+    """A holder has its share of `limited`: it has `mine`, and all others have `others`."""
+
+    def __init__(self, limited: Limited, mine: int, others: int) -> None:
+        super().__init__(f"no {limited} are free")
+        self.limited, self.mine, self.others = limited, mine, others
 
 
 class Bus(Protocol):
     """Storage and notification. All methods raise StorageError if the storage fails."""
 
-    async def create(self, code: str, document: bytes, seconds: float, most: int) -> bool:
+    async def create(
+        self, code: str, document: bytes, seconds: float, most: int, holder: str = ""
+    ) -> bool:
         """Store a new room; return False if the code is in use.
 
-        Raises FullError if there are `most` rooms.
+        Raises FullError if the holder has its share of `most` rooms.
         """
 
     async def read(self, code: str) -> bytes | None:
@@ -36,23 +50,43 @@ class Bus(Protocol):
     async def replace(self, code: str, old: bytes, new: bytes, seconds: float) -> bool:
         """Replace the document if it is `old`, renew its life and tell listeners."""
 
-    async def put(self, code: str, document: bytes, part: str, name: str, value: bytes) -> bool:
-        """Set a field if the room's document is this one."""
+    async def put(
+        self,
+        code: str,
+        part: str,
+        name: str,
+        value: bytes,
+        *,
+        holder: str = "",
+        document: bytes | None = None,
+    ) -> bool:
+        """Set a field; return False if there is no such room or its document is another one.
+
+        Raises FullError if the holder has its share of the room's bytes.
+        """
+
+    async def admit(
+        self, code: str, part: str, name: str, value: bytes, most: int, holder: str = ""
+    ) -> bool:
+        """Add a field, or leave one that exists as it is; return False if there is no such room.
+
+        Raises what `put` raises, and FullError if the holder has its share of `most` fields.
+        """
 
     async def write(self, code: str, part: str, name: str, value: bytes) -> bool:
-        """Set a field of a room that exists, whatever its document."""
-
-    async def admit(self, code: str, part: str, name: str, value: bytes, most: int) -> bool:
-        """Set a field of a room that exists, unless it is new and the part has `most` fields."""
+        """Set a field of the server's own, which is not counted; False if there is no such room."""
 
     async def fields(self, code: str, part: str) -> dict[str, bytes]:
         """Return all fields of a part."""
 
+    async def holders(self, code: str, part: str) -> dict[str, str]:
+        """Return the holder of each field of a part."""
+
     async def count(self, code: str, part: str) -> int:
         """Return the number of fields of a part."""
 
-    async def remove(self, code: str, part: str, name: str) -> None:
-        """Remove a field."""
+    async def remove(self, code: str, part: str, names: Iterable[str]) -> None:
+        """Remove fields; what they took is free again."""
 
     def listen(self, code: str) -> AbstractAsyncContextManager[AsyncIterator[bytes | None]]:
         """Listen to new documents of a room; None after `IDLE_SECONDS` without one.
@@ -64,29 +98,57 @@ class Bus(Protocol):
         """Disconnect."""
 
 
+def share_of(holder: str, most: int, others: int) -> int:
+    """Return how much of `most` a holder may have while the others have `others`."""
+    return fair_share(most, others) if holder else max(0, most - others)
+
+
+@dataclass(frozen=True)
+class _Field:
+    value: bytes
+    holder: str = ""
+    size: int = 0  # that is counted
+
+
 @dataclass
 class _Kept:
     document: bytes
     until: float
-    parts: dict[str, dict[str, bytes]] = field(default_factory=lambda: defaultdict(dict))
+    holder: str
+    parts: dict[str, dict[str, _Field]] = field(default_factory=lambda: defaultdict(dict))
+    held: Counter[str] = field(default_factory=Counter)  # bytes by holder
+
+    def set(self, part: str, name: str, new: _Field) -> None:
+        """Set a field, and count its bytes instead of those of an earlier one."""
+        self.drop(part, name)
+        self.parts[part][name] = new
+        self.held[new.holder] += new.size
+
+    def drop(self, part: str, name: str) -> None:
+        """Remove a field, if it is there."""
+        if gone := self.parts[part].pop(name, None):
+            self.held[gone.holder] -= gone.size
 
 
 class MemoryBus:
     """The rooms of a single server."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(
+        self, room_bytes: int = ROOM_BYTES, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._bytes, self._clock = room_bytes, clock
         self._rooms: dict[str, _Kept] = {}
         self._listeners: dict[str, set[asyncio.Queue[bytes]]] = defaultdict(set)
         self._sweeping: asyncio.TimerHandle | None = None
 
-    async def create(self, code: str, document: bytes, seconds: float, most: int) -> bool:
+    async def create(
+        self, code: str, document: bytes, seconds: float, most: int, holder: str = ""
+    ) -> bool:
         self._sweep()
-        if len(self._rooms) >= most:
-            raise FullError
+        _check("rooms", (kept.holder for kept in self._rooms.values()), holder, most)
         if code in self._rooms:
             return False
-        self._rooms[code] = _Kept(document, self._clock() + seconds)
+        self._rooms[code] = _Kept(document, self._clock() + seconds, holder)
         return True
 
     async def read(self, code: str) -> bytes | None:
@@ -104,38 +166,61 @@ class MemoryBus:
             queue.put_nowait(new)
         return True
 
-    async def put(self, code: str, document: bytes, part: str, name: str, value: bytes) -> bool:
+    async def put(
+        self,
+        code: str,
+        part: str,
+        name: str,
+        value: bytes,
+        *,
+        holder: str = "",
+        document: bytes | None = None,
+    ) -> bool:
         kept = self._find(code)
-        if kept is None or kept.document != document:
+        if kept is None or document not in (None, kept.document):
             return False
-        kept.parts[part][name] = value
+        new, before = _Field(value, holder, len(name) + len(value)), kept.parts[part].get(name)
+        held = Counter(kept.held)
+        if before:
+            held[before.holder] -= before.size
+        mine, others = held[holder], held.total() - held[holder]
+        grows = mine + new.size > kept.held[holder]
+        if grows and mine + new.size > share_of(holder, self._bytes, others):
+            raise FullError("bytes", mine, others)
+        kept.set(part, name, new)
         return True
+
+    async def admit(
+        self, code: str, part: str, name: str, value: bytes, most: int, holder: str = ""
+    ) -> bool:
+        kept = self._find(code)
+        if kept is None:
+            return False
+        if name in kept.parts[part]:
+            return True
+        _check("fields", (one.holder for one in kept.parts[part].values()), holder, most)
+        return await self.put(code, part, name, value, holder=holder)
 
     async def write(self, code: str, part: str, name: str, value: bytes) -> bool:
         kept = self._find(code)
         if kept:
-            kept.parts[part][name] = value
+            kept.set(part, name, _Field(value))
         return kept is not None
 
-    async def admit(self, code: str, part: str, name: str, value: bytes, most: int) -> bool:
-        kept = self._find(code)
-        if kept is None or (name not in kept.parts[part] and len(kept.parts[part]) >= most):
-            return False
-        kept.parts[part][name] = value
-        return True
-
     async def fields(self, code: str, part: str) -> dict[str, bytes]:
-        kept = self._find(code)
-        return dict(kept.parts.get(part, {})) if kept else {}
+        return {name: one.value for name, one in self._part(code, part).items()}
+
+    async def holders(self, code: str, part: str) -> dict[str, str]:
+        return {name: one.holder for name, one in self._part(code, part).items()}
 
     async def count(self, code: str, part: str) -> int:
-        kept = self._find(code)
-        return len(kept.parts.get(part, {})) if kept else 0
+        return len(self._part(code, part))
 
-    async def remove(self, code: str, part: str, name: str) -> None:
+    async def remove(self, code: str, part: str, names: Iterable[str]) -> None:
         kept = self._find(code)
         if kept:
-            kept.parts[part].pop(name, None)
+            for name in names:
+                kept.drop(part, name)
 
     @asynccontextmanager
     async def listen(self, code: str) -> AsyncIterator[AsyncIterator[bytes | None]]:
@@ -163,6 +248,18 @@ class MemoryBus:
     def _find(self, code: str) -> _Kept | None:
         kept = self._rooms.get(code)
         return kept if kept and kept.until > self._clock() else None
+
+    def _part(self, code: str, part: str) -> dict[str, _Field]:
+        kept = self._find(code)
+        return kept.parts.get(part, {}) if kept else {}
+
+
+def _check(limited: Limited, holders: Iterable[str], holder: str, most: int) -> None:
+    """Raise FullError if a holder has its share of what these holders have one each of."""
+    counts = Counter(holders)
+    mine, others = counts[holder], counts.total() - counts[holder]
+    if mine + 1 > share_of(holder, most, others):
+        raise FullError(limited, mine, others)
 
 
 async def _documents(queue: "asyncio.Queue[bytes]") -> AsyncIterator[bytes | None]:

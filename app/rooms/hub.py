@@ -1,10 +1,14 @@
 """A room as one server sees it: its newest document, and the members that this server serves."""
 
 import asyncio
+import hashlib
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+
+import orjson
 
 from app.rooms.bus import Bus
 from app.rooms.room import Counts, Room
@@ -14,6 +18,7 @@ AGAIN_SECONDS = 1.0  # before listening again after a failure of the bus
 PING_SECONDS, PING = 15.0, b": ping\n\n"
 STOP_SECONDS = 0.2
 ABSENT_SECONDS = 10.0  # between two polls of a member that is still there
+LEFT_SECONDS = 600.0  # after which a member has left, and its place is free for others
 
 
 @dataclass
@@ -37,13 +42,21 @@ class Hub:
         self.document = document
         self.room = Room.load(document)
         self.event = self._event()
+        self.known: set[str] = set()  # members that have a place, of those that came to this server
+        self.screens: Counter[str] = Counter()  # streams without a member, by their holder
+        self.closing = False  # whether the server is told to stop
         self._bus = bus
         self._ended = ended
         self._changed = asyncio.Event()
         self._members: dict[str, _Member] = {}
-        self.closing = False  # whether the server is told to stop
-        self.watchers = 0  # streams without a member: projectors, and the teacher's page
+        self._seen: dict[str, float] = {}  # when each member was last here, by the clock
+        self._removals = self.room.removals  # that this server has carried out
         self._feeding: asyncio.Task[None] | None = None
+
+    def holder(self, address: str) -> str:
+        """Return what stands for an address in this room, and in no other; "" for none."""
+        text = f"{self.room.key} {address}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16] if address else ""
 
     def learn(self, document: bytes | None) -> None:
         """Take over a document if it is newer; None means that the room has ended."""
@@ -65,14 +78,31 @@ class Hub:
         self._changed = asyncio.Event()
 
     async def refresh(self) -> None:
-        """Read the document from the bus. Raises StorageError."""
+        """Read the document from the bus, and who was removed. Raises StorageError."""
         self.learn(await self._bus.read(self.code))
+        await self.carry_out_removals()
 
-    async def after(self, seq: int, seconds: float) -> bool:
-        """Wait until the document is newer than `seq`; return whether it is."""
+    async def carry_out_removals(self) -> None:
+        """Forget the members that were removed since the last time; their streams end."""
+        if (removals := self.room.removals) != self._removals:
+            self.known &= {*await self._bus.fields(self.code, "members")}
+            self._removals = removals
+            self.wake()
+
+    def removed(self, member: str | None) -> bool:
+        """Return whether a member has no place, or no longer; a screen needs none."""
+        return member is not None and member not in self.known
+
+    async def after(self, seq: int, seconds: float, member: str | None = None) -> bool:
+        """Wait until the document is newer than `seq`, or the member is removed.
+
+        Return whether it is newer.
+        """
         try:
             async with asyncio.timeout(seconds):
-                while self.room.seq <= seq and not self.room.over and not self.closing:
+                while self.room.seq <= seq and not (self.room.over or self.closing):
+                    if self.removed(member):
+                        break
                     await self._changed.wait()
         except TimeoutError:
             pass
@@ -82,12 +112,15 @@ class Hub:
         """Yield server-sent events: the present document, then the newest after each change.
 
         A slow reader skips the documents in between; without a change, comments show that the
-        stream is alive. Ends with the room. A member is in step once its connection has taken the
-        newest document.
+        stream is alive. Ends with the room, or when the member is removed. A member is in step once
+        its connection has taken the newest document.
         """
         seq = 0
         while True:
-            if await self.after(seq, PING_SECONDS):
+            changed = await self.after(seq, PING_SECONDS, member)
+            if self.removed(member):
+                return
+            if changed:
                 seq = self.room.seq
                 yield self.event
                 self.sent(member, seq)
@@ -97,14 +130,14 @@ class Hub:
                 yield PING
 
     @contextmanager
-    def present(self, member: str | None, exploring: bool) -> Iterator[None]:
+    def present(self, member: str | None, exploring: bool, holder: str = "") -> Iterator[None]:
         """Count a member as present; None is a screen, which is no member."""
         if member is None:
-            self.watchers += 1
+            self.screens[holder] += 1
             try:
                 yield
             finally:
-                self.watchers -= 1
+                self.screens[holder] -= 1
             return
         one = self._members.setdefault(member, _Member())
         one.streams += 1
@@ -114,6 +147,7 @@ class Hub:
         finally:
             one.streams -= 1
             one.left = time.monotonic()
+            self._seen[member] = time.time()
 
     def sent(self, member: str | None, seq: int) -> None:
         """Note that a member, if it is present, has the document of this number."""
@@ -134,6 +168,22 @@ class Hub:
             seq=self.room.seq,
             at=time.time(),
         )
+
+    def admit(self, member: str) -> None:
+        """Note that a member has a place."""
+        self.known.add(member)
+        self._seen[member] = time.time()
+
+    def seen(self) -> dict[str, float]:
+        """Return when each member was last here, of those who are here or left lately.
+
+        Others must be admitted again, since someone else may have their place by then.
+        """
+        now = time.time()
+        self._seen |= dict.fromkeys((n for n, one in self._members.items() if one.streams), now)
+        self._seen = {n: at for n, at in self._seen.items() if now - at < LEFT_SECONDS}
+        self.known &= self._seen.keys()
+        return self._seen
 
     def feed(self, server: str) -> None:
         """Start to follow the bus, until the room ends; does nothing if already started."""
@@ -161,16 +211,18 @@ class Hub:
             async for document in documents:
                 if document:
                     self.learn(document)
+                    await self.carry_out_removals()
                 else:
-                    await self._idle(server)
+                    await self._tell(server)
                 if self.room.over:
                     return
 
-    async def _idle(self, server: str) -> None:
+    async def _tell(self, server: str) -> None:
         """Read the document in case a message was lost, and tell the other servers who is here."""
         await self.refresh()
         counts = self.counts().model_dump_json().encode()
         await self._bus.write(self.code, "servers", server, counts)
+        await self._bus.write(self.code, "seen", server, orjson.dumps(self.seen()))
 
     def _event(self) -> bytes:
         """Return the server-sent event of the document, encoded once for all members."""

@@ -50,6 +50,8 @@ class Room(BaseModel):
     key: str
     driver: str | None = None
     driving: bool = False  # whether the driver has presented: until then, the teacher does
+    closed: bool = False  # to newcomers
+    removals: int = 0  # how often members were removed
     created: float
     over: bool = False
 
@@ -63,7 +65,9 @@ class Room(BaseModel):
 
     def seen(self) -> RoomReply:
         """Return what members see."""
-        document = self.model_dump(exclude={"key", "driver", "driving", "asked", "created"})
+        document = self.model_dump(
+            exclude={"key", "driver", "driving", "asked", "created", "removals"}
+        )
         if self.question and self.question.stage != "revealed":
             document["question"]["ask"].pop("value", None)
         return RoomReply(**document, handed=self.driving)

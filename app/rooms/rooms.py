@@ -3,15 +3,17 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 
 import orjson
 
+from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
-from app.rooms.bus import Bus, FullError
+from app.rooms.bus import ROOM_BYTES, Bus, FullError
 from app.rooms.codes import hashed, is_code, new_code, new_key, opens
-from app.rooms.hub import Hub
+from app.rooms.hub import LEFT_SECONDS, Hub
 from app.rooms.room import Counts, Room
 from model.errors import Excess
 
@@ -30,6 +32,8 @@ class RoomLimits:
     members: int
     seconds: float  # without a change
     changes: int  # per second
+    questions: int = 200
+    bytes: int = ROOM_BYTES  # that the bus counts
 
 
 class Rooms:
@@ -39,15 +43,15 @@ class Rooms:
         self.bus = bus
         self.limits = limits
         self._hubs: dict[str, Hub] = {}
-        self._known: dict[str, set[str]] = {}
         self._changes: dict[str, list[float]] = {}
         self._server = token_hex(4)
         self._closing = False
 
-    async def create(self, link: str) -> tuple[str, str, Room]:
+    async def create(self, link: str, holder: str = "") -> tuple[str, str, Room]:
         """Open a room; return its code, its key and its document.
 
-        Raises a 503 ProblemError if there are as many rooms as allowed.
+        `holder` stands for the address that opens it. Raises a 503 ProblemError if there are as
+        many rooms as allowed, or if the holder has its share of them.
         """
         key = new_key()
         room = Room(link=link, key=hashed(key), created=time.time())
@@ -55,9 +59,11 @@ class Rooms:
         for _ in range(TRIES):
             code = new_code()
             try:
-                made = await self.bus.create(code, document, self.limits.seconds, self.limits.rooms)
-            except FullError:
-                detail = f"this server has {self.limits.rooms} rooms, the most that it allows"
+                made = await self.bus.create(
+                    code, document, self.limits.seconds, self.limits.rooms, holder
+                )
+            except FullError as full:
+                detail = _refusal(full, self.limits.rooms, "rooms")
                 headers = {"Retry-After": "60"}
                 raise ProblemError(503, "rooms-full", detail, headers=headers) from None
             if made:
@@ -81,32 +87,93 @@ class Rooms:
         hub.feed(self._server)
         return hub
 
-    async def join(self, code: str, member: str | None) -> Hub:
+    async def join(self, code: str, member: str | None, address: str = "") -> Hub:
         """Return a room's hub for a member, who becomes known to the room.
 
-        Raises a 404 ProblemError if there is no such room, a 409 one if it is full.
+        Raises a 404 ProblemError if there is no such room, a 409 one if it is full, if the address
+        has its share of it, or if it is closed to newcomers.
         """
         hub = await self.hub(code)
         await hub.refresh()  # the member may have seen a newer document on another server
         if hub.room.over:
             raise unknown_room()
-        known = self._known.setdefault(code, set())
         if member is None:
-            if hub.watchers >= SCREENS:
-                raise _room_full(SCREENS, "screens")
-        elif member not in known:
-            now = str(round(time.time())).encode()
-            if not await self.bus.admit(code, "members", member, now, self.limits.members):
-                await hub.refresh()
-                if hub.room.over:
-                    raise unknown_room()
-                raise _room_full(self.limits.members, "members")
-            known.add(member)
+            if why := Shared(SCREENS, "screens").refusal(
+                hub.screens.elements(), hub.holder(address)
+            ):
+                raise _room_full(why, SCREENS, "screens")
+        elif member not in hub.known:
+            await self._admit(hub, member, hub.holder(address))
+            hub.admit(member)
         return hub
+
+    async def _admit(self, hub: Hub, member: str, holder: str) -> None:
+        """Give a member a place, unless it has one. Raises what `join` raises."""
+        most = 0 if hub.room.closed else self.limits.members
+        try:
+            admitted = await self._enter(hub, member, most, holder)
+        except FullError as full:
+            if hub.room.closed:
+                detail = "the room is closed to newcomers"
+                raise ProblemError(409, "room-closed", detail) from None
+            if full.limited == "bytes":
+                raise _no_space(full, self.limits.bytes) from None
+            why = _refusal(full, most, "members")
+            raise _room_full(why, most, "members") from None
+        if not admitted:
+            await hub.refresh()
+            raise unknown_room()
+
+    async def _enter(self, hub: Hub, member: str, most: int, holder: str) -> bool:
+        """Give a member a place, if need be that of one who has left. Raises FullError."""
+        now = f"{time.time():.3f}".encode()
+        try:
+            return await self.bus.admit(hub.code, "members", member, now, most, holder)
+        except FullError:
+            gone = [] if hub.room.closed else await self._left(hub)
+            if not gone:
+                raise
+            await self.bus.remove(hub.code, "members", gone)
+            return await self.bus.admit(hub.code, "members", member, now, most, holder)
+
+    async def _left(self, hub: Hub) -> list[str]:
+        """Return the members that no server has seen for a while."""
+        seen = await self.seen(hub)
+        oldest = time.time() - LEFT_SECONDS
+        joined = await self.bus.fields(hub.code, "members")
+        return [name for name, at in joined.items() if max(float(at), seen.get(name, 0)) < oldest]
+
+    async def seen(self, hub: Hub) -> dict[str, float]:
+        """Return when each member was last here, as all servers know."""
+        told = [orjson.loads(one) for one in (await self.bus.fields(hub.code, "seen")).values()]
+        times: dict[str, float] = {}
+        for each in (*told, hub.seen()):
+            times |= {name: max(at, times.get(name, 0)) for name, at in each.items()}
+        return times
 
     def knows(self, code: str, member: str | None) -> bool:
         """Return whether this server has seen the member in the room."""
-        return member is not None and member in self._known.get(code, ())
+        return code in self._hubs and member in self._hubs[code].known
+
+    async def store(
+        self,
+        hub: Hub,
+        part: str,
+        name: str,
+        value: bytes,
+        address: str = "",
+        *,
+        document: bytes | None,
+    ) -> bool:
+        """Store something in a room; False if it has gone, or has another document than this.
+
+        Raises a 507 ProblemError if the address has its share of the room's bytes.
+        """
+        holder = hub.holder(address)
+        try:
+            return await self.bus.put(hub.code, part, name, value, holder=holder, document=document)
+        except FullError as full:
+            raise _no_space(full, self.limits.bytes) from None
 
     async def change(
         self, code: str, key: str, make: Callable[[Room], Room], *, drivers: bool = False
@@ -180,7 +247,8 @@ class Rooms:
 
     async def _note(self, code: str, room: Room) -> None:
         value = orjson.dumps({"seq": room.seq, "at": time.time(), "link": room.link})
-        await self.bus.admit(code, "record", str(room.seq), value, MAX_RECORD)
+        with suppress(FullError):  # the record has a gap, and the lesson goes on
+            await self.bus.admit(code, "record", str(room.seq), value, MAX_RECORD)
 
     def _pace(self, code: str) -> None:
         """Count a change. Raises a 429 ProblemError beyond the limit."""
@@ -194,7 +262,7 @@ class Rooms:
 
     def _forget(self, code: str) -> None:
         """Keep nothing of a room that has ended: who knew it, and what it showed."""
-        for kept in (self._hubs, self._known, self._changes):
+        for kept in (self._hubs, self._changes):
             kept.pop(code, None)
 
 
@@ -210,6 +278,15 @@ def check_key(room: Room, key: str, *, drivers: bool) -> None:
         raise ProblemError(403, "wrong-room-key", "the key does not match the room")
 
 
-def _room_full(most: int, unit: str) -> ProblemError:
-    detail = f"a room may have at most {most} {unit}"
-    return ProblemError(409, "room-full", detail, excess=Excess(most, unit))
+def _refusal(full: FullError, most: int, unit: str) -> str:
+    why = Shared(most, unit).refusal_of(full.mine, full.others)
+    return why or f"of at most {most} {unit}, {full.mine + full.others} are in use"
+
+
+def _room_full(why: str, most: int, unit: str) -> ProblemError:
+    return ProblemError(409, "room-full", why, excess=Excess(most, unit))
+
+
+def _no_space(full: FullError, most: int) -> ProblemError:
+    detail = _refusal(full, most, "bytes of a room")
+    return ProblemError(507, "room-out-of-space", detail, excess=Excess(most, "bytes"))

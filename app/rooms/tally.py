@@ -1,19 +1,22 @@
 """What a class answered, summed up.
 
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
-field, or the shares of a whole.
+field, or the shares of a whole. Its numbers are bounded (`app.schemas.fields.FAR`), so that no sum
+of them overflows; what is sent to every member is bounded as well.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Collection, Sequence
+from math import fsum
 
+from app.schemas.fields import FAR
 from app.schemas.rooms import Entry, Results, Truth
 
 Answer = Sequence[str]
 
 MAX_ROWS, MAX_NUMBERS = 40, 2_000  # of a vote that are sent to every member
-MAX_GIVEN = 24  # different numbers of a vote
+MAX_GIVEN = 20  # different choices or numbers of a vote; of the others, their number is sent
+MAX_BYTES = 64_000  # of an answer to a room, and of the answers of one member to an assignment
 DIGITS = 3
 
 
@@ -27,7 +30,7 @@ def check(entry: Entry, answer: Answer) -> bool:
         numbers = [float(one) for one in answer]
     except ValueError:
         return False
-    if not numbers or not all(map(isfinite, numbers)):
+    if not numbers or not all(-FAR <= number <= FAR for number in numbers):  # NaN is not within
         return False
     return entry == "numbers" or (min(numbers) >= 0 and sum(numbers) > 0)
 
@@ -36,17 +39,24 @@ def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Resul
     """Sum up the answers of a vote, each of which `check` accepts."""
     if entry in ("choice", "text"):
         chosen = Counter(one for (one,) in answers) if entry == "choice" else Counter[str]()
-        right = sum(chosen[one] for one in set(truth.right)) if truth and truth.right else None
-        return Results(count=len(answers), chosen=dict(chosen), mean=[], right=right, distance=None)
+        known = set(truth.right) if truth else set[str]()
+        frequent, others = _frequent(chosen, known)
+        right = sum(chosen[one] for one in known) if known else None
+        return Results(
+            count=len(answers), chosen=frequent, others=others, mean=[], right=right, distance=None
+        )
     rows = [[float(one) for one in answer] for answer in answers]
     if entry == "shares":
         rows = [[one / sum(row) for one in row] for row in rows]
     truths = truth.numbers if truth else []
     if truths:
         rows = [row for row in rows if len(row) == len(truths)]
+    numbers = [f"{row[0]:.6g}" for row in rows if entry == "numbers" and len(row) == 1]
+    given, others = _frequent(Counter(numbers))
     return Results(
         count=len(answers),
-        chosen=_given(rows) if entry == "numbers" else {},
+        chosen=given,
+        others=others,
         mean=_mean(rows),
         right=_right(entry, rows, truth) if truth and truths else None,
         distance=_mean_distance(rows, truths) if entry == "shares" and truths and rows else None,
@@ -54,16 +64,20 @@ def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Resul
     )
 
 
-def _given(rows: Sequence[Sequence[float]]) -> dict[str, int]:
-    """Return how often each number was given, where one was asked for; the most frequent ones."""
-    given = Counter(f"{row[0]:.6g}" for row in rows if len(row) == 1)
-    return dict(given.most_common(MAX_GIVEN))
+def _frequent(given: Counter[str], always: Collection[str] = ()) -> tuple[dict[str, int], int]:
+    """Return how often the most frequent answers were given, and how many answers are others.
+
+    Those of `always` that were given are among the former, so that the right one is not left out.
+    """
+    first = {one: given[one] for one in always if given[one]}
+    first |= dict(given.most_common(MAX_GIVEN))
+    return first, given.total() - sum(first.values())
 
 
 def _mean(rows: Sequence[Sequence[float]]) -> list[float]:
     length = max(map(len, rows), default=0)
     whole = [row for row in rows if len(row) == length]
-    return [sum(column) / len(whole) for column in zip(*whole, strict=True)]
+    return [fsum(column) / len(whole) for column in zip(*whole, strict=True)]
 
 
 def _right(entry: Entry, rows: Sequence[Sequence[float]], truth: Truth) -> int:

@@ -18,9 +18,13 @@ from app.schemas.rooms import (
     AnswerRequest,
     AnswersReply,
     ClassReply,
+    MembersReply,
     QuestionRequest,
     RecordReply,
+    RemovalReply,
+    RemovalRequest,
     RoomCreated,
+    RoomPatch,
     RoomReply,
     RoomRequest,
     RoomState,
@@ -53,8 +57,9 @@ BODY = {
     "_413": "The body is too large.",
     "_415": "The body is not sent as JSON.",
 }
+SPACE = {"_507": "The room has no space left."}
 OWNED = {"_403": "The key does not match.", **TRIED}
-JOINED = {"_409": "The room is full.", **TRIED}
+JOINED = {"_409": "The room is full, or closed to newcomers.", **TRIED, **SPACE}
 
 
 def _key(
@@ -129,6 +134,7 @@ async def present_state(
 
 @router.get("/{code}/state", summary="Read the state of a room", responses=problems(**JOINED))
 async def room_state(
+    request: Request,
     response: Response,
     hub: Joined,
     member: Member = None,
@@ -140,7 +146,7 @@ async def room_state(
 ) -> RoomReply:
     """Return the present state; with `since`, once there is a newer one or after some time."""
     response.headers["Cache-Control"] = "no-store"
-    room = await answers.poll(hub, since, member, exploring)
+    room = await answers.poll(request, hub, since, member, exploring)
     return room.seen()
 
 
@@ -150,13 +156,15 @@ async def room_state(
     response_class=Response,
     responses=STREAM | problems(**JOINED),
 )
-async def room_events(hub: Joined, member: Member = None, exploring: Exploring = False) -> Response:
+async def room_events(
+    request: Request, hub: Joined, member: Member = None, exploring: Exploring = False
+) -> Response:
     """Stream the present state at once, then the newest state after each change, until the end.
 
     The data of an event is the reply of `GET /api/rooms/{code}/state`. A slow reader gets the
     newest state and never a backlog.
     """
-    events = answers.events(hub, member, exploring)
+    events = answers.events(request, hub, member, exploring)
     return EventSourceResponse(events, headers=HEADERS)
 
 
@@ -205,13 +213,45 @@ async def take_back(request: Request, services: Opened, code: Code, key: Key) ->
     await answers.take_back(request, services, code, key)
 
 
+@router.patch("/{code}", summary="Close a room to newcomers", responses=problems(**BODY, **OWNED))
+async def close_room(
+    request: Request, services: Opened, code: Code, key: Key, body: RoomPatch
+) -> RoomReply:
+    """Close the room to newcomers, or open it again: those who are in it come and go as before."""
+    room = await answers.close(request, services, code, key, body)
+    return room.seen()
+
+
+@router.get("/{code}/members", summary="List the members", responses=problems(**OWNED))
+async def room_members(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> MembersReply:
+    """Return the members without names: which came from the same address, and who is here."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.listed(request, services, code, key)
+
+
+@router.post("/{code}/removals", summary="Remove members", responses=problems(**BODY, **OWNED))
+async def remove_members(
+    request: Request, services: Opened, code: Code, key: Key, body: RemovalRequest
+) -> RemovalReply:
+    """Close the room to newcomers and remove members with all their answers."""
+    return await answers.remove_members(request, services, code, key, body)
+
+
 @router.delete("/{code}", status_code=204, summary="End a room", responses=problems(**OWNED))
 async def end_room(request: Request, services: Opened, code: Code, key: Key) -> None:
     """End the room for everyone, given its key."""
     await answers.end(request, services, code, key)
 
 
-@router.put("/{code}/question", summary="Ask a room", responses=problems(**BODY, **OWNED))
+@router.put(
+    "/{code}/question",
+    summary="Ask a room",
+    responses=problems(
+        **BODY, **OWNED, **SPACE, _409="The room has been asked as many questions as it can be."
+    ),
+)
 async def ask_room(
     request: Request, services: Opened, code: Code, key: Key, body: QuestionRequest
 ) -> RoomReply:
@@ -249,7 +289,9 @@ async def end_question(request: Request, services: Opened, code: Code, key: Key)
     "/{code}/answers",
     status_code=204,
     summary="Answer a question",
-    responses=problems(**BODY, **TRIED, _409="The room is full, or not asked this at present."),
+    responses=problems(
+        **{**BODY, **JOINED, "_409": "The room is full or closed, or not asked this at present."}
+    ),
 )
 async def answer_question(
     request: Request, services: Opened, code: Code, body: AnswerRequest

@@ -15,6 +15,9 @@ from app.engine.tensor_selection import ENTRY
 FAR = 1_000_000_000
 Whole = Annotated[int, Field(ge=-FAR, le=FAR), WithJsonSchema({"type": "integer"})]
 Count = Annotated[int, Field(ge=0, le=FAR), WithJsonSchema({"type": "integer", "minimum": 0})]
+# Sums and means of many such numbers are finite, so that what is computed from them can be stored.
+Number = Annotated[float, Field(ge=-FAR, le=FAR, allow_inf_nan=False)]
+Magnitude = Annotated[float, Field(ge=0, le=FAR, allow_inf_nan=False)]
 
 
 def _unicode(text: str) -> str:

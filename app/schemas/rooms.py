@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from app.schemas.fields import Count, Name, Strict, Text, shown_on_one_line
+from app.schemas.fields import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
 
 # A page of this server that can be presented, with its query and fragment. A second slash would
 # make it the address of another server.
@@ -55,8 +55,8 @@ class Truth(Strict):
     """The model's answer: ids of the right choices, or numbers."""
 
     right: list[Text] = Field(default=[], max_length=512)
-    numbers: list[float] = Field(default=[], max_length=512)
-    within: float = Field(default=ROUNDING, ge=0, description="How far a number may be off.")
+    numbers: list[Number] = Field(default=[], max_length=512)
+    within: Magnitude = Field(default=ROUNDING, description="How far a number may be off.")
 
 
 class Results(BaseModel):
@@ -64,8 +64,10 @@ class Results(BaseModel):
 
     count: int = Field(description="Number of answers.")
     chosen: dict[str, int] = Field(
-        description="Number of answers by choice, or by number where one is asked for."
+        description="Number of answers by choice, or by number where one is asked for: the twenty "
+        "most frequent ones, and the right ones."
     )
+    others: int = Field(default=0, description="Answers that are not among `chosen`.")
     mean: list[float] = Field(description="Mean number per field, or mean share.")
     right: int | None = Field(description="Right answers; of rows, those with the same maximum.")
     rows: list[list[float]] = Field(
@@ -91,11 +93,11 @@ class Asked(Strict):
     step: Annotated[Name | None, Optional] = None
     row: Annotated[Count | None, Optional] = None
     column: Annotated[Count | None, Optional] = None
-    value: Annotated[float | None, Optional] = Field(
+    value: Annotated[Number | None, Optional] = Field(
         default=None,
         description="The right number, if no model computes it; sent to nobody until revealed.",
     )
-    within: Annotated[Annotated[float, Field(ge=0)] | None, Optional] = None
+    within: Annotated[Magnitude | None, Optional] = None
     scene: Annotated[Name | None, Optional] = Field(
         default=None,
         description="The question of the presented lesson that this is: the page of a student who "
@@ -199,6 +201,7 @@ class RoomReply(BaseModel):
     pointer: Pointer | None = None
     question: QuestionReply | None = None
     handed: bool = Field(description="Whether someone presents from the driver's seat.")
+    closed: bool = Field(default=False, description="Whether the room is closed to newcomers.")
     over: bool = Field(description="Whether the room has ended.")
 
 
@@ -214,6 +217,47 @@ class ClassReply(BaseModel):
     )
     exploring: int = Field(description="Members that are present and explore on their own.")
     answered: int = Field(description="Answers in the present vote.")
+
+
+class RoomPatch(Strict):
+    """A change of who may come in."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"closed": True}]})
+
+    closed: bool = Field(description="Whether the room is closed to newcomers.")
+
+
+class MemberReply(BaseModel):
+    """A member, without its name; `id` is in no list of answers."""
+
+    id: str
+    network: int = Field(description="Members with the same number came from the same address.")
+    joined: float = Field(description="Unix time in seconds.")
+    here: bool = Field(description="Whether the member is connected.")
+    answered: bool = Field(description="Whether the member has answered the present question.")
+
+
+class MembersReply(BaseModel):
+    """The members of a room, the first to come first."""
+
+    closed: bool = Field(description="Whether the room is closed to newcomers.")
+    at: float = Field(description="The server's time, Unix time in seconds.")
+    network: int | None = Field(description="The network of this request; null: of no member.")
+    members: list[MemberReply]
+
+
+class RemovalRequest(Strict):
+    """Members to be removed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"members": ["0a1b2c3d4e5f"]}]})
+
+    members: list[Name] = Field(min_length=1, max_length=10_000, description="Their ids.")
+
+
+class RemovalReply(BaseModel):
+    """How many members were removed."""
+
+    removed: int
 
 
 class SeatReply(BaseModel):

@@ -18,7 +18,13 @@ class RoomSettings(Part):
         default=100, ge=0, description="Rooms at once, on all servers together; then 503."
     )
     max_room_members: int = Field(
-        default=600, ge=1, description="Members of a room, counted once each; then 409."
+        default=1_000, ge=1, description="Members of a room, counted once each; then 409."
+    )
+    max_room_questions: int = Field(
+        default=200, ge=1, description="Questions that one room can be asked; then 409."
+    )
+    max_room_bytes: int = Field(
+        default=16_000_000, ge=100_000, description="Bytes that one room keeps; then 507."
     )
     max_room_changes_per_second: int = Field(
         default=20, ge=1, description="Changes of one room per second; then 429."

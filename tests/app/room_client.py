@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -22,6 +23,16 @@ async def client(
     shutil.copy(empty_database, tmp_path)
     async with serving(rooms_url=rooms_url) as client:
         yield client
+
+
+@asynccontextmanager
+async def came_from(client: httpx.AsyncClient, address: str) -> AsyncIterator[httpx.AsyncClient]:
+    """Open a client of the same app at another address."""
+    transport = client._transport
+    assert isinstance(transport, httpx.ASGITransport)
+    other = httpx.ASGITransport(transport.app, client=(address, 1))
+    async with httpx.AsyncClient(transport=other, base_url=client.base_url) as made:
+        yield made
 
 
 async def opened(client: httpx.AsyncClient, link: str = LINK) -> tuple[str, dict[str, str]]:

@@ -54,6 +54,11 @@ class Connection:
                 if event.startswith(b"data: "):
                     self.seqs.append(json.loads(event[6:])["seq"])
 
+    @property
+    def ended(self) -> bool:
+        """Whether the server has ended the stream."""
+        return self._reading.done()
+
     async def close(self) -> None:
         """Break off, as a connection does whose phone is switched off."""
         self._reading.cancel()
@@ -144,6 +149,7 @@ class Comings(RuleBasedStateMachine):
         self.presence = Presence(self.clock.monotonic)
         self.connections: list[Connection] = []
         self.joined: set[str] = set()
+        self.closed = False  # to newcomers
         self.seen = dict.fromkeys(MEMBERS, 0)
 
     def run(self, work: Coroutine[Any, Any, Value]) -> Value:
@@ -153,10 +159,11 @@ class Comings(RuleBasedStateMachine):
     def join(self, server: int, member: str, exploring: bool) -> None:
         """A member connects, to whichever server; the first state is not older than a seen one."""
         rooms = self.servers[server]
-        if member not in self.joined and len(self.joined) == LIMITS.members:
+        full = len(self.joined) == LIMITS.members
+        if member not in self.joined and (full or self.closed):
             with pytest.raises(ProblemError) as refused:
                 self.run(rooms.join(self.code, member))
-            assert refused.value.kind == "room-full"
+            assert refused.value.kind == ("room-closed" if self.closed else "room-full")
             return
         hub = self.run(rooms.join(self.code, member))
         assert hub.room.seq == self.seq  # nothing acknowledged is missing
@@ -185,6 +192,16 @@ class Comings(RuleBasedStateMachine):
         self.connections.remove(one)
         self.presence.leave(self.servers[server]._server, one.member)
 
+    async def thrown_out(self, member: str, server: int) -> None:
+        """A member was removed by a server: its streams there have ended, others break off."""
+        await settle()
+        for one in [one for one in self.connections if one.member == member]:
+            [of] = [n for n in (0, 1) if one.hub in self.servers[n]._hubs.values()]
+            assert of != server or one.ended
+            await one.close()
+            self.connections.remove(one)
+            self.presence.leave(self.servers[of]._server, member)
+
     async def read(self) -> None:
         """Let everybody read; no state is older than the one before."""
         await settle()
@@ -212,7 +229,7 @@ class Comings(RuleBasedStateMachine):
         await self.read()
         name = rooms._server
         self.presence.told[name] = self.clock.monotonic(), self.presence.counted(name, hub.room.seq)
-        await hub._idle(name)
+        await hub._tell(name)
 
     @invariant()
     def the_class_is_counted(self) -> None:

@@ -6,8 +6,8 @@ import io
 import httpx
 import pytest
 
-from app.answers.assignments import MAX_BYTES
 from app.rooms.csv_file import MARK
+from app.rooms.tally import MAX_BYTES
 from app.schemas.assignments import MAX_QUESTIONS
 from app.schemas.rooms import MAX_NICKNAME
 from app.store.ids import KEY_LENGTH

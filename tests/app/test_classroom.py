@@ -9,7 +9,7 @@ import pytest
 from app.rooms.codes import CODE_LENGTH
 from app.store.ids import ALPHABET
 from tests.app.conftest import Serving
-from tests.app.room_client import LINK, STRANGER, opened
+from tests.app.room_client import LINK, STRANGER, came_from, opened
 from tests.app.room_client import client as client
 from tests.servers import PATIENCE
 
@@ -23,6 +23,7 @@ async def test_a_room_presents_what_its_owner_sends(client: httpx.AsyncClient) -
         "pointer": None,
         "question": None,
         "handed": False,
+        "closed": False,
         "over": False,
     }
     pointer = {"figure": "figure-2", "query": {"side": "target", "index": 2}, "key": None}
@@ -121,6 +122,9 @@ async def test_wrong_codes_are_counted_and_then_no_code_is_answered(
             reply = await client.get(path)
             assert reply.status_code == 429, path
             assert reply.json()["type"] == "urn:headlight:too-many-room-tries"
+        page = await client.get(f"/room/{code}", headers={"Accept": "text/html"})
+        assert page.status_code == 429
+        assert "<h1>Too many wrong codes</h1>" in page.text
         wrong = {"Authorization": "Bearer x"}
         assert (await client.get(f"{room}/class", headers=wrong)).status_code == 429
         # Those who are in the room, and its owner, go on.
@@ -129,14 +133,21 @@ async def test_wrong_codes_are_counted_and_then_no_code_is_answered(
 
 
 async def test_limits_of_rooms(serving: Serving, rooms_url: str | None) -> None:
-    limits = {"max_rooms": 2, "max_room_members": 2, "max_room_changes_per_second": 3}
-    async with serving(rooms_url=rooms_url, **limits) as client:
+    limits = {"max_rooms": 2, "max_room_members": 3, "max_room_changes_per_second": 3}
+    async with serving(rooms_url=rooms_url, **limits) as client, came_from(client, "b") as other:
         room, owner = await opened(client)
-        await opened(client)
-        full = await client.post("/api/rooms", json={"state": {"link": "/"}})
+        body = {"state": {"link": "/"}}
+        share = await client.post("/api/rooms", json=body)
+        assert (share.status_code, share.json()["type"]) == (503, "urn:headlight:rooms-full")
+        await opened(other)
+        full = await other.post("/api/rooms", json=body)
         assert (full.status_code, full.json()["type"]) == (503, "urn:headlight:rooms-full")
-        for member, status in (("a" * 8, 200), ("b" * 8, 200), ("c" * 8, 409), ("a" * 8, 200)):
-            reply = await client.get(f"{room}/state", params={"member": member})
+        assert full.json()["detail"] == "of at most 2 rooms, 2 are in use"
+        for reader, member, status in (
+            (client, "a", 200), (client, "b", 200), (client, "c", 409), (client, "a", 200),
+            (other, "d", 200), (other, "b", 200), (other, "e", 409),
+        ):  # fmt: skip
+            reply = await reader.get(f"{room}/state", params={"member": member * 8})
             assert reply.status_code == status, member
         for _ in range(4):  # a wrong key takes no change away from the owner
             reply = await client.put(f"{room}/state", json={"link": "/"}, headers=STRANGER)
@@ -147,6 +158,148 @@ async def test_limits_of_rooms(serving: Serving, rooms_url: str | None) -> None:
         ]
         assert [one.status_code for one in replies] == [200, 200, 200, 429]
         assert replies[3].headers["retry-after"] == "1"
+
+
+async def test_a_teacher_closes_a_flooded_room_and_removes_the_flood(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, owner = await opened(client)
+
+    async def comes(reader: httpx.AsyncClient, member: str) -> int:
+        return (await reader.get(f"{room}/state", params={"member": member})).status_code
+
+    async def listed() -> dict[str, Any]:
+        reply = await client.get(f"{room}/members", headers=owner)
+        assert reply.status_code == 200, reply.text
+        return reply.json()  # type: ignore[no-any-return]
+
+    asked = {"entry": "choice", "ask": {"kind": "looks", "link": ""}}
+    async with came_from(client, "192.0.2.1") as stranger, came_from(client, "192.0.2.2") as late:
+        assert [await comes(client, f"student-{n}") for n in range(3)] == [200] * 3
+        await client.put(f"{room}/question", json=asked, headers=owner)
+        for reader, name, count in ((client, "student", 2), (stranger, "invented", 20)):
+            for n in range(count):
+                body = {"member": f"{name}-{n}", "n": 1, "answer": [name]}
+                assert (await reader.post(f"{room}/answers", json=body)).status_code == 204
+        told = await listed()
+        assert (told["closed"], told["network"]) == (False, 1)
+        of = [one["network"] for one in told["members"]]
+        assert of == [1] * 3 + [2] * 20
+        assert [one["answered"] for one in told["members"]] == [True] * 2 + [False] + [True] * 20
+        flood = [one["id"] for one in told["members"] if one["network"] == 2]
+        sent = {"members": [*flood, "unknown"]}
+        done = await client.post(f"{room}/removals", json=sent, headers=owner)
+        assert done.json() == {"removed": 20}
+        assert [one["network"] for one in (await listed())["members"]] == [1] * 3
+        assert [await comes(stranger, f"invented-{n}") for n in (0, 99)] == [409] * 2
+        reply = await late.get(f"{room}/state", params={"member": "late-comer"})
+        assert (reply.status_code, reply.json()["type"]) == (409, "urn:headlight:room-closed")
+        body = {"member": "invented-0", "n": 1, "answer": ["x"]}
+        assert (await stranger.post(f"{room}/answers", json=body)).status_code == 409
+        # Those who were there go on.
+        assert await comes(client, "student-1") == 200
+        body = {"member": "student-2", "n": 1, "answer": ["student"]}
+        assert (await client.post(f"{room}/answers", json=body)).status_code == 204
+        shown = await client.patch(
+            f"{room}/question", json={"stage": "revealed", "truth": {}}, headers=owner
+        )
+        assert shown.json()["question"]["results"]["first"]["chosen"] == {"student": 3}
+        again = await client.patch(room, json={"closed": False}, headers=owner)
+        assert again.json()["closed"] is False
+        assert await comes(late, "late-comer") == 200
+        for method, path in (("GET", "members"), ("POST", "removals")):
+            body = {"members": flood} if method == "POST" else None  # type: ignore[assignment]
+            wrong = await client.request(method, f"{room}/{path}", json=body, headers=STRANGER)
+            assert wrong.json()["type"] == "urn:headlight:wrong-room-key"
+        assert (await client.patch(room, json={"closed": True})).status_code == 403
+
+
+async def test_a_class_behind_one_address_fits_and_places_of_those_who_left_are_free(
+    serving: Serving, rooms_url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(rooms_url=rooms_url, max_room_members=80) as client:
+        room, owner = await opened(client)
+
+        async def comes(n: int) -> int:
+            params = {"member": f"student-{n}"}
+            return (await client.get(f"{room}/state", params=params)).status_code
+
+        assert [await comes(n) for n in range(41)] == [200] * 40 + [409]
+        monkeypatch.setattr("app.rooms.hub.LEFT_SECONDS", -1.0)
+        monkeypatch.setattr("app.rooms.rooms.LEFT_SECONDS", -1.0)
+        assert [await comes(40), await comes(0)] == [200] * 2  # all others have left
+        listed = (await client.get(f"{room}/members", headers=owner)).json()["members"]
+        assert len(listed) < 40
+
+
+async def test_a_room_limits_its_questions_answers_and_bytes(
+    serving: Serving, rooms_url: str | None
+) -> None:
+    limits = {"max_room_questions": 2, "max_room_bytes": 250_000}
+    async with serving(rooms_url=rooms_url, **limits) as client, came_from(client, "b") as other:
+        room, owner = await opened(client)
+
+        async def ask(entry: str) -> httpx.Response:
+            body = {"entry": entry, "ask": {"kind": "row", "link": "source=Hi"}}
+            return await client.put(f"{room}/question", json=body, headers=owner)
+
+        async def answer(reader: httpx.AsyncClient, n: int, size: int) -> httpx.Response:
+            numbers = ["1" + " " * (size // 100 - 4)] * 100  # JSON has three more for each
+            body = {"member": f"{n}-student", "n": 1, "answer": numbers}
+            return await reader.post(f"{room}/answers", json=body)
+
+        assert (await ask("numbers")).status_code == 200
+        large = await client.post(
+            f"{room}/answers",
+            json={"member": "a-student", "n": 1, "answer": ["1" + " " * 499] * 130},
+        )
+        assert large.status_code == 422
+        assert "64000 are allowed" in large.json()["detail"]
+        taken = [(await answer(client, n, 40_000)).status_code for n in range(4)]
+        assert taken == [204] * 3 + [507]  # half of what is free
+        full = await answer(client, 4, 40_000)
+        assert full.json()["type"] == "urn:headlight:room-out-of-space"
+        assert full.json()["limit"] == 250_000
+        assert (await answer(other, 5, 40_000)).status_code == 204
+        assert (await answer(client, 0, 30_000)).status_code == 204  # in place of a longer one
+        assert (await ask("text")).status_code == 200
+        most = await ask("text")
+        assert (most.status_code, most.json()["type"]) == (409, "urn:headlight:too-many-questions")
+        assert "at most 2 questions" in most.json()["detail"]
+
+
+async def test_no_number_and_no_choice_breaks_a_room_or_its_size(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+
+    async def ask(entry: str, **about: float) -> httpx.Response:
+        body = {"entry": entry, "ask": {"kind": "own-number", "link": "", **about}}
+        return await client.put(f"{room}/question", json=body, headers=owner)
+
+    for wrong in (1e308, -1.1e9):
+        assert (await ask("numbers", value=wrong)).json()["field"] == "ask.value"
+    assert (await ask("numbers", value=1e9, within=0.5)).status_code == 200
+    for n, (number, status) in enumerate(
+        [("1e308", 422), ("inf", 422), ("nan", 422), ("-1e10", 422), ("1e9", 204), ("-1e9", 204)]
+    ):
+        body = {"member": f"student-{n}", "n": 1, "answer": [number]}
+        assert (await client.post(f"{room}/answers", json=body)).status_code == status, number
+    truth = {"numbers": [1e308]}
+    sent = {"stage": "revealed", "truth": truth}
+    reply = await client.patch(f"{room}/question", json=sent, headers=owner)
+    assert reply.json()["field"] == "truth.numbers[0]"
+    reply = await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
+    assert reply.json()["question"]["results"]["first"]["mean"] == [0]
+    await ask("choice")
+    for n in range(60):
+        choice = f"{n:03}" * (1 if n % 3 else 160)
+        body = {"member": f"student-{n}", "n": 2, "answer": [choice]}
+        assert (await client.post(f"{room}/answers", json=body)).status_code == 204
+    sent = {"stage": "revealed", "truth": {"right": ["059"]}}
+    reply = await client.patch(f"{room}/question", json=sent, headers=owner)
+    first = reply.json()["question"]["results"]["first"]
+    assert (first["count"], len(first["chosen"]), first["others"]) == (60, 21, 39)
+    assert first["chosen"]["059"] == first["right"] == 1
+    assert len((await client.get(f"{room}/state")).content) < 25_000
 
 
 async def test_one_address_opens_few_rooms_a_minute(

@@ -1,7 +1,8 @@
 """Where rooms are stored: the same tests in memory and in a real Redis."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -49,14 +50,15 @@ async def test_of_two_concurrent_changes_one_is_refused(bus: Bus) -> None:
 
 async def test_fields_are_stored_only_beside_the_expected_document(bus: Bus) -> None:
     await bus.create("aaaaaa", b"1", 60, 10)
-    assert await bus.put("aaaaaa", b"1", "part", "x", b"old")
-    assert await bus.put("aaaaaa", b"1", "part", "x", b"new")
-    assert not await bus.put("aaaaaa", b"0", "part", "y", b"late")
+    assert await bus.put("aaaaaa", "part", "x", b"old", document=b"1")
+    assert await bus.put("aaaaaa", "part", "x", b"new", document=b"1")
+    assert not await bus.put("aaaaaa", "part", "y", b"late", document=b"0")
+    assert not await bus.put("bbbbbb", "part", "y", b"nowhere")
     assert not await bus.write("bbbbbb", "part", "x", b"nowhere")
     assert await bus.write("aaaaaa", "part", "z", b"any")
     assert await bus.fields("aaaaaa", "part") == {"x": b"new", "z": b"any"}
     assert await bus.count("aaaaaa", "part") == 2
-    await bus.remove("aaaaaa", "part", "z")
+    await bus.remove("aaaaaa", "part", ["z", "never"])
     assert await bus.count("aaaaaa", "part") == 1
     assert await bus.fields("aaaaaa", "other") == {}
 
@@ -65,17 +67,75 @@ async def test_of_many_at_once_as_many_are_admitted_as_allowed(bus: Bus) -> None
     await bus.create("aaaaaa", b"1", 60, 10)
     wanted = [f"member-{n % 40}" for n in range(80)]
     admitted = await asyncio.gather(
-        *(bus.admit("aaaaaa", "members", name, b"1", 7) for name in wanted)
+        *(bus.admit("aaaaaa", "members", name, b"%d" % n, 7) for n, name in enumerate(wanted)),
+        return_exceptions=True,
     )
-    inside = {name for name, yes in zip(wanted, admitted, strict=True) if yes}
+    inside = {name for name, yes in zip(wanted, admitted, strict=True) if yes is True}
     assert len(inside) == 7
-    assert sum(admitted) == 14  # each of them twice
-    assert (await bus.fields("aaaaaa", "members")).keys() == inside
+    assert admitted.count(True) == 14  # each of them twice
+    told = {type(one) for one in admitted}
+    assert told == {bool, FullError}
+    fields = await bus.fields("aaaaaa", "members")
+    assert fields.keys() == inside
+    assert all(int(value) < 40 for value in fields.values())  # the first value stays
     first = min(inside)
-    await bus.remove("aaaaaa", "members", first)
+    await bus.remove("aaaaaa", "members", [first])
     assert await bus.admit("aaaaaa", "members", "late", b"1", 7)
-    assert not await bus.admit("aaaaaa", "members", first, b"1", 7)
+    with pytest.raises(FullError) as full:
+        await bus.admit("aaaaaa", "members", first, b"1", 7)
+    assert (full.value.limited, full.value.mine, full.value.others) == ("fields", 7, 0)
     assert not await bus.admit("bbbbbb", "members", "x", b"1", 7)
+
+
+async def test_one_holder_has_half_of_what_is_free_of_rooms_and_of_members(bus: Bus) -> None:
+    async def held(work: Callable[[str, int], Awaitable[bool]], holder: str) -> int:
+        for n in range(99):
+            try:
+                assert await work(holder, n)
+            except FullError:
+                return n
+        raise AssertionError("no end")
+
+    async def opens(holder: str, n: int) -> bool:
+        return await bus.create(f"{holder}{n:05}", b"1", 60, 9, holder)
+
+    async def enters(holder: str, n: int) -> bool:
+        return await bus.admit("a00000", "members", f"{holder}{n}", b"1", 9, holder)
+
+    for work in (opens, enters):
+        assert [await held(work, holder) for holder in "abcdef"] == [5, 2, 1, 1, 0, 0]
+    holders = await bus.holders("a00000", "members")
+    assert Counter(holders.values()) == {"a": 5, "b": 2, "c": 1, "d": 1}
+    await bus.remove("a00000", "members", ["b0", "b1"])
+    assert [await held(enters, holder) for holder in "fa"] == [1, 5]
+
+
+async def test_the_bytes_of_a_room_are_counted_by_holder(rooms_url: str | None) -> None:
+    bus: Bus = RedisBus(rooms_url, 1_000) if rooms_url else MemoryBus(1_000)
+    await bus.create("aaaaaa", b"1", 60, 10)
+
+    async def put(name: str, size: int, holder: str) -> int | tuple[int, int]:
+        try:
+            await bus.put("aaaaaa", "part", name, bytes(size - len(name)), holder=holder)
+        except FullError as full:
+            return full.mine, full.others
+        return size
+
+    assert await put("x", 400, "a") == 400
+    assert await put("y", 101, "a") == (400, 0)
+    assert await put("x", 500, "a") == 500  # counted once
+    assert await put("z", 251, "b") == (0, 500)
+    assert await put("z", 250, "b") == 250
+    assert await put("x", 251, "b") == (250, 0)  # what another holder had is free
+    assert await put("x", 250, "b") == 250
+    assert await put("w", 501, "") == (0, 500)
+    assert await put("w", 500, "") == 500  # the server itself may have all that is left
+    await bus.write("aaaaaa", "part", "own", bytes(5_000))  # is not counted
+    await bus.remove("aaaaaa", "part", ["x", "own"])
+    assert await put("v", 126, "c") == (0, 750)
+    assert await put("v", 125, "c") == 125
+    assert await put("z", 200, "b") == 200  # more than its share by now, but less than before
+    await bus.close()
 
 
 async def test_everything_of_a_room_expires_together_and_a_change_renews_it(bus: Bus) -> None:

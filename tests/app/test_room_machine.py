@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from app.http.problems import ProblemError
-from app.rooms import asking
+from app.rooms import asking, members
 from app.rooms.bus import Bus, MemoryBus
 from app.rooms.codes import hashed
 from app.rooms.redis_bus import RedisBus
@@ -116,6 +116,29 @@ class Classroom(Comings):
         self.seq = room.seq
         self.documents.append(room.dumped())
         return room
+
+    @rule(server=SERVERS, closed=st.booleans())
+    def close_or_open(self, server: int, closed: bool) -> None:
+        """The teacher closes the room to newcomers, or opens it again."""
+        room = self.run(members.close(self.servers[server], self.code, self.key, closed=closed))
+        assert (room.closed, room.seq) == (closed, self.seq + (closed != self.closed))
+        self.closed, self.seq = closed, room.seq
+
+    @rule(server=SERVERS, member=st.sampled_from(MEMBERS))
+    def remove(self, server: int, member: str) -> None:
+        """The teacher removes a member, with all its answers; its place is free."""
+        rooms = self.servers[server]
+        hub = self.run(rooms.hub(self.code))
+        ids = [members.identity_in(hub, member), "unknown"]
+        there = member in self.joined
+        assert self.run(members.remove(rooms, self.code, self.key, ids)) == there
+        self.closed, self.seq = True, hub.room.seq
+        if there:
+            self.run(self.thrown_out(member, server))
+            self.joined.remove(member)
+            self.votes = {key: one for key, one in self.votes.items() if key[2] != member}
+        listed, _ = self.run(members.listed(rooms, hub, ""))
+        assert {one.id for one in listed} == {members.identity_in(hub, m) for m in self.joined}
 
     @rule(server=SERVERS)
     def ask(self, server: int) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -188,10 +189,10 @@ async def test_an_answer_is_stored_although_the_room_changes_meanwhile(
     stale = await deaf(second, code)
     put = second.bus.put
 
-    async def late(*sent: object) -> bool:
+    async def late(*sent: Any, **more: Any) -> bool:
         monkeypatch.setattr(second.bus, "put", put)
         await present(first, code, key, "/?moved=1")
-        stored = await put(*sent)  # type: ignore[arg-type]
+        stored = await put(*sent, **more)
         await stale.refresh()  # the message arrives before the reply
         return stored
 
@@ -215,7 +216,6 @@ async def test_rooms_that_have_ended_are_forgotten(servers: Pair) -> None:
     assert code not in rooms._changes
     with pytest.raises(ProblemError):
         await rooms.join(code, "member-1")
-    assert code not in rooms._known
 
 
 async def test_a_room_that_is_found_while_the_server_stops_has_no_endless_stream(

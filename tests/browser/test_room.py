@@ -1,7 +1,7 @@
 """A room in real browsers: a teacher presents, students follow, explore and come back."""
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.axe import violations
 from tests.browser.classroom import LINK, from_menu, present, reader
@@ -196,3 +196,55 @@ def test_anyone_can_join_ask_and_answer(
         expect(teacher.locator(".class-answers p")).to_be_visible()
         check("teacher", "student")
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_teacher_closes_the_room_and_removes_invented_members(
+    browser: Browser, live_server: AppServer
+) -> None:
+    with reader(browser) as teacher, reader(browser, 390) as student, reader(browser) as late:
+        code = present(teacher, live_server)
+        student.goto(f"{live_server.url}/room/{code}")
+        expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
+        for n in range(3):
+            path = f"/api/rooms/{code}/state?member=invented-{n}&exploring=true"
+            assert teacher.request.get(live_server.url + path).ok
+        from_menu(teacher, "Members…")
+        dialog = teacher.locator("dialog.members")
+        expect(dialog).to_contain_text("4 here, 0 not connected")  # a poller comes back soon
+        dialog.locator("text=Close to newcomers").click()
+        expect(dialog).to_contain_text("Nobody new can come in.")
+        expect(teacher.locator(".room-bar .closed")).to_have_text("closed to newcomers")
+
+        late.goto(f"{live_server.url}/room/{code}")
+        bar = late.locator(".room-bar")
+        expect(bar).to_contain_text("The room is closed to newcomers.")
+        # Nobody can invent members any more; those who were invented go.
+        reply = teacher.request.get(f"{live_server.url}/api/rooms/{code}/state?member=invented-9")
+        assert reply.status == 409
+        teacher.keyboard.press("Escape")
+        teacher.route("**/members", as_if_away)
+        from_menu(teacher, "Members…")
+        away = dialog.locator("li", has_text="Not connected now")
+        expect(away.locator("b")).to_have_text("3")
+        away.locator("text=Remove…").click()
+        expect(dialog).to_contain_text("Remove these 3?")
+        dialog.locator(".sure .strong").click()
+        expect(dialog.locator(".status")).to_have_text("3 members were removed.")
+        expect(dialog).to_contain_text("1 here, 0 not connected")
+
+        dialog.locator("text=Open again").click()
+        expect(dialog).to_contain_text("Whoever has the code can come in.")
+        bar.locator("text=Try again").click()
+        expect(bar).to_have_attribute("data-mode", "following")
+        dialog.locator("form .button").click()
+        expect(teacher.locator(".room-bar .crowd")).to_contain_text("of 2 in step")
+        expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
+
+
+def as_if_away(route: Route) -> None:
+    """Let the members that polled once be as those are who left some time ago."""
+    reply = route.fetch()
+    told = reply.json()
+    for one in told["members"][1:]:
+        one["here"] = False
+    route.fulfill(response=reply, json=told)

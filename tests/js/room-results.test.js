@@ -80,3 +80,8 @@ test("the answers are shown as the prediction shows them: choices one by one, nu
   assert.deepEqual(expanded("choice", NONE), []);
   assert.deepEqual(expanded("numbers", results({ mean: [0] })), []);
 });
+
+test("answers that are not among the most frequent are counted in words", () => {
+  assert.deepEqual(lines(results({ count: 60, chosen: { 1: 21 }, others: 39 }), NONE), ["First vote 60 answered · 39 gave rarer answers"]);
+  assert.deepEqual(lines(results({ count: 2, chosen: { 1: 2 }, others: 0 }), NONE), ["First vote 2 answered"]);
+});

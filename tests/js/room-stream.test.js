@@ -225,7 +225,7 @@ test("when the room is over, the last state is heard and nothing else is asked",
   assert.deepEqual([streams[0].signal.aborted, streams.length, polls.length], [true, 1, 0]);
 });
 
-for (const kind of ["unknown-room", "room-full"])
+for (const kind of ["unknown-room", "room-full", "room-closed"])
   test(`it does not try again after ${kind}`, async (t) => {
     const { stream, streams, said, after } = room(t);
     stream.start();

@@ -9,14 +9,16 @@ import { failure } from "./problem.js";
 
 /** In milliseconds: until the first event; without a sign of life; before trying again, first and at most. */
 const [HELLO, SILENCE, FIRST, MOST] = [3_000, 40_000, 500, 8_000];
+/** Kinds of problems of a room that lets nobody in at present. */
+export const SHUT = new Set(["room-full", "room-closed"]);
 /** Kinds of problems after which trying again is of no use. */
-const FINAL = new Set(["unknown-room", "room-full"]);
+const FINAL = new Set(["unknown-room", ...SHUT]);
 
 /**
  * @typedef {object} Listening
  * @property {(state: RoomState) => void} hear  called with states that are each newer than the last
  * @property {(problem: import("./problem.js").Problem) => void} failed  called with each failure
- * @property {() => void} ended  called when the room has ended, or is full
+ * @property {() => void} ended  called when the room has ended, or lets nobody in
  */
 
 /**

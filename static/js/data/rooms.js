@@ -10,11 +10,12 @@ import { json } from "./reply.js";
  * @property {Pointer | null} pointer
  * @property {RoomQuestion | null} [question]
  * @property {boolean} handed  whether someone presents from the driver's seat
+ * @property {boolean} [closed]  whether it is closed to newcomers
  * @property {boolean} over  whether the room has ended
  */
 /** @typedef {"choice" | "numbers" | "shares" | "text"} Entry  how a question is answered */
 /** @typedef {"first" | "discuss" | "second" | "closed" | "revealed"} Stage */
-/** @typedef {{count: number, chosen: Record<string, number>, mean: number[], right: number | null, distance: number | null, rows: number[][]}} Results  rows: as shares of 1, the nearest to the model's first */
+/** @typedef {{count: number, chosen: Record<string, number>, others?: number, mean: number[], right: number | null, distance: number | null, rows: number[][]}} Results  chosen: the most frequent answers; others: how many answers are not among them; rows: as shares of 1, the nearest to the model's first */
 /**
  * @typedef {object} RoomQuestion
  * @property {number} n
@@ -28,6 +29,7 @@ import { json } from "./reply.js";
 /** @typedef {{code: string, url: string, key: string}} OpenRoom */
 /** @typedef {OpenRoom & {driver?: boolean}} Seat  driver: the key can only present */
 /** @typedef {{seq: number, joined: number, following: number, in_step: number, exploring: number, answered: number}} ClassCounts */
+/** @typedef {{closed: boolean, at: number, network: number | null, members: {id: string, network: number, joined: number, here: boolean, answered: boolean}[]}} Members  at: the time of the server, in seconds; network: that of this page */
 /** @typedef {{member: string | null, exploring: boolean}} Reader  member: null for a screen */
 
 const JSON_TYPE = "application/json";
@@ -95,6 +97,15 @@ export function rooms({ ask, read, send, events }) {
 
     /** All answers as CSV. @param {OpenRoom} room */
     answersTable: async (room) => (await own(room, "/answers.csv")).blob(),
+
+    /** Close the room to newcomers, or open it again. @param {OpenRoom} room @param {boolean} closed @returns {Promise<RoomState>} */
+    closeRoom: async ({ code, key }, closed) => json(await send(path(code), { closed }, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),
+
+    /** @param {OpenRoom} room @returns {Promise<Members>} */
+    listMembers: async (room) => json(await own(room, "/members")),
+
+    /** Close the room and remove members. @param {OpenRoom} room @param {string[]} members  their ids @returns {Promise<{removed: number}>} */
+    removeMembers: async ({ code, key }, members) => json(await send(`${path(code)}/removals`, { members }, JSON_TYPE, undefined, { headers: bearer(key) })),
 
     /** @param {OpenRoom} room */
     endRoom: async (room) => void (await own(room, "", "DELETE")),

@@ -8,6 +8,7 @@ import { spelled } from "./code.js";
  * @typedef {object} Sight
  * @property {import("../../data/rooms.js").Seat} room
  * @property {boolean} handed  whether someone presents from the driver's seat
+ * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
  * @property {boolean} ending  whether the end is being confirmed
  * @property {"none" | "any" | "own"} asks  which questions can be asked now; own: also the one on
@@ -24,11 +25,11 @@ import { spelled } from "./code.js";
  * @param {Act} act
  */
 export function barOf({ t, say }, sight, act) {
-  const { room, handed, ending, counts, problem } = sight;
+  const { room, handed, closed, ending, counts, problem } = sight;
   const says = room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
   return [
     el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", say(says, { code: el("b", {}, spelled(room.code)) })),
-    el("p", { className: "crowd" }, problem ? wording(t, problem) : counted(t, counts)),
+    el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
     el("div", { className: "room-buttons" }, ending ? sure(t, act) : room.driver ? button(t("Stop presenting"), act.takeBack) : offered(t, sight, act)),
   ];
 }

@@ -4,7 +4,7 @@
  */
 
 import { isExploring, memberToken, setExploring } from "../../data/room-storage.js";
-import { createRoomStream } from "../../data/room-stream.js";
+import { SHUT, createRoomStream } from "../../data/room-stream.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { wording } from "../../parts/problem-wording.js";
@@ -57,7 +57,8 @@ export function bindFollowing(page, api, presented, root, { code, screen = false
     ended() {
       over = true;
       setExploring(code, false);
-      announce(t("The room has ended."));
+      panel.show(null);
+      announce(ending());
       show();
     },
   });
@@ -87,14 +88,25 @@ export function bindFollowing(page, api, presented, root, { code, screen = false
 
   function says() {
     const name = spelled(code);
-    if (over) return el("p", { className: "says", role: "status" }, problem?.kind === "room-full" ? wording(t, problem) : t("The room has ended."));
+    if (over) return el("p", { className: "says", role: "status" }, ending());
     if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
     if (exploring && last) return el("p", { className: "says" }, page.say(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
     return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.say(t("Following room {code}"), { code: el("b", {}, name) }));
   }
 
+  const isShut = () => problem !== null && SHUT.has(problem.kind);
+  const ending = () => (problem && isShut() ? wording(t, problem) : t("The room has ended."));
+
+  function again() {
+    over = false;
+    problem = null;
+    show();
+    stream.start();
+  }
+
   function actions() {
     if (screen || (last?.question && !over)) return null; // a question covers what could be explored
+    if (over && isShut()) return el("button", { type: "button", className: "button strong", key: "again", onclick: again }, t("Try again"));
     if (over) return el("a", { className: "button quiet", key: "own", href: presented.link() }, t("Open as your own page"));
     return exploring
       ? el("button", { type: "button", className: "button strong", key: "back", onclick: () => explore(false) }, t("Back to the class"))

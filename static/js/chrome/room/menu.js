@@ -14,7 +14,7 @@ import { recorded } from "./record.js";
 /**
  * @param {Pick<import("../../state/types.js").PageContext, "t">} page
  * @param {import("../../data/api.js").Api} api
- * @param {{handOver: () => void, end: () => void, room: () => Seat | null}} act
+ * @param {{handOver: () => void, members: () => void, end: () => void, room: () => Seat | null}} act
  */
 export function createRoomMenu({ t }, api, act) {
   const opener = h("button", { type: "button", className: "button quiet", "aria-expanded": "false" }, t("Room"), h("span", { "aria-hidden": "true" }, "\u00a0▾"));
@@ -24,7 +24,7 @@ export function createRoomMenu({ t }, api, act) {
   const panel = h(
     "div",
     { className: "drop", hidden: true },
-    h("ul", {}, closing(t("Let someone else present…"), act.handOver), closing(t("Open a second screen"), () => window.open(`/room/${act.room()?.code}?screen=1`, "_blank", "noopener"))),
+    h("ul", {}, closing(t("Members…"), act.members), closing(t("Let someone else present…"), act.handOver), closing(t("Open a second screen"), () => window.open(`/room/${act.room()?.code}?screen=1`, "_blank", "noopener"))),
     h("ul", {}, item(t("Save what was presented as a collection"), save)),
     told,
     h("ul", {}, closing(t("End…"), act.end)),

@@ -13,6 +13,7 @@ import { createAnswering } from "./answering.js";
 import { createAsking, saveAnswers } from "./asking.js";
 import { barOf, button } from "./bar.js";
 import { createCodeDialog } from "./code.js";
+import { createMembersDialog } from "./members.js";
 import { createRoomMenu } from "./menu.js";
 import { createPresenter } from "./presenter.js";
 import { createSeatDialog } from "./seat.js";
@@ -30,6 +31,7 @@ export function bindPresenting(page, api, presented, root) {
   const { t, announce } = page;
   const bar = h("section", { className: "room-bar teaching", "aria-label": t("Room"), hidden: true });
   const [dialog, seats] = [createCodeDialog(page), createSeatDialog(page)];
+  const members = createMembersDialog(page, api, { room: () => room, asked: () => Boolean(presenter?.sight().question) });
   const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-present]"));
   root.prepend(bar);
   /** @type {Seat | null} */
@@ -51,6 +53,7 @@ export function bindPresenting(page, api, presented, root) {
   const menu = createRoomMenu(page, api, {
     room: () => room,
     handOver: () => void handOver(),
+    members: () => void members.open(),
     end: () => ((ending = true), show()),
   });
 
@@ -107,7 +110,7 @@ export function bindPresenting(page, api, presented, root) {
     counting.stop();
     panel.show(null);
     document.documentElement.removeAttribute("data-driven");
-    for (const one of [dialog, seats]) one.close();
+    for (const one of [dialog, seats, members]) one.close();
     tell(why ? wording(t, why) : t("The room has ended."));
   }
 

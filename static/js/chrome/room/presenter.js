@@ -4,7 +4,7 @@
  */
 
 import { Problem, failure } from "../../data/problem.js";
-import { createRoomStream } from "../../data/room-stream.js";
+import { SHUT, createRoomStream } from "../../data/room-stream.js";
 import { memberToken } from "../../data/room-storage.js";
 import { inOwnLanguage } from "./seat.js";
 import { FINAL, createSender } from "./sender.js";
@@ -15,6 +15,7 @@ import { connectWhileSeen } from "./while-seen.js";
 /**
  * @typedef {object} Sight
  * @property {boolean} handed  whether someone presents from the driver's seat
+ * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
  * @property {Problem | null} problem
  * @property {import("../../data/rooms.js").RoomQuestion | null | undefined} question
@@ -45,7 +46,7 @@ export function createPresenter(api, presented, seat, { resumes, changed, ended 
     hear,
     failed: (failed) => ((problem = failed), changed()),
     // Twenty screens already follow; the teacher's page can do without the stream.
-    ended: () => problem?.kind !== "room-full" && end(problem),
+    ended: () => !SHUT.has(problem?.kind ?? "") && end(problem),
   });
 
   /** @param {RoomState} state */
@@ -119,6 +120,6 @@ export function createPresenter(api, presented, seat, { resumes, changed, ended 
       if (failed) told(failed);
     },
     /** @returns {Sight} */
-    sight: () => ({ handed: Boolean(last?.handed), away, problem, question: last?.question }),
+    sight: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, problem, question: last?.question }),
   };
 }

@@ -18,8 +18,8 @@ const FEW = 8;
  */
 export function summed(t, { first, second }, entry = "choice") {
   const agree = (/** @type {number} */ right) => (entry === "shares" ? t("{right} with the model’s largest weight", { right }) : t("{right} right", { right }));
-  const line = (/** @type {string} */ name, /** @type {Results} */ { count, right, distance }) => {
-    const known = [t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) })];
+  const line = (/** @type {string} */ name, /** @type {Results} */ { count, right, distance, others = 0 }) => {
+    const known = [t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) }), others > 0 && t("{count} gave rarer answers", { count: others })];
     return count > 0 && el("p", {}, el("b", {}, name), " ", known.filter(Boolean).join(" · "));
   };
   return [line(t("First vote"), first), line(t("Second vote"), second), !first.count && !second.count && el("p", {}, t("Nobody has answered."))];
