@@ -10,6 +10,7 @@ from app.store.quota import Limits
 from app.store.share_archive import ArchiveError, Counted, read_archive, write_archive
 from app.store.storage_errors import StorageError, translated
 from app.store.store import Store, open_store
+from model.errors import FileError
 
 
 async def run(asked: Namespace, settings: Settings) -> int:
@@ -21,7 +22,7 @@ async def run(asked: Namespace, settings: Settings) -> int:
                     open_store(settings.database, Limits.of(settings))
                 )
             return await _ACTIONS[asked.action](asked, store)
-    except (ArchiveError, StorageError, OSError) as error:
+    except (ArchiveError, FileError, StorageError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
 

@@ -6,19 +6,30 @@ compared with those that were opened, before each use and after each commit.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import URL, Connection, event, make_url
+from alembic.util import CommandError
+from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.store.private_files import make_private_file
-from app.store.storage_errors import UNAVAILABLE, StorageError, log, translated
+from app.store.storage_errors import (
+    UNAVAILABLE,
+    DamagedError,
+    StorageError,
+    log,
+    translated,
+    undamaged,
+    writable,
+)
+from model.errors import FileError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 # Arbitrary numbers of advisory locks, which nothing else in the same PostgreSQL should use.
@@ -26,6 +37,7 @@ MIGRATION_LOCK, WRITE_LOCK = 20170612, 20170613
 
 LOCK_SECONDS = 5  # how long a writer waits for another
 MIGRATION_SECONDS = 600
+CHECK_SECONDS = 600  # between two checks of a table
 ANSWER_SECONDS = 30  # maximum time of one use of the database
 FILES = ("", "-wal", "-shm")  # of an SQLite database
 IN_MEMORY = (None, "", ":memory:")
@@ -36,13 +48,17 @@ class Database:
 
     def __init__(self, engine: AsyncEngine, file: Path | None) -> None:
         self._engine = engine
-        self._file = file
+        self.file = file  # of SQLite; None: a server's, or in memory
         self._sqlite = engine.dialect.name == "sqlite"
+        self._checked: dict[str, tuple[float, bool]] = {}  # when, and whether it was damaged
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection for reading, which does not see concurrent writes."""
-        with translated():
+        """Yield a connection for reading, which does not see concurrent writes.
+
+        Raises DamagedError if what it reads is damaged.
+        """
+        with translated(), undamaged():
             async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
                 if self._sqlite:
                     await connection.exec_driver_sql("BEGIN")
@@ -56,12 +72,30 @@ class Database:
 
         If the block raises, nothing is written.
         """
-        with translated():
+        with translated(), writable():
             async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
                 async with connection.begin():
                     await self._lock(connection)
                     yield connection
                 await self._check_files(connection)
+
+    async def is_damaged(self, table: str) -> bool:
+        """Return whether a table and its indexes contradict each other.
+
+        Checked at most every `CHECK_SECONDS`; PostgreSQL is not.
+        """
+        checked, damaged = self._checked.get(table, (-CHECK_SECONDS, False))
+        if self._sqlite and time.monotonic() - checked >= CHECK_SECONDS:
+            try:
+                async with self.reading() as connection:
+                    check = f"PRAGMA integrity_check({table})"
+                    damaged = await connection.scalar(text(check)) != "ok"
+            except DamagedError:
+                damaged = True
+            if damaged:
+                log.error("the table %s of the database is damaged", table)
+            self._checked[table] = time.monotonic(), damaged
+        return damaged
 
     async def migrate(self) -> None:
         """Run the migrations; servers that start at the same time take turns.
@@ -86,7 +120,7 @@ class Database:
 
     async def _check_files(self, connection: AsyncConnection) -> None:
         opened = (await connection.get_raw_connection()).info.get("files")
-        if self._file and opened != _identity(self._file):
+        if self.file and opened != _identity(self.file):
             log.error("%s: the file of the database was removed", UNAVAILABLE)
             raise StorageError(UNAVAILABLE)
 
@@ -97,7 +131,8 @@ async def open_database(url: str) -> AsyncIterator[Database]:
 
     A missing SQLite file is created, readable only by its owner.
 
-    Raises OSError if the file cannot be created, and what SQLAlchemy and the drivers raise.
+    Raises FileError for a file that is damaged, is no database, or was written by a newer version;
+    OSError if it cannot be created, and what SQLAlchemy and the drivers raise.
     """
     file = _file(make_url(url))
     options: dict[str, Any] = {"hide_parameters": True}
@@ -115,10 +150,24 @@ async def open_database(url: str) -> AsyncIterator[Database]:
         _watch(engine, file)
     database = Database(engine, file)
     try:
-        await database.migrate()
+        with _named(file or Path(make_url(url).database or "")):
+            await database.migrate()
         yield database
     finally:
         await engine.dispose()
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Raise FileError for a database that these migrations cannot read."""
+    try:
+        with undamaged():
+            yield
+    except DamagedError as error:
+        raise FileError(file, "it is damaged, or not a database") from error
+    except CommandError as error:
+        newer = "it was written by a newer version of Headlight"
+        raise FileError(file, newer) from error
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:

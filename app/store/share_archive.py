@@ -17,21 +17,25 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Row, insert, select
 
 from app.store.content_by_digest import checked
 from app.store.ids import is_id
 from app.store.storage_errors import DamagedError
-from app.store.store import Answer, Share, Store, in_utc
+from app.store.store import Answer, Share, Store, check_seal, in_utc
 from app.store.tables import answers, assignments, collections, contents, shares, submissions
 
 SHARES, COLLECTIONS, CONTENTS, JSON = "shares/", "collections/", "contents/", ".json"
 ASSIGNMENTS = "assignments/"
+
+
+# What zipfile raises for damaged, encrypted and unknown entries.
+UNREADABLE = (BadZipFile, EOFError, NotImplementedError, OverflowError, RuntimeError)
 
 
 class ArchiveError(Exception):
@@ -53,7 +57,7 @@ class ArchivedShare(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     id: str
-    format: int
+    format: Annotated[int, Field(ge=1, le=1_000_000)]
     created: datetime
     state: dict[str, Any]
     model: dict[str, Any]
@@ -148,7 +152,7 @@ async def read_archive(store: Store, path: Path) -> Counted:
             tasks = [name for name in names if name.startswith(ASSIGNMENTS)]
             assigned = sum([await _take_assignment(store, archive, name) for name in tasks])
             return Counted(taken, len(found) - taken, listed, assigned)
-    except BadZipFile as error:
+    except UNREADABLE as error:
         raise ArchiveError(f"{path} is damaged, or not an archive of shares") from error
 
 
@@ -174,6 +178,7 @@ async def _kept(store: Store) -> AsyncIterator[tuple[Row[Any], list[Row[Any]]]]:
 
 
 def _write(archive: ZipFile, written: set[str], share: Row[Any], more: list[Row[Any]]) -> None:
+    check_seal(share, more)
     held = {row.digest.hex(): checked(row.digest, row.content) for row in (share, *more)}
     for digest in held.keys() - written:
         archive.writestr(CONTENTS + digest, held[digest])

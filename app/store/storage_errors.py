@@ -38,6 +38,9 @@ POSTGRES = {
     "53100": FULL,  # disk_full
 }
 
+# SQLite's codes for pages that are not as it wrote them.
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
 log = logging.getLogger(__name__)
 
 
@@ -50,7 +53,7 @@ class StorageError(Exception):
 
 
 class DamagedError(Exception):
-    """A share exists, but its stored data cannot be read."""
+    """A share exists, but its stored data cannot be read, or is not as it was stored."""
 
     def __init__(self) -> None:
         super().__init__("the stored data of this share is damaged")
@@ -72,6 +75,41 @@ def translated() -> Iterator[None]:
         kind, code = _judged(error)
         log.warning("%s: %s", kind, code)
         raise StorageError(kind) from error
+
+
+@contextmanager
+def undamaged() -> Iterator[None]:
+    """Turn what a database, or the reading of a row, raises about damage into DamagedError."""
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise DamagedError from error
+    except DBAPIError as error:
+        if is_damage(error):
+            raise DamagedError from error
+        raise
+
+
+@contextmanager
+def writable() -> Iterator[None]:
+    """Turn the same into a StorageError: a database that is damaged cannot be written."""
+    try:
+        with undamaged():
+            yield
+    except DamagedError as error:
+        log.error("%s: the database is damaged", UNAVAILABLE)
+        raise StorageError(UNAVAILABLE) from error
+
+
+def is_damage(error: Exception) -> bool:
+    """Return whether a database's error says that its file is not as it was written."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, sqlite3.Error):
+        return False
+    code = getattr(cause, "sqlite_errorcode", None)
+    if code is None:  # raised by the driver, for a text that is not in UTF-8
+        return "decode" in str(cause)
+    return code & 0xFF in DAMAGED
 
 
 def _judged(error: Exception) -> tuple[str, str]:

@@ -6,27 +6,28 @@ used now.
 
 import hmac
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, delete, func, insert, null, select, true, update
+from sqlalchemy import ColumnElement, Row, delete, func, insert, null, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.off_loop import off_loop
-from app.store.content_by_digest import checked, digests_of, drop, lacking, put
+from app.store.content_by_digest import checked, digest_of, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
 from app.store.ids import is_id, key_digest, new_id, opens
 from app.store.quota import Limits, check_room, used
-from app.store.storage_errors import DamagedError
+from app.store.storage_errors import DamagedError, StorageError, undamaged
 from app.store.tables import answers, contents, secrets, shares
+from model.errors import FileError
 
 ADDRESS_KEY = "address"
 UNLIMITED = Limits()
-OWN = ("id", "format", "created", "state", "model", "digest", "about")
+OWN = ("id", "format", "created", "state", "model", "digest", "about", "seal")
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ class Store:
             {"share": share.id, "n": n, "question": one.question, "digest": digest}
             for n, (one, digest) in enumerate(zip(more, digests[1:], strict=True))
         ]
+        row["seal"] = seal(share.id, share.format, share.created, share, digests[0], rows)
         known = select(shares.c.id).where(shares.c.id == share.id)
         async with self.database.writing() as connection:
             if await connection.scalar(known) is not None:
@@ -155,28 +157,42 @@ class Store:
 
         Raises DamagedError if it cannot be read.
         """
-        own = [shares.c[name] for name in OWN]
-        wanted = select(*own, contents.c.content).where(self._is(share_id))
-        joined = wanted.outerjoin_from(shares, contents, shares.c.digest == contents.c.digest)
-        questions = select(answers.c.question).where(answers.c.share == share_id.lower())
-        try:
-            async with self.database.reading() as connection:
-                row = (await connection.execute(joined)).one_or_none()
-                if row is None:
-                    return None
-                asks = tuple((await connection.scalars(questions.order_by(answers.c.n))).all())
-        except ValueError as error:  # not valid JSON
-            raise DamagedError from error
-        trace = await off_loop(checked, row.digest, row.content, size=len(row.content or b""))
+        async with self.database.reading() as connection:
+            found = await self._read(connection, share_id)
+            if found is None:
+                return None
+            row, asked = found
+            content = await _content(connection, row.digest)
+        trace = await off_loop(checked, row.digest, content, size=len(content or b""))
+        asks = tuple(one.question for one in asked)
         created = in_utc(row.created)
         return Share(row.id, row.format, created, row.state, row.model, trace, asks, row.about)
 
     async def brief(self, share_id: str) -> tuple[dict[str, Any], dict[str, str]] | None:
         """Return the state and the author's texts of a share, without its contents; or None."""
-        wanted = select(shares.c.state, shares.c.about).where(self._is(share_id))
         async with self.database.reading() as connection:
-            row = (await connection.execute(wanted)).one_or_none()
-        return None if row is None else (row.state, row.about or {})
+            found = await self._read(connection, share_id)
+        return None if found is None else (found[0].state, found[0].about or {})
+
+    async def _read(
+        self, connection: AsyncConnection, share_id: str
+    ) -> tuple[Row[Any], Sequence[Row[Any]]] | None:
+        """Return a share without its contents, and its additional requests; None if there is none.
+
+        Raises DamagedError if they are not as they were stored, or if the share is missing and the
+        table damaged.
+        """
+        wanted = select(*(shares.c[name] for name in OWN)).where(self._is(share_id))
+        row = (await connection.execute(wanted)).one_or_none()
+        if row is None:
+            if is_id(share_id.lower()) and await self.database.is_damaged("shares"):
+                raise DamagedError
+            return None
+        asked = select(answers.c.n, answers.c.question, answers.c.digest)
+        mine = asked.where(answers.c.share == share_id.lower()).order_by(answers.c.n)
+        rows: list[Row[Any]] = [*await connection.execute(mine)]
+        check_seal(row, rows)
+        return row, rows
 
     async def find_request(self, request: str) -> tuple[str, datetime] | None:
         """Return the id and the time of the newest share that `add` was given `request` for."""
@@ -193,18 +209,16 @@ class Store:
         """
         if not 0 <= n < 1 << 31:
             return None
-        wanted = (
-            select(shares.c.format, answers.c.digest, contents.c.content)
-            .join_from(answers, shares)
-            .outerjoin(contents, answers.c.digest == contents.c.digest)
-            .where(self._is(share_id), answers.c.n == n)
-        )
         async with self.database.reading() as connection:
-            found = (await connection.execute(wanted)).one_or_none()
-        if found is None:
-            return None
-        size = len(found.content or b"")
-        return found.format, await off_loop(checked, found.digest, found.content, size=size)
+            found = await self._read(connection, share_id)
+            if found is None:
+                return None
+            row, asked = found
+            digest = next((one.digest for one in asked if one.n == n), None)
+            if digest is None:
+                return None
+            content = await _content(connection, digest)
+        return row.format, await off_loop(checked, digest, content, size=len(content or b""))
 
     async def delete(self, share_id: str, edit_key: str) -> bool | None:
         """Delete a share; return False for a wrong edit key, None if there is no such share."""
@@ -244,6 +258,41 @@ class Store:
         return self.keyed(address).hex()
 
 
+def seal(
+    share_id: str,
+    written: int,
+    created: datetime,
+    share: Any,
+    digest: bytes,
+    asked: Sequence[Mapping[str, Any]],
+) -> bytes:
+    """Return the digest of all that a reader gets of a share, by which damage is noticed.
+
+    `share` has its documents, `digest` is that of its trace.
+    """
+    document = [
+        [share_id, written, in_utc(created).astimezone(UTC).isoformat(), digest.hex()],
+        [share.state, share.model, share.about or None],
+        [[one["n"], one["question"], one["digest"].hex()] for one in asked],
+    ]
+    return digest_of(orjson.dumps(document, option=orjson.OPT_SORT_KEYS))
+
+
+def check_seal(row: Row[Any], asked: Sequence[Row[Any]]) -> None:
+    """Raise DamagedError if a share is not as it was stored; older shares have no seal."""
+    with undamaged():
+        plain = [one._asdict() for one in asked]
+        expected = seal(row.id, row.format, row.created, row, row.digest, plain)
+    if row.seal is not None and row.seal != expected:
+        raise DamagedError
+
+
+async def _content(connection: AsyncConnection, digest: bytes) -> bytes | None:
+    wanted = select(contents.c.content).where(contents.c.digest == digest)
+    content: bytes | None = await connection.scalar(wanted)
+    return content
+
+
 async def delete_shares(connection: AsyncConnection, ids: Sequence[str]) -> None:
     """Delete shares with their replies, and contents that no other share uses."""
     mine, theirs = shares.c.id.in_(ids), answers.c.share.in_(ids)
@@ -271,7 +320,13 @@ async def open_store(url: str, limits: Limits = UNLIMITED) -> AsyncIterator[Stor
     Raises what `open_database` raises.
     """
     async with open_database(url) as database:
-        yield Store(database, limits, await _address_key(database))
+        try:
+            key = await _address_key(database)
+        except StorageError as error:
+            if not isinstance(error.__cause__, DamagedError) or database.file is None:
+                raise
+            raise FileError(database.file, "it is damaged") from error
+        yield Store(database, limits, key)
 
 
 async def _address_key(database: Database) -> bytes:

@@ -32,6 +32,7 @@ shares = Table(
     Column("address", LargeBinary),  # keyed digest of the author's address
     Column("about", JSON),  # the author's texts for readers; null: none
     Column("request", LargeBinary),  # keyed digest of the request and the client
+    Column("seal", LargeBinary),  # SHA-256 of what a reader gets; older shares have none
     Index("ix_shares_created", "created"),
     Index("ix_shares_digest", "digest"),
     Index("ix_shares_documents", "documents"),
