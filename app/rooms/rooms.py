@@ -289,4 +289,5 @@ def _room_full(why: str, most: int, unit: str) -> ProblemError:
 
 def _no_space(full: FullError, most: int) -> ProblemError:
     detail = _refusal(full, most, "bytes of a room")
-    return ProblemError(507, "room-out-of-space", detail, excess=Excess(most, "bytes"))
+    excess, headers = Excess(most, "bytes"), {"Retry-After": "60"}
+    return ProblemError(507, "room-out-of-space", detail, headers=headers, excess=excess)

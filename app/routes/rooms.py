@@ -57,7 +57,7 @@ BODY = {
     "_413": "The body is too large.",
     "_415": "The body is not sent as JSON.",
 }
-SPACE = {"_507": "The room has no space left."}
+SPACE = {"_507": "The room has no space left; `Retry-After` says when to retry."}
 OWNED = {"_403": "The key does not match.", **TRIED}
 JOINED = {"_409": "The room is full, or closed to newcomers.", **TRIED, **SPACE}
 

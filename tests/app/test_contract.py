@@ -80,6 +80,9 @@ OPERATIONS = {  # requests of each
     "GET /api/rooms/{code}/record": 10,
     "POST /api/rooms/{code}/driver": 10,
     "DELETE /api/rooms/{code}/driver": 10,
+    "PATCH /api/rooms/{code}": 10,
+    "GET /api/rooms/{code}/members": 5,
+    "POST /api/rooms/{code}/removals": 5,
     "DELETE /api/rooms/{code}": 10,
     "PUT /api/rooms/{code}/question": 10,
     "PATCH /api/rooms/{code}/question": 10,
@@ -169,7 +172,7 @@ async def test_a_refusal_of_work_is_in_the_reference(
     def refuse(*_: object) -> float:
         raise error
 
-    monkeypatch.setattr(Engine, "_charged", refuse)
+    monkeypatch.setattr(Engine, "charge", refuse)
     for method, path, body in WORKS:
         await told(client, method, path, status, json=body)
     await told(client, "GET", "/api/links/picture", status, params={"link": "/?source=Hi"})
