@@ -19,7 +19,7 @@ from app.engine.worker import Line
 from model.progress import Progress
 
 Flow = tuple[str, Client]  # a client's requests to a model
-WASTE = 2.0  # a row may join a batch if, with padding, it adds at most this many times its tokens
+WASTE = 2.0  # a row may join a batch if, with padding, it adds less than this many times its tokens
 FREE = 64.0  # extra tokens that cost less than another batch
 KNOWN = 4096  # stored clients; beyond that, the oldest that do not wait are dropped
 
@@ -168,7 +168,7 @@ def fitting(head: Waiting, others: Sequence[Waiting], most: int) -> list[Waiting
             break
         longer = max(longest, one.size)
         added = longer * (len(chosen) + 2) - longest * (len(chosen) + 1)
-        if added <= WASTE * one.size + FREE:
+        if added < WASTE * one.size + FREE:  # never of an infinite size
             chosen.append(one)
             longest = longer
     kept = set(map(id, chosen))

@@ -5,7 +5,9 @@ translation that has yet to be written counts with its maximum length. Fairness 
 request that takes a hundred times as long costs about a hundred times as much.
 """
 
+import math
 import re
+from dataclasses import replace
 
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
 from model.adapters.decode_requests import BEYOND_SOURCE
@@ -25,6 +27,7 @@ CONTROL = 2  # tokens around a text
 CHANGE = 0.05  # cost of an intervention, as a share of a pass
 LIKELY = 1.5  # tokens of a translation, relative to its source
 GRADIENT = 3  # passes that take as long as the gradient of a number: a run, and back
+LONELY = 3  # times a plain pass, from which on a request is run without company
 UNREAD = 0.05  # cost of tokenizing what a model does not read, for each of its tokens
 CELL = 20  # tokens that take as long as the terms of one score
 
@@ -131,5 +134,14 @@ def price(job: TraceJob | AnswerJob | StreamJob, info: ModelInfo) -> float:
 
 
 def size(job: TraceJob | AnswerJob, info: ModelInfo) -> float:
-    """Return the length of the row that a job adds to a batch."""
-    return sum(lengths(job.request, info)) if isinstance(job, TraceJob) else 0.0
+    """Return the length of the row that a job adds to a batch.
+
+    It is infinite if most passes are made for this request alone, such as those of gradients:
+    nothing would be saved, and the others in the batch would wait for all of them.
+    """
+    if not isinstance(job, TraceJob):
+        return 0.0
+    shared = passing(replace(job.request, select=()), info)
+    if passing(job.request, info) > LONELY * shared:
+        return math.inf
+    return sum(lengths(job.request, info))

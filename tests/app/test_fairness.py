@@ -1,6 +1,7 @@
 """Prices, budgets, turns by work, and cached results."""
 
 import asyncio
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -121,6 +122,9 @@ async def test_a_batch_has_similar_lengths() -> None:
     assert [one.size for one in fitting(head, others, 7)] == [12, 9, 30]
     assert [one.size for one in fitting(head, others, 2)] == [12, 9]
     assert [one.size for one in fitting(waiting(1, 1, 395), others, 7)] == [400, 390]
+    lonely = waiting(1, 1, math.inf)
+    assert fitting(lonely, [*others, lonely], 7) == []
+    assert lonely not in fitting(head, [*others, lonely], 9)
 
 
 async def test_a_light_client_is_next_in_any_queue() -> None:

@@ -1,5 +1,6 @@
 """Prices and budgets, computed by hand."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from model.adapters.other_runs import Patch, Receiver
 from model.adapters.request import Decode, Request
 from model.explain.attribution import STEPS
 from model.trace.interventions import Intervention
+from model.trace.name_patterns import GRADIENT_INPUT, OCCLUSION
 from tests.app.slow import Slow
 from tests.app.small_engine import job
 
@@ -32,6 +34,8 @@ def of(request: Request) -> float:
 def test_a_pass_is_layers_times_tokens() -> None:
     assert lengths(SHORT, INFO) == pytest.approx((READ, WRITTEN))
     assert size(replace(job(""), request=SHORT), INFO) == pytest.approx(READ + WRITTEN)
+    for pattern in ("inside.relevance.*", "inside.rel*", OCCLUSION, GRADIENT_INPUT):
+        assert size(replace(job(""), request=replace(SHORT, select=(pattern,))), INFO) == math.inf
     assert of(SHORT) == pytest.approx(PASS)
 
 
