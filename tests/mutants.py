@@ -355,6 +355,7 @@ def main() -> None:
     for library in LIBRARIES:
         import_module(library)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        Path(folder).chmod(0o755)  # PostgreSQL runs as another user
         checkout = Checkout(Path(folder) / "copy")
         drawn = chosen(options.paths, options.sample, options.seed)
         counts = [hunt(checkout, path, some) for path, some in drawn.items()]
