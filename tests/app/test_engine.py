@@ -64,7 +64,8 @@ async def test_queues_take_turns_at_one_thread() -> None:
         model.batches = order
     async with running(*models, max_models=1, max_batch=1) as engine:
         first = await held(engine, models[0])
-        rest = [send(engine, f"{name}{n}", str(n)) for n in range(3) for name in "ab"]
+        names = ("aaaa", "bbbb")  # as long as "first", so that all cost the same
+        rest = [send(engine, f"{name}{n}", str(n)) for n in range(3) for name in names]
         await asyncio.sleep(0.01)
         for model in models:
             model.go.set()

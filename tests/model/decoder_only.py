@@ -130,7 +130,7 @@ class OneText(Adapter):
             max_tokens=config.max_tokens,
             digest=kind,
             card="",
-            capabilities=writes | {"positions"},
+            capabilities=writes | {"positions", "padding"},
         )
         self.names: dict[str, tuple[str, ...]] = {}
         self.model(torch.zeros(1, 1).long(), torch.ones(1, 1).bool(), NameTap(self.names))
