@@ -49,10 +49,10 @@ portable: $(DEV) $(DEBIAN)  ## run the Python suite with other kernels, threads 
 
 # Quick tests of what most changes touch; none runs a model of transformers or trains one.
 MODEL_UNITS := adapters attention attentions bind_interventions capabilities checkpoint contrast data \
-	decode decoder_only gate head_slices intervene masks patch positions scoring sweep tap tokens trace \
+	decode decoder_only gate head_slices intervene masks positions scoring sweep tap tokens trace \
 	transformer variants
 APP_UNITS := asking assignments bad_input byte_cache collections csv_file engine fair_queue messages \
-	pages prices shares store tensor_selection trace
+	prices tensor_selection trace
 UNITS := tests/test_rooms.py tests/test_page_rooms.py tests/test_security.py tests/js/test_catalog.py \
 	$(MODEL_UNITS:%=tests/model/test_%.py) $(APP_UNITS:%=tests/app/test_%.py)
 ONE_PAGE := tests/browser/test_page.py::test_opens_on_a_sentence_that_is_traced

@@ -247,7 +247,7 @@ class Checkout:
         self.folder = folder
         for path in ROOT.iterdir():
             if path.name in COPIED:
-                checkpoints = shutil.ignore_patterns("checkpoints", "browser")
+                checkpoints = shutil.ignore_patterns("checkpoints")
                 shutil.copytree(path, folder / path.name, ignore=checkpoints)
             elif path.name != ".git":
                 (folder / path.name).symlink_to(path)
