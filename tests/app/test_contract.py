@@ -219,8 +219,8 @@ async def test_a_damaged_or_newer_share_is_in_the_reference(
 ) -> None:
     made = await share(client, asks=[{"parameters": {"select": ["*.gain"]}}])
     for change, status in (
-        ("UPDATE shares SET format = 1000", 501),
-        ("UPDATE shares SET format = 2", 200),
+        ("UPDATE shares SET format = 1000, seal = NULL", 501),
+        ("UPDATE shares SET format = 2, seal = NULL", 200),
         ("UPDATE contents SET content = x'00'", 410),
     ):
         with closing(sqlite3.connect(tmp_path / "headlight.db")) as database:
