@@ -192,4 +192,5 @@ def test_page_and_problems_name_the_same_kinds() -> None:
     told = set(re.findall(r'^  "([\w-]+)": ', page, re.MULTILINE))
     reading = {kind for kind, (status, _) in STORAGE.items() if status == 503}
     missing = {"unknown-assignment", "unknown-collection", "unknown-corpus", "unknown-room"}
-    assert told == reading | missing | {"damaged-share", "newer-share"}
+    waiting = {"busy", "too-many-requests", "too-many-room-tries"}
+    assert told == reading | missing | waiting | {"damaged-share", "newer-share"}
