@@ -218,7 +218,8 @@ async def test_shares_expire_after_the_configured_days(
         assert old["expires"] is None
     with sqlite3.connect(tmp_path / "headlight.db") as connection:
         made = (datetime.now(UTC) - timedelta(days=30, minutes=1)).strftime("%Y-%m-%d %H:%M:%S.%f")
-        connection.execute("UPDATE shares SET created = ? WHERE id = ?", (made, old["id"]))
+        update = "UPDATE shares SET created = ?, seal = NULL WHERE id = ?"
+        connection.execute(update, (made, old["id"]))
     connection.close()
     async with serving() as client:
         assert (await client.get(f"/api/shares/{old['id']}")).status_code == 200, "never by default"
