@@ -44,14 +44,14 @@ def test_busy_model_is_asked_again(workspace: Workspace, watch: Watch) -> None:
     def busy_once(route: Route) -> None:
         tries.append(route)
         if len(tries) == 1:
-            answer(route, 503, "busy", **{"Retry-After": "1"})
+            answer(route, 503, "busy", **{"Retry-After": "4"})
         else:
             route.continue_()
 
     workspace.page.route("**/api/trace", busy_once)
     workspace.find("#source").fill("again")
     workspace.find("#source").press("Enter")
-    expect(workspace.find("#problem")).to_contain_text("Trying again in 1 s")
+    expect(workspace.find("#problem")).to_contain_text("Busy: your sentence is next.")
     workspace.drawn()
     expect(workspace.find("#problem")).to_be_hidden()
     expect(workspace.find("#source-tokens")).to_contain_text("again")
@@ -127,12 +127,12 @@ def test_busy_server_is_asked_again_for_what_a_view_lacks(
     def busy_once(route: Route) -> None:
         tries.append(route)
         if len(tries) == 1:
-            answer(route, 503, "busy", **{"Retry-After": "1"})
+            answer(route, 503, "busy", **{"Retry-After": "4"})
         else:
             route.continue_()
 
     tensors_fail(workspace, busy_once)
-    expect(workspace.find(".waiting")).to_contain_text("Trying again in 1 s")
+    expect(workspace.find(".waiting")).to_contain_text("Trying again in 4 s")
     expect(workspace.find(".waiting")).to_be_hidden()
     expect(workspace.find("#problem")).to_be_hidden()
 
