@@ -63,7 +63,7 @@ async def see_tokens(services: Services, wanted: Asking, encoding: Encoding) -> 
 
 
 def _tokens(services: Services, wanted: Asking, encoding: Encoding) -> TokensJob:
-    name = chosen(services, wanted, services.settings.max_long_characters)
+    name = chosen(services, wanted, long=True)
     run = wanted.model_dump(include=RUN) | {"model": services.catalog.describe(name).digest}
     return TokensJob(name, _request(wanted), _digest(run), encoding)
 
@@ -95,7 +95,7 @@ def _view(
     services: Services, wanted: AnyOverviewRequest | AnyTileRequest, view: View, encoding: Encoding
 ) -> LongJob:
     """Return the job that runs the text, unless its pass is cached, and makes a view of it."""
-    name = chosen(services, wanted, services.settings.max_long_characters)
+    name = chosen(services, wanted, long=True)
     info = services.catalog.describe(name)
     info.require("long", "model")
     if wanted.interventions:

@@ -20,6 +20,8 @@ from model.errors import Excess, InputError
 
 Result = TypeVar("Result")
 
+TOKEN_CHARACTERS = 16  # of a token, at most, on average over a long text
+
 
 async def run(
     services: Services,
@@ -69,18 +71,24 @@ async def _departure(request: Request) -> None:
         pass
 
 
-def chosen(services: Services, wanted: Asking, characters: int | None = None) -> str:
+def chosen(services: Services, wanted: Asking, *, long: bool = False) -> str:
     """Return the id of the requested model.
 
-    `characters` is the limit of its texts, by default that of a sentence.
+    Its texts may have the characters of a sentence, or if `long` as many as the tokens that the
+    model reads can have: a longer text is refused before it is tokenized.
 
     Raises InputError if the request exceeds the settings' limits, for a model that is not served,
     and for texts other than those that the model reads.
     """
     settings = services.settings
-    check_limits(settings, wanted, characters or settings.max_text_characters)
     name = services.catalog.pick(wanted.model)
-    texts = services.catalog.describe(name).texts
+    info = services.catalog.describe(name)
+    limit = settings.max_text_characters
+    if long:
+        limit = max(limit, info.max_tokens * TOKEN_CHARACTERS)
+        limit = min(limit, settings.max_long_characters)
+    check_limits(settings, wanted, limit)
+    texts = info.texts
     given, read = next(iter(wanted.texts)), texts[0]
     if given != read:
         detail = f"{read} is required: this model reads {' and '.join(texts)}"

@@ -244,6 +244,10 @@ async def test_a_longer_text_than_the_settings_allow(serving: Serving, small: Ca
         reply = await client.post("/api/overview", json={"text": TEXT, "model": "gpt2"})
         problem = hold(reply, 422, "text-too-long", "text")
         assert (problem["unit"], problem["fits"]) == ("characters", 20)
+    async with serving(catalog=small, max_text_characters=30) as client:  # 16 for each of 64 tokens
+        reply = await client.post("/api/overview", json={"text": "! " * 513, "model": "gpt2"})
+        problem = hold(reply, 422, "text-too-long", "text")
+        assert (problem["unit"], problem["fits"]) == ("characters", 1024)
 
 
 async def test_a_chat_is_another_text(
