@@ -41,6 +41,9 @@ from model.progress import Progress
 TYPICAL = Request("The animal didn't cross the street because it was too tired.")
 
 
+SHORT = 3.0  # times the price of such a sentence, up to which a request is short
+
+
 class BusyError(Exception):
     """The model cannot take this request now; the client may retry after `retry_after` seconds."""
 
@@ -87,7 +90,9 @@ class Engine:
         self._numbers = itertools.count()
         self._homes: dict[int, Runner] = {}  # the runner of each stream's lines
         self._passes = PassHomes()
-        self._schedule = Schedule(self._running, self.listing.at_once, self._queue.had, self._home)
+        self._schedule = Schedule(
+            self._running, self.listing.at_once, self._queue.order, self._home
+        )
         self._closing = False
         self.service = ServiceLevel(len(self.runners), bounds.max_wait_seconds)
         self._since: dict[Runner, float] = {}  # when it last started or finished a batch
@@ -116,7 +121,7 @@ class Engine:
 
     @property
     def _ahead(self) -> float:
-        return self._queue.ahead(("", NOBODY), self._sentence)
+        return self._queue.ahead(Flow("", NOBODY), self._sentence)
 
     @property
     def sentence_seconds(self) -> float | None:
@@ -141,7 +146,7 @@ class Engine:
         place = self._coming.get(job)
         if place is None:
             cost = self._price(job)
-            flow = job.model, asking.get()
+            flow = self._flow(job.model, cost)
             self._admit(flow, cost)
             place = self._enqueue(job, flow, cost, size(job, self.listing[job.model]))
             self._coming[job] = place
@@ -159,12 +164,12 @@ class Engine:
         and later if the wait is too long or the server is shutting down.
         When cancelled or closed, no further line is computed.
         """
-        flow = job.model, asking.get()
+        cost = job.line_price(self.listing[job.model])
+        flow = self._flow(job.model, cost)
         whole = self._price(job)
         self._admit_stream(flow)
         self._admit(flow, whole)
         number = next(self._numbers)
-        cost = job.line_price(self.listing[job.model])
         self._streams[flow] += 1
         try:
             for index in itertools.count():
@@ -189,6 +194,11 @@ class Engine:
             raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
         return cost
 
+    def _flow(self, model: str, cost: float) -> Flow:
+        """Return the flow of the current client's requests that cost so much."""
+        short = cost <= SHORT * running_price(TYPICAL, self.listing[model])
+        return Flow(model, asking.get(), "short" if short else "long")
+
     def charge(self, cost: float) -> None:
         """Charge the current client for work that is done outside the engine.
 
@@ -211,7 +221,7 @@ class Engine:
             raise BusyError(detail, self.service.retry(ahead))
         most = self.bounds.max_queue
         busy = BusyError(f"{most} requests are already waiting for the model")
-        full = self._queue.count(flow[0]) >= most
+        full = self._queue.count(flow.model) >= most
         greedy = self._queue.displaced(flow) if full else None
         if full and greedy is None:
             raise busy
@@ -223,14 +233,13 @@ class Engine:
     def _withdraw(self, place: Waiting) -> None:
         """Remove a request from the queue; if it never ran, its client gets its price back."""
         if self._queue.remove(place) and not place.tries and not isinstance(place.work, Line):
-            self._pay(place.flow[1], -place.price)
+            self._pay(place.flow.client, -place.price)
 
     def _admit_stream(self, flow: Flow) -> None:
         """Admit at most `max_streams` streams of a model, and half of that per client."""
         most = self.bounds.max_streams
-        model, client = flow
-        open_ = sum(n for (name, _), n in self._streams.items() if name == model)
-        if open_ >= most or (client.address and self._streams[flow] >= (most + 1) // 2):
+        open_ = sum(n for other, n in self._streams.items() if other.model == flow.model)
+        if open_ >= most or (flow.client.address and self._streams[flow] >= (most + 1) // 2):
             raise BusyError(f"{most} streams of the model are already open")
 
     def _enqueue(

@@ -4,6 +4,9 @@ Clients take turns by work, not by requests: the next client is the one that has
 least (start-time fair queuing: Goyal, Vin and Cheng 1996). A client that returns after a while
 starts level with the least-served waiting client, so turns cannot be saved up. This needs only one
 number per client. A heavy client delays a light one by at most the work that is running.
+
+Twenty heavy clients would delay a light one by the work of twenty. So short requests and long ones
+take turns too, by the same rule: while both wait, short ones are `SHARES["short"]` of the work.
 """
 
 import asyncio
@@ -11,17 +14,26 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from app.engine.clients import Client
 from app.engine.jobs import AnswerJob, TraceJob
 from app.engine.worker import Line
 from model.progress import Progress
 
-Flow = tuple[str, Client]  # a client's requests to a model
+Length = Literal["short", "long"]
+SHARES: dict[Length, float] = {"short": 0.8, "long": 0.2}  # of the work, while both wait
 WASTE = 2.0  # a row may join a batch if, with padding, it adds less than this many times its tokens
 FREE = 64.0  # extra tokens that cost less than another batch
 KNOWN = 4096  # stored clients; beyond that, the oldest that do not wait are dropped
+
+
+class Flow(NamedTuple):
+    """A client's requests to a model, the short ones or the long ones."""
+
+    model: str
+    client: Client
+    length: Length = "short"
 
 
 @dataclass(eq=False)
@@ -42,7 +54,7 @@ class Waiting:
     @property
     def model(self) -> str:
         """The model's id in the catalog."""
-        return self.flow[0]
+        return self.flow.model
 
     @property
     def kind(self) -> str:
@@ -56,7 +68,10 @@ class FairQueue:
 
     flows: dict[Flow, deque[Waiting]] = field(default_factory=dict)
     served: dict[Flow, float] = field(default_factory=dict)  # work done for each
-    now: float = 0.0  # the work done for the client served last
+    # Of each length: the work done for the client served last, and that for all, by its share.
+    now: dict[Length, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
+    done: dict[Length, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
+    turn: float = 0.0  # of the length served last, what was done before
 
     def __len__(self) -> int:
         return sum(map(len, self.flows.values()))
@@ -66,14 +81,16 @@ class FairQueue:
 
     def count(self, model: str) -> int:
         """Return how many requests wait for a model."""
-        return sum(len(some) for (name, _), some in self.flows.items() if name == model)
+        return sum(len(some) for flow, some in self.flows.items() if flow.model == model)
 
     def add(self, one: Waiting, *, first: bool = False) -> None:
         """Add a request behind its client's others, or in front of them."""
-        flow = self.flows.get(one.flow)
+        flow, length = self.flows.get(one.flow), one.flow.length
         if flow is None:
+            if not any(other.length == length for other in self.flows):
+                self.done[length] = max(self.done[length], self.turn)
             flow = self.flows[one.flow] = deque()
-            self.served[one.flow] = max(self.served.get(one.flow, 0.0), self.now)
+            self.served[one.flow] = max(self.served.get(one.flow, 0.0), self.now[length])
         if first:
             flow.appendleft(one)
         else:
@@ -93,15 +110,23 @@ class FairQueue:
         """Return the work that is done before a new request of a client that costs so much.
 
         All that the client has waiting, and of every other client as much as the new request: the
-        turns are fair, so a client with a long queue does not delay the others for its length.
+        turns are fair, so a client with a long queue does not delay the others for its length. Of
+        requests of the other length, as much as they are served in the meantime.
         """
         waits = {client: sum(one.price for one in some) for client, some in self.flows.items()}
         own = waits.pop(flow, 0.0)
-        return own + sum(min(work, cost) for work in waits.values())
+        alike = own + sum(min(waits[one], cost) for one in waits if one.length == flow.length)
+        others = sum(waits[one] for one in waits if one.length != flow.length)
+        share = SHARES[flow.length]
+        return alike + min(others, (alike + cost) * (1 - share) / share)
 
     def had(self, flow: Flow) -> float:
         """Return the work done for a client, including running work."""
-        return self.served.get(flow, self.now)
+        return self.served.get(flow, self.now[flow.length])
+
+    def order(self, flow: Flow) -> tuple[float, float]:
+        """Return what its turn follows from, the lowest first; running work is included."""
+        return self.done[flow.length], self.had(flow)
 
     def displaced(self, by: Flow) -> Waiting | None:
         """Return the request to remove from a full queue for a newcomer's; None if there is none.
@@ -109,36 +134,37 @@ class FairQueue:
         It is the last request of the client with the most, if that client has at least two more
         than the newcomer.
         """
-        model, _ = by
-        rivals = [flow for flow in self.flows if flow[0] == model]
+        rivals = [flow for flow in self.flows if flow.model == by.model]
         most = max(rivals, key=lambda flow: len(self.flows[flow]), default=by)
         if len(self.flows.get(most, ())) < len(self.flows.get(by, ())) + 2:
             return None
         return self.flows[most][-1]
 
     def heads(self) -> list[Waiting]:
-        """Return the first request of each client, least-served client first."""
-        flows = sorted(self.flows, key=lambda flow: self.served[flow])
+        """Return the first request of each client, in the order of their turns."""
+        flows = sorted(self.flows, key=self.order)
         return [self.flows[flow][0] for flow in flows]
 
     def take(self, head: Waiting, most: int) -> list[Waiting]:
         """Remove `head` and, if it is a trace, others for its model that fit its batch."""
+        length = head.flow.length
         batch = [head]
         if isinstance(head.work, TraceJob) and not head.tries:
             batch += fitting(head, self._others(head), most - 1)
-        self.now = max(self.now, self.served[head.flow])
+        self.turn = max(self.turn, self.done[length])
+        self.now[length] = max(self.now[length], self.served[head.flow])
         for one in batch:
+            self.done[length] += one.price / SHARES[length]
             self.served[one.flow] += one.price
             self.remove(one)
         self._forget()
         return batch
 
     def _others(self, head: Waiting) -> list[Waiting]:
-        """Return traces for the same model: the first of each client, then the second."""
-        flows = sorted(
-            (flow for flow in self.flows if flow[0] == head.model),
-            key=lambda flow: self.served[flow],
-        )
+        """Return traces as long for the same model: the first of each client, then the second."""
+        model, _, length = head.flow
+        alike = [one for one in self.flows if (one.model, one.length) == (model, length)]
+        flows = sorted(alike, key=lambda flow: self.served[flow])
         ranked = [
             (rank, place, one)
             for place, flow in enumerate(flows)
@@ -154,7 +180,7 @@ class FairQueue:
         request are never overtaken.
         """
         for flow in [one for one in self.served if one not in self.flows]:
-            if self.served[flow] <= self.now or len(self.served) > KNOWN:
+            if self.served[flow] <= self.now[flow.length] or len(self.served) > KNOWN:
                 del self.served[flow]
 
 

@@ -42,7 +42,7 @@ class Schedule:
 
     running: Mapping[Runner, Sequence[Running]]
     at_once: int  # models that may run at once on one runner
-    had: Callable[[Flow], float]  # the work done for a client
+    order: Callable[[Flow], tuple[float, float]]  # what a client's turn follows from
     home: Callable[[Waiting], Runner | None]  # the runner that must run it; None: any
 
     def next(self, heads: Iterable[Waiting]) -> Next | None:
@@ -65,7 +65,7 @@ class Schedule:
         return len(running) < self.at_once and not busy
 
     def _interrupts(self, head: Waiting, running: Sequence[Running]) -> bool:
-        """Return whether a request precedes running work: longer work of a better-served client."""
+        """Return whether a request precedes running work: longer work, of which it is the turn."""
         same = [one for one in running if one.head.model == head.model]
         if len(same) != 1 or any(one.urgent for one in running):
             return False
@@ -73,5 +73,5 @@ class Schedule:
         return (
             head.flow != long.head.flow
             and head.price * LONGER <= long.price
-            and self.had(head.flow) <= self.had(long.head.flow)
+            and self.order(head.flow) <= self.order(long.head.flow)
         )

@@ -1,18 +1,26 @@
 """Turns of the fair queue, computed by hand."""
 
 import asyncio
+from collections import Counter
+
+import pytest
 
 from app.engine.clients import Client
-from app.engine.fair_queue import KNOWN, FairQueue, Flow, Waiting
+from app.engine.fair_queue import KNOWN, FairQueue, Flow, Length, Waiting
 from tests.app.small_engine import job
 
 
 def flow(client: str, model: str = "0") -> Flow:
-    return model, Client(client, 0)
+    return Flow(model, Client(client, 0))
 
 
 def waiting(client: str, cost: float = 10, name: str = "", model: str = "0") -> Waiting:
     return Waiting(job(name or client), flow(client, model), cost, 10.0, asyncio.Future())
+
+
+def long(client: str, cost: float = 100, name: str = "") -> Waiting:
+    flow = Flow("0", Client(client, 0), "long")
+    return Waiting(job(name or client), flow, cost, 10.0, asyncio.Future())
 
 
 def texts(some: list[Waiting]) -> list[str]:
@@ -104,3 +112,49 @@ async def test_a_retried_job_is_first_in_its_clients_queue() -> None:
     queue.add(waiting("a", name="again"), first=True)
     assert texts(list(queue)) == ["again", "one", "two"]
     assert (len(queue), queue.count("0"), queue.count("1")) == (3, 3, 0)
+
+
+async def test_a_short_request_goes_before_the_long_ones_of_twenty_clients() -> None:
+    queue = FairQueue()
+    for n in range(20):
+        queue.add(long(f"heavy {n}"))
+        queue.add(long(f"heavy {n}", name="again"))
+    running = queue.heads()[0]
+    queue.take(running, 1)
+    for n in range(8):
+        typed = waiting("typing", 10, name=f"typed {n}")
+        queue.add(typed)
+        assert queue.order(typed.flow) < queue.order(running.flow), "it interrupts what runs"
+        assert queue.heads()[0] is typed
+        assert queue.take(typed, 8) == [typed], "no long one joins its batch"
+
+
+@pytest.mark.parametrize(("short", "costs"), [(4, (10, 100)), (1, (10, 1000)), (20, (50, 60))])
+async def test_long_requests_are_a_fifth_of_the_work_while_short_ones_wait(
+    short: int, costs: tuple[float, float]
+) -> None:
+    queue, work = FairQueue(), Counter[Length]()
+    names = [f"typing {n}" for n in range(short)]
+    while work.total() < 100 * sum(costs):
+        for name in names:
+            if flow(name) not in queue.flows:
+                queue.add(waiting(name, costs[0]))
+        if not any(one.length == "long" for one in queue.flows):
+            queue.add(long("heavy", costs[1]))
+        [taken] = queue.take(queue.heads()[0], 1)
+        work[taken.flow.length] += int(taken.price)
+    assert work["long"] / work.total() == pytest.approx(0.2, abs=0.05)
+
+
+async def test_the_work_ahead_is_a_turn_of_each_and_what_the_other_length_gets_meanwhile() -> None:
+    queue, new = FairQueue(), Flow("0", Client("new", 0))
+    queue.add(waiting("a", 30))
+    queue.add(waiting("b", 5))
+    assert queue.ahead(new, 10) == 15, "of a as much as it asks for"
+    queue.add(long("heavy", 4))
+    assert queue.ahead(new, 10) == 19
+    queue.add(long("heavy", 1000))
+    assert queue.ahead(new, 10) == pytest.approx(15 + 25 / 4)
+    assert queue.ahead(Flow("0", Client("new", 0), "long"), 100) == 100 + 35
+    queue.add(waiting("new", 7))
+    assert queue.ahead(new, 10) == pytest.approx(22 + 32 / 4), "all that it has waiting itself"

@@ -15,7 +15,7 @@ from app.engine.catalog import Catalog
 from app.engine.clients import Budgets, Client, SpentError, asking
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Bounds, BusyError, Engine
-from app.engine.fair_queue import FairQueue, Waiting, fitting
+from app.engine.fair_queue import FairQueue, Flow, Waiting, fitting
 from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
@@ -87,7 +87,7 @@ def test_prices_follow_the_work(catalog: Catalog) -> None:
 
 
 def waiting(client: int, cost: float, size: float = 10.0, text: str = "") -> Waiting:
-    flow = "0", Client(str(client), 0)
+    flow = Flow("0", Client(str(client), 0))
     return Waiting(job(text or "x"), flow, cost, size, asyncio.Future())
 
 
@@ -100,7 +100,7 @@ async def test_turns_are_by_work() -> None:
     while queue.count("0") > 38:
         head = queue.heads()[0]
         [taken] = queue.take(head, 1)
-        had[taken.flow[1].address] += int(taken.price)
+        had[taken.flow.client.address] += int(taken.price)
     assert abs(had["1"] - had["2"]) <= 60
 
 
@@ -112,7 +112,7 @@ async def test_turns_cannot_be_saved_up() -> None:
         queue.take(queue.heads()[0], 1)
     for _ in range(20):
         queue.add(waiting(2, 10))
-    order = [queue.take(queue.heads()[0], 1)[0].flow[1].address for _ in range(8)]
+    order = [queue.take(queue.heads()[0], 1)[0].flow.client.address for _ in range(8)]
     assert 3 <= order.count("1") <= 5, order
 
 

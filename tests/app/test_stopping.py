@@ -134,11 +134,10 @@ async def test_long_work_pauses_for_short_work() -> None:
     async with engine_of(model) as engine:
         long = ask(engine, LONG * 2, Client("heavy", 0))
         await begun(model)
-        own = ask(engine, "own", Client("heavy", 0))
-        await asyncio.sleep(0)
+        later = ask(engine, LONG, Client("heavy", 0))
         await asyncio.sleep(0.05)
-        assert model.batches == [[LONG * 2]]  # its own waits for it
-        own.cancel()
+        assert model.batches == [[LONG * 2]]  # its client's next long one waits for it
+        later.cancel()
         short = ask(engine, "short", other)
         await begun(model)  # although the long one was not released
         await asyncio.sleep(0.05)
