@@ -134,6 +134,8 @@ async def test_long_requests_are_a_fifth_of_the_work_while_short_ones_wait(
     short: int, costs: tuple[float, float]
 ) -> None:
     queue, work = FairQueue(), Counter[Length]()
+    for n in range(50):
+        served(queue, long("heavy", costs[1], str(n)))  # alone; no turns are saved up
     names = [f"typing {n}" for n in range(short)]
     while work.total() < 100 * sum(costs):
         for name in names:
