@@ -15,7 +15,7 @@ from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import ParametersRequest, Question, SentenceState
 from app.schemas.traces import Asking
-from app.store.store import Answer
+from app.store.share import Answer
 from model.adapters.model_info import ModelInfo
 from model.errors import Excess, InputError
 from model.transformer.positions import POSITIONS

@@ -9,6 +9,8 @@ from fastapi import Request
 
 from app.answers.pages import base_url
 from app.dependencies import Services
+from app.engine.clients import asking
+from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.off_loop import off_loop
@@ -22,7 +24,7 @@ from app.schemas.assignments import (
     SubmissionRequest,
 )
 from app.schemas.rooms import Truth
-from app.store.assignments import Assignment, Refusal, Submission
+from app.store.assignments import Assignment, FullError, Refusal, Submission
 from model.errors import Excess, InputError
 
 SEND = 500.0  # what a submission costs, in the engine's units of work
@@ -52,7 +54,7 @@ async def find(services: Services, assignment_id: str) -> Assignment:
     """Return an assignment. Raises a 404 ProblemError if there is none."""
     found = await services.assignments.find(assignment_id)
     if found is None:
-        _refuse(services, "unknown")
+        _refuse("unknown")
     return found
 
 
@@ -70,7 +72,7 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
     """Store what a student answers, instead of what it sent before; durable on return.
 
     Raises InputError for an answer of another form, ProblemError if there is no such assignment or
-    if it has as many members as allowed, SpentError and StorageError.
+    if the address has its share of the members, SpentError and StorageError.
     """
     services.engine.charge(SEND)
     found = await find(services, assignment_id)
@@ -79,9 +81,17 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
     if (size := len(orjson.dumps(document))) > MAX_BYTES:
         detail = f"answers take {size} bytes; at most {MAX_BYTES} are allowed"
         raise InputError("too-long", "answers", detail, Excess(MAX_BYTES, "bytes", size))
-    most = services.settings.max_assignment_members
-    if refused := await services.assignments.submit(found.id, sent.member, document, most):
-        _refuse(services, refused)
+    most, address = services.settings.max_assignment_members, asking.get().address
+    places = Shared(most, "members").refusal_of
+    try:
+        refused = await services.assignments.submit(
+            found.id, sent.member, document, address, places
+        )
+    except FullError as full:
+        beyond = Excess(most, "members")
+        raise ProblemError(409, "assignment-full", str(full), excess=beyond) from None
+    if refused:
+        _refuse(refused)
 
 
 async def summary(services: Services, assignment_id: str, key: str) -> AnswersSummary:
@@ -111,12 +121,12 @@ async def table(services: Services, assignment_id: str, token: str) -> str:
 async def delete(services: Services, assignment_id: str, key: str) -> None:
     """Delete an assignment with all answers, given its key. Raises ProblemError."""
     if refused := await services.assignments.delete(assignment_id, key):
-        _refuse(services, refused)
+        _refuse(refused)
 
 
 async def _owned(services: Services, assignment_id: str, key: str) -> Assignment:
     if refused := await services.assignments.check_key(assignment_id, key):
-        _refuse(services, refused)
+        _refuse(refused)
     return await find(services, assignment_id)
 
 
@@ -183,12 +193,8 @@ def _url(services: Services, request: Request, assignment_id: str) -> str:
     return f"{base_url(request, services)}{path}"
 
 
-def _refuse(services: Services, why: Refusal) -> NoReturn:
+def _refuse(why: Refusal) -> NoReturn:
     if why == "unknown":
         detail = "there is no assignment with this id"
         raise ProblemError(404, "unknown-assignment", detail, field="id")
-    if why == "full":
-        most = services.settings.max_assignment_members
-        detail = f"at most {most} members can answer an assignment"
-        raise ProblemError(409, "assignment-full", detail, excess=Excess(most, "members"))
     raise ProblemError(403, "wrong-assignment-key", "the key does not match the assignment")

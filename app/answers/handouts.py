@@ -20,7 +20,7 @@ from app.off_loop import LARGE, off_loop
 from app.schemas.long_texts import Window
 from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState, LabShareState, Question, ShareRequest
-from app.store.store import Answer, Share
+from app.store.share import Answer, Share
 from model.trace.name_patterns import present
 
 PLAIN = re.compile(r"[A-Za-z0-9-]+")

@@ -16,7 +16,7 @@ from app.preview.still import still
 from app.schemas.collections import LinkReply
 from app.schemas.links import Target, parse_link
 from app.schemas.rooms import Asked
-from app.store.store import Share
+from app.store.share import Share
 from model.errors import InputError
 
 SHOWN = (

@@ -29,7 +29,7 @@ from app.schemas.shares import (
 )
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
-from app.store.store import Answer
+from app.store.share import Answer
 from model.errors import InputError
 from model.trace.name_patterns import present
 

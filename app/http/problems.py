@@ -8,7 +8,7 @@
     ├── BusyError               raised by the engine; 503
     ├── SpentError              a client has requested too much work; 429
     ├── StorageError            raised by the store; 503 or 507
-    ├── DamagedError            a share that can no longer be read; 410
+    ├── DamagedError            something stored that can no longer be read; 410
     ├── NewerShareError         a share in a newer format; 501
     ├── RequestValidationError  raised by FastAPI
     └── anything else           a bug; 500, logged, without details
@@ -112,7 +112,7 @@ def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> 
         BusyError: _busy_problem,
         SpentError: _spent_problem,
         StorageError: _storage_problem,
-        DamagedError: lambda _, error: ProblemError(410, "damaged-share", str(error)),
+        DamagedError: lambda _, error: ProblemError(410, f"damaged-{error.kind}", str(error)),
         NewerShareError: _newer_problem,
         RequestValidationError: _validation_problem,
         HTTPException: _http_problem,

@@ -42,7 +42,11 @@ BODY = {
     "_422": "A field is not valid; `detail` says which.",
     "_429": "Too many in a short time; `Retry-After` says when to retry.",
 }
-FOUND = {"_404": "No such assignment.", "_422": "The id is too long."}
+FOUND = {
+    "_404": "No such assignment.",
+    "_410": "The assignment is damaged.",
+    "_422": "The id is too long.",
+}
 OWNED = {"_403": "The key does not match.", **FOUND}
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {"description": "A table.", "content": {CSV: {"schema": {"type": "string"}}}}
@@ -91,7 +95,8 @@ async def delete_assignment(services: Opened, assignment_id: AssignmentId, key: 
     responses=problems(
         **{**BODY, **DATABASE},
         _404="No such assignment.",
-        _409="As many members as allowed have answered.",
+        _409="As many members as allowed have answered, or as many from one address.",
+        _410="The assignment is damaged.",
     ),
 )
 async def submit_answers(

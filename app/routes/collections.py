@@ -25,6 +25,7 @@ Asked = Annotated[
     str, Query(min_length=1, max_length=MAX_LINK, description="A link to this server.")
 ]
 DATABASE = {
+    "_410": "What is stored is damaged.",
     "_503": "The database cannot be used; `Retry-After` says when to retry.",
     "_507": "The database has no room left; `Retry-After` says when to retry.",
 }

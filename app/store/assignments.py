@@ -1,10 +1,10 @@
 """Assignments in the database of the shares: questions with a link, answered in one's own time.
 
 When `add` or `submit` returns, it is on disk. All methods raise StorageError if the database cannot
-be used now.
+be used now; those that read raise DamagedError for what is not as it was stored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -15,11 +15,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
 from app.store.quota import check_room
-from app.store.store import Store, in_utc, since
+from app.store.seals import check_seal, in_utc, sealed
+from app.store.store import Store, since
 from app.store.tables import assignments, submissions
 
-Refusal = Literal["unknown", "wrong key", "full"]
+Refusal = Literal["unknown", "wrong key"]
+# Says why a member is not admitted, given how many came from its address and from all others.
+Places = Callable[[int, int], str | None]
+# What is needed of an assignment to change it, even if its document is damaged.
+CONTROL = (assignments.c.id, assignments.c.size, assignments.c.owner_key, assignments.c.address)
 MEMBER_LENGTH = 12  # of a member's name in tables: 48 bits
+
+
+class FullError(Exception):
+    """There is no place for another member; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -60,31 +69,39 @@ class Assignments:
         async with self.database.writing() as connection:
             await check_room(connection, self.store.limits, owner, size, size)
             new = vars(made) | {"size": size, "owner_key": key_digest(key), "address": owner}
+            new |= {"seal": _seal(made)}
             await connection.execute(insert(assignments).values(new))
         return made, key
 
     async def find(self, assignment_id: str) -> Assignment | None:
         """Return the assignment with this id, in either case; None if there is none."""
-        async with self.database.reading() as connection:
-            row = await self._row(connection, assignment_id)
+        async with self.database.reading("assignment") as connection:
+            row = await self._row(connection, assignment_id, list(assignments.c))
         if row is None:
+            await self.database.check_absent("assignments", assignment_id, "assignment")
             return None
+        check_seal("assignment", row.seal, lambda: _seal(row))
         return Assignment(row.id, in_utc(row.created), in_utc(row.changed), row.document)
 
     async def check_key(self, assignment_id: str, key: str) -> Refusal | None:
         """Return why a key is not that of an assignment's owner; None if it is."""
-        async with self.database.reading() as connection:
+        async with self.database.reading("assignment") as connection:
             return _refused(await self._row(connection, assignment_id), key)
 
     async def submit(
-        self, assignment_id: str, member: str, document: dict[str, Any], most: int
+        self,
+        assignment_id: str,
+        member: str,
+        document: dict[str, Any],
+        address: str = "",
+        places: Places = lambda _, __: None,
     ) -> Refusal | None:
         """Store what a member answered, instead of what it sent before; return why not.
 
-        `most` is the largest number of members. Only a digest of `member` is stored. The bytes
-        count for the author of the assignment.
+        Raises FullError if `places` refuses a new member. Only digests of `member` and of the
+        address are stored. The bytes count for the author of the assignment.
         """
-        size = len(orjson.dumps(document))
+        size, sender = len(orjson.dumps(document)), self.store.keyed(address)
         async with self.database.writing() as connection:
             row = await self._row(connection, assignment_id)
             if row is None:
@@ -92,15 +109,17 @@ class Assignments:
             token = self._token(row.id, member)
             mine = (submissions.c.assignment == row.id) & (submissions.c.member == token)
             before = await connection.scalar(select(submissions.c.size).where(mine))
-            if before is None and await _count(connection, row.id) >= most:
-                return "full"
+            if before is None and (why := places(*await _count(connection, row.id, sender))):
+                raise FullError(why)
             grows = size - (before or 0)
             if grows > 0:
                 await check_room(connection, self.store.limits, row.address, grows, grows)
             now = datetime.now(UTC)
             new = {"sent": now, "document": document, "size": size}
+            new |= {"seal": sealed(row.id, token, now, document)}
+            first = {"assignment": row.id, "member": token, "address": sender}
             await connection.execute(
-                insert(submissions).values(new | {"assignment": row.id, "member": token})
+                insert(submissions).values(new | first)
                 if before is None
                 else update(submissions).where(mine).values(new)
             )
@@ -113,7 +132,7 @@ class Assignments:
     async def submissions(self, assignment_id: str) -> Sequence[Submission]:
         """Return what all members sent, the earliest first."""
         wanted = select(submissions).where(submissions.c.assignment == assignment_id.lower())
-        async with self.database.reading() as connection:
+        async with self.database.reading("assignment") as connection:
             rows = await connection.execute(wanted.order_by(submissions.c.sent))
             return [_read(row) for row in rows]
 
@@ -122,7 +141,7 @@ class Assignments:
         identity = assignment_id.lower()
         mine = submissions.c.assignment == identity
         mine &= submissions.c.member == self._token(identity, member)
-        async with self.database.reading() as connection:
+        async with self.database.reading("assignment") as connection:
             row = (await connection.execute(select(submissions).where(mine))).one_or_none()
         return None if row is None else _read(row)
 
@@ -135,10 +154,12 @@ class Assignments:
                 await delete_assignments(connection, assignments.c.id == row.id)
         return refused
 
-    async def _row(self, connection: AsyncConnection, assignment_id: str) -> Row[Any] | None:
+    async def _row(
+        self, connection: AsyncConnection, assignment_id: str, columns: Sequence[Any] = CONTROL
+    ) -> Row[Any] | None:
         wanted = assignment_id.lower()
         mine = assignments.c.id == (wanted if is_id(wanted) else "")
-        found = await connection.execute(select(assignments).where(mine & self._lasts()))
+        found = await connection.execute(select(*columns).where(mine & self._lasts()))
         return found.one_or_none()
 
     def _lasts(self) -> ColumnElement[bool]:
@@ -158,10 +179,18 @@ async def delete_assignments(connection: AsyncConnection, which: ColumnElement[b
     await connection.execute(delete(assignments).where(which))
 
 
-async def _count(connection: AsyncConnection, assignment_id: str) -> int:
-    wanted = select(func.count()).select_from(submissions)
-    counted = await connection.scalar(wanted.where(submissions.c.assignment == assignment_id))
-    return int(counted or 0)
+async def _count(connection: AsyncConnection, assignment_id: str, sender: bytes) -> tuple[int, int]:
+    """Return how many members first answered from an address, and from all others."""
+    where = submissions.c.assignment == assignment_id
+    mine = func.count().filter(submissions.c.address == sender)
+    counted = await connection.execute(select(mine, func.count()).where(where))
+    (held, total) = counted.one()
+    return held, total - held
+
+
+def _seal(assignment: Any) -> bytes:
+    """Return the seal of an assignment or its row."""
+    return sealed(assignment.id, assignment.created, assignment.document)
 
 
 def _refused(row: Row[Any] | None, key: str) -> Refusal | None:
@@ -171,4 +200,10 @@ def _refused(row: Row[Any] | None, key: str) -> Refusal | None:
 
 
 def _read(row: Row[Any]) -> Submission:
+    """Return the submission in a row. Raises DamagedError."""
+    check_seal(
+        "assignment",
+        row.seal,
+        lambda: sealed(row.assignment, row.member, row.sent, row.document),
+    )
     return Submission(row.member.hex()[:MEMBER_LENGTH], in_utc(row.sent), row.document)

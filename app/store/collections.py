@@ -1,10 +1,11 @@
 """Collections in the database of the shares: ordered lists of links that their owners can change.
 
 When `add` or `change` returns, the collection is on disk. All methods raise StorageError if the
-database cannot be used now.
+database cannot be used now; those that read raise DamagedError for what is not as it was stored.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -14,11 +15,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.ids import is_id, key_digest, key_from, new_edit_key, new_id, opens
 from app.store.quota import check_room
-from app.store.store import Store, in_utc, since
+from app.store.seals import check_seal, in_utc, sealed
+from app.store.store import Store, since
 from app.store.tables import collections
 
 Refusal = Literal["unknown", "wrong key", "changed"]
 FIRST = 1
+# What is needed of a collection to change it, even if its document is damaged.
+CONTROL = tuple(column for column in collections.c if column.name != "document")
 
 
 @dataclass(frozen=True)
@@ -54,26 +58,30 @@ class Collections:
         asked = None if request is None else self.store.keyed(request)
         size = len(orjson.dumps(document))
         async with self.database.writing() as connection:
-            if request is not None and (row := await self._repeated(connection, asked)):
-                return _read(row), self._key(row.id, request), False
-            await check_room(connection, self.store.limits, owner, size, size)
-            key = new_edit_key() if request is None else self._key(made.id, request)
-            new = {name: getattr(made, name) for name in ("id", "created", "changed", "version")}
-            new |= {"document": document, "size": size, "edit_key": key_digest(key)}
-            await connection.execute(
-                insert(collections).values(new | {"address": owner, "request": asked})
-            )
-        return made, key, True
+            row = None if request is None else await self._repeated(connection, asked)
+            if row is None:
+                await check_room(connection, self.store.limits, owner, size, size)
+                key = new_edit_key() if request is None else self._key(made.id, request)
+                new = vars(made) | {"size": size, "edit_key": key_digest(key), "seal": _seal(made)}
+                await connection.execute(
+                    insert(collections).values(new | {"address": owner, "request": asked})
+                )
+                return made, key, True
+        assert request is not None
+        return _read(row), self._key(row.id, request), False
 
     async def find(self, collection_id: str) -> Collection | None:
         """Return the collection with this id, in either case; None if there is none."""
-        async with self.database.reading() as connection:
-            row = await self._row(connection, collection_id)
-        return None if row is None else _read(row)
+        async with self.database.reading("collection") as connection:
+            row = await self._row(connection, collection_id, list(collections.c))
+        if row is None:
+            await self.database.check_absent("collections", collection_id, "collection")
+            return None
+        return _read(row)
 
     async def check_key(self, collection_id: str, edit_key: str) -> Refusal | None:
         """Return why an edit key does not open a collection; None if it does."""
-        async with self.database.reading() as connection:
+        async with self.database.reading("collection") as connection:
             return _refused(await self._row(connection, collection_id), edit_key)
 
     async def change(
@@ -94,11 +102,12 @@ class Collections:
             grows = size - row.size
             if grows > 0:
                 await check_room(connection, self.store.limits, row.address, grows, grows)
-            now = datetime.now(UTC)
-            new = {"document": document, "size": size, "version": row.version + 1, "changed": now}
+            created, now = in_utc(row.created), datetime.now(UTC)
+            changed = Collection(row.id, created, now, row.version + 1, document)
+            new = vars(changed) | {"size": size, "seal": _seal(changed)}
             mine = collections.c.id == row.id
             await connection.execute(update(collections).where(mine).values(new))
-        return Collection(row.id, in_utc(row.created), now, row.version + 1, document)
+        return changed
 
     async def delete(self, collection_id: str, edit_key: str) -> Refusal | None:
         """Delete a collection; return why not, or None if it was deleted."""
@@ -109,10 +118,12 @@ class Collections:
                 await connection.execute(delete(collections).where(collections.c.id == row.id))
         return refused
 
-    async def _row(self, connection: AsyncConnection, collection_id: str) -> Row[Any] | None:
+    async def _row(
+        self, connection: AsyncConnection, collection_id: str, columns: Sequence[Any] = CONTROL
+    ) -> Row[Any] | None:
         wanted = collection_id.lower()
         mine = collections.c.id == (wanted if is_id(wanted) else "")
-        found = await connection.execute(select(collections).where(mine & self._lasts()))
+        found = await connection.execute(select(*columns).where(mine & self._lasts()))
         return found.one_or_none()
 
     async def _repeated(self, connection: AsyncConnection, asked: bytes | None) -> Row[Any] | None:
@@ -137,5 +148,12 @@ def _refused(row: Row[Any] | None, edit_key: str) -> Refusal | None:
     return None if opens(edit_key, row.edit_key) else "wrong key"
 
 
+def _seal(collection: Any) -> bytes:
+    """Return the seal of a collection or its row."""
+    return sealed(*(getattr(collection, field.name) for field in fields(Collection)))
+
+
 def _read(row: Row[Any]) -> Collection:
+    """Return the collection in a row. Raises DamagedError."""
+    check_seal("collection", row.seal, lambda: _seal(row))
     return Collection(row.id, in_utc(row.created), in_utc(row.changed), row.version, row.document)

@@ -19,11 +19,13 @@ from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from app.store.ids import is_id
 from app.store.private_files import make_private_file
 from app.store.storage_errors import (
     UNAVAILABLE,
     DamagedError,
     StorageError,
+    Stored,
     log,
     translated,
     undamaged,
@@ -53,12 +55,12 @@ class Database:
         self._checked: dict[str, tuple[float, bool]] = {}  # when, and whether it was damaged
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncConnection]:
+    async def reading(self, kind: Stored = "share") -> AsyncIterator[AsyncConnection]:
         """Yield a connection for reading, which does not see concurrent writes.
 
-        Raises DamagedError if what it reads is damaged.
+        Raises DamagedError if what it reads, which is of `kind`, is damaged.
         """
-        with translated(), undamaged():
+        with translated(), undamaged(kind):
             async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
                 if self._sqlite:
                     await connection.exec_driver_sql("BEGIN")
@@ -78,6 +80,11 @@ class Database:
                     await self._lock(connection)
                     yield connection
                 await self._check_files(connection)
+
+    async def check_absent(self, table: str, identity: str, kind: Stored) -> None:
+        """Raise DamagedError if an id that is not in a table may be that of a damaged row."""
+        if is_id(identity.lower()) and await self.is_damaged(table):
+            raise DamagedError(kind)
 
     async def is_damaged(self, table: str) -> bool:
         """Return whether a table and its indexes contradict each other.

@@ -26,8 +26,10 @@ from sqlalchemy import Row, insert, select
 
 from app.store.content_by_digest import checked
 from app.store.ids import is_id
+from app.store.seals import in_utc
+from app.store.share import Answer, Share, check_share
 from app.store.storage_errors import DamagedError
-from app.store.store import Answer, Share, Store, check_seal, in_utc
+from app.store.store import Store
 from app.store.tables import answers, assignments, collections, contents, shares, submissions
 
 SHARES, COLLECTIONS, CONTENTS, JSON = "shares/", "collections/", "contents/", ".json"
@@ -178,7 +180,7 @@ async def _kept(store: Store) -> AsyncIterator[tuple[Row[Any], list[Row[Any]]]]:
 
 
 def _write(archive: ZipFile, written: set[str], share: Row[Any], more: list[Row[Any]]) -> None:
-    check_seal(share, more)
+    check_share(share, more)
     held = {row.digest.hex(): checked(row.digest, row.content) for row in (share, *more)}
     for digest in held.keys() - written:
         archive.writestr(CONTENTS + digest, held[digest])

@@ -5,17 +5,17 @@ in `FORMAT`. Stored rows are never rewritten; when read, they are converted one 
 
     1 ─▶ UPGRADES[1] ─▶ 2 ─▶ UPGRADES[2] ─▶ 3 = FORMAT
 
-To change the format: increase `FORMAT`, add the conversion from the previous format, and run
-``python -m tests.golden.make``, which stores shares of the new format for the tests.
+To change the format: increase `FORMAT` in `app.store.share`, add the conversion from the previous
+format, and run ``python -m tests.golden.make``, which stores shares of the new format for the
+tests.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from app.store.share import FORMAT as FORMAT
+from app.store.share import Share
 from app.store.share_upgrades import upgraded
-from app.store.store import Share
-
-FORMAT = 3
 
 
 class NewerShareError(Exception):

@@ -9,11 +9,13 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import asyncpg
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
+Stored = Literal["share", "collection", "assignment"]
 BUSY, FULL, UNAVAILABLE = "storage-busy", "storage-full", "storage-unavailable"
 QUOTA = "quota-reached"
 
@@ -53,10 +55,11 @@ class StorageError(Exception):
 
 
 class DamagedError(Exception):
-    """A share exists, but its stored data cannot be read, or is not as it was stored."""
+    """Something exists, but its stored data cannot be read, or is not as it was stored."""
 
-    def __init__(self) -> None:
-        super().__init__("the stored data of this share is damaged")
+    def __init__(self, kind: Stored = "share") -> None:
+        super().__init__(f"the stored data of this {kind} is damaged")
+        self.kind = kind
 
 
 @contextmanager
@@ -78,15 +81,15 @@ def translated() -> Iterator[None]:
 
 
 @contextmanager
-def undamaged() -> Iterator[None]:
+def undamaged(kind: Stored = "share") -> Iterator[None]:
     """Turn what a database, or the reading of a row, raises about damage into DamagedError."""
     try:
         yield
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
-        raise DamagedError from error
+        raise DamagedError(kind) from error
     except DBAPIError as error:
         if is_damage(error):
-            raise DamagedError from error
+            raise DamagedError(kind) from error
         raise
 
 

@@ -6,9 +6,8 @@ used now.
 
 import hmac
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,43 +16,19 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, null, select, t
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.off_loop import off_loop
-from app.store.content_by_digest import checked, digest_of, digests_of, drop, lacking, put
+from app.store.content_by_digest import checked, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
 from app.store.ids import is_id, key_digest, new_id, opens
 from app.store.quota import Limits, check_room, used
-from app.store.storage_errors import DamagedError, StorageError, undamaged
+from app.store.seals import in_utc
+from app.store.share import Answer, Share, check_share, seal
+from app.store.storage_errors import DamagedError, StorageError
 from app.store.tables import answers, contents, secrets, shares
 from model.errors import FileError
 
 ADDRESS_KEY = "address"
 UNLIMITED = Limits()
 OWN = ("id", "format", "created", "state", "model", "digest", "about", "seal")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An additional request of a share, and its reply: a compressed file."""
-
-    question: dict[str, Any]
-    answer: bytes
-
-
-@dataclass(frozen=True)
-class Share:
-    """A state, the model's description, and the frozen trace: a compressed file.
-
-    `format` defines how to read them (`app.store.share_formats`); `asks` are the additional
-    requests whose replies are stored with it; `about` has the author's texts for readers.
-    """
-
-    id: str
-    format: int
-    created: datetime
-    state: dict[str, Any]
-    model: dict[str, Any]
-    trace: bytes
-    asks: tuple[dict[str, Any], ...] = ()
-    about: dict[str, str] | None = None
 
 
 class Store:
@@ -113,7 +88,7 @@ class Store:
             {"share": share.id, "n": n, "question": one.question, "digest": digest}
             for n, (one, digest) in enumerate(zip(more, digests[1:], strict=True))
         ]
-        row["seal"] = seal(share.id, share.format, share.created, share, digests[0], rows)
+        row["seal"] = seal(share, digests[0], rows)
         known = select(shares.c.id).where(shares.c.id == share.id)
         async with self.database.writing() as connection:
             if await connection.scalar(known) is not None:
@@ -185,13 +160,12 @@ class Store:
         wanted = select(*(shares.c[name] for name in OWN)).where(self._is(share_id))
         row = (await connection.execute(wanted)).one_or_none()
         if row is None:
-            if is_id(share_id.lower()) and await self.database.is_damaged("shares"):
-                raise DamagedError
+            await self.database.check_absent("shares", share_id, "share")
             return None
         asked = select(answers.c.n, answers.c.question, answers.c.digest)
         mine = asked.where(answers.c.share == share_id.lower()).order_by(answers.c.n)
         rows: list[Row[Any]] = [*await connection.execute(mine)]
-        check_seal(row, rows)
+        check_share(row, rows)
         return row, rows
 
     async def find_request(self, request: str) -> tuple[str, datetime] | None:
@@ -258,35 +232,6 @@ class Store:
         return self.keyed(address).hex()
 
 
-def seal(
-    share_id: str,
-    written: int,
-    created: datetime,
-    share: Any,
-    digest: bytes,
-    asked: Sequence[Mapping[str, Any]],
-) -> bytes:
-    """Return the digest of all that a reader gets of a share, by which damage is noticed.
-
-    `share` has its documents, `digest` is that of its trace.
-    """
-    document = [
-        [share_id, written, in_utc(created).astimezone(UTC).isoformat(), digest.hex()],
-        [share.state, share.model, share.about or None],
-        [[one["n"], one["question"], one["digest"].hex()] for one in asked],
-    ]
-    return digest_of(orjson.dumps(document, option=orjson.OPT_SORT_KEYS))
-
-
-def check_seal(row: Row[Any], asked: Sequence[Row[Any]]) -> None:
-    """Raise DamagedError if a share is not as it was stored; older shares have no seal."""
-    with undamaged():
-        plain = [one._asdict() for one in asked]
-        expected = seal(row.id, row.format, row.created, row, row.digest, plain)
-    if row.seal is not None and row.seal != expected:
-        raise DamagedError
-
-
 async def _content(connection: AsyncConnection, digest: bytes) -> bytes | None:
     wanted = select(contents.c.content).where(contents.c.digest == digest)
     content: bytes | None = await connection.scalar(wanted)
@@ -301,11 +246,6 @@ async def delete_shares(connection: AsyncConnection, ids: Sequence[str]) -> None
     await connection.execute(delete(answers).where(theirs))
     await connection.execute(delete(shares).where(mine))
     await drop(connection, held)
-
-
-def in_utc(moment: datetime) -> datetime:
-    """Return a time as read from the database, with its time zone."""
-    return moment.replace(tzinfo=moment.tzinfo or UTC)  # SQLite does not store the time zone
 
 
 def since(days: float) -> datetime:

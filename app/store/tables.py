@@ -68,6 +68,7 @@ collections = Table(
     Column("edit_key", LargeBinary, nullable=False),  # SHA-256
     Column("address", LargeBinary),  # keyed digest of the author's address
     Column("request", LargeBinary),  # keyed digest of the request and the client
+    Column("seal", LargeBinary),  # SHA-256 of what a reader gets; older rows have none
     Index("ix_collections_changed", "changed"),
     Index("ix_collections_address", "address", "size"),
     Index("ix_collections_request", "request"),
@@ -82,6 +83,7 @@ assignments = Table(
     Column("size", BigInteger, nullable=False),  # bytes, with all submissions
     Column("owner_key", LargeBinary, nullable=False),  # SHA-256
     Column("address", LargeBinary),  # keyed digest of the author's address
+    Column("seal", LargeBinary),  # SHA-256 of what a reader gets; older rows have none
     Index("ix_assignments_changed", "changed"),
     Index("ix_assignments_address", "address", "size"),
 )
@@ -93,6 +95,8 @@ submissions = Table(
     Column("sent", DateTime(timezone=True), nullable=False),
     Column("document", JSON, nullable=False),  # nickname, answers
     Column("size", BigInteger, nullable=False),  # bytes of the document
+    Column("address", LargeBinary),  # keyed digest of the address that first sent it
+    Column("seal", LargeBinary),  # SHA-256 of what the author gets; older rows have none
 )
 secrets = Table(
     "secrets",

@@ -11,8 +11,9 @@ from typing import Any
 import httpx
 from sqlalchemy import event, text
 
+from app.store.share import Answer
 from app.store.storage_errors import StorageError
-from app.store.store import Answer, Store
+from app.store.store import Store
 
 STATE = {"source": "The cat sat.", "target": "猫坐着。"}
 ALL = {"parameters": {"select": ["*"]}}

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,8 +11,9 @@ import httpx
 import pytest
 from sqlalchemy import func, select, update
 
+from app.http.fair_shares import Shared
 from app.settings import Settings
-from app.store.assignments import Assignments
+from app.store.assignments import Assignments, FullError
 from app.store.expiry import prune
 from app.store.quota import Limits
 from app.store.share_archive import read_archive, write_archive
@@ -51,14 +53,14 @@ async def test_the_last_submission_of_each_member_is_kept(tasks: Assignments) ->
     assert await tasks.check_key(one.id, f" {key.upper()} ") is None
     assert await tasks.check_key(other.id, key) == "wrong key"
     for n in range(3):
-        assert await tasks.submit(one.id, "ann", {"answers": [[str(n)]]}, 9) is None
-    assert await tasks.submit(one.id, "ben", {"answers": [["猫"]]}, 9) is None
+        assert await tasks.submit(one.id, "ann", {"answers": [[str(n)]]}) is None
+    assert await tasks.submit(one.id, "ben", {"answers": [["猫"]]}) is None
     found = await tasks.submissions(one.id.upper())
     assert [submission.document["answers"] for submission in found] == [[["2"]], [["猫"]]]
     assert await tasks.own(one.id, "ann") == found[0]
     assert await tasks.own(other.id, "ann") is None
     assert await tasks.submissions(other.id) == []
-    assert await tasks.submit("2" * 13, "ann", {}, 9) == "unknown"
+    assert await tasks.submit("2" * 13, "ann", {}) == "unknown"
     assert await tasks.delete(one.id, "other") == "wrong key"
     assert await tasks.delete(one.id, key) is None
     assert await tasks.find(one.id) is None
@@ -68,18 +70,25 @@ async def test_the_last_submission_of_each_member_is_kept(tasks: Assignments) ->
 
 async def test_of_many_at_once_as_many_are_admitted_as_allowed(tasks: Assignments) -> None:
     one, _ = await tasks.add(DOCUMENT, "1.2.3.4")
-    sends = [tasks.submit(one.id, f"member-{n % 20}", {"n": n}, 12) for n in range(40)]
-    refusals = await asyncio.gather(*sends)
-    found = await tasks.submissions(one.id)
-    assert len(found) == 12
-    assert refusals.count("full") == 16  # two of each of the 8 others
+    places = Shared(12, "members").refusal_of
+    sends = [
+        tasks.submit(one.id, f"member-{n % 30}", {"n": n}, f"192.0.2.{n % 30 % 3}", places)
+        for n in range(60)
+    ]
+    refusals = await asyncio.gather(*sends, return_exceptions=True)
+    found = Counter(one.document["n"] % 3 for one in await tasks.submissions(one.id))
+    assert found.total() + sum(isinstance(one, FullError) for one in refusals) / 2 == 30
+    assert found.total() >= 9
+    assert max(found.values()) <= 6, "one address can be half of the members"
+    for n in range(2):  # of a member with a place, from wherever it sends
+        assert await tasks.submit(one.id, "member-0", {"n": n}, f"192.0.2.{n}", places) is None
 
 
 async def test_the_bytes_are_those_of_the_assignment_and_its_answers(tasks: Assignments) -> None:
     one, _ = await tasks.add({"title": "a"}, "1.2.3.4")
     for size in (500, 100, 900):
-        await tasks.submit(one.id, "ann", {"answers": "a" * size}, 9)
-    await tasks.submit(one.id, "ben", {"answers": ""}, 9)
+        await tasks.submit(one.id, "ann", {"answers": "a" * size})
+    await tasks.submit(one.id, "ben", {"answers": ""})
     whole = len('{"title":"a"}') + len('{"answers":""}') * 2 + 900
     number, size = await tasks.store.totals()
     assert (number, size) == (0, whole)
@@ -91,17 +100,17 @@ async def test_an_assignment_expires_after_its_last_answer(tasks: Assignments) -
     one, _ = await tasks.add(DOCUMENT, "1.2.3.4")
     answered, _ = await tasks.add(DOCUMENT, "1.2.3.4")
     for task in (one, answered):
-        await tasks.submit(task.id, "ann", {}, 9)
+        await tasks.submit(task.id, "ann", {})
     old = datetime.now(UTC) - timedelta(days=29)
     async with tasks.database.writing() as connection:
-        await connection.execute(update(assignments).values(created=old, changed=old))
-    await tasks.submit(answered.id, "ben", {}, 9)
+        await connection.execute(update(assignments).values(changed=old))
+    await tasks.submit(answered.id, "ben", {})
     older = datetime.now(UTC) - timedelta(days=31)
     async with tasks.database.writing() as connection:
         stale = assignments.c.changed <= old
         await connection.execute(update(assignments).where(stale).values(changed=older))
     assert await tasks.find(one.id) is None
-    assert await tasks.submit(one.id, "eve", {}, 9) == "unknown"
+    assert await tasks.submit(one.id, "eve", {}) == "unknown"
     assert await tasks.find(answered.id) is not None
     await prune(tasks.store)
     async with tasks.database.reading() as connection:
@@ -116,7 +125,7 @@ async def test_an_archive_carries_assignments_with_their_answers(
     one, key = await tasks.add(DOCUMENT, "1.2.3.4")
     await tasks.add(DOCUMENT, "1.2.3.4")
     for member in ("ann", "ben"):
-        await tasks.submit(one.id, member, {"answers": [[member, "猫"]]}, 9)
+        await tasks.submit(one.id, member, {"answers": [[member, "猫"]]})
     file = tmp_path / "shares.zip"
     assert (await write_archive(tasks.store, file)).assignments == 2
     assert (await read_archive(tasks.store, file)).assignments == 0, "they are there"

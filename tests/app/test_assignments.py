@@ -190,7 +190,7 @@ async def test_the_bytes_of_one_student_are_limited(client: httpx.AsyncClient) -
 
 
 async def test_limits_of_members_creations_and_bytes(serving: Serving) -> None:
-    limits = {"max_assignment_members": 2, "max_shares_per_minute": 2}
+    limits = {"max_assignment_members": 4, "max_shares_per_minute": 2}
     async with serving(**limits, max_shares_bytes_per_address=3_000) as client:
         one = await made(client)
         statuses = [

@@ -1,7 +1,8 @@
-"""A database with damage anywhere: each share opens as it was, or is reported as damaged."""
+"""A database with damage anywhere: everything opens as it was, or is reported as damaged."""
 
 import asyncio
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,21 +10,34 @@ from random import Random
 
 import pytest
 
+from app.store.assignments import Assignments
+from app.store.collections import Collections
 from app.store.ids import new_id
+from app.store.share import Answer
 from app.store.storage_errors import DamagedError
-from app.store.store import Answer, Share, open_store
+from app.store.store import Store, open_store
 from model.errors import FileError
 
-CASES = 60  # bits flipped, one in each part of the file
-Whole = dict[str, tuple[Share | None, list[tuple[int, bytes] | None]]]
+CASES = 40  # bits flipped, one in each part of the file
+Whole = dict[tuple[str, str], object]  # what was stored, by its kind and id
 
 
 def url(file: Path) -> str:
     return f"sqlite+aiosqlite:///{file}"
 
 
+async def read(store: Store, kind: str, row_id: str) -> object:
+    """Return all that a reader can get."""
+    if kind == "share":
+        return await store.find(row_id), [await store.find_answer(row_id, k) for k in range(3)]
+    if kind == "collection":
+        return await Collections(store).find(row_id)
+    tasks = Assignments(store)
+    return await tasks.find(row_id), await tasks.submissions(row_id)
+
+
 async def fill(file: Path) -> Whole:
-    """Store shares of one page and of several, some with replies; return them as they open."""
+    """Store rows of one page and of several; return them as they are read."""
     random = Random(1)
     async with open_store(url(file)) as store:
         ids = []
@@ -32,11 +46,17 @@ async def fill(file: Path) -> Whole:
             more = [Answer({"trace": {"head": k}}, random.randbytes(400)) for k in range(n % 3)]
             model = {"id": "tiny", "layers": {"encoder": 3}}
             added = await store.add(3, state, model, random.randbytes(900 * n), more)
-            ids.append(added.id)
-        return {
-            one: (await store.find(one), [await store.find_answer(one, k) for k in range(3)])
-            for one in ids
-        }
+            ids.append(("share", added.id))
+        for n in (0, 3):
+            document = {"title": "猫", "note": "a note " * 300 * n, "n": 0.1 * n}
+            listed, key, _ = await Collections(store).add(document, "192.0.2.1")
+            await Collections(store).change(listed.id, {**document, "title": str(n)}, key, 1)
+            task, _ = await Assignments(store).add(document, "192.0.2.1")
+            for k in range(3 * n):
+                answers = {"answers": [["猫"], [str(k)] * 9 * k]}
+                await Assignments(store).submit(task.id, f"member {k}", answers)
+            ids += [("collection", listed.id), ("assignment", task.id)]
+        return {(kind, one): await read(store, kind, one) for kind, one in ids}
 
 
 @pytest.fixture(scope="module")
@@ -63,38 +83,35 @@ def damaged(content: bytes) -> Iterator[tuple[str, bytes]]:
         yield f"cut at {end}", content[:end]
 
 
-async def open_all(file: Path, whole: Whole) -> tuple[int, int]:
-    """Return the numbers of shares that open as they were and that are damaged."""
-    opened = broken = 0
+async def open_all(file: Path, whole: Whole) -> Counter[str]:
+    """Return the numbers of rows that open as they were, and of damaged ones by kind."""
+    counts = Counter[str]()
     async with open_store(url(file)) as store:
-        for share_id, (share, answers) in whole.items():
+        for (kind, row_id), before in whole.items():
             try:
-                found = await store.find(share_id)
-                replies = [await store.find_answer(share_id, k) for k in range(3)]
-            except DamagedError:
-                broken += 1
+                found = await read(store, kind, row_id)
+            except DamagedError as error:
+                counts[error.kind] += error.kind == kind
             else:
-                assert (found, replies) == (share, answers)
-                opened += 1
-    return opened, broken
+                assert found == before, kind
+                counts["opened"] += 1
+    return counts
 
 
 async def test_damage_anywhere_is_noticed(stored: tuple[bytes, Whole], tmp_path: Path) -> None:
     content, whole = stored
-    opened = broken = refused = 0
+    counts = Counter[str]()
     for number, (name, bad) in enumerate(damaged(content)):
         file = tmp_path / f"{number}.db"
         file.write_bytes(bad)
         try:
-            counts = await open_all(file, whole)
+            counts += await open_all(file, whole)
         except FileError as error:
-            refused += error.path == file
+            counts["refused"] += error.path == file
         except BaseException as error:
             raise AssertionError(name) from error
-        else:
-            opened, broken = opened + counts[0], broken + counts[1]
-    assert opened > 4 * broken > 0
-    assert refused
+    assert counts.keys() == {"opened", "refused", *(kind for kind, _ in whole)}
+    assert counts["opened"] > counts.total() / 2
 
 
 @pytest.mark.parametrize(
@@ -115,9 +132,11 @@ async def test_another_file_is_refused_by_name(
             pass
 
 
-async def test_an_unknown_share_of_a_whole_database_is_unknown(
+async def test_an_unknown_id_in_a_whole_database_is_unknown(
     stored: tuple[bytes, Whole], tmp_path: Path
 ) -> None:
     (tmp_path / "it.db").write_bytes(stored[0])
     async with open_store(url(tmp_path / "it.db")) as store:
         assert await store.find(new_id()) is None
+        assert await Collections(store).find(new_id()) is None
+        assert await Assignments(store).find(new_id()) is None

@@ -19,8 +19,8 @@ from app.answers.share_state import VIEWS
 from app.engine.wire import Reply
 from app.schemas.shares import ShareState
 from app.store import share_formats as formats
+from app.store.share import Share
 from app.store.share_formats import Upgrade
-from app.store.store import Share
 from model.adapters.encoder_decoder_info import attentions
 from tests.app.conftest import Serving
 from tests.app.problem import hold
@@ -194,7 +194,7 @@ async def test_older_shares_are_read_in_the_next_format(
 
 
 async def test_a_share_in_a_newer_format_is_501(
-    serving: Serving, monkeypatch: pytest.MonkeyPatch
+    serving: Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async with serving() as client:
         asks = [{"parameters": {"select": ["*.gain"]}}]
@@ -202,6 +202,8 @@ async def test_a_share_in_a_newer_format_is_501(
             newer.setattr(formats, "FORMAT", formats.FORMAT + 1)
             request = {"state": {"source": "hi"}, "asks": asks}
             identity = (await client.post("/api/shares", json=request)).json()["id"]
+        with closing(sqlite3.connect(tmp_path / "headlight.db")) as connection, connection:
+            connection.execute("UPDATE shares SET seal = zeroblob(32)")  # a newer server's
         paths = ["api/shares/{}", "api/shares/{}/asks/0", "s/{}", "s/{}/preview.png", "embed/{}"]
         for path in paths:
             response = await client.get(f"/{path.format(identity)}")

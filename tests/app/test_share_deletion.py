@@ -1,11 +1,13 @@
 """A share can be deleted by its author, and a damaged one is reported."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.app import assigning, collecting
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import ASKS, kept, share
@@ -85,6 +87,44 @@ async def test_a_damaged_share_is_410(serving: Serving, tmp_path: Path, damage: 
             assert "This share is damaged" in page.text
         if damage != "contents":
             assert (await client.get(f"/s/{whole['id']}")).status_code == 200
+
+
+async def test_a_damaged_collection_or_assignment_is_410(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    listed, task = await collecting.made(client), await assigning.made(client)
+    assert await assigning.sent(client, task, "k2m4n6p8", ["0"], None, None) == 204
+    answers = f"/api/assignments/{task['id']}/answers"
+
+    def damage(table: str) -> None:
+        with closing(sqlite3.connect(tmp_path / "headlight.db")) as connection, connection:
+            connection.execute(f"UPDATE {table} SET document = replace(document, 'e', 'i')")
+
+    damage("submissions")
+    for form in ("", ".csv"):
+        response = await client.get(answers + form, headers=assigning.owner(task))
+        hold(response, 410, "damaged-assignment", None)
+    assert await assigning.sent(client, task, "k2m4n6p8", ["0"], None, None) == 204
+    assert (await client.get(answers, headers=assigning.owner(task))).json()["members"] == 1
+    damage("collections")
+    damage("assignments")
+    for path, name, one in (("c", "collection", listed), ("a", "assignment", task)):
+        path, api = f"/{path}/{one['id']}", f"/api/{name}s/{one['id']}"
+        page = await client.get(path, headers={"Accept": "text/html"})
+        assert page.status_code == 410
+        assert f"This {name} is damaged" in page.text
+        hold(await client.get(api), 410, f"damaged-{name}", None)
+    mine, key = f"{collecting.PATH}/{listed['id']}", collecting.owner(listed)
+    change = await client.put(mine, json=collecting.BODY, headers=key)
+    hold(change, 410, "damaged-collection", None)
+    gone = [
+        await client.delete(path, headers=owner)
+        for path, owner in (
+            (mine, key),
+            (f"{assigning.PATH}/{task['id']}", assigning.owner(task)),
+        )
+    ]
+    assert [response.status_code for response in gone] == [204, 204]
 
 
 async def test_damaged_shares_without_digests_are_detected(

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from app.engine.wire import JSON, SAFETENSORS, Reply
 from app.http.problems import URN
+from app.store.share import Share
 from app.store.share_archive import read_archive, write_archive
 from app.store.share_formats import FORMAT, upgrade
 from app.store.share_upgrades import upgraded
-from app.store.store import Share
 from tests.app.conftest import Serving
 from tests.app.storage import store_of
 from tests.app.test_bad_input import JSON_VALUES

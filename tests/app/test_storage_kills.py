@@ -21,7 +21,8 @@ from tests.golden.kept import put, rows
 WRITES = """
 import asyncio, os, signal, sys
 from sqlalchemy import event
-from app.store.store import Answer, open_store
+from app.store.share import Answer
+from app.store.store import open_store
 
 async def add(store, text):
     share = await store.add(2, {"source": text}, {}, text.encode(), [Answer({}, text.encode() * 2)])
@@ -74,7 +75,8 @@ asyncio.run(main())
 # Adds shares, ten at once, until it is killed.
 FOR_EVER = """
 import asyncio, os, sys
-from app.store.store import Answer, open_store
+from app.store.share import Answer
+from app.store.store import open_store
 
 async def add(store):
     while True:

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
@@ -19,7 +20,7 @@ from app.http.problem_titles import TITLES
 from app.http.problems import STORAGE
 from app.store import database
 from app.store.private_files import make_private_folder
-from app.store.storage_errors import DETAILS, StorageError, translated
+from app.store.storage_errors import DETAILS, StorageError, Stored, translated
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import STATE, pragma, share, store_of
@@ -193,4 +194,6 @@ def test_page_and_problems_name_the_same_kinds() -> None:
     reading = {kind for kind, (status, _) in STORAGE.items() if status == 503}
     missing = {"unknown-assignment", "unknown-collection", "unknown-corpus", "unknown-room"}
     waiting = {"busy", "too-many-requests", "too-many-room-tries"}
-    assert told == reading | missing | waiting | {"damaged-share", "newer-share"}
+    damaged = {f"damaged-{kind}" for kind in get_args(Stored)}
+    assert damaged < TITLES.keys()
+    assert told == reading | missing | waiting | damaged | {"newer-share"}

@@ -20,7 +20,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from app.engine.wire import Reply
 from app.settings import Settings
 from app.store.database import MIGRATIONS, upgrade
-from app.store.store import Answer, open_store
+from app.store.share import Answer
+from app.store.store import open_store
 from app.store.tables import metadata
 from tests import forks
 from tests.golden.kept import FORMATS, put, rows

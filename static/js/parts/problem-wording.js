@@ -55,6 +55,7 @@ const WORDING = {
   "damaged-share": (t) => t("This share is damaged: its contents can no longer be read."),
   "wrong-edit-key": (t) => t("This edit key does not match."),
   "unknown-collection": (t) => t("There is no collection at this address. Perhaps it was deleted, or the link was cut short."),
+  "damaged-collection": (t) => t("This collection is damaged: its contents can no longer be read."),
   "collection-changed": (t) => t("Someone else has changed the collection. Load it again."),
   "not-a-link": (t) => t("This is not a link to something on this server. Copy the address of a sentence, of attention by hand, of a share, or of a lesson."),
   "not-a-state": (t) => t("The figure of this lesson does not have the state in the link (“shows”). Copy the link again, with “Link” below the figure."),
@@ -91,8 +92,9 @@ const WORDING = {
   "too-many-rooms": (t) => t("Too many rooms in a short time. Try again in a minute."),
   "too-many-room-tries": (t) => t("Too many wrong codes from this network. Try again in a minute."),
   "unknown-assignment": (t) => t("There is no assignment at this address. Perhaps it was deleted, or the link was cut short."),
+  "damaged-assignment": (t) => t("This assignment is damaged: its contents can no longer be read."),
   "wrong-assignment-key": (t) => t("This is not the key of the assignment. Ask its author for the link."),
-  "assignment-full": (t) => t("As many students as the server allows have answered."),
+  "assignment-full": (t) => t("The assignment has no room for another student, or none from this network."),
   internal: (t) => t("Something went wrong on the server. It has been logged; try again."),
 };
 
