@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from model.bundle.measurements import Aligner, Taught, ZooEntry
@@ -114,22 +115,22 @@ class ModelInfo:
             detail = f"{field}: this model {words}"
             raise InputError(kind, field, f"{detail}, because {reason}" if reason else detail)
 
-    @property
+    @cached_property
     def places(self) -> tuple[str, ...]:
         """The names of the attentions, such as "encoder.0.self"."""
         return tuple(one.place for one in self.attentions)
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The texts it reads: ("source", "target"), or ("text",)."""
         return texts(self.attentions)
 
-    @property
+    @cached_property
     def layers(self) -> Mapping[str, int]:
         """Number of layers of each stack: {"encoder": 6, "decoder": 6}."""
         return {stack: layers for stack, (layers, _) in per_stack(self.attentions).items()}
 
-    @property
+    @cached_property
     def heads(self) -> Mapping[str, int]:
         """Number of heads per attention, by stack."""
         return {stack: heads for stack, (_, heads) in per_stack(self.attentions).items()}
