@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from model.bundle.ctranslate2_export import UnknownToEngineError, exported
 from model.bundle.weights import Bundle
@@ -18,18 +19,39 @@ Ids = Sequence[int]
 
 log = logging.getLogger(__name__)
 
+LATELY = 16  # translations, the mean age of what is counted
+WORTHWHILE = 0.1
+AGAIN = 16
+
 
 Drafts = Callable[[], Sequence[Ids]]  # waits until they are ready
 
 
-class Drafter(Protocol):
-    """Drafts translations. Drafts affect the speed, never the result."""
+class Drafter(ABC):
+    """Drafts translations. Drafts affect the speed, never the result.
 
+    If fewer than `WORTHWHILE` of the translations come from drafts, only one batch in `AGAIN` is
+    drafted: a wrong draft costs a pass.
+    """
+
+    right: float = 1.0  # share of the translations that came from drafts, the latest weighing most
+    passed: int = 0  # batches since that fell below `WORTHWHILE`
+
+    def is_worthwhile(self) -> bool:
+        """Return whether to draft the next batch."""
+        self.passed = 0 if self.right >= WORTHWHILE else self.passed + 1
+        return self.passed % AGAIN == 0
+
+    def judge(self, right: bool) -> None:
+        """Note whether a translation came from drafts."""
+        self.right += (right - self.right) / LATELY
+
+    @abstractmethod
     def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
         """Start drafting a target for each source that begins with `begun`, at most `most` ids."""
 
 
-class FastDrafter:
+class FastDrafter(Drafter):
     """Greedy decoding with CTranslate2 on the CPU, with 8-bit matrices and activations."""
 
     def __init__(self, translator: Translator, never: Ids) -> None:

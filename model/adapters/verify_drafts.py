@@ -45,6 +45,8 @@ class Targets:
         self._begun = {index: row.request.decode.prefix for index, row in enumerate(rows)}
         self._tries = {index: TRIES for index, row in enumerate(rows) if writer.is_greedy(row)}
         self._undrafted = [index for index in self._tries if index not in self._known]
+        if drafter and self._undrafted and not drafter.is_worthwhile():
+            self.drafter = None
         self._coming: Callable[[], dict[int, Ids]] = dict
         self._begin()
 
@@ -71,10 +73,13 @@ class Targets:
             return True
         certain = verified(draft, logprobs, self.writer.never, len(self._begun[index]))
         self._tries[index] -= 1
+        complete = certain is not None and self.writer.is_complete(self.rows[index], certain)
+        if self.drafter and (complete or certain is None or not self._tries[index]):
+            self.drafter.judge(complete)
         if certain is None:
             return False
         self._begun[index] = certain
-        if self.writer.is_complete(self.rows[index], certain):
+        if complete:
             self._known[index] = certain
             self.writer.remember(self.rows[index], certain)
             return certain == draft

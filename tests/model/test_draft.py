@@ -10,7 +10,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.drafter import Drafter, Drafts, Ids
+from model.adapters.drafter import WORTHWHILE, Drafter, Drafts, Ids
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.verify_drafts import TRIES, verified
@@ -183,6 +183,30 @@ def test_a_right_draft_is_all_that_is_needed(
     for _ in range(2):  # the second result is cached
         assert_same(model.run(requests), alone)
     assert by.asked == [len(requests)]
+
+
+def test_drafts_that_are_never_right_are_given_up(tiny: EncoderDecoder) -> None:
+    """They are tried again now and then, and made for every batch once they are right."""
+    bundle, known = bundle_of(tiny), dict[Ids, Ids]()
+    sources = [f"cat {n}" for n in range(120)]
+    by = Scripted(lambda source, begun: known.get(tuple(source), (*begun, 0)))
+    model = EncoderDecoder(bundle, "tiny", None, by)
+
+    def batches(some: Sequence[str]) -> int:
+        before = len(by.asked)
+        for source in some:
+            model.run([Request(source)])
+        return len(by.asked) - before
+
+    assert batches(sources[:40]) < 40 * TRIES
+    assert by.right < WORTHWHILE
+    assert batches(sources[40:72]) <= 2 * TRIES
+    for trace in one_by_one(bundle, [Request(source) for source in sources[72:]]):
+        ids = tuple(token.id for token in trace.texts["source"])
+        known[ids] = [token.id for token in trace.output.tokens]
+    assert batches(sources[72:104]) > 2
+    assert by.right > WORTHWHILE
+    assert batches(sources[104:]) == 16, "one for each"
 
 
 def test_requests_that_are_not_drafted(shipped: Bundle) -> None:
