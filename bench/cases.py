@@ -142,11 +142,11 @@ def _sweep(adapter: EncoderDecoder) -> Case:
     """Sweep over all heads, and read as many rows in one batch of the bare model."""
     request = Request(SHORT, target=SHORT_TARGET)
     swept = sweep(adapter, request)
-    sides = (_ids(side).expand(swept.heads, -1) for side in swept.base.texts.values())
+    sides = (_ids(side).expand(swept.changes, -1) for side in swept.base.texts.values())
     source, target = sides
     read = f"{source.shape[1]} and {target.shape[1]} tokens"
     return Case(
-        f"a sweep over {swept.heads} heads, {read}: the sweep / one pass of {swept.heads} rows",
+        f"a sweep over {swept.changes} heads, {read}: the sweep / one pass of {swept.changes} rows",
         lambda: list(sweep(adapter, request).batches),
         partial(_run, adapter.model, source, target),
     )

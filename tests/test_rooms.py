@@ -65,6 +65,7 @@ RANKS = {
         "__init__",
         "settings",
         "off_loop",
+        "safetensors_file",
         "store",
         "engine",
         "schemas",

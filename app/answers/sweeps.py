@@ -46,5 +46,5 @@ async def whole_sweep(services: Services, wanted: AnySweepRequest, encoding: Enc
 
 def _numbers(line: dict[str, Any]) -> int:
     """Return how many numbers the effects in a line have."""
-    effects = line.get("heads", [])
+    effects = line.get("changes", [])
     return sum(len(value) for one in effects for value in one.values() if isinstance(value, list))

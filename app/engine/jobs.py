@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pickle import PickleBuffer
 from typing import Any, SupportsIndex
 
-from app.engine.safetensors_file import Pieces
 from app.engine.tensor_selection import Dtype, Selection
 from app.engine.wire import JSON, JSON_COST, Reply, trace_reply
+from app.safetensors_file import Pieces
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Request, Trace
 

@@ -64,7 +64,7 @@ def _lines(name: str, swept: Sweep) -> Iterator[bytes]:
     start = {
         "model": name,
         **told(base),
-        "heads": swept.heads,
+        "changes": swept.changes,
         "output": asdict(base.output),
         "logprobs": [base.output.logprobs[row] for row in swept.rows],
         "against": [_piece(one) for one in swept.against],
@@ -81,7 +81,7 @@ def _lines(name: str, swept: Sweep) -> Iterator[bytes]:
     done = 0
     for batch in swept.batches:
         done += len(batch)
-        yield line({"heads": [asdict(one) for one in batch], "done": done})
+        yield line({"changes": [asdict(one) for one in batch], "done": done})
     yield line({"end": {}})
 
 

@@ -16,9 +16,9 @@ import safetensors.numpy
 import zstandard
 from numpy.typing import NDArray
 
-from app.engine import safetensors_file
-from app.engine.safetensors_file import Pieces
+from app import safetensors_file
 from app.engine.tensor_selection import Dtype, Selection
+from app.safetensors_file import Pieces
 from model.adapters.long_pass import LongPass
 from model.adapters.output import Output
 from model.adapters.request import Decoding, Trace

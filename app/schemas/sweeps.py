@@ -119,7 +119,7 @@ class SweepStart(BaseModel):
 
     model: str
     direction: str | None = None
-    heads: int = Field(description="Number of changes: of heads, unless `over` says otherwise.")
+    changes: int = Field(description="How many changes there will be.")
     tokens: TokensReply | OneTextReply
     output: OutputReply = Field(description="Output without changes.")
     logprobs: list[float] = Field(
@@ -141,7 +141,7 @@ class HeadReply(BaseModel):
     head: int | None
 
 
-class AblationReply(BaseModel):
+class ChangeReply(BaseModel):
     """The effect of one change, with one number per row."""
 
     at: str = Field(
@@ -171,10 +171,10 @@ class SweepEnd(BaseModel):
 
 
 class SweepLine(BaseModel):
-    """A line of the stream: `start`, then `heads` with `done`, then `end`; or `error`."""
+    """A line of the stream: `start`, then `changes` with `done`, then `end`; or `error`."""
 
     start: SweepStart | None = None
-    heads: list[AblationReply] | None = None
+    changes: list[ChangeReply] | None = None
     done: int | None = Field(default=None, description="Changes done so far.")
     end: SweepEnd | None = None
     error: ProblemReply | None = None

@@ -9,7 +9,7 @@ from sqlalchemy import Row
 
 from app.store.seals import check_seal, sealed
 
-FORMAT = 3  # of new shares; `app.store.share_formats` reads older ones
+FORMAT = 4  # of new shares; `app.store.share_formats` reads older ones
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A share's format defines how its state, its trace and its replies are read. New shares are written
 in `FORMAT`. Stored rows are never rewritten; when read, they are converted one format at a time:
 
-    1 ─▶ UPGRADES[1] ─▶ 2 ─▶ UPGRADES[2] ─▶ 3 = FORMAT
+    1 ─▶ UPGRADES[1] ─▶ 2 ─▶ UPGRADES[2] ─▶ … ─▶ FORMAT
 
 To change the format: increase `FORMAT` in `app.store.share`, add the conversion from the previous
 format, and run ``python -m tests.golden.make``, which stores shares of the new format for the
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from app.store.share import FORMAT as FORMAT
 from app.store.share import Share
-from app.store.share_upgrades import upgraded
+from app.store.share_upgrades import changes_of_heads, upgraded
 
 
 class NewerShareError(Exception):
@@ -35,6 +35,8 @@ UPGRADES: Mapping[int, Upgrade] = {
     1: Upgrade(lambda share: replace(share, model=upgraded(share.model))),
     # A share can be one of the lab: its state has "lab", and there is no model.
     2: Upgrade(lambda share: share),
+    # A sweep counts and lists `changes`, which were called `heads`.
+    3: Upgrade(lambda share: share, changes_of_heads),
 }
 
 

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+import zstandard
 from pydantic_core import to_jsonable_python
 
+from app.safetensors_file import metadata, with_metadata
 from model.adapters.encoder_decoder_info import attentions
 from model.adapters.model_info import CAPABILITIES
 
@@ -27,3 +30,17 @@ def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
         lacks = {"chat"} if known.get("examples") else {"chat", "learning"}
         known["capabilities"] = sorted(CAPABILITIES.keys() - lacks)
     return known
+
+
+def changes_of_heads(answer: bytes) -> bytes:
+    """Convert the reply to a sweep, in which changes of any kind were called heads."""
+    file = zstandard.decompress(answer)
+    document = orjson.loads(metadata(file)["trace"])
+    if "lines" not in document:
+        return answer
+    for line in document["lines"]:
+        for part in (line, line.get("start") or {}):
+            if "heads" in part:
+                part["changes"] = part.pop("heads")
+    texts = {**metadata(file), "trace": orjson.dumps(document).decode()}
+    return zstandard.compress(with_metadata(file, texts))

@@ -92,7 +92,7 @@ class Sweep:
 
     base: Trace  # with only the request's own interventions
     rows: tuple[int, ...]  # the reported rows
-    heads: int  # number of changes
+    changes: int  # how many there are
     batches: Iterator[list[Ablation]]
     against: tuple[Token, ...]  # of each reported row, the token contrasted with the written one
     contrast: tuple[float, ...]  # log p(written) / p(against)

@@ -184,7 +184,7 @@ async def test_a_failure_of_the_store_is_in_the_reference(
 ) -> None:
     made = await share(client)
 
-    def broken(_: Database) -> Any:
+    def broken(*_: object) -> Any:
         raise StorageError(kind)
 
     for use in ("reading", "writing"):

@@ -150,8 +150,8 @@ async def test_every_head_of_a_decoder_is_ablated(client: httpx.AsyncClient) -> 
     lines = [
         json.loads(line) for line in (await client.post("/api/sweep", json=asked)).text.splitlines()
     ]
-    start, heads = lines[0]["start"], [one for line in lines for one in line.get("heads", [])]
-    assert len(heads) == start["heads"] == 8
+    start, heads = lines[0]["start"], [one for line in lines for one in line.get("changes", [])]
+    assert len(heads) == start["changes"] == 8
     assert all(len(one["delta"]) == len(start["logprobs"]) for one in heads)
     assert len({tuple(one["delta"]) for one in heads}) == 8
     assert len(start["logprobs"]) == len(start["tokens"]["text"])

@@ -5,8 +5,11 @@ from typing import Any
 
 import httpx
 import pytest
+import zstandard
 
+from app.engine.wire import Reply
 from app.schemas.sweeps import SweepReply
+from app.store.share_formats import FORMAT, upgrade_answer
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import STATE, share
@@ -32,7 +35,7 @@ async def streamed(client: httpx.AsyncClient, asked: dict[str, Any]) -> list[dic
 
 
 def effects(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for line in lines for one in line.get("heads", [])]
+    return [one for line in lines for one in line.get("changes", [])]
 
 
 async def test_a_share_keeps_what_a_sweep_sends(client: httpx.AsyncClient) -> None:
@@ -45,7 +48,7 @@ async def test_a_share_keeps_what_a_sweep_sends(client: httpx.AsyncClient) -> No
         SweepReply.model_validate(stored)
         fresh = await streamed(client, asked)
         assert stored["lines"] == fresh
-        assert len(effects(fresh)) == fresh[0]["start"]["heads"] > 10
+        assert len(effects(fresh)) == fresh[0]["start"]["changes"] > 10
         file = await client.get(f"{path}/asks/{n}", headers=OCTETS)
         assert file.status_code == 200
 
@@ -93,3 +96,17 @@ async def test_a_sweep_is_checked_as_alone(
         assert alone["type"].endswith(kind)
         assert f"asks[0].sweep.{alone['field']}" == field
     hold(await client.post("/api/shares", json={"state": STATE, "asks": [asked]}), 422, kind, field)
+
+
+async def test_changes_were_called_heads_in_format_3(client: httpx.AsyncClient) -> None:
+    made = await share(client, asks=[{"sweep": SWEEPS[0]}])
+    file = (await client.get(f"/api/shares/{made['id']}/asks/0", headers=OCTETS)).content
+    document = Reply.parse(file).document
+    older = json.loads(json.dumps(document).replace('"changes"', '"heads"'))
+    assert older != document
+    answer = zstandard.compress(Reply(older, {}).safetensors())
+    read = zstandard.decompress(upgrade_answer(answer, 3))
+    assert Reply.parse(read).document == document
+    assert upgrade_answer(answer, FORMAT) == answer
+    other = zstandard.compress(Reply({"tensors": {}}, {}).safetensors())
+    assert upgrade_answer(other, 3) == other

@@ -49,10 +49,12 @@ async def test_each_effect_equals_that_of_a_trace(
     assert start["start"]["tokens"] == base["tokens"]
     before = base["output"]["logprobs"]
     assert start["start"]["logprobs"] == pytest.approx(before, abs=1e-5)
-    heads = [one for line in lines for one in line["heads"]]
-    assert [line["done"] for line in lines] == np.cumsum([len(x["heads"]) for x in lines]).tolist()
+    heads = [one for line in lines for one in line["changes"]]
+    assert [line["done"] for line in lines] == np.cumsum(
+        [len(x["changes"]) for x in lines]
+    ).tolist()
     assert len(heads) == len({(one["at"], one["head"]) for one in heads})
-    assert len(heads) == start["start"]["heads"] == lines[-1]["done"] == IN_ALL
+    assert len(heads) == start["start"]["changes"] == lines[-1]["done"] == IN_ALL
     for one in heads[::5]:
         changed = [*made, {"at": one["at"], "head": one["head"], "do": effect}]
         alone = await traced(client, **request | {"interventions": changed})
@@ -68,9 +70,9 @@ async def test_a_patch_is_swept_over_parts_of_the_model(
     patch = {"source": "The dog didn't sit on the mat."}
     request = {"target": "猫没有坐在垫子上。", "row": 0}
     start, *lines, end = await swept(client, effect={"patch": patch}, over=over, **request)
-    first, made = start["start"], [one for line in lines for one in line["heads"]]
+    first, made = start["start"], [one for line in lines for one in line["changes"]]
     assert end == {"end": {}}
-    assert len(made) == first["heads"] == (count or first["heads"])
+    assert len(made) == first["changes"] == (count or first["changes"])
     [rows], [other] = first["contrast"], first["other"]["contrast"]
     for one in made:
         assert over == "heads" or one["head"] is None
@@ -85,7 +87,7 @@ async def test_an_intervention_repeats_a_patch_of_a_sweep(client: httpx.AsyncCli
     start, *lines, _ = await swept(client, effect={"patch": other})
     ids = [token["id"] for token in start["start"]["output"]["tokens"]]
     forced = {"prefix": ids, "max_tokens": len(ids)}
-    for one in [one for line in lines for one in line["heads"]][-20::6]:
+    for one in [one for line in lines for one in line["changes"]][-20::6]:
         text = "source" if one["at"].startswith("encoder") else "target"
         rows = start["start"]["other"]["rows"][text]
         patch = {**other, "decode": forced, "rows": rows}
@@ -103,7 +105,7 @@ async def test_a_sweep_over_the_senders_of_a_path_repeats_as_interventions(
     to = {"at": "decoder.2.cross.v", "head": 4}
     patch = {"source": "The dog didn't sit on the mat.", "target": target, "to": to}
     start, *lines, _ = await swept(client, target=target, effect={"patch": patch})
-    heads = [one for line in lines for one in line["heads"]]
+    heads = [one for line in lines for one in line["changes"]]
     assert len(heads) == 81
     rows = start["start"]["other"]["rows"]
     for one in heads[::16]:
@@ -122,8 +124,8 @@ async def test_a_sweep_over_the_senders_of_a_path_repeats_as_interventions(
 
 async def test_sublayers_and_pairs_are_swept(client: httpx.AsyncClient) -> None:
     start, *lines, end = await swept(client, over="sublayers")
-    made = [one for line in lines for one in line["heads"]]
-    assert len(made) == start["start"]["heads"] == 15
+    made = [one for line in lines for one in line["changes"]]
+    assert len(made) == start["start"]["changes"] == 15
     change = {"at": "decoder.1.ffn.output", "do": "zero"}
     [one] = (one for one in made if one["at"] == change["at"])
     text = start["start"]["output"]["text"]
@@ -134,8 +136,8 @@ async def test_sublayers_and_pairs_are_swept(client: httpx.AsyncClient) -> None:
 
     asked = {"over": "pairs", "among": ["decoder.2.cross"], "effect": "mean"}
     start, *lines, end = await swept(client, **asked)
-    made = [one for line in lines for one in line["heads"]]
-    assert len(made) == start["start"]["heads"] == 8 + 28
+    made = [one for line in lines for one in line["changes"]]
+    assert len(made) == start["start"]["changes"] == 8 + 28
     assert end == {"end": {}}
     single = {one["head"]: one["delta"] for one in made[:8]}
     for pair in made[8:]:
@@ -152,7 +154,7 @@ async def test_without_a_target_the_model_writes_one(client: httpx.AsyncClient) 
     assert start["start"]["output"]["ranks"] == base["output"]["ranks"]
     assert start["start"]["logprobs"] == pytest.approx(base["output"]["logprobs"][2:3], abs=1e-5)
     for line in lines:
-        for one in line["heads"]:
+        for one in line["changes"]:
             assert len(one["delta"]) == len(one["divergence"]) == 1
 
 

@@ -44,7 +44,7 @@ SHARED: list[tuple[str, list[str]]] = [
         [],
     ),
 ]
-# A share created by a program, with all three kinds of requests.
+# A share created by a program, with all kinds of requests.
 ASKED: dict[str, Any] = {
     "state": {
         "source": "我累",
@@ -59,6 +59,7 @@ ASKED: dict[str, Any] = {
     "asks": [
         {"trace": {"source": "我累", "select": ["encoder.0.self.weights"], "dtype": "uint8"}},
         {"parameters": {"select": ["*.self.b_v", "*.gain"]}},
+        {"sweep": {"source": "我累", "effect": "zero", "row": 0}},
     ],
 }
 # A share of the lab: two words in the order of the link, and in the original order.

@@ -43,7 +43,7 @@ test("an archive says how long each file is and what its bytes come to", async (
 
 test("a sweep has a tensor for each attention, without numbers where a head was not tried", () => {
   const one = { at: "decoder.0.self", head: 1, delta: [-0.5, 0.25], divergence: [1, 2], contrast: [0, 0], recovered: null };
-  const found = tensors(more(begun({ heads: 6, logprobs: [-1, -2] }), { heads: [one], done: 1 }), MODEL);
+  const found = tensors(more(begun({ changes: 6, logprobs: [-1, -2] }), { changes: [one], done: 1 }), MODEL);
   assert.deepEqual([...found.logprobs.data], [-1, -2]);
   assert.deepEqual([...found["decoder.0.self.delta"].data], [NaN, NaN, -0.5, 0.25]);
   assert.deepEqual([...found["decoder.0.self.divergence"].data], [NaN, NaN, 1, 2]);

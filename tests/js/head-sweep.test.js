@@ -5,12 +5,12 @@ import { alignedColumns, begun, left, lines, more, mostDifferent, nameOf, of, pa
 import { placeOf } from "../../static/js/data/attentions.js";
 import { MODEL } from "./trace.js";
 
-const start = { heads: 3, tokens: {}, logprobs: [-1, -2], contrast: [1, 2] };
+const start = { changes: 3, tokens: {}, logprobs: [-1, -2], contrast: [1, 2] };
 /** @param {string} at @param {number} head @param {number[]} delta */
 const effect = (at, head, delta) => ({ at, head, delta, divergence: delta.map(Math.abs), contrast: delta, recovered: null });
-const some = more(begun(start), { heads: [effect("encoder.0.self", 0, [-0.5, 0.1])], done: 1 });
+const some = more(begun(start), { changes: [effect("encoder.0.self", 0, [-0.5, 0.1])], done: 1 });
 const whole = more(some, {
-  heads: [effect("encoder.0.self", 1, [0.2, 0.2]), effect("decoder.0.cross", 0, [0, -0.7])],
+  changes: [effect("encoder.0.self", 1, [0.2, 0.2]), effect("decoder.0.cross", 0, [0, -0.7])],
   done: 3,
 });
 
@@ -38,7 +38,7 @@ test("what is needed most comes first, whatever is in the way comes last", () =>
 test("a pair is worth what it costs beyond both heads, and is not a head", () => {
   const at = "decoder.0.cross";
   const pairs = more(whole, {
-    heads: [
+    changes: [
       { ...effect(at, 0, [-1, -2]), also: { at, head: 1 }, interaction: [-0.1, -0.2] },
       { ...effect(at, 0, [-1, 0]), also: { at, head: 2 }, interaction: [0.5, -0.4] },
     ],
@@ -55,7 +55,7 @@ test("a pair is worth what it costs beyond both heads, and is not a head", () =>
 });
 
 test("a sublayer has no head", () => {
-  const swept = more(begun(start), { heads: [{ ...effect("encoder.0.ffn.output", 0, [-1, 0]), head: null }], done: 1 });
+  const swept = more(begun(start), { changes: [{ ...effect("encoder.0.ffn.output", 0, [-1, 0]), head: null }], done: 1 });
   assert.deepEqual(strongest(swept, [0], 1), [{ at: "encoder.0.ffn.output", head: null, delta: -1 }]);
 });
 
@@ -77,7 +77,7 @@ test("the time left follows from the time taken", () => {
 /** @param {string} at @param {number | null} head @param {number | null} token @param {(number | null)[]} recovered */
 const patch = (at, head, token, recovered) => ({ ...effect(at, 0, [0, 0]), head, token, recovered });
 const patched = more(begun({ ...start, contrast: [1, 2], other: { tokens: {}, contrast: [0, -4], rows: {} } }), {
-  heads: [
+  changes: [
     patch("decoder.2.cross.mix", 1, null, [null, 0.25]),
     patch("decoder.2.cross.mix", null, null, [null, 0.5]),
     patch("decoder.2.cross.output", null, null, [null, 0.75]),

@@ -84,7 +84,7 @@ def test_each_sublayer_equals_a_separate_run(tiny: EncoderDecoder, request_: Req
     found = [one for batch in swept.batches for one in batch]
     networks = [f"{stack}.{n}.ffn" for stack in ("encoder", "decoder") for n in (0, 1)]
     assert {one.at for one in found} == {f"{at}.output" for at in (*tiny.info.places, *networks)}
-    assert len(found) == swept.heads == 10
+    assert len(found) == swept.changes == 10
     for one in found:
         assert (one.head, one.also, one.interaction) == (None, None, None)
         made = (*request_.interventions, Intervention(one.at, "zero"))
@@ -105,7 +105,7 @@ def test_a_pair_is_both_heads_at_once(tiny: EncoderDecoder, effect: str, request
     pairs = [(*one, *other) for one, other in combinations(heads, 2)]
     assert [(one.at, one.head) for one in found[:8]] == heads
     assert [(one.at, one.head, *astuple(one.also)) for one in found[8:] if one.also] == pairs
-    assert swept.heads == len(found) == count(tiny.info, effect, "pairs", 9, among) == 36
+    assert swept.changes == len(found) == count(tiny.info, effect, "pairs", 9, among) == 36
 
     def delta(*made: Intervention) -> list[float]:
         alone = forced(tiny, request, base, (*request.interventions, *made))
@@ -159,7 +159,7 @@ def test_a_batch_grows_with_what_a_run_can_read(tiny: EncoderDecoder) -> None:
     swept = sweep(tiny, long)
     first = next(swept.batches)
     read = len(swept.base.texts["source"]) + len(swept.base.texts["target"])
-    assert len(first) == max(1, TOKENS // read) < swept.heads
+    assert len(first) == max(1, TOKENS // read) < swept.changes
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_each_patch_equals_a_separate_run(
     torch.testing.assert_close(torch.tensor(swept.other.contrast), contrast(there).float())
     other = replace(OTHER, decode=Decode(prefix=tuple(ids), max_tokens=len(ids)))
     effects = found(swept)
-    assert len(effects) == swept.heads > 9
+    assert len(effects) == swept.changes > 9
     for one in effects[:: 1 + len(effects) // 9]:
         text = "target" if one.at.startswith(("decoder", "target")) else "source"
         pairs = swept.other.pairs[text]

@@ -46,17 +46,17 @@ export const nameOf = (at, index = null) => [attentionOf(at), ...(index === null
 export const pairName = (one, other) => `${one} + ${other}`;
 
 /** @param {any} start  the stream's first line @returns {Sweep} */
-export const begun = ({ heads, logprobs, against, contrast, candidates, other = null }) =>
-  ({ total: heads, done: 0, logprobs, against, contrast, candidates, other, effects: {} });
+export const begun = ({ changes, logprobs, against, contrast, candidates, other = null }) =>
+  ({ total: changes, done: 0, logprobs, against, contrast, candidates, other, effects: {} });
 
 /**
  * @param {Sweep} sweep
- * @param {{heads: (Effect & {at: string, head: number | null, token?: number | null, also?: {at: string, head: number} | null})[], done: number}} line  a
+ * @param {{changes: (Effect & {at: string, head: number | null, token?: number | null, also?: {at: string, head: number} | null})[], done: number}} line  a
  *   later line of the stream
  * @returns {Sweep}
  */
-export function more(sweep, { heads, done }) {
-  const news = heads.map(({ at, head, token = null, also = null, delta, divergence, contrast, recovered = null, interaction = null }) => {
+export function more(sweep, { changes, done }) {
+  const news = changes.map(({ at, head, token = null, also = null, delta, divergence, contrast, recovered = null, interaction = null }) => {
     const name = nameOf(at, head ?? token);
     return [also ? pairName(name, nameOf(also.at, also.head)) : name, { delta, divergence, contrast, recovered, ...(also ? { interaction } : {}) }];
   });

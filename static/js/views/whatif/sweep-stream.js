@@ -35,7 +35,7 @@ export function sweeper(source, show) {
     for await (const line of source.lines("/api/sweep", body, signal)) {
       if (signal.aborted) break;
       if (line.start) state.sweep = begun(line.start);
-      else if (line.heads && state.sweep) state.sweep = more(state.sweep, line);
+      else if (line.changes && state.sweep) state.sweep = more(state.sweep, line);
       show();
     }
     const { sweep } = state;

@@ -33,14 +33,28 @@ def pieces(arrays: Mapping[str, NDArray[Any]], texts: Mapping[str, str]) -> Piec
             "data_offsets": [begin, end],
         }
         data.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    text = orjson.dumps(header)
-    text += b" " * (-len(text) % HEADER_LENGTH)
-    return (len(text).to_bytes(HEADER_LENGTH, "little") + text, *data)
+    return (_begin(header), *data)
 
 
 def metadata(file: bytes) -> dict[str, str]:
     """Return the texts of a file."""
-    length = int.from_bytes(file[:HEADER_LENGTH], "little")
-    header = orjson.loads(file[HEADER_LENGTH : HEADER_LENGTH + length])
-    found: dict[str, str] = header["__metadata__"]
-    return found
+    header, _ = _split(file)
+    texts: dict[str, str] = header["__metadata__"]
+    return texts
+
+
+def with_metadata(file: bytes, texts: Mapping[str, str]) -> bytes:
+    """Return a file with the same arrays and other texts."""
+    header, data = _split(file)
+    return _begin({**header, "__metadata__": texts}) + data
+
+
+def _split(file: bytes) -> tuple[dict[str, Any], bytes]:
+    end = HEADER_LENGTH + int.from_bytes(file[:HEADER_LENGTH], "little")
+    return orjson.loads(file[HEADER_LENGTH:end]), file[end:]
+
+
+def _begin(header: Mapping[str, Any]) -> bytes:
+    text = orjson.dumps(header)
+    text += b" " * (-len(text) % HEADER_LENGTH)
+    return len(text).to_bytes(HEADER_LENGTH, "little") + text
