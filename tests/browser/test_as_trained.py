@@ -4,7 +4,6 @@ import json
 import re
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser import api
@@ -45,40 +44,34 @@ def without_model(workspace: Workspace) -> None:
         workspace.page.route(path, lambda route: route.abort())
 
 
-@pytest.mark.parametrize("view", [*BOTH, *ONE])
-def test_every_view_shows_either_run_at_once(workspace: Workspace, view: str) -> None:
-    workspace.page.set_viewport_size({"width": 1440, "height": 900})
-    workspace.open(**START, view=view)
-    workspace.settled()
-    says = workspace.find(".shown-as")
-    expect(says).to_have_text("Changed")
-    expect(workspace.find(".runs.pair")).to_have_count(1 if view in BOTH else 0)
-    place, changed = workspace.boxes("#view")[0], workspace.find("#output").inner_text()
-    assert not SPEAKS.search(workspace.find(".saying").inner_text())
-    asked = posts(workspace)
-    flip(workspace, "As trained")
-    expect(says).to_have_text("As trained")
-    assert workspace.link["as"] == "trained"
-    workspace.settled()
-    streamed = view == "decoding"  # requested step by step
-    assert len(asked) == int(streamed), asked
-    assert workspace.boxes("#view")[0]["y"] == place["y"], "nothing jumps"
+def test_every_view_shows_either_run_at_once(workspace: Workspace) -> None:
     plain = api.trace(workspace.url, source=START["source"])["output"]["text"]
-    assert workspace.find("#output").inner_text() == plain
-    flip(workspace, "Changed")
-    expect(says).to_have_text("Changed")
-    expect(workspace.find("#output")).to_have_text(changed)
-
-
-@pytest.mark.parametrize("view", NEITHER)
-def test_what_shows_both_or_only_one_says_so(workspace: Workspace, view: str) -> None:
-    workspace.open(**START, view=view)
-    expect(workspace.find(".change-chip")).to_be_visible()
-    expect(workspace.find(".which-run")).to_be_hidden()
-    if view == "training":
-        expect(workspace.find(".shown-as")).to_have_text("Without the changes")
-    else:
-        expect(workspace.find(".shown-as")).to_be_hidden()
+    asked = posts(workspace)
+    for view in (*BOTH, *ONE):
+        workspace.open(**START, view=view)
+        workspace.settled()
+        says = workspace.find(".shown-as")
+        expect(says).to_have_text("Changed")
+        expect(workspace.find(".runs.pair")).to_have_count(1 if view in BOTH else 0)
+        place, changed = workspace.boxes("#view")[0], workspace.find("#output").inner_text()
+        assert not SPEAKS.search(workspace.find(".saying").inner_text())
+        asked.clear()
+        flip(workspace, "As trained")
+        expect(says).to_have_text("As trained")
+        assert workspace.link["as"] == "trained"
+        workspace.settled()
+        assert len(asked) == int(view == "decoding"), (view, asked)  # requested step by step
+        assert workspace.boxes("#view")[0]["y"] == place["y"], f"{view} jumps"
+        assert workspace.find("#output").inner_text() == plain
+        flip(workspace, "Changed")
+        expect(says).to_have_text("Changed")
+        expect(workspace.find("#output")).to_have_text(changed)
+    for view in NEITHER:
+        workspace.open(**START, view=view)
+        expect(workspace.find(".change-chip")).to_be_visible()
+        expect(workspace.find(".which-run")).to_be_hidden()
+        says = workspace.find(".shown-as:visible")
+        expect(says).to_have_text(["Without the changes"] if view == "training" else [])
 
 
 def test_a_head_that_is_off_stands_beside_itself_as_trained(workspace: Workspace) -> None:
@@ -110,7 +103,7 @@ def test_a_head_that_is_off_stands_beside_itself_as_trained(workspace: Workspace
     assert "as" not in workspace.link
 
 
-def test_a_narrow_page_shows_one_at_a_time(workspace: Workspace) -> None:
+def test_a_narrow_page_shows_one_at_a_time_and_a_wide_one_both(workspace: Workspace) -> None:
     workspace.page.set_viewport_size({"width": 390, "height": 844})
     workspace.open(**START, view="attention")
     workspace.settled()
@@ -119,8 +112,28 @@ def test_a_narrow_page_shows_one_at_a_time(workspace: Workspace) -> None:
     flip(workspace, "As trained")
     expect(workspace.find(".shown-as")).to_have_text("As trained")
     assert workspace.charts()[0].values.any()
-    workspace.page.set_viewport_size({"width": 1440, "height": 900})
+    page = workspace.page
+    page.set_viewport_size({"width": 1280, "height": 720})
     expect(workspace.find(".twin")).to_have_count(1)
+    flip(workspace, "Changed")
+    assert len(workspace.boxes(".run")) == 2, "an inspector without a cell takes no room"
+    page.mouse.click(*workspace.cell(1, 2, of=".run[data-as=trained]"))
+    expect(workspace.find("#pair-title")).to_be_visible()
+    assert len(workspace.boxes(".run")) == 2, "with a cell it comes below"
+    page.keyboard.press("Escape")
+    workspace.view("training")
+    workspace.settled()
+    workspace.view("lines")
+    workspace.settled()
+    expect(workspace.find(".twin .training")).to_have_count(0)
+    expect(workspace.find(".twin .weave")).to_have_count(1)
+    # A projector shows both.
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    workspace.open(**START, view="attention", projector=1)
+    workspace.settled()
+    expect(workspace.find(".runs.pair")).to_have_count(1)
+    for chart in workspace.find(".run .matrix").all():
+        expect(chart).to_be_in_viewport(ratio=0.9)
 
 
 def test_typing_asks_once_for_each_run(workspace: Workspace) -> None:
@@ -134,7 +147,7 @@ def test_typing_asks_once_for_each_run(workspace: Workspace) -> None:
     assert [("interventions" in json.loads(body)) for body in asked] == [True, False]
 
 
-def test_a_share_holds_both_runs(workspace: Workspace) -> None:
+def test_a_share_and_an_embed_hold_both_runs(workspace: Workspace) -> None:
     workspace.open(**START, view="attention")
     workspace.settled()
     values = [one.values for one in workspace.charts(".runs")]
@@ -151,13 +164,11 @@ def test_a_share_holds_both_runs(workspace: Workspace) -> None:
     workspace.drawn()
     expect(workspace.find(".shown-as")).to_have_text("As trained")
     expect(workspace.find("#departed")).to_be_hidden()
-
-
-def test_an_embed_has_the_switch(workspace: Workspace) -> None:
+    workspace.page.unroute_all()
     workspace.open(**START, view="lines", **{"as": "trained"})
-    made = share(workspace)
+    embedded = share(workspace)
     workspace.page.set_viewport_size({"width": 500, "height": 700})
-    workspace.page.goto(f"{workspace.url}/embed/{made}")
+    workspace.page.goto(f"{workspace.url}/embed/{embedded}")
     workspace.drawn()
     expect(workspace.find(".shown-as")).to_have_text("As trained")
     flip(workspace, "Changed")
@@ -165,18 +176,7 @@ def test_an_embed_has_the_switch(workspace: Workspace) -> None:
     expect(workspace.find(".weave [data-strand]")).to_have_count(0)
 
 
-def test_a_projector_shows_both_and_flips(workspace: Workspace) -> None:
-    workspace.page.set_viewport_size({"width": 1920, "height": 1080})
-    workspace.open(**START, view="attention", projector=1)
-    workspace.settled()
-    expect(workspace.find(".runs.pair")).to_have_count(1)
-    for chart in workspace.find(".run .matrix").all():
-        expect(chart).to_be_in_viewport(ratio=0.9)
-    flip(workspace, "As trained")
-    expect(workspace.find(".shown-as")).to_have_text("As trained")
-
-
-def test_a_file_says_which_run_it_is_of(workspace: Workspace) -> None:
+def test_files_say_which_run_they_are_of(workspace: Workspace) -> None:
     workspace.open(**START, view="qkv")
     workspace.settled()
     names, values = [], []
@@ -190,36 +190,12 @@ def test_a_file_says_which_run_it_is_of(workspace: Workspace) -> None:
         values.append(json.loads(download.value.path().read_text()))
     assert [name.rpartition("head-3-")[2] for name in names] == ["changed.json", "as-trained.json"]
     assert values[0]["id"] != values[1]["id"]
-
-
-def test_a_picture_of_a_pair_has_both_under_their_titles(workspace: Workspace) -> None:
     workspace.open(**START, view="lines")
     workspace.settled()
     expect(workspace.find(".runs.pair")).to_have_count(1)
     workspace.find("#export").click()
-    with workspace.page.expect_download() as download:
+    with workspace.page.expect_download() as picture:
         workspace.find("#export-panel").get_by_text("SVG", exact=True).click()
-    svg = download.value.path().read_text()
+    svg = picture.value.path().read_text()
     assert [svg.count(f">{title}<") for title in ("As trained", "Changed")] == [1, 1]
     assert svg.count("Changed model: ") == 1
-
-
-def test_at_1280_a_changed_model_stands_beside_itself_and_leaves_nothing_behind(
-    workspace: Workspace,
-) -> None:
-    page = workspace.page
-    page.set_viewport_size({"width": 1280, "height": 720})
-    off = [{"at": "decoder.1.cross", "head": 2, "do": "zero"}]
-    place = {"source": "The dog is tired, so it sleeps.", "block": "cross", "layer": 1, "head": 2}
-    workspace.open(**place, view="attention", interventions=off)
-    workspace.settled()
-    assert len(workspace.boxes(".run")) == 2, "an inspector without a cell takes no room"
-    page.mouse.click(*workspace.cell(1, 2, of=".run[data-as=trained]"))
-    expect(workspace.find("#pair-title")).to_be_visible()
-    assert len(workspace.boxes(".run")) == 2, "with a cell it comes below"
-    workspace.view("training")
-    workspace.settled()
-    workspace.view("lines")
-    workspace.settled()
-    expect(workspace.find(".twin .training")).to_have_count(0)
-    expect(workspace.find(".twin .weave")).to_have_count(1)

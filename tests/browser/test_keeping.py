@@ -42,15 +42,13 @@ def test_going_to_a_link_shows_what_loading_it_shows(workspace: Workspace) -> No
         assert look(workspace) == seen
 
 
-@pytest.mark.parametrize("link", [{"lang": "zh"}, {"source": ""}, {"layer": None, "head": None}])
-def test_what_only_loading_shows_is_loaded(workspace: Workspace, link: dict[str, Any]) -> None:
-    workspace.load(**ELSEWHERE)
-    workspace.page.evaluate("window.stays = true")
-    workspace.go(**{key: it for key, it in (PLACE | link).items() if it is not None})
-    assert workspace.page.evaluate("window.stays ?? null") is None
-
-
-def test_a_page_with_something_open_is_loaded(workspace: Workspace) -> None:
+def test_what_only_loading_shows_is_loaded(workspace: Workspace) -> None:
+    links: list[dict[str, Any]] = [{"lang": "zh"}, {"layer": None, "head": None}]
+    for link in links:
+        workspace.load(**ELSEWHERE)
+        workspace.page.evaluate("window.stays = true")
+        workspace.go(**{key: it for key, it in (PLACE | link).items() if it is not None})
+        assert workspace.page.evaluate("window.stays ?? null") is None
     workspace.load(**ELSEWHERE)
     workspace.find("#help").click()
     workspace.open(**PLACE)
@@ -79,8 +77,9 @@ def test_lasting_changes_need_a_new_page(
     assert keeper.kept is None
 
 
-def test_what_can_be_taken_back_is(context: BrowserContext, live_server: AppServer) -> None:
-    """Routes, listeners and storage are reset; the next link is loaded, not navigated to."""
+def test_what_can_be_taken_back_is_and_a_failed_test_gets_a_new_page(
+    context: BrowserContext, live_server: AppServer
+) -> None:
     keeper, asked = Keeper(context), []
     with keeper.lent(lambda: True) as page:
         Workspace(page, live_server.url).load(**ELSEWHERE)
@@ -95,21 +94,6 @@ def test_what_can_be_taken_back_is(context: BrowserContext, live_server: AppServ
         Workspace(again, live_server.url).open(**ELSEWHERE)
         assert again.evaluate("[window.stays, localStorage.length]") == [None, 0]
     assert len(asked) == before
-
-
-def test_a_failed_test_gets_a_new_page(context: BrowserContext) -> None:
-    keeper = Keeper(context)
     with keeper.lent(lambda: False):
         pass
     assert keeper.kept is None
-
-
-def test_the_next_test_goes_on_in_the_page_without_loading(
-    context: BrowserContext, live_server: AppServer
-) -> None:
-    keeper, stayed = Keeper(context), []
-    for place in (PLACE, ELSEWHERE):
-        with keeper.lent(lambda: True) as page:
-            Workspace(page, live_server.url).open(**place)
-            stayed.append(page.evaluate("[window.stays ?? false, (window.stays = true)][0]"))
-    assert stayed == [False, True]

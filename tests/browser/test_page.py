@@ -6,21 +6,13 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 
 START: dict[str, Any] = {
-    "source": "The dog is tired.",
-    "target": "这只狗累了。",
-    "block": "encoder",
-    "layer": 0,
-    "head": 1,
-}
+    "source": "The dog is tired.", "target": "这只狗累了。",
+    "block": "encoder", "layer": 0, "head": 1,
+}  # fmt: skip
 
-FOCUSED = """() => {
-    const { activeElement } = document;
-    return activeElement.closest("[id], .matrix")?.id || activeElement.className;
-}"""
 TONES = """(canvas) => {
     const image = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return new Set(new Uint32Array(image.data.buffer)).size;
@@ -38,7 +30,7 @@ def test_opens_on_a_sentence_that_is_traced(workspace: Workspace) -> None:
     assert "source" in workspace.link, "the address bar is a link from the start"
 
 
-def test_caption_says_what_the_numbers_say(workspace: Workspace) -> None:
+def test_captions_tokens_and_pickers_say_what_the_numbers_say(workspace: Workspace) -> None:
     workspace.open(**START)
     plotted, (_, (_, columns)) = workspace.figure()
     for row in range(1, len(plotted) - 1):
@@ -48,6 +40,41 @@ def test_caption_says_what_the_numbers_say(workspace: Workspace) -> None:
         assert f"({top:.2f}" in said
         if (np.round(plotted[row], 2) == round(float(top), 2)).sum() == 1:
             assert f"most at {columns[plotted[row].argmax()].strip('·')}" in said
+    # Hovering a token lights it everywhere.
+    workspace.find("#source-tokens .chip").nth(3).hover()
+    expect(workspace.find(".labels.rows .label").nth(3)).to_have_class(re.compile(r"\blit\b"))
+    expect(workspace.find(".labels.cols .label").nth(3)).to_have_class(re.compile(r"\blit\b"))
+    expect(workspace.find(".mark.cell")).to_be_visible()
+    workspace.page.mouse.move(*workspace.cell(1, 2))
+    expect(workspace.find("#source-tokens .chip").nth(1)).to_have_class(re.compile("as-query"))
+    expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
+    workspace.find(".labels.rows .label").nth(4).hover(force=True)
+    expect(workspace.find("#source-tokens .chip").nth(4)).to_have_class(re.compile("as-query"))
+    expect(workspace.find(".mark.col")).to_be_hidden()
+    workspace.page.mouse.move(0, 0)
+    expect(workspace.find("#source-tokens .chip").nth(4)).not_to_have_class(re.compile("as-query"))
+    # Pickers are pictures of their heads.
+    thumb = workspace.find("#heads canvas").nth(START["head"])
+    pixels = thumb.evaluate(
+        "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
+    )
+    green = np.array(pixels).reshape(*plotted.shape, 4)[..., 1]
+    order = np.argsort(plotted.ravel())
+    assert (np.diff(green.ravel()[order]) <= 0).all(), "more attention is always darker"
+    # Click pins and escape unpins.
+    workspace.page.mouse.click(*workspace.cell(1, 2))
+    workspace.page.mouse.move(0, 0)
+    assert (workspace.link["query"], workspace.link["key"]) == ("1", "2")
+    expect(workspace.find("#pair-title")).to_have_text("Pinned pair")
+    workspace.page.keyboard.press("Escape")
+    assert "query" not in workspace.link
+    workspace.page.mouse.click(*workspace.cell(1, 2))
+    workspace.find("#unpin").click()
+    assert "query" not in workspace.link
+    expect(workspace.find("#stage")).to_be_focused()
+    workspace.page.mouse.click(*workspace.cell(1, 2))
+    workspace.find("#check-cell").click()
+    expect(workspace.find("#stage")).to_be_focused()
 
 
 # Every size that the matrix has had, except that of an empty canvas.
@@ -73,39 +100,6 @@ def test_a_matrix_is_drawn_at_once_as_it_stays_and_without_plotly(workspace: Wor
     assert not [url for url in asked if "plotly" in url]
 
 
-def test_hovering_a_token_lights_it_everywhere(workspace: Workspace) -> None:
-    workspace.open(**START)
-    workspace.find("#source-tokens .chip").nth(3).hover()
-    expect(workspace.find(".labels.rows .label").nth(3)).to_have_class(re.compile(r"\blit\b"))
-    expect(workspace.find(".labels.cols .label").nth(3)).to_have_class(re.compile(r"\blit\b"))
-    expect(workspace.find(".mark.cell")).to_be_visible()
-    workspace.page.mouse.move(*workspace.cell(1, 2))
-    expect(workspace.find("#source-tokens .chip").nth(1)).to_have_class(re.compile("as-query"))
-    expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
-    workspace.find(".labels.rows .label").nth(4).hover(force=True)
-    expect(workspace.find("#source-tokens .chip").nth(4)).to_have_class(re.compile("as-query"))
-    expect(workspace.find(".mark.col")).to_be_hidden()
-    workspace.page.mouse.move(0, 0)
-    expect(workspace.find("#source-tokens .chip").nth(4)).not_to_have_class(re.compile("as-query"))
-
-
-def test_click_pins_and_escape_unpins(workspace: Workspace) -> None:
-    workspace.open(**START)
-    workspace.page.mouse.click(*workspace.cell(1, 2))
-    workspace.page.mouse.move(0, 0)
-    assert (workspace.link["query"], workspace.link["key"]) == ("1", "2")
-    expect(workspace.find("#pair-title")).to_have_text("Pinned pair")
-    workspace.page.keyboard.press("Escape")
-    assert "query" not in workspace.link
-    workspace.page.mouse.click(*workspace.cell(1, 2))
-    workspace.find("#unpin").click()
-    assert "query" not in workspace.link
-    expect(workspace.find("#stage")).to_be_focused()
-    workspace.page.mouse.click(*workspace.cell(1, 2))
-    workspace.find("#check-cell").click()
-    expect(workspace.find("#stage")).to_be_focused()
-
-
 def test_a_row_that_is_pinned_alone_is_above_the_sheet_of_a_phone(workspace: Workspace) -> None:
     words = "The animal did not cross the street because it was too tired and the street too wide."
     workspace.page.set_viewport_size({"width": 390, "height": 640})
@@ -120,73 +114,6 @@ def test_a_row_that_is_pinned_alone_is_above_the_sheet_of_a_phone(workspace: Wor
         "([row, sheet]) => row.getBoundingClientRect().bottom <= sheet.getBoundingClientRect().top",
         arg=[row.element_handle(), sheet.element_handle()],
     )
-
-
-def test_everything_is_reached_by_keys(workspace: Workspace) -> None:
-    workspace.load(**START)
-    workspace.page.keyboard.press("Tab")
-    seen = []
-    for _ in range(60):
-        seen.append(workspace.page.evaluate(FOCUSED))
-        workspace.page.keyboard.press("Tab")
-    for stop in (
-        "share",
-        "direction",
-        "source",
-        "run",
-        "source-tokens",
-        "target-tokens",
-        "map",
-        "heads",
-        "matrix",
-    ):
-        assert stop in seen, stop
-    workspace.find(".matrix").focus()
-    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp"):
-        workspace.page.keyboard.press(key)
-    query, key_ = int(workspace.link["query"]), int(workspace.link["key"])
-    workspace.page.keyboard.press("ArrowDown")
-    assert (int(workspace.link["query"]), int(workspace.link["key"])) == (query + 1, key_)
-    expect(workspace.find("#announce")).to_have_text(re.compile(r"query .+, key .+: \d\.\d{4}"))
-
-
-def test_arrows_in_a_picker_change_the_head(workspace: Workspace) -> None:
-    workspace.open(**START)
-    workspace.find("#heads input").nth(1).focus()
-    workspace.page.keyboard.press("ArrowDown")
-    assert workspace.link["head"] == "2"
-
-
-def test_pickers_are_pictures_of_their_heads(workspace: Workspace) -> None:
-    workspace.open(**START)
-    plotted, _ = workspace.figure()
-    thumb = workspace.find("#heads canvas").nth(START["head"])
-    pixels = thumb.evaluate(
-        "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
-    )
-    green = np.array(pixels).reshape(*plotted.shape, 4)[..., 1]
-    order = np.argsort(plotted.ravel())
-    assert (np.diff(green.ravel()[order]) <= 0).all(), "more attention is always darker"
-
-
-def test_q_k_v_are_the_heads_own(workspace: Workspace) -> None:
-    workspace.open(**START, view="qkv")
-    expect(workspace.find(".panel .chart[data-drawn]")).to_have_count(3)
-    charts = workspace.charts()
-    rows = workspace.find("#source-tokens .chip").count()
-    assert [chart.values.shape for chart in charts] == [(rows, 32)] * 3
-    assert charts[0].range[0] == -charts[0].range[1]
-
-
-def test_positions_are_the_papers(workspace: Workspace) -> None:
-    workspace.open(**START, view="positions")
-    plotted, _ = workspace.figure()
-    d_model = plotted.shape[1]
-    position = np.arange(len(plotted))[:, None]
-    angle = position / 10000 ** (np.arange(0, d_model, 2) / d_model)
-    sines, cosines = np.split(plotted, 2, axis=1)
-    np.testing.assert_allclose(sines, np.sin(angle), atol=1e-5)
-    np.testing.assert_allclose(cosines, np.cos(angle), atol=1e-5)
 
 
 def test_chinese_interface(workspace: Workspace) -> None:
@@ -212,7 +139,7 @@ def test_theme_is_chosen_and_kept(workspace: Workspace) -> None:
     assert workspace.pixels([(5, 400)])[0] == (15, 18, 24)
 
 
-def test_phone_has_a_bar_for_the_thumb(workspace: Workspace) -> None:
+def test_the_phone_has_a_bar_for_the_thumb_and_the_open_view_in_sight(workspace: Workspace) -> None:
     workspace.page.set_viewport_size({"width": 390, "height": 844})
     workspace.open(**START)
     bar = workspace.find(".thumbbar")
@@ -221,17 +148,6 @@ def test_phone_has_a_bar_for_the_thumb(workspace: Workspace) -> None:
     assert workspace.link["head"] == "2"
     workspace.view("qkv")
     assert workspace.link["view"] == "qkv"
-
-
-def test_reference_works_offline(workspace: Workspace, watch: Watch) -> None:
-    workspace.page.goto(f"{workspace.url}/docs")
-    expect(workspace.find(".opblock-summary-path").first).to_be_visible()
-    assert workspace.find(".opblock").count() >= 6
-    watch.check()
-
-
-def test_the_open_view_is_in_sight_on_a_phone(workspace: Workspace) -> None:
-    workspace.page.set_viewport_size({"width": 390, "height": 844})
     workspace.open(**START | {"view": "training"})
     expect(workspace.find("#views-open")).to_contain_text("Training")
     workspace.find("#views-open").click()

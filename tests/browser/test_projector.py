@@ -24,21 +24,19 @@ SIZES = """() => [...document.querySelectorAll("body *")].filter((element) => {
     return own && element.checkVisibility({ visibilityProperty: true })
         && !element.closest(".hidden, .skip, sub, sup, math");
 }).map((element) => [parseFloat(getComputedStyle(element).fontSize), element.outerHTML])"""
-FITTING = ("decoding", "flow", "compare", "whatif", "space")
+FITTING = ("decoding", "flow", "whatif", "space")
 CHROME = (".top", ".band", "#views", ".rail", "#inspector", ".options")
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "least"), [(1280, 720, 20), (1920, 1080, 28)], ids=["720p", "1080p"]
-)
-def test_everything_is_large_and_the_rest_is_gone(
-    workspace: Workspace, width: int, height: int, least: int
-) -> None:
+def test_everything_is_large_and_the_rest_is_gone(workspace: Workspace) -> None:
+    width, height, least = 1280, 720, 20
     workspace.page.set_viewport_size({"width": width, "height": height})
     workspace.open(**PLACE, projector=1)
     workspace.settled()
     small = [html for size, html in workspace.page.evaluate(SIZES) if size < least]
     assert small == []
+    size = "getComputedStyle(document.documentElement).getPropertyValue('--small')"
+    assert workspace.page.evaluate(size).strip() == "20px", "as large as there is room for"
     for selector in CHROME:
         for element in workspace.find(selector).all():
             expect(element).to_be_hidden()
@@ -48,7 +46,7 @@ def test_everything_is_large_and_the_rest_is_gone(
     assert not overflow(workspace.page, width)
 
 
-def test_keys_walk_through_heads_layers_and_views(workspace: Workspace) -> None:
+def test_keys_and_a_menu_walk_through_heads_layers_and_views(workspace: Workspace) -> None:
     page = workspace.page
     workspace.open(**PLACE)
     workspace.menu("#projector")
@@ -71,9 +69,20 @@ def test_keys_walk_through_heads_layers_and_views(workspace: Workspace) -> None:
     page.reload()
     workspace.drawn()
     expect(workspace.find(".top")).to_be_hidden()
+    menu = workspace.find("#projector-view")
+    expect(menu).to_be_visible()
+    expect(menu).to_have_value("attention")
+    offered = workspace.find("#views input").evaluate_all("all => all.map(({ value }) => value)")
+    assert menu.locator("option").evaluate_all("all => all.map(({ value }) => value)") == offered
+    menu.select_option("lines")
+    workspace.drawn()
+    assert workspace.link["view"] == "lines"
+    page.keyboard.press("]")
+    expect(menu).to_have_value(workspace.link["view"])
+    assert workspace.link["view"] != "lines"
 
 
-def test_escape_and_the_key_and_the_button_lead_out(workspace: Workspace) -> None:
+def test_escape_the_key_and_the_button_lead_out_of_a_frameless_stage(workspace: Workspace) -> None:
     page = workspace.page
     workspace.open(**PLACE, projector=1)
     page.mouse.click(*workspace.cell(1, 2))
@@ -92,6 +101,10 @@ def test_escape_and_the_key_and_the_button_lead_out(workspace: Workspace) -> Non
     workspace.find("#projector-leave").click()
     expect(workspace.find(".top")).to_be_visible()
     assert "projector" not in workspace.link
+    workspace.page.keyboard.press("p")
+    stage = workspace.find("#stage")
+    expect(stage).to_be_focused()
+    assert stage.evaluate("element => getComputedStyle(element).outlineStyle") == "none"
 
 
 @pytest.mark.parametrize(("width", "height", "lang"), [(1280, 720, "zh"), (1920, 1080, "en")])
@@ -100,7 +113,7 @@ def test_the_figure_fills_the_screen_and_nothing_is_cut_off(
 ) -> None:
     page = workspace.page
     page.set_viewport_size({"width": width, "height": height})
-    for view in ("attention", "lines", "alignment", "heads", "qkv"):
+    for view in ("attention", "alignment", "heads", "qkv"):
         place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3, "lang": lang}
         workspace.open(**place, view=view, projector=1)
         workspace.settled()
@@ -116,43 +129,22 @@ def test_the_figure_fills_the_screen_and_nothing_is_cut_off(
         assert max(one["x"] + one["width"] for one in seen) <= right + 1, view
         lowest = max(one["y"] + one["height"] for one in seen)
         assert lowest <= height, view
-        if view in ("attention", "lines", "alignment"):
+        if view in ("attention", "alignment"):
             assert lowest > height * 0.85, view
             widest = max(one["width"] for one in workspace.boxes("#view canvas, #view svg"))
             assert widest > 0.7 * width, view
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_letters_grow_smaller_until_the_figure_fits(workspace: Workspace, lang: str) -> None:
+def test_letters_grow_smaller_until_the_figure_fits(workspace: Workspace) -> None:
     page = workspace.page
     page.set_viewport_size({"width": 1280, "height": 720})
-    place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3, "lang": lang}
-    stages = [{"view": "worksheet", "step": step} for step in ("input", "score", "softmax")]
+    place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3}
+    stages = [{"view": "worksheet", "step": step} for step in ("score", "softmax")]
     for figure in (*({"view": view} for view in FITTING), *stages):
         workspace.open(**place, **figure, projector=1)
         workspace.settled()
         page.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 4")
         expect(workspace.find("#projector-more")).to_be_hidden()
-
-
-def test_what_is_longer_than_the_screen_says_so(workspace: Workspace) -> None:
-    page = workspace.page
-    page.set_viewport_size({"width": 1280, "height": 720})
-    workspace.open(**PLACE, projector=1)
-    workspace.settled()
-    size = "getComputedStyle(document.documentElement).getPropertyValue('--small')"
-    assert page.evaluate(size).strip() == "20px", "as large as there is room for"
-    workspace.go(**PLACE | {"view": "worksheet"}, step="all", projector=1)
-    more = workspace.find("#projector-more")
-    expect(more).to_be_visible()
-    assert page.evaluate(size).strip() == "14px", "no smaller, however long it is"
-    more.click()
-    page.wait_for_function("scrollY > 300")
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    expect(more).to_be_hidden()
-    page.keyboard.press("p")
-    expect(more).to_be_hidden()
-    assert page.evaluate(size).strip() == "13px"
 
 
 def test_a_remote_goes_through_what_is_longer_than_the_screen(workspace: Workspace) -> None:
@@ -162,8 +154,10 @@ def test_a_remote_goes_through_what_is_longer_than_the_screen(workspace: Workspa
         source=LONGER, block="cross", layer=1, head=3, query=3, view="inside", projector=1
     )
     workspace.settled()
+    size = "getComputedStyle(document.documentElement).getPropertyValue('--small')"
     more = workspace.find("#projector-more")
     expect(more).to_be_visible()
+    assert page.evaluate(size).strip() == "14px", "no smaller, however long it is"
     pages = 0
     while more.is_visible():
         before = page.evaluate("scrollY")
@@ -181,30 +175,6 @@ def test_a_remote_goes_through_what_is_longer_than_the_screen(workspace: Workspa
     assert workspace.link["head"] == "4"
     page.keyboard.press("PageUp")
     assert workspace.link["head"] == "3"
-
-
-def test_the_view_is_chosen_from_a_menu(workspace: Workspace) -> None:
-    page = workspace.page
-    workspace.open(**PLACE, projector=1)
-    menu = workspace.find("#projector-view")
-    expect(menu).to_be_visible()
-    expect(menu).to_have_value("attention")
-    offered = workspace.find("#views input").evaluate_all("all => all.map(({ value }) => value)")
-    assert menu.locator("option").evaluate_all("all => all.map(({ value }) => value)") == offered
-    menu.select_option("lines")
-    workspace.drawn()
-    assert workspace.link["view"] == "lines"
-    page.keyboard.press("]")
-    expect(menu).to_have_value(workspace.link["view"])
-    assert workspace.link["view"] != "lines"
-
-
-def test_no_frame_stands_around_the_whole_stage(workspace: Workspace) -> None:
-    workspace.open(**PLACE)
-    workspace.page.keyboard.press("p")
-    stage = workspace.find("#stage")
-    expect(stage).to_be_focused()
-    assert stage.evaluate("element => getComputedStyle(element).outlineStyle") == "none"
 
 
 def test_a_remote_turns_the_pages_of_the_tour(workspace: Workspace) -> None:
@@ -226,9 +196,6 @@ def test_a_remote_turns_the_pages_of_the_tour(workspace: Workspace) -> None:
     head = workspace.link["head"]
     page.keyboard.press("PageDown")
     assert workspace.link["head"] != head, "without a tour it goes through the heads"
-
-
-def test_without_a_projector_the_tour_leaves_the_arrows_alone(workspace: Workspace) -> None:
     workspace.load(**PLACE, tour=3)
     workspace.page.keyboard.press("PageDown")
     assert workspace.link["tour"] == "3"

@@ -23,7 +23,7 @@ def run(page: Page, text: str) -> None:
     page.click("#run")
 
 
-def test_a_driver_presents_until_the_teacher_takes_over(
+def test_a_driver_presents_and_the_seat_is_given_and_taken_back(
     browser: Browser, live_server: AppServer
 ) -> None:
     with reader(browser) as teacher, reader(browser) as driver, reader(browser, 390) as student:
@@ -44,10 +44,6 @@ def test_a_driver_presents_until_the_teacher_takes_over(
         assert "drive" not in driver.url
         expect(driver.locator(f"{BAR} >> text=Ask…")).to_have_count(0)
         expect(teacher.locator(f"{BAR} .says")).to_contain_text("Someone else presents")
-
-        run(driver, "The driver types.")
-        for page in (student, teacher):
-            expect(page.locator("#source")).to_have_value("The driver types.")
         # The driver goes to another page; so do the others.
         driver.goto(f"{live_server.url}/lab")
         cell = "#lab input[data-at='0,0']"
@@ -58,25 +54,7 @@ def test_a_driver_presents_until_the_teacher_takes_over(
         for page in (student, teacher):
             expect(page.locator("#source")).to_have_value("Back again.")
         expect(teacher.locator(f"{BAR} .crowd")).to_have_text("2 of 2 in step, 0 exploring")
-
-        teacher.click(f"{BAR} >> text=Take over")
-        expect(driver.locator(".room-bar")).to_have_attribute("data-mode", "following")
-        run(teacher, "The teacher again.")
-        for page in (student, driver):
-            expect(page.locator("#source")).to_have_value("The teacher again.")
-        # The key is in nothing that students were sent, and in no address.
-        assert key not in student.content()
-        assert not any(key in one for one in asked)
-
-
-def test_a_driver_gives_the_seat_back_and_a_reload_changes_nothing(
-    browser: Browser, live_server: AppServer
-) -> None:
-    with reader(browser) as teacher, reader(browser) as driver:
-        present(teacher, live_server)
-        driver.goto(handed_over(teacher))
-        run(driver, "Before the reload.")
-        expect(teacher.locator("#source")).to_have_value("Before the reload.")
+        # A reload changes nothing.
         for page in (teacher, driver):
             page.reload()
         expect(driver.locator(f"{BAR} .says")).to_contain_text("You present")
@@ -85,12 +63,21 @@ def test_a_driver_gives_the_seat_back_and_a_reload_changes_nothing(
         run(teacher, "Only for me.")
         expect(teacher.locator(f"{BAR} >> text=Back to the class")).to_be_visible()
         run(driver, "For everyone.")
-        expect(driver.locator(f"{BAR} .says")).to_be_visible()
+        expect(student.locator("#source")).to_have_value("For everyone.")
         expect(teacher.locator("#source")).to_have_value("Only for me.")
         teacher.click(f"{BAR} >> text=Back to the class")
         expect(teacher.locator("#source")).to_have_value("For everyone.")
         driver.click(f"{BAR} >> text=Stop presenting")
         expect(driver.locator(".room-bar")).to_have_attribute("data-mode", "following")
         expect(teacher.locator(f"{BAR} .says")).to_contain_text("Presenting in room")
-        run(teacher, "Mine again.")
-        expect(driver.locator("#source")).to_have_value("Mine again.")
+
+        driver.goto(handed_over(teacher))
+        expect(driver.locator(f"{BAR} .says")).to_contain_text("You present in room")
+        teacher.click(f"{BAR} >> text=Take over")
+        expect(driver.locator(".room-bar")).to_have_attribute("data-mode", "following")
+        run(teacher, "The teacher again.")
+        for page in (student, driver):
+            expect(page.locator("#source")).to_have_value("The teacher again.")
+        # The key is in nothing that students were sent, and in no address.
+        assert key not in student.content()
+        assert not any(key in one for one in asked)

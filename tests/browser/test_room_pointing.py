@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from app.settings import Settings
@@ -15,12 +14,16 @@ SENT = """performance.getEntriesByType("resource")
   .filter(({ name }) => name.endsWith("/state")).map(({ startTime }) => startTime)"""
 # By lesson and figure: what is pointed at, what is lit then, and whether it is lit no longer when
 # the pointer has left.
-FIGURES = [
-    ("what-a-head-does", "#figure-1", "[data-end='key 3']", ".end.lit", True),
-    ("what-a-head-does", "#figure-2", ".to button >> nth=3", ".to [aria-pressed=true]", False),
-    ("scores", "#figure-1", "mi[data-symbol=Q]", "[data-lit]", True),
-    ("scores", "#figure-2", "[data-of=scores] td[data-at='1,2']", "[data-lit=self]", True),
-]
+FIGURES = {
+    "scores": [
+        ("#figure-1", "mi[data-symbol=Q]", "[data-lit]", True),
+        ("#figure-2", "[data-of=scores] td[data-at='1,2']", "[data-lit=self]", True),
+    ],
+    "what-a-head-does": [
+        ("#figure-2", ".to button >> nth=3", ".to [aria-pressed=true]", False),
+        ("#figure-1", "[data-end='key 3']", ".end.lit", True),
+    ],
+}
 READY = "[data-live=yes]"
 
 
@@ -30,45 +33,61 @@ def shown(page: Page, figure: str) -> None:
     expect(page.locator(f"{figure} {READY}")).to_be_visible()
 
 
-@pytest.mark.parametrize(("lesson", "figure", "place", "lit", "leaves"), FIGURES)
 def test_what_is_pointed_at_in_a_lesson_is_lit_for_those_who_follow(
-    browser: Browser,
-    live_server: AppServer,
-    lesson: str,
-    figure: str,
-    place: str,
-    lit: str,
-    leaves: bool,
+    browser: Browser, live_server: AppServer
 ) -> None:
+    refused: list[int] = []
+
+    def heard(reply: Response) -> None:
+        if reply.request.method == "PUT" and not reply.ok:
+            refused.append(reply.status)
+
     with reader(browser) as teacher, reader(browser) as student, reader(browser) as explorer:
-        teacher.goto(f"{live_server.url}/learn/{lesson}")
-        code = present_here(teacher)
-        for page in (student, explorer):
-            page.goto(f"{live_server.url}/room/{code}")
-            expect(page.locator(".room-bar .says")).to_be_visible()
+        teacher.on("response", heard)
+        code = ""
+        for lesson, figures in FIGURES.items():
+            teacher.goto(f"{live_server.url}/learn/{lesson}")
+            code = code or present_here(teacher)
+            expect(teacher.locator(".room-bar.teaching .says")).to_be_visible()
+            student.goto(f"{live_server.url}/room/{code}")
+            for figure, place, lit, leaves in figures:
+                shown(teacher, figure)
+                shown(student, figure)
+                pointed = f"{figure} {lit}"
+                before = student.locator(pointed).all_text_contents()
+                teacher.locator(f"{figure} {place}").hover()
+                expect(teacher.locator(pointed).first).to_be_visible()
+                now = teacher.locator(pointed).all_text_contents()
+                assert now != before
+                expect(student.locator(pointed)).to_have_text(now)
+                expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
+                if leaves:
+                    teacher.mouse.move(1, 790)
+                    expect(student.locator(pointed)).to_have_text(before)
+        # Who comes late, and who comes back, sees it as well; who explores does not.
+        explorer.goto(f"{live_server.url}/room/{code}")
         explorer.click(".room-bar >> text=Explore")
-        for page in (teacher, student, explorer):
-            shown(page, figure)
-        pointed = f"{figure} {lit}"
-        before = student.locator(pointed).all_text_contents()
+        shown(explorer, figure)
         teacher.locator(f"{figure} {place}").hover()
-        expect(teacher.locator(pointed).first).to_be_visible()
-        now = teacher.locator(pointed).all_text_contents()
-        assert now != before
         expect(student.locator(pointed)).to_have_text(now)
-        expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
         assert explorer.locator(pointed).all_text_contents() == before
-        # Who comes late, and who comes back, sees it as well.
+        explorer.click(".room-bar >> text=Back to the class")
+        expect(explorer.locator(pointed)).to_have_text(now)
         student.reload()
         shown(student, figure)
         expect(student.locator(pointed)).to_have_text(now)
-        explorer.click(".room-bar >> text=Back to the class")
-        expect(explorer.locator(pointed)).to_have_text(now)
-        if leaves:
-            explorer.click(".room-bar >> text=Explore")
-            expect(explorer.locator(pointed)).to_have_text(before)
-            teacher.mouse.move(1, 790)
-            expect(student.locator(pointed)).to_have_text(before)
+        # A pointer sends no more than a room takes.
+        ends = teacher.locator("#figure-1 [data-end^=key]").all()
+        places = [box for one in ends if (box := one.bounding_box())]
+        for _ in range(8):
+            for box in places:
+                teacher.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        last = teacher.locator("#figure-1 .end.lit").all_text_contents()
+        expect(student.locator("#figure-1 .end.lit")).to_have_text(last)
+        times = teacher.evaluate(SENT)
+        assert len(times) > 3
+        assert min(b - a for a, b in pairwise(times)) >= 1000 / CHANGES
+        assert not refused
 
 
 def test_what_is_pointed_at_in_a_collection_is_lit_in_its_item(
@@ -94,32 +113,3 @@ def test_what_is_pointed_at_in_a_collection_is_lit_in_its_item(
         teacher.locator("#item-2 [data-end='key 3']").hover()
         expect(teacher.locator(lit)).to_have_count(1)
         expect(student.locator(lit)).to_have_text(teacher.locator(lit).all_text_contents())
-
-
-def test_a_pointer_sends_no_more_than_a_room_takes(
-    browser: Browser, live_server: AppServer
-) -> None:
-    refused: list[int] = []
-
-    def heard(reply: Response) -> None:
-        if reply.request.method == "PUT" and not reply.ok:
-            refused.append(reply.status)
-
-    with reader(browser) as teacher, reader(browser) as student:
-        teacher.on("response", heard)
-        teacher.goto(f"{live_server.url}/learn/what-a-head-does")
-        code = present_here(teacher)
-        student.goto(f"{live_server.url}/room/{code}")
-        for page in (teacher, student):
-            shown(page, "#figure-1")
-        ends = teacher.locator("#figure-1 [data-end^=key]").all()
-        places = [box for one in ends if (box := one.bounding_box())]
-        for _ in range(8):
-            for box in places:
-                teacher.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        last = teacher.locator("#figure-1 .end.lit").all_text_contents()
-        expect(student.locator("#figure-1 .end.lit")).to_have_text(last)
-        times = teacher.evaluate(SENT)
-        assert len(times) > 3
-        assert min(b - a for a, b in pairwise(times)) >= 1000 / CHANGES
-        assert not refused

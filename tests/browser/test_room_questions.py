@@ -3,7 +3,6 @@
 import csv
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.classroom import LINK, code_of, from_menu, present, reader
@@ -18,6 +17,12 @@ def test_a_class_votes_twice_and_sees_its_answers_beside_the_models(
         students = [phone, wide]
         for student in students:
             student.goto(f"{live_server.url}/room/{code}")
+        for kind, context in ABOUT.items():
+            teacher.click(".room-bar >> text=Ask…")
+            teacher.click(f".room-kinds >> text={kind}")
+            for page in (teacher, phone):
+                expect(page.locator(".room-question .context")).to_have_text(context)
+            teacher.click("text=End the question")
         teacher.click(".room-bar >> text=Ask…")
         teacher.click(".room-kinds >> text=Where does this row look?")
         for student, choice in zip(students, (0, 1), strict=True):
@@ -47,43 +52,13 @@ def test_a_class_votes_twice_and_sees_its_answers_beside_the_models(
         assert [row.split(",")[3] for row in rows] == ["vote", "first", "first", "second"]
 
 
-def test_a_sentence_of_a_student_is_shown_to_everyone(
-    browser: Browser, live_server: AppServer
-) -> None:
-    with reader(browser) as teacher, reader(browser) as student:
-        code = present(teacher, live_server)
-        student.goto(f"{live_server.url}/room/{code}")
-        teacher.click(".room-bar >> text=Ask…")
-        teacher.click(".room-kinds >> text=Sentences of the class")
-        student.fill(".room-question textarea", "<b>Fish swim.</b>")
-        student.click(".room-actions .strong")
-        expect(teacher.locator(".sentences li span")).to_have_text("<b>Fish swim.</b>")
-        teacher.click(".sentences >> text=Show to everyone")
-        expect(student.locator("#source")).to_have_value("<b>Fish swim.</b>")
-        expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
+ABOUT = {
+    "Which token comes next?": "The cat sleeps. → 猫 …",
+    "What if this head is off?": "The cat sleeps. → 猫睡觉。",
+}
 
 
-@pytest.mark.parametrize(
-    ("kind", "context"),
-    [
-        ("Where does this row look?", "The cat sleeps."),
-        ("Which token comes next?", "The cat sleeps. → 猫 …"),
-        ("What if this head is off?", "The cat sleeps. → 猫睡觉。"),
-    ],
-)
-def test_a_question_shows_what_it_is_about(
-    browser: Browser, live_server: AppServer, kind: str, context: str
-) -> None:
-    with reader(browser) as teacher, reader(browser) as student:
-        code = present(teacher, live_server, f"{LINK}&query=1")
-        student.goto(f"{live_server.url}/room/{code}")
-        teacher.click(".room-bar >> text=Ask…")
-        teacher.click(f".room-kinds >> text={kind}")
-        for page in (teacher, student):
-            expect(page.locator(".room-question .context")).to_have_text(context)
-
-
-def test_nicknames_are_given_if_the_teacher_asks_for_them_and_seen_by_nobody_else(
+def test_sentences_have_nicknames_if_the_teacher_asks_and_are_shown_to_everyone(
     browser: Browser, live_server: AppServer
 ) -> None:
     with reader(browser) as teacher, reader(browser, 390) as mei, reader(browser) as other:
@@ -98,7 +73,7 @@ def test_nicknames_are_given_if_the_teacher_asks_for_them_and_seen_by_nobody_els
         teacher.click(".room-bar >> text=Ask…")
         teacher.check(".room-kinds >> text=Ask for nicknames")
         teacher.click(".room-kinds >> text=Sentences of the class")
-        mei.fill(".room-question textarea", "Fish swim.")
+        mei.fill(".room-question textarea", "<b>Fish swim.</b>")
         mei.fill(".nickname input", " Mei ")
         mei.click(".room-actions .strong")
         expect(mei.locator(".room-actions .crowd")).to_contain_text("Sent.")
@@ -106,22 +81,30 @@ def test_nicknames_are_given_if_the_teacher_asks_for_them_and_seen_by_nobody_els
         other.fill(".room-question textarea", "Birds sing.")
         other.click(".room-actions .strong")
         listed = teacher.locator(".sentences li span")
-        expect(listed).to_have_text(["Fish swim.Mei", "Birds sing."])
+        expect(listed).to_have_text(["<b>Fish swim.</b>Mei", "Birds sing."])
         expect(other.locator(".room-question")).not_to_contain_text("Mei")
         mei.fill(".nickname input", "Mei Lin")  # the answer is sent anew with it
         mei.click(".room-actions .strong")
-        expect(listed.filter(has_text="Mei")).to_have_text("Fish swim.Mei Lin")
+        expect(listed.filter(has_text="Mei")).to_have_text("<b>Fish swim.</b>Mei Lin")
         teacher.click("text=End the question")
         teacher.reload()
         teacher.click(".room-bar >> text=Ask…")
         expect(teacher.locator(".room-kinds .check input")).to_be_checked()
+        teacher.click(".room-kinds >> text=Sentences of the class")
+        other.fill(".room-question textarea", "<b>Birds fly.</b>")
+        other.click(".room-actions .strong")
+        teacher.click(".sentences >> text=Show to everyone")
+        for student in (mei, other):
+            expect(student.locator("#source")).to_have_value("<b>Birds fly.</b>")
+            expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
         from_menu(teacher, "End…")
         with teacher.expect_download() as download:
             teacher.click(".room-bar >> text=Download the answers")
         rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
         assert [(row["nickname"], row["answer"]) for row in rows] == [
             ("", "Birds sing."),
-            ("Mei Lin", "Fish swim."),
+            ("Mei Lin", "<b>Fish swim.</b>"),
+            ("", "<b>Birds fly.</b>"),
         ]
 
 

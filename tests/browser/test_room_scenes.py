@@ -1,13 +1,11 @@
 """Lessons, collections and the lab in a room: figures that follow, and questions about them."""
 
-import json
 import re
-import urllib.request
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.classroom import LINK, code_of, present, reader
+from tests.browser.collecting import collection as collection_of
 from tests.browser.legible import overflow
 from tests.servers import AppServer
 
@@ -25,16 +23,18 @@ def present_here(teacher: Page) -> str:
     return code_of(teacher)
 
 
-def test_a_lessons_figure_follows_and_its_question_is_asked_in_every_language(
+def test_a_lessons_figure_follows_on_a_screen_too_and_its_question_is_asked(
     browser: Browser, live_server: AppServer
 ) -> None:
     with (
         reader(browser) as teacher,
         reader(browser) as student,
         reader(browser, 390, "zh-CN") as chinese,
+        reader(browser, 1920) as screen,
     ):
         teacher.goto(f"{live_server.url}/learn/what-a-head-does")
         code = present_here(teacher)
+        screen.goto(f"{live_server.url}/room/{code}?screen=1")
         for page in (student, chinese):
             page.goto(f"{live_server.url}/room/{code}")
         layer = "#figure-1 .step-by[aria-label=Layer] output"
@@ -47,8 +47,24 @@ def test_a_lessons_figure_follows_and_its_question_is_asked_in_every_language(
         assert after != before
         expect(student.locator(layer)).to_have_text(after)
         expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
+        expect(screen.locator(layer)).to_have_text(after)
+        # A screen has no controls: neither a click nor a key changes what it shows.
+        controls = ".figure-bar .button", ".own-sentence input", ".open", ".sets .button"
+        for control in (*(f"#figure-1 {one}" for one in controls), "#question-1 .button.strong"):
+            expect(teacher.locator(control).first).to_be_visible()
+            for one in screen.locator(control).all():
+                expect(one).to_be_hidden()
+        said = screen.locator("#figure-1 .caption").inner_text()
+        screen.locator("#figure-1 .thread").nth(4).click(force=True)
+        screen.keyboard.press("Tab")
+        assert screen.evaluate("document.activeElement === document.body")
+        screen.keyboard.press("p")  # would leave the projector's large letters
+        expect(screen.locator(":root[data-projector]")).to_be_visible()
+        assert screen.locator("#figure-1 .caption").inner_text() == said
+        assert screen.locator("#figure-1 .thread.present").count() == 1
         teacher.click("#figure-1 >> text=Reset")
-        expect(student.locator(layer)).to_have_text(before)
+        for page in (student, screen):
+            expect(page.locator(layer)).to_have_text(before)
         # One who changes the figure explores, and gets the presented one back.
         teacher.click("#figure-1 [aria-label='Previous layer']")
         expect(student.locator(layer)).to_have_text(after)
@@ -75,49 +91,11 @@ def test_a_lessons_figure_follows_and_its_question_is_asked_in_every_language(
         assert not overflow(chinese, 390)
 
 
-def test_a_screen_of_a_lesson_has_no_controls(browser: Browser, live_server: AppServer) -> None:
-    with reader(browser) as teacher, reader(browser, 1920) as screen:
-        teacher.goto(f"{live_server.url}/learn/what-a-head-does")
-        code = present_here(teacher)
-        screen.goto(f"{live_server.url}/room/{code}?screen=1")
-        teacher.locator("#figure-1").evaluate("one => one.scrollIntoView()")
-        layer = "#figure-1 .step-by[aria-label=Layer] output"
-        for page in (teacher, screen):
-            expect(page.locator(layer)).to_be_visible()
-        controls = ".figure-bar .button", ".own-sentence input", ".open", ".sets .button"
-        for control in (*(f"#figure-1 {one}" for one in controls), "#question-1 .button.strong"):
-            expect(teacher.locator(control).first).to_be_visible()
-            for one in screen.locator(control).all():
-                expect(one).to_be_hidden()
-        # Neither a click nor a key changes what it shows.
-        before = screen.locator("#figure-1 .caption").inner_text()
-        screen.locator("#figure-1 .thread").nth(4).click(force=True)
-        screen.keyboard.press("Tab")
-        assert screen.evaluate("document.activeElement === document.body")
-        screen.keyboard.press("p")  # would leave the projector's large letters
-        expect(screen.locator(":root[data-projector]")).to_be_visible()
-        assert screen.locator("#figure-1 .caption").inner_text() == before
-        assert screen.locator("#figure-1 .thread.present").count() == 1
-        teacher.click("#figure-1 [aria-label='Previous layer']")
-        expect(screen.locator(layer)).to_have_text(teacher.locator(layer).text_content() or "")
-
-
 def collection(server: AppServer) -> str:
     """Create a collection of a sentence and a figure of a lesson; return its path."""
-    document = {
-        "title": "For the class",
-        "items": [
-            {"link": "/?source=The+cat+sleeps.&view=attention&block=cross&layer=1&head=3"},
-            {"lesson": "what-a-head-does", "figure": 1, "title": "From the lesson"},
-        ],
-    }
-    request = urllib.request.Request(
-        f"{server.url}/api/collections",
-        json.dumps(document).encode(),
-        {"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request) as reply:
-        return f"/c/{json.load(reply)['id']}"
+    figure = "/learn/what-a-head-does#figure-1"
+    made = collection_of(server, LINK, figure, title="For the class")
+    return f"/c/{made['id']}"
 
 
 def test_the_items_of_a_collection_are_presented(browser: Browser, live_server: AppServer) -> None:
@@ -202,11 +180,12 @@ def test_a_number_that_the_teacher_states_is_told_when_it_is_revealed(
         assert near.request.get(state).json()["question"]["ask"]["value"] == 8
 
 
-def test_on_a_phone_the_pinned_pair_covers_no_question(
-    browser: Browser, live_server: AppServer
-) -> None:
-    with reader(browser, 390) as teacher:
-        present(teacher, live_server, f"{LINK}&query=1&key=3")
+def test_drawn_rows_are_shown_below_the_models(browser: Browser, live_server: AppServer) -> None:
+    with reader(browser, 390) as teacher, reader(browser, 390) as student, reader(browser) as other:
+        code = present(teacher, live_server, f"{LINK}&query=1&key=3")
+        for page in (student, other):
+            page.goto(f"{live_server.url}/room/{code}")
+        # On a phone, the pinned pair covers no question.
         pinned = teacher.locator(".inspector[data-cell=pinned]")
         expect(pinned).to_be_visible()
         teacher.click(ASK)
@@ -214,16 +193,6 @@ def test_on_a_phone_the_pinned_pair_covers_no_question(
         expect(pinned).to_be_hidden()
         teacher.click(".room-kinds >> text=Cancel")
         expect(pinned).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_drawn_rows_are_shown_below_the_models(
-    browser: Browser, live_server: AppServer, width: int
-) -> None:
-    with reader(browser) as teacher, reader(browser, width) as student, reader(browser) as other:
-        code = present(teacher, live_server, f"{LINK}&query=1&key=3")
-        for page in (student, other):
-            page.goto(f"{live_server.url}/room/{code}")
         teacher.click(ASK)
         teacher.click(".room-kinds >> text=How is the row’s weight shared out?")
         for page, column in ((student, 0), (other, 3)):
@@ -251,7 +220,7 @@ def test_drawn_rows_are_shown_below_the_models(
             )
             # The tokens above the cells are whole, however narrow the cells are.
             assert page.evaluate(WHOLE, ".class-rows thead th > span")
-        assert not overflow(student, width)
+        assert not overflow(student, 390)
 
 
 def test_what_was_presented_becomes_a_collection(browser: Browser, live_server: AppServer) -> None:

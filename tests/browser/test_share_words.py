@@ -21,8 +21,23 @@ def write(workspace: Workspace, **words: str) -> str:
 
 
 def test_a_reader_gets_the_note_and_asks_for_the_answer(workspace: Workspace) -> None:
-    workspace.open(source="The cat sits.", block="cross", layer=1)
-    workspace.find("#share").click()
+    # An answer needs a question.
+    workspace.open(source="The cat sits.")
+    workspace.share()
+    workspace.find("#telling summary").click()
+    workspace.find("#telling [name=answer]").fill("The cat.")
+    assert not workspace.find("#telling form").evaluate("(form) => form.checkValidity()")
+    workspace.find("#telling [name=question]").fill("Who?")
+    assert workspace.find("#telling form").evaluate("(form) => form.checkValidity()")
+    # Sharing twice is one link and its key is still shown.
+    url = workspace.find("#shared-link").input_value()
+    key = workspace.find("#edit-key").input_value()
+    assert key
+    workspace.find("#shared-close").click()
+    workspace.share()
+    assert workspace.find("#shared-link").input_value() == url
+    assert workspace.find("#edit-key").input_value() == key
+    # A reader gets the note and asks for the answer.
     url = write(workspace, title="Who sits?", note=NOTE, question="Who?", answer="The cat.")
     workspace.page.goto(url)
     workspace.drawn()
@@ -31,24 +46,3 @@ def test_a_reader_gets_the_note_and_asks_for_the_answer(workspace: Workspace) ->
     expect(workspace.find(".about .answer p")).to_be_hidden()
     workspace.find(".about summary").click()
     expect(workspace.find(".about .answer p")).to_have_text("The cat.")
-
-
-def test_an_answer_needs_a_question(workspace: Workspace) -> None:
-    workspace.open(source="The cat sits.")
-    workspace.share()
-    workspace.find("#telling summary").click()
-    workspace.find("#telling [name=answer]").fill("The cat.")
-    assert not workspace.find("#telling form").evaluate("(form) => form.checkValidity()")
-    workspace.find("#telling [name=question]").fill("Who?")
-    assert workspace.find("#telling form").evaluate("(form) => form.checkValidity()")
-
-
-def test_sharing_twice_is_one_link_and_its_key_is_still_shown(workspace: Workspace) -> None:
-    workspace.open(source="The cat sits.", block="cross", layer=1, head=3)
-    url = workspace.share()
-    key = workspace.find("#edit-key").input_value()
-    assert key
-    workspace.find("#shared-close").click()
-    workspace.share()
-    assert workspace.find("#shared-link").input_value() == url
-    assert workspace.find("#edit-key").input_value() == key

@@ -3,7 +3,6 @@
 import json
 
 import httpx
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.api import client
@@ -11,30 +10,21 @@ from tests.browser.huggingface.answers import TEXT, candidates, run
 from tests.browser.workspace import Workspace
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_decoder_shows_what_comes_next(workspace: Workspace, lang: str) -> None:
+def test_a_decoder_shows_what_comes_next_and_writes_on(workspace: Workspace) -> None:
     page = workspace.page
-    workspace.open(model="llama", source=TEXT, lang=lang)
+    workspace.open(model="llama", source=TEXT, lang="zh")
     expected = candidates(workspace, "llama", TEXT, -1)
     expect(page.locator("#predicted button")).to_have_count(6)
     first = page.locator("#predicted button .token").first
     assert first.inner_text().replace("·", " ") == expected[0]
     page.locator("#source-tokens button").nth(1).click()
     expect(page.locator("#predicted-where")).to_contain_text("cat")
-    expect(page.locator("#write-on")).to_have_text("Continue the text" if lang == "en" else "续写")
-
-
-def test_a_candidate_goes_into_the_text(workspace: Workspace) -> None:
-    page = workspace.page
+    expect(page.locator("#write-on")).to_have_text("续写")
     workspace.open(model="llama", source=TEXT)
     button = page.locator("#predicted button:enabled").first
     word = button.locator(".token").inner_text().replace("·", " ")
     button.click()
     expect(page.locator("#source")).to_have_value(TEXT + word)
-
-
-def test_a_decoder_writes_on(workspace: Workspace) -> None:
-    page = workspace.page
     workspace.open(model="llama", source=TEXT)
     asked = {"text": TEXT, "model": "llama"}
     *_, end = client.post(f"{workspace.url}/api/decode", json=asked).text.splitlines()
@@ -45,10 +35,11 @@ def test_a_decoder_writes_on(workspace: Workspace) -> None:
     assert page.locator("#source").input_value() == TEXT + text
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_an_encoder_fills_in_the_mask(workspace: Workspace, lang: str) -> None:
+def test_an_encoder_fills_in_the_mask_and_a_model_of_two_texts_shows_what_it_writes(
+    workspace: Workspace,
+) -> None:
     page = workspace.page
-    workspace.open(model="bert", source=TEXT, lang=lang)
+    workspace.open(model="bert", source=TEXT)
     expect(page.locator("#continuation")).to_contain_text("[MASK]")
     page.locator("#source-tokens button").nth(2).click()
     page.locator("#write-on").click()
@@ -62,9 +53,6 @@ def test_an_encoder_fills_in_the_mask(workspace: Workspace, lang: str) -> None:
     word = button.locator(".token").inner_text().lstrip("·")
     button.click()
     expect(page.locator("#source")).to_have_value(TEXT.replace("cat", word))
-
-
-def test_a_model_of_two_texts_shows_what_it_writes(workspace: Workspace) -> None:
     workspace.open(model="t5", source=TEXT)
     expect(workspace.page.locator("#predictions")).to_be_hidden()
     expect(workspace.page.locator("#target-tokens button").first).to_be_visible()

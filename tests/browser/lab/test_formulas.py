@@ -37,7 +37,7 @@ def test_why_scores_are_divided(lab: Lab) -> None:
     assert lab.link["show"] == ["layer-costs"]
 
 
-def test_formulas_stand_among_the_examples(lab: Lab) -> None:
+def test_formulas_stand_among_the_examples_for_numbers_of_ones_own(lab: Lab) -> None:
     lab.open("?lang=en")
     example = lab.page.get_by_label("Example")
     lab.cell("x", 0, 0).fill("7")
@@ -65,9 +65,6 @@ def test_formulas_stand_among_the_examples(lab: Lab) -> None:
     example.select_option("warm-up")
     example.select_option("causal")
     expect(lab.step("Mask")).to_be_visible()
-
-
-def test_formulas_for_numbers_of_ones_own(lab: Lab) -> None:
     lab.page.goto(f"{lab.url}/lab?show=encoding&lang=en")
     encoding = ["0.8415", "0.5403", "0.0998", "0.9950", "0.0100", "1.0000", "0.0010", "1.0000"]
     expect(lab.page.locator("[data-formula=encoding] tbody td[style]")).to_have_text(encoding)

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
+from tests.browser.settling import settle
 from tests.browser.workspace import Workspace
 from tests.model.tiny_huggingface import GROUPED, TINY, build
 
@@ -67,8 +68,15 @@ class Run:
 
 def opened(there: Workspace, **link: object) -> Page:
     there.go(source=TEXT, view="attention", layer=LAYER, head=HEAD, **link)
-    there.page.wait_for_selector(SHARP)
+    sharp(there.page)
     return there.page
+
+
+def sharp(page: Page) -> None:
+    """Wait until the map is sharp, and has been fitted to its column."""
+    page.wait_for_selector(SHARP)
+    settle(page)
+    page.wait_for_selector(SHARP)
 
 
 def hover(page: Page, row: int, col: int) -> str:

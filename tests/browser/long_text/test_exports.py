@@ -11,7 +11,9 @@ from tests.browser.test_export import arrays_of, save
 from tests.browser.workspace import Workspace
 
 
-def test_numbers_are_those_in_sight(there: Workspace, run: Run, tmp_path: Path) -> None:
+def test_numbers_are_those_in_sight_and_a_picture_is_the_map(
+    there: Workspace, run: Run, tmp_path: Path
+) -> None:
     page = opened(there, queries="200-220", keys="180-210")
     seen = None
     while seen != window(page):  # the map may still be fitting its column
@@ -26,10 +28,6 @@ def test_numbers_are_those_in_sight(there: Workspace, run: Run, tmp_path: Path) 
     names = [one["text"] for one in document["tokens"]["query"]]
     assert names[0].startswith(f"{rows.start + 1} ")
     assert len(names) == rows.stop - rows.start
-
-
-def test_a_picture_is_the_map(there: Workspace, tmp_path: Path) -> None:
-    opened(there)
     svg = ElementTree.fromstring(save(there, "SVG", tmp_path).read_text())
     (image,) = svg.iter("{http://www.w3.org/2000/svg}image")
     assert image.get("href", "").startswith("data:image/png;base64,")

@@ -5,17 +5,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Request, Route, expect
 
-from tests.browser.long_text.reading import (
-    HEAD,
-    LAYER,
-    LIMIT,
-    SHARP,
-    TEXT,
-    opened,
-    window,
-)
+from tests.browser.long_text.reading import HEAD, LAYER, LIMIT, SHARP, TEXT, opened, window
+from tests.browser.settling import settle
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
+
+# All requests that wait for a pause have been made.
+NOTHING_DUE = "() => !window.timersDue.size"
 
 
 def test_a_text_over_the_model_s_length_offers_to_be_cut(there: Workspace, watch: Watch) -> None:
@@ -36,10 +32,7 @@ def test_a_text_over_the_model_s_length_offers_to_be_cut(there: Workspace, watch
     page.locator("#source").fill("The cat sat.")
     page.wait_for_selector("#view .matrix .chart[data-drawn]")
     expect(page.locator(".long")).to_have_count(0)
-
-
-def test_views_that_cannot_show_it_are_not_offered(there: Workspace) -> None:
-    page = there.page
+    # Views that cannot show it are not offered.
     there.go(source=TEXT, view="lines", layer=LAYER, head=HEAD)
     page.wait_for_selector(SHARP)
     expect(page.locator(".not-offered")).to_contain_text("256 tokens")
@@ -65,7 +58,7 @@ def test_only_what_is_in_sight_is_asked_for(there: Workspace) -> None:
     page.keyboard.press("ArrowRight")
     for _ in range(8):
         page.keyboard.press("+")
-    page.wait_for_timeout(800)
+    page.wait_for_function(NOTHING_DUE)
     left = [route for route in held if not route.request.failure]
     assert 1 <= len(left) <= 2, "more are waiting than are asked for at once"
     for route in held:
@@ -98,11 +91,8 @@ def test_typing_has_one_overview_on_its_way(there: Workspace) -> None:
     page.keyboard.press("Control+End")
     for word in [" And", " the", " cat", " sat", " there."]:
         page.keyboard.type(word, delay=20)
-        page.wait_for_timeout(300)
-    for _ in range(200):
-        if most and not running:
-            break
-        page.wait_for_timeout(100)
+        page.wait_for_function(NOTHING_DUE)
+    settle(page)
     page.wait_for_selector(SHARP)
     assert max(most) == 1
     address = urlsplit(page.url)

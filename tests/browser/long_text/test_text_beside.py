@@ -5,12 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import violations
-from tests.browser.long_text.reading import (
-    HEAD,
-    LAYER,
-    Run,
-    opened,
-)
+from tests.browser.long_text.reading import HEAD, LAYER, Run, opened
 from tests.browser.workspace import Workspace
 
 # How light each token of the text is, 765 without a shade.
@@ -19,7 +14,9 @@ SHADES = """() => [...document.querySelectorAll(".long-text span")].map((span) =
         .reduce((sum, one) => sum + one))"""
 
 
-def test_the_pinned_row_is_told_and_shades_the_text(there: Workspace, run: Run) -> None:
+def test_the_pinned_row_is_told_shades_the_text_and_words_are_found(
+    there: Workspace, run: Run
+) -> None:
     page = opened(there, query=300)
     top = int(run.weights[300].argmax())
     caption = page.locator("#caption")
@@ -37,10 +34,6 @@ def test_the_pinned_row_is_told_and_shades_the_text(there: Workspace, run: Run) 
     assert (there.link["key"], there.link["shade"]) == ("40", "column")
     darkest = int(np.argmin(page.evaluate(SHADES)))
     assert darkest == int(np.nanargmax(np.where(column > 0, column, np.nan)))
-
-
-def test_words_are_found(there: Workspace) -> None:
-    page = opened(there)
     field = page.locator(".find input")
     field.fill("RIVER")
     expect(page.locator(".find output")).to_have_text("match 1 of 12")

@@ -57,6 +57,7 @@ def test_the_map_on_top_of_the_changes(workspace: Workspace) -> None:
 
 
 def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> None:
+    # A head of the map is kept off and given back.
     workspace.open(**START | {"effect": "heads"})
     expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
     cell = workspace.find('.head-map [data-name="encoder.2.self 1"]')
@@ -72,9 +73,7 @@ def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> N
     assert "interventions" not in workspace.link
     cell.press("ArrowRight")
     expect(workspace.find('.head-map [data-name="encoder.2.self 2"]')).to_be_focused()
-
-
-def test_a_sweep_is_stopped_and_gone_on_with(workspace: Workspace) -> None:
+    # A sweep is stopped and gone on with.
     workspace.load(**START | {"effect": "tokens"})
     workspace.page.route("**/api/sweep", lambda route: None)  # never answered
     workspace.find(".whatif .options").get_by_text("which heads matter").click()
@@ -91,13 +90,8 @@ PATCHED = {"ablation": "patch", "b": "The dog is tired, so it sleeps.", "parts":
 
 @pytest.mark.parametrize(
     ("chosen", "count"),
-    [
-        ({}, IN_ALL),
-        ({"over": 1, "ablation": "uniform"}, IN_ALL),
-        ({"parts": "pairs"}, 36),
-        (PATCHED, 15),
-    ],
-    ids=["heads", "on top", "pairs", "patched"],
+    [({"over": 1, "ablation": "uniform"}, IN_ALL), (PATCHED, 15)],
+    ids=["on top", "patched"],
 )
 def test_a_share_keeps_the_map(workspace: Workspace, chosen: dict[str, object], count: int) -> None:
     changed = {"interventions": json.dumps([OFF])} if "over" in chosen else {}

@@ -1,4 +1,4 @@
-"""All heads at once: pixels, numbers, order and names against q and k."""
+"""All heads at once: pixels, numbers, order and names, against the API's weights."""
 
 import re
 from typing import Any
@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 from playwright.sync_api import expect
 
 from tests.browser import api
-from tests.browser.api import client
-from tests.browser.test_numbers import PAPER, shade, weights
+from tests.browser.test_numbers import PAPER, shade
 from tests.browser.workspace import Workspace
 
 SENTENCE = "My mother bought a new book yesterday."
 TARGET = "我妈妈昨天买了一本新书。"
 START: dict[str, Any] = {"view": "heads", "source": SENTENCE, "target": TARGET}
-PLACES = {"encoder": "encoder.{}.self", "decoder": "decoder.{}.self", "cross": "decoder.{}.cross"}
-LAYERS = range(3)
+PLACES = {"decoder": "decoder.{}.self", "cross": "decoder.{}.cross"}
 HATCH = (185, 183, 176)
 # The colour at a cell's middle, in the tile of a label such as "L1 H2".
 PIXELS = """([where, points, layer]) => {
@@ -32,30 +30,14 @@ LABELS = """() => [...document.querySelectorAll(".tile")].map(({ children }) =>
     [...children].map(({ textContent }) => textContent.replace(/\\s/g, " ")))"""
 
 
-def heads(url: str, block: str) -> tuple[NDArray[Any], list[list[bool]]]:
-    """Return weights (layer, head, query, key) from q and k, and which tokens are special."""
-    places = [PLACES[block].format(layer) for layer in LAYERS]
-    names = [f"{place}.{name}" for place in places for name in ("q", "k", "mask")]
-    reply = api.trace(url, *names, source=SENTENCE, target=TARGET)
-    found = api.arrays(reply)
-    stacked = [
-        [
-            weights(q, k, found[f"{place}.mask"])
-            for q, k in zip(found[f"{place}.q"], found[f"{place}.k"], strict=True)
-        ]
-        for place in places
-    ]
-    special = [[t["special"] for t in reply["tokens"][side]] for side in ("source", "target")]
-    return np.array(stacked), special
-
-
-def entropies(found: NDArray[Any]) -> NDArray[Any]:
-    """Return the mean entropy of rows that can choose keys, by layer and head."""
-    rows = (~np.isnan(found[0, 0])).sum(-1) >= 2
-    filled = np.nan_to_num(found[:, :, rows])
-    logs = np.log(np.where(filled > 0, filled, 1))
-    means: NDArray[Any] = -(filled * logs).sum(-1).mean(-1)
-    return means
+def heads(url: str, block: str) -> NDArray[Any]:
+    """Return weights (layer, head, query, key), NaN where masked."""
+    places = [PLACES[block].format(layer) for layer in range(3)]
+    names = [f"{place}.{name}" for place in places for name in ("weights", "mask")]
+    found = api.tensors(url, *names, source=SENTENCE, target=TARGET)
+    return np.array(
+        [np.where(found[f"{it}.mask"], found[f"{it}.weights"], np.nan) for it in places]
+    )
 
 
 def opened(workspace: Workspace, **link: str | int) -> None:
@@ -64,77 +46,48 @@ def opened(workspace: Workspace, **link: str | int) -> None:
     workspace.settled()
 
 
-@pytest.mark.parametrize("block", PLACES)
-def test_thumbnails_have_the_colours_of_softmax_of_q_and_k(
-    workspace: Workspace, block: str
-) -> None:
-    opened(workspace, block=block)
-    found, _ = heads(workspace.url, block)
-    _, count, rows, cols = found.shape
-    cells = [
-        (row, col) for row, col in np.ndindex(rows, cols) if not np.isnan(found[0, 0, row, col])
-    ]
-    points = [((col + 0.5) / cols, (row + 0.5) / rows) for row, col in cells]
-    for layer, head in np.ndindex(len(LAYERS), count):
-        where = f"L{layer + 1} H{head + 1}"
-        pixels = workspace.page.evaluate(PIXELS, [where, points, ".atlas"])
-        for (row, col), colour in zip(cells, pixels, strict=True):
-            coarse = round(float(found[layer, head, row, col]) * 255) / 255
-            assert colour[:3] == pytest.approx(shade(coarse), abs=5), (where, row, col)
-
-
-def test_masked_cells_are_hatched_and_not_the_colour_of_zero(workspace: Workspace) -> None:
+def test_thumbnails_have_the_colours_of_the_weights(workspace: Workspace) -> None:
     opened(workspace, block="decoder")
+    found = heads(workspace.url, "decoder")
+    rows, cols = found.shape[-2:]
+    cells = list(zip(*np.tril_indices(rows), strict=True))
+    points = [((col + 0.5) / cols, (row + 0.5) / rows) for row, col in cells]
+    for layer, head in ((0, 0), (1, 5), (2, 7)):
+        pixels = workspace.page.evaluate(PIXELS, [f"L{layer + 1} H{head + 1}", points, ".atlas"])
+        for cell, colour in zip(cells, pixels, strict=True):
+            coarse = round(float(found[layer, head][cell]) * 255) / 255
+            assert colour[:3] == pytest.approx(shade(coarse), abs=5), (layer, head, cell)
     line = [(0.5 + i / 200, 0.02) for i in range(60)]
     tones = {tuple(tone[:3]) for tone in workspace.page.evaluate(PIXELS, ["L2 H3", line, ".atlas"])}
-    assert tones == {PAPER, HATCH}
+    assert tones == {PAPER, HATCH}, "masked cells are hatched, and not the colour of zero"
 
 
-def test_entropy_is_written_and_sorts(workspace: Workspace) -> None:
+def test_entropy_sorts_and_a_pattern_leaves_the_heads_of_its_rule(workspace: Workspace) -> None:
     opened(workspace, block="cross", sort="entropy")
-    found, _ = heads(workspace.url, "cross")
-    expected = entropies(found)
+    found = heads(workspace.url, "cross")
+    expected = -(found * np.log(np.where(found > 0, found, 1))).sum(-1).mean(-1)
     labels = workspace.page.evaluate(LABELS)
     values = [float(value) for _, value, _ in labels]
     assert values == sorted(values)
     for where, value, _ in labels:
         layer, head = (int(number) - 1 for number in re.findall(r"\d+", where))
         assert float(value) == pytest.approx(expected[layer, head], abs=0.0051)
-
-
-def test_a_pattern_leaves_the_heads_that_its_rule_names(workspace: Workspace) -> None:
     opened(workspace, block="decoder", pattern="first-token")
-    found, _ = heads(workspace.url, "decoder")
-    first = found[..., 1:, 0].mean(-1)  # over the rows that can choose keys
-    assert 0 < (first >= 0.5).sum() < first.size
-    named = {
-        f"L{layer + 1} H{head + 1}"
-        for layer, head in np.ndindex(first.shape)
-        if first[layer, head] >= 0.5
-    }
+    first = heads(workspace.url, "decoder")[..., 1:, 0].mean(-1)  # of rows that can choose keys
+    named = {f"L{n + 1} H{h + 1}" for n, h in np.ndindex(first.shape) if first[n, h] >= 0.5}
+    assert 0 < len(named) < first.size
     assert {where for where, _, _ in workspace.page.evaluate(LABELS)} == named
     assert workspace.find("#option-pattern").input_value() == "first-token"
     workspace.find("#option-pattern").select_option("all")
-    expect(workspace.find(".tile")).to_have_count(found.shape[0] * found.shape[1])
+    expect(workspace.find(".tile")).to_have_count(first.size)
     assert "pattern" not in workspace.link
 
 
-def test_a_token_is_marked_in_all_heads(workspace: Workspace) -> None:
-    opened(workspace, block="cross")
-    found, _ = heads(workspace.url, "cross")
-    rows, cols = found.shape[-2:]
+def test_a_token_is_marked_in_all_heads_and_a_cell_pointed_at_is_lit(workspace: Workspace) -> None:
+    opened(workspace, block="cross", layer=0, head=0)
+    rows, cols = heads(workspace.url, "cross").shape[-2:]
     edge = [(0.5 / cols, 4 / rows + 0.004), (3 / cols + 0.004, 0.5 / rows)]
     assert not any(sum(p) for p in workspace.page.evaluate(PIXELS, ["L3 H8", edge, ".marks"]))
-    opened(workspace, block="cross", query=4, key=3)
-    for where in ("L1 H1", "L2 H5", "L3 H8"):
-        row, col = workspace.page.evaluate(PIXELS, [where, edge, ".marks"])
-        assert row[2] > row[0] > 0, "a query is blue"
-        assert col[0] > col[2] > 0, "a key is orange"
-
-
-def test_a_cell_pointed_at_lights_its_tokens_and_previews_its_head(workspace: Workspace) -> None:
-    opened(workspace, block="cross", layer=0, head=0)
-    rows, cols = heads(workspace.url, "cross")[0].shape[-2:]
     size = workspace.boxes(".tile")[10]["width"]
     workspace.find(".tile").nth(10).hover(position={"x": 2.5 * size / cols, "y": 3.5 * size / rows})
     expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
@@ -142,17 +95,19 @@ def test_a_cell_pointed_at_lights_its_tokens_and_previews_its_head(workspace: Wo
     expect(workspace.find(".preview h3")).to_have_text("Layer 2, head 3")
     workspace.page.mouse.move(5, 5)
     expect(workspace.find(".preview h3")).to_have_text("Layer 1, head 1")
+    opened(workspace, block="cross", query=4, key=3)
+    for where in ("L1 H1", "L2 H5", "L3 H8"):
+        row, col = workspace.page.evaluate(PIXELS, [where, edge, ".marks"])
+        assert row[2] > row[0] > 0, "a query is blue"
+        assert col[0] > col[2] > 0, "a key is orange"
 
 
 def test_a_head_enlarges_by_click_and_by_enter_and_back_returns(workspace: Workspace) -> None:
     opened(workspace, block="encoder", layer=0, head=0)
     workspace.find(".tile").nth(9).click()
     workspace.drawn()
-    assert (workspace.link["view"], workspace.link["layer"], workspace.link["head"]) == (
-        "attention",
-        "1",
-        "1",
-    )
+    link = workspace.link
+    assert (link["view"], link["layer"], link["head"]) == ("attention", "1", "1")
     # The pickers were not drawn while they were not on the page.
     widths = "() => [...document.querySelectorAll('#heads canvas')].map(({ width }) => width)"
     assert set(workspace.page.evaluate(widths)) == {10}
@@ -169,23 +124,18 @@ def test_a_head_enlarges_by_click_and_by_enter_and_back_returns(workspace: Works
     assert (workspace.link["layer"], workspace.link["head"]) == ("1", "1")
 
 
-def test_thumbnails_stay_readable_and_inside(workspace: Workspace) -> None:
-    opened(workspace, block="cross")
-    for width in (1024, 390, 320):
-        workspace.page.set_viewport_size({"width": width, "height": 844})
-        workspace.settled()
-        boxes = workspace.boxes(".tile")
-        assert len(boxes) == 24
-        for box in boxes:
-            assert box["width"] >= 72
-            assert box["x"] + box["width"] <= width
-
-
-def test_a_share_shows_all_heads_as_they_were(workspace: Workspace) -> None:
-    state = {**START, "block": "cross", "sort": "alignment"}
-    reply = client.post(f"{workspace.url}/api/shares", json={"state": state})
-    workspace.page.goto(f"{workspace.url}/s/{reply.raise_for_status().json()['id']}")
+def test_a_share_shows_all_heads_as_they_were_and_inside_at_every_width(
+    workspace: Workspace,
+) -> None:
+    made = api.shared(workspace.url, {**START, "block": "cross", "sort": "alignment"})
+    workspace.page.goto(f"{workspace.url}/s/{made['id']}")
     workspace.find(".tile .does:not(:empty)").first.wait_for()
     frozen = workspace.page.evaluate(LABELS)
     opened(workspace, block="cross", sort="alignment")
     assert workspace.page.evaluate(LABELS) == frozen
+    for width in (1024, 320):
+        workspace.page.set_viewport_size({"width": width, "height": 844})
+        workspace.settled()
+        boxes = workspace.boxes(".tile")
+        assert len(boxes) == 24
+        assert all(box["width"] >= 72 and box["x"] + box["width"] <= width for box in boxes)

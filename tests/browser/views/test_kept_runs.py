@@ -96,8 +96,10 @@ def test_a_share_holds_them(workspace: Workspace) -> None:
     expect(workspace.find(".keep-run button")).to_be_hidden()
 
 
-def test_a_changed_run_is_opened_with_its_changes(workspace: Workspace) -> None:
-    """Also if the page shows the model as trained."""
+def test_a_changed_run_is_opened_and_one_that_does_not_fit_says_why(
+    workspace: Workspace, watch: Watch
+) -> None:
+    # A changed run is opened with its changes.
     changed = {"source": FATHER, "interventions": [OFF]}
     workspace.open(
         **START, kept=[{"source": FATHER}, changed], interventions=[OFF], **{"as": "trained"}
@@ -108,9 +110,7 @@ def test_a_changed_run_is_opened_with_its_changes(workspace: Workspace) -> None:
         output(workspace.url, FATHER, interventions=[OFF])[0]
     )
     assert "as" not in workspace.link
-
-
-def test_a_run_that_does_not_fit_says_why(workspace: Workspace, watch: Watch) -> None:
+    # A run that does not fit says why.
     watch.expect("422")
     wrong = {"source": FATHER, "interventions": [{"at": "decoder.9.cross", "do": "zero"}]}
     workspace.open(**START, kept=[{"source": FATHER}, wrong])

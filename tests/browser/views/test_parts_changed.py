@@ -79,7 +79,8 @@ def test_a_sublayer_is_scaled_switched_off_and_back(workspace: Workspace) -> Non
     expect(workspace.find("#changes")).to_be_hidden()
 
 
-def test_a_hidden_unit_is_set(workspace: Workspace) -> None:
+def test_a_hidden_unit_is_set(workspace: Workspace, watch: Watch) -> None:
+    # A hidden unit is set.
     workspace.open(**START)
     panel = workspace.find(".of-sublayer")
     panel.locator("select").select_option("encoder.0.ffn")
@@ -100,12 +101,9 @@ def test_a_hidden_unit_is_set(workspace: Workspace) -> None:
     np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
     panel.get_by_text("as computed", exact=True).click()
     expect(workspace.find("#changes")).to_be_hidden()
-
-
-def test_a_unit_that_is_not_there_is_named(workspace: Workspace, watch: Watch) -> None:
     watch.expect("status of 422")
-    unit = {"at": "encoder.0.ffn.hidden", "units": [99_999], "do": "zero"}
-    workspace.go(**START, interventions=json.dumps([unit]))
+    gone = {"at": "encoder.0.ffn.hidden", "units": [99_999], "do": "zero"}
+    workspace.go(**START, interventions=json.dumps([gone]))
     expect(workspace.find(".change-problem")).to_contain_text("units[0] must be from 0 to 1023")
     expect(workspace.find(".change-chip.bad")).to_have_count(1)
 
@@ -140,6 +138,12 @@ def test_the_map_of_sublayers_is_that_of_the_sweep(workspace: Workspace) -> None
     expect(cell).to_have_attribute("aria-pressed", "true")
     cell.click()
     expect(workspace.find("#changes")).to_be_hidden()
+    workspace.page.set_viewport_size({"width": 390, "height": 800})
+    assert not overflow(workspace.page, 390), "it fits a phone"
+    # A link with parts that its change does not have still opens.
+    workspace.open(**MAP, ablation="uniform", parts="sublayers")
+    tried(workspace, IN_ALL)
+    expect(workspace.find('input[name$="option-parts"]:checked')).to_have_value("heads")
 
 
 def test_the_map_of_tokens_has_each_head_and_token(workspace: Workspace) -> None:
@@ -177,23 +181,6 @@ def test_the_map_of_pairs_shows_which_stand_in_for_each_other(workspace: Workspa
     expect(workspace.find("#heads label.changed")).to_have_count(2)
     workspace.find("#changes").get_by_text("Undo all").click()
     expect(workspace.find("#changes")).to_be_hidden()
-
-
-def test_parts_that_a_change_does_not_have_are_heads(workspace: Workspace) -> None:
-    """A link with parts of another change still opens."""
-    for ablation, parts, more in (("uniform", "sublayers", 0), ("patch", "pairs", 9)):
-        workspace.open(**MAP, ablation=ablation, parts=parts)
-        tried(workspace, IN_ALL + more)
-        checked = workspace.find('input[name$="option-parts"]:checked')
-        expect(checked).to_have_value("heads")
-
-
-@pytest.mark.parametrize("parts", ["sublayers", "pairs"])
-def test_the_maps_fit_a_phone(workspace: Workspace, parts: str) -> None:
-    workspace.page.set_viewport_size({"width": 390, "height": 800})
-    workspace.open(**MAP, parts=parts)
-    tried(workspace, 15 if parts == "sublayers" else 36)
-    assert not overflow(workspace.page, 390)
 
 
 def test_a_share_and_its_handout_say_the_same(

@@ -48,6 +48,7 @@ def tried(workspace: Workspace, count: int) -> dict[str, float]:
 
 
 def test_the_map_shows_where_the_word_comes_from(workspace: Workspace) -> None:
+    # The map shows where the word comes from.
     workspace.open(**LINK)
     cells = tried(workspace, 81)
     assert workspace.page.evaluate(ROWS) == [
@@ -65,12 +66,8 @@ def test_the_map_shows_where_the_word_comes_from(workspace: Workspace) -> None:
     assert cells["decoder.2.cross"] == pytest.approx(0.97, abs=0.011)
     expect(workspace.find("#caption")).to_contain_text("Cross-attention, layer 3 accounts for 97 %")
     expect(workspace.find("#caption")).to_contain_text("its heads 5 to 17 % each")
-
-
-def test_a_click_makes_just_the_change_that_was_tried(workspace: Workspace) -> None:
-    """The changed run, and the share that its logits recover."""
-    workspace.open(**LINK)
-    shown = tried(workspace, 81)["decoder.2.cross 4"]
+    # A click makes just the change that was tried.
+    shown = cells["decoder.2.cross 4"]
     cell = workspace.find('.head-map [data-name="decoder.2.cross 4"]')
     cell.click()
     expect(cell).to_have_attribute("aria-pressed", "true")
@@ -87,6 +84,9 @@ def test_a_click_makes_just_the_change_that_was_tried(workspace: Workspace) -> N
     workspace.drawn()
     workspace.find('.head-map [data-name="decoder.2.cross 4"]').press("Enter")
     expect(workspace.find("#changes")).to_be_hidden()
+    # Equal sentences have no difference.
+    workspace.open(**LINK | {"b": FATHER, "lang": "zh"})
+    expect(workspace.find("#caption")).to_contain_text("没有差异")
 
 
 def test_sublayers_and_tokens_of_the_stream(workspace: Workspace) -> None:
@@ -177,8 +177,3 @@ def test_only_the_direct_path_to_a_head_or_to_the_logits(workspace: Workspace) -
     cells = tried(workspace, 15)
     assert cells["decoder.2.cross.output"] == pytest.approx(0.74, abs=0.011)
     assert cells["encoder.2.ffn.output"] == 0
-
-
-def test_equal_sentences_have_no_difference(workspace: Workspace) -> None:
-    workspace.open(**LINK | {"b": FATHER, "lang": "zh"})
-    expect(workspace.find("#caption")).to_contain_text("没有差异")

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from playwright.sync_api import expect
 
 from tests.browser import api
-from tests.browser.api import client
 from tests.browser.printed import read
 from tests.browser.test_as_trained import share, without_model
 from tests.browser.test_export import save
@@ -51,33 +50,25 @@ def shown(workspace: Workspace) -> NDArray[np.float64]:
     return np.array([[value for value, _ in line] for line in lines])
 
 
-@pytest.mark.parametrize(
-    ("block", "layer", "head", "query", "key"),
-    [
-        ("encoder", 0, 1, 2, 1),
-        ("encoder", 2, 3, 1, 3),
-        ("decoder", 1, 0, 4, 2),
-        ("cross", 2, 7, 0, 4),
-    ],
-)
-def test_the_terms_sum_to_the_score(
-    workspace: Workspace, block: str, layer: int, head: int, query: int, key: int
-) -> None:
-    at = {"block": block, "layer": layer, "head": head, "query": query, "key": key}
-    workspace.open(**START | at, terms=1)
-    terms = shown(workspace)
-    expected = score(workspace.url, PLACES[block].format(layer), head, query, key)
-    assert terms.sum() == pytest.approx(expected, abs=1e-4)
-    sums = [read(text.removeprefix("+")) for text in workspace.page.evaluate(SUMS)]
-    together = [*terms.sum(axis=1), *terms.sum(axis=0)]
-    assert sums == pytest.approx(together, abs=0.0052)
-    expect(workspace.find(".score-terms .all")).to_have_text(f"{expected:+.2f}".replace("-", "−"))
-    said = workspace.find(".score-terms .balance").inner_text()
-    assert f"{expected:.4f}".replace("-", "−") in said
-    values = workspace.find(".score-terms .says b").all_inner_texts()
-    assert read(values[0]) == pytest.approx(expected, abs=0.0051)
-    for value in values[1:]:
-        assert abs(terms - read(value.removeprefix("+"))).min() < 0.0051
+def test_the_terms_sum_to_the_score(workspace: Workspace) -> None:
+    for block, layer, head, query, key in [("encoder", 2, 3, 1, 3), ("cross", 2, 7, 0, 4)]:
+        at = {"block": block, "layer": layer, "head": head, "query": query, "key": key}
+        workspace.open(**START | at, terms=1)
+        terms = shown(workspace)
+        expected = score(workspace.url, PLACES[block].format(layer), head, query, key)
+        assert terms.sum() == pytest.approx(expected, abs=1e-4)
+        sums = [read(text.removeprefix("+")) for text in workspace.page.evaluate(SUMS)]
+        together = [*terms.sum(axis=1), *terms.sum(axis=0)]
+        assert sums == pytest.approx(together, abs=0.0052)
+        expect(workspace.find(".score-terms .all")).to_have_text(
+            f"{expected:+.2f}".replace("-", "−")
+        )
+        said = workspace.find(".score-terms .balance").inner_text()
+        assert f"{expected:.4f}".replace("-", "−") in said
+        values = workspace.find(".score-terms .says b").all_inner_texts()
+        assert read(values[0]) == pytest.approx(expected, abs=0.0051)
+        for value in values[1:]:
+            assert abs(terms - read(value.removeprefix("+"))).min() < 0.0051
 
 
 def test_parts_are_those_of_the_api(workspace: Workspace) -> None:
@@ -128,7 +119,65 @@ def test_nothing_is_asked_until_it_is_opened_then_it_follows(workspace: Workspac
     assert len(asked) == 3, "closed again"
 
 
+def test_a_masked_cell_says_so_in_chinese_too(workspace: Workspace) -> None:
+    # A masked cell says so.
+    workspace.open(**START | {"block": "decoder", "query": 1, "key": 3}, terms=1)
+    terms = shown(workspace)
+    assert terms.sum() == pytest.approx(score(workspace.url, "decoder.1.self", 2, 1, 3), abs=1e-4)
+    expect(workspace.find(".score-terms .says")).to_contain_text("but it is masked")
+    # It is in chinese too.
+    workspace.open(**START, terms=1, lang="zh")
+    shown(workspace)
+    expect(workspace.find(".score-terms .says")).to_contain_text("其中最大的几项")
+
+
+def test_both_runs_of_a_changed_model(workspace: Workspace) -> None:
+    workspace.page.set_viewport_size({"width": 1920, "height": 1080})
+    change = {"at": "encoder.1.self", "head": 2, "do": "zero"}
+    workspace.open(**START, terms=1, interventions=json.dumps([change]))
+    expect(workspace.find(".score-terms[aria-busy=false] table")).to_have_count(2)
+    for run, changes in (("trained", []), ("changed", [change])):
+        said = workspace.find(f"[data-as={run}] .score-terms .balance")
+        expected = score(workspace.url, "decoder.1.cross", 2, 3, 2, interventions=changes)
+        expect(said).to_contain_text(f"{expected:.4f}".replace("-", "−"))
+
+
+def test_a_share_and_a_handout_hold_what_was_open(
+    workspace: Workspace, watch: Watch, tmp_path: Path
+) -> None:
+    workspace.open(**START, terms=1)
+    terms = shown(workspace)
+    file = save(workspace, "HTML", tmp_path)
+    id_ = share(workspace)
+    without_model(workspace)
+    asked = posts(workspace)
+    workspace.page.goto(f"{workspace.url}/s/{id_}")
+    np.testing.assert_array_equal(shown(workspace), terms)
+    workspace.find("#heads label").nth(5).click()
+    expect(workspace.find(".score-terms")).to_contain_text("This was not saved with the share")
+    assert asked == []
+    workspace.find("#heads label").nth(2).click()
+    np.testing.assert_array_equal(shown(workspace), terms)
+    watch.expect(f"request to elsewhere: {file.as_uri()}")
+    workspace.page.goto(file.as_uri())
+    np.testing.assert_array_equal(shown(workspace), terms)
+    buttons = workspace.find(".score-terms .part-name").all_inner_texts()
+    assert any("feed-forward" in name for name in buttons)
+    linked = workspace.find(".score-terms button.part-name").all_inner_texts()
+    assert linked, "heads are in the file"
+    assert not [name for name in linked if "head" not in name], "the worksheet is not"
+    workspace.find("#heads label").nth(5).click()
+    expect(workspace.find(".score-terms")).to_contain_text("This was not saved with the share")
+
+
 def test_a_head_and_a_layer_are_a_click_away(workspace: Workspace) -> None:
+    # The inspector leads to it.
+    workspace.open(**START | {"view": "attention"})
+    workspace.find("#split-score").click()
+    terms = shown(workspace)
+    assert terms.sum() == pytest.approx(score(workspace.url, "decoder.1.cross", 2, 3, 2), abs=1e-4)
+    expect(workspace.find(".score-terms .says")).to_be_in_viewport()
+    # A head and a layer are a click away.
     workspace.open(**START | {"block": "decoder", "layer": 2, "query": 4, "key": 1}, terms=1)
     shown(workspace)
     head = workspace.page.locator(".score-terms tbody button", has_text="cross, head").first
@@ -147,79 +196,6 @@ def test_a_head_and_a_layer_are_a_click_away(workspace: Workspace) -> None:
     link = workspace.link
     assert (link["view"], link["block"], link["step"]) == ("worksheet", "decoder", "ffn")
     assert link["query"] == "1", "the key's own stream"
-
-
-def test_a_masked_cell_says_so(workspace: Workspace) -> None:
-    workspace.open(**START | {"block": "decoder", "query": 1, "key": 3}, terms=1)
-    terms = shown(workspace)
-    assert terms.sum() == pytest.approx(score(workspace.url, "decoder.1.self", 2, 1, 3), abs=1e-4)
-    expect(workspace.find(".score-terms .says")).to_contain_text("but it is masked")
-
-
-def test_both_runs_of_a_changed_model(workspace: Workspace) -> None:
-    workspace.page.set_viewport_size({"width": 1920, "height": 1080})
-    change = {"at": "encoder.1.self", "head": 2, "do": "zero"}
-    workspace.open(**START, terms=1, interventions=json.dumps([change]))
-    expect(workspace.find(".score-terms[aria-busy=false] table")).to_have_count(2)
-    for run, changes in (("trained", []), ("changed", [change])):
-        said = workspace.find(f"[data-as={run}] .score-terms .balance")
-        expected = score(workspace.url, "decoder.1.cross", 2, 3, 2, interventions=changes)
-        expect(said).to_contain_text(f"{expected:.4f}".replace("-", "−"))
-
-
-def test_a_share_holds_what_was_open(workspace: Workspace) -> None:
-    workspace.open(**START, terms=1)
-    terms = shown(workspace)
-    id_ = share(workspace)
-    without_model(workspace)
-    asked = posts(workspace)
-    workspace.page.goto(f"{workspace.url}/s/{id_}")
-    np.testing.assert_array_equal(shown(workspace), terms)
-    workspace.find("#heads label").nth(5).click()
-    expect(workspace.find(".score-terms")).to_contain_text("This was not saved with the share")
-    assert asked == []
-    workspace.find("#heads label").nth(2).click()
-    np.testing.assert_array_equal(shown(workspace), terms)
-
-
-def test_a_handout_holds_what_was_open(workspace: Workspace, watch: Watch, tmp_path: Path) -> None:
-    workspace.open(**START, terms=1)
-    terms = shown(workspace)
-    workspace.find("#export").click()
-    file = save(workspace, "HTML", tmp_path)
-    watch.expect(f"request to elsewhere: {file.as_uri()}")
-    workspace.page.goto(file.as_uri())
-    np.testing.assert_array_equal(shown(workspace), terms)
-    buttons = workspace.find(".score-terms .part-name").all_inner_texts()
-    assert any("feed-forward" in name for name in buttons)
-    linked = workspace.find(".score-terms button.part-name").all_inner_texts()
-    assert linked, "heads are in the file"
-    assert not [name for name in linked if "head" not in name], "the worksheet is not"
-    workspace.find("#heads label").nth(5).click()
-    expect(workspace.find(".score-terms")).to_contain_text("This was not saved with the share")
-
-
-def test_it_is_not_offered_where_scores_are_no_products(workspace: Workspace) -> None:
-    models = client.get(f"{workspace.url}/api/models").json()
-    lacking = [one["id"] for one in models if "scores" not in one["capabilities"]]
-    for model in lacking[:1]:
-        workspace.open(model=model, view="qkv", terms=1)
-        workspace.settled()
-        expect(workspace.find(".of-score")).to_be_hidden()
-
-
-def test_it_is_in_chinese_too(workspace: Workspace) -> None:
-    workspace.open(**START, terms=1, lang="zh")
-    shown(workspace)
-    expect(workspace.find(".score-terms .says")).to_contain_text("其中最大的几项")
-
-
-def test_the_inspector_leads_to_it(workspace: Workspace) -> None:
-    workspace.open(**START | {"view": "attention"})
-    workspace.find("#split-score").click()
-    terms = shown(workspace)
-    assert terms.sum() == pytest.approx(score(workspace.url, "decoder.1.cross", 2, 3, 2), abs=1e-4)
-    expect(workspace.find(".score-terms .says")).to_be_in_viewport()
 
 
 def test_a_relative_position_is_named(workspace: Workspace) -> None:

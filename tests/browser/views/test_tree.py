@@ -21,7 +21,8 @@ from tests.browser.views.theatre import (
 from tests.browser.workspace import Workspace
 
 
-def test_the_best_path_of_the_tree_is_the_beam_search(workspace: Workspace) -> None:
+def test_the_best_path_of_the_tree_is_the_beam_search(workspace: Workspace, page: Page) -> None:
+    # The best path of the tree is the beam search.
     begin(workspace, decode=BEAM, query=1)
     expected = trace(workspace, decode=BEAM)
     nodes = workspace.page.evaluate(NODES)
@@ -40,9 +41,18 @@ def test_the_best_path_of_the_tree_is_the_beam_search(workspace: Workspace) -> N
         column = [node for node in nodes if len(node["ids"]) == length]
         assert sum(node["state"] == "live" for node in column) == BEAM["beam"]
     assert any(node["state"] == "pruned" for node in nodes)
+    # The tree is taken away as a picture.
+    page.locator("#export").click()
+    with page.expect_download() as download:
+        page.locator(".export-kind", has_text=re.compile("SVG")).click()
+    picture = download.value.path().read_text()
+    assert picture.count("stroke-dasharray") > 3
+    assert "class=" not in picture
 
 
-def test_a_beam_can_be_looked_at_and_another_token_taken_in_it(workspace: Workspace) -> None:
+def test_a_beam_can_be_looked_at_and_another_token_taken_in_it(
+    workspace: Workspace, page: Page
+) -> None:
     begin(workspace, decode=BEAM, query=2)
     workspace.find(".hypotheses label").nth(1).click()
     nodes = workspace.page.evaluate(NODES)
@@ -55,24 +65,11 @@ def test_a_beam_can_be_looked_at_and_another_token_taken_in_it(workspace: Worksp
     decode = json.loads(workspace.link["decode"])
     assert decode == {**BEAM, "prefix": [*second["ids"], taken]}
     assert written(workspace) == trace(workspace, decode=decode)["output"]["text"]
-
-
-def test_a_share_of_a_model_that_is_served_searches_again(page: Page, workspace: Workspace) -> None:
+    # A share of a model that is served searches again.
     state = {"source": SOURCE, "view": "decoding", "decode": BEAM, "query": 2, "lang": "en"}
     made = api.shared(workspace.url, state)
     page.goto(f"{workspace.url}/s/{made['id']}")
     workspace.find(DRAWN).wait_for()
-    nodes = page.evaluate(NODES)
-    best = max((node["ids"] for node in nodes if node["best"]), key=len)
+    best = max((node["ids"] for node in page.evaluate(NODES) if node["best"]), key=len)
     assert best == ids(trace(workspace, decode=BEAM))
     expect(workspace.find(".candidates button").first).to_be_enabled()  # a share can be changed
-
-
-def test_the_tree_is_taken_away_as_a_picture(page: Page, workspace: Workspace) -> None:
-    begin(workspace, decode=BEAM, query=2)
-    page.locator("#export").click()
-    with page.expect_download() as download:
-        page.locator(".export-kind", has_text=re.compile("SVG")).click()
-    picture = download.value.path().read_text()
-    assert picture.count("stroke-dasharray") > 3
-    assert "class=" not in picture

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -51,15 +50,9 @@ def test_a_head_is_switched_off_and_on_again(workspace: Workspace) -> None:
     expect(workspace.find(".change-chip")).to_have_count(1)
 
 
-@pytest.mark.parametrize(
-    ("source", "decode"),
-    [
-        ("然后用慢火煮约三十分钟即成。", {"method": "sample", "seed": 38}),
-        ("You're really a great person.", {"method": "sample", "temperature": 1.3, "seed": 37}),
-    ],
-    ids=["cut into other tokens when it is read back", "with a byte that no text may have"],
-)
-def test_the_same_tokens_are_scored(workspace: Workspace, source: str, decode: Any) -> None:
+def test_the_same_tokens_are_scored(workspace: Workspace) -> None:
+    """What was sampled here is cut into other tokens when it is read back."""
+    source, decode = "然后用慢火煮约三十分钟即成。", {"method": "sample", "seed": 38}
     mean = {"at": "decoder.0.self", "head": 2, "do": "mean"}
     before = trace(workspace.url, source=source, decode=decode)["output"]
     ids = [token["id"] for token in before["tokens"]]
@@ -87,6 +80,7 @@ def test_the_same_tokens_are_scored(workspace: Workspace, source: str, decode: A
 
 
 def test_the_difference_in_attention_is_that_of_the_two_runs(workspace: Workspace) -> None:
+    # The difference in attention is that of the two runs.
     mask = {"at": "source", "do": {"mask": 2}}
     workspace.open(**START | {"effect": "attention"}, interventions=json.dumps([mask]))
     before = trace(workspace.url)
@@ -98,9 +92,28 @@ def test_the_difference_in_attention_is_that_of_the_two_runs(workspace: Workspac
     np.testing.assert_allclose(b[:, kept], weights(after)[:, kept], atol=1e-5)
     difference = (weights(after) - weights(before))[:, kept]
     np.testing.assert_allclose(delta[:, kept], difference, atol=1e-5)
+    # A cell is dragged up and that is one step.
+    workspace.open(**START | {"effect": "attention"})
+    _, drawn, _ = figures(workspace)
+    low = int(np.argmin(drawn[1]))
+    workspace.find(".trio-b .chart").scroll_into_view_if_needed()
+    x, y = workspace.cell(1, low, of=".trio-b")
+    mouse = workspace.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x, y - 40, steps=4)
+    mouse.move(x, y - 80, steps=4)
+    mouse.up()
+    (made,) = said(workspace)
+    assert made["do"]["set"][:2] == [1, low]
+    assert made["do"]["set"][2] == pytest.approx(drawn[1, low] + 0.5, abs=0.02)
+    _, dragged, _ = figures(workspace)
+    assert dragged[1, low] == pytest.approx(made["do"]["set"][2], abs=1e-6)
+    workspace.page.go_back()
+    workspace.page.wait_for_function("() => !location.search.includes('interventions')")
 
 
-def test_a_link_says_the_same_after_a_reload(workspace: Workspace) -> None:
+def test_a_link_and_a_share_say_the_same(workspace: Workspace) -> None:
     shuffled = {"at": "source.position", "do": {"shuffle": 3}}
     workspace.open(**START, interventions=json.dumps([OFF, shuffled]))
     count = len(trace(workspace.url)["output"]["tokens"])
@@ -112,6 +125,16 @@ def test_a_link_says_the_same_after_a_reload(workspace: Workspace) -> None:
     assert workspace.link == link
     assert chips(workspace) == words
     np.testing.assert_array_equal(probabilities(workspace.page, count), first)
+    share = workspace.share().rpartition("/")[2]
+    workspace.page.goto(f"{workspace.url}/s/{share}")
+    workspace.drawn()
+    np.testing.assert_array_equal(probabilities(workspace.page, count), first)
+    off = workspace.find(".change-chip > span")
+    expect(off.first).to_have_text("Cross-attention, layer 2, head 3: off")
+    expect(workspace.find("#changes").get_by_text("Undo all")).to_be_visible()
+    workspace.page.goto(f"{workspace.url}/embed/{share}")
+    workspace.drawn()
+    expect(off.first).to_have_text("Cross-attention, layer 2, head 3: off")
 
 
 def test_each_change_is_a_step_back_and_all_go_at_once(workspace: Workspace) -> None:
@@ -169,27 +192,6 @@ def test_a_cell_is_set_and_the_row_shares_or_does_not(
     np.testing.assert_allclose(np.delete(after[1], 4), rest, atol=1e-5)
 
 
-def test_a_cell_is_dragged_up_and_that_is_one_step(workspace: Workspace) -> None:
-    workspace.open(**START | {"effect": "attention"})
-    _, drawn, _ = figures(workspace)
-    low = int(np.argmin(drawn[1]))
-    workspace.find(".trio-b .chart").scroll_into_view_if_needed()
-    x, y = workspace.cell(1, low, of=".trio-b")
-    mouse = workspace.page.mouse
-    mouse.move(x, y)
-    mouse.down()
-    mouse.move(x, y - 40, steps=4)
-    mouse.move(x, y - 80, steps=4)
-    mouse.up()
-    (made,) = said(workspace)
-    assert made["do"]["set"][:2] == [1, low]
-    assert made["do"]["set"][2] == pytest.approx(drawn[1, low] + 0.5, abs=0.02)
-    _, after, _ = figures(workspace)
-    assert after[1, low] == pytest.approx(made["do"]["set"][2], abs=1e-6)
-    workspace.page.go_back()
-    workspace.page.wait_for_function("() => !location.search.includes('interventions')")
-
-
 def test_a_change_that_cannot_be_is_named_and_undone(workspace: Workspace, watch: Watch) -> None:
     watch.expect("status of 422")
     bad = {"at": PLACE, "head": 99, "do": "zero"}
@@ -203,19 +205,3 @@ def test_a_change_that_cannot_be_is_named_and_undone(workspace: Workspace, watch
     assert said(workspace) == [OFF]
     expect(workspace.find("#problem")).to_be_hidden()
     expect(workspace.find(".change-problem")).to_be_hidden()
-
-
-def test_a_share_says_that_the_machine_was_changed(workspace: Workspace) -> None:
-    workspace.open(**START, interventions=json.dumps([OFF]))
-    count = len(trace(workspace.url)["output"]["tokens"])
-    seen = probabilities(workspace.page, count)
-    share = workspace.share().rpartition("/")[2]
-    workspace.page.goto(f"{workspace.url}/s/{share}")
-    workspace.drawn()
-    np.testing.assert_array_equal(probabilities(workspace.page, count), seen)
-    off = workspace.find(".change-chip > span")
-    expect(off).to_have_text("Cross-attention, layer 2, head 3: off")
-    expect(workspace.find("#changes").get_by_text("Undo all")).to_be_visible()
-    workspace.page.goto(f"{workspace.url}/embed/{share}")
-    workspace.drawn()
-    expect(off).to_have_text("Cross-attention, layer 2, head 3: off")

@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.legible import overflow
@@ -80,6 +79,7 @@ def matches(workspace: Workspace) -> None:
 
 
 def test_a_change_is_restricted_to_rows(workspace: Workspace) -> None:
+    # A change is restricted to rows.
     workspace.open(**START, query=1)
     head = workspace.find(".of-head")
     tokens = head.locator(".row-tokens .chip")
@@ -119,14 +119,12 @@ def test_a_change_is_restricted_to_rows(workspace: Workspace) -> None:
     ]
     matches(workspace)
     assert not overflow(workspace.page, workspace.page.viewport_size["width"])  # type: ignore[index]
-
-
-def test_a_borrowed_pattern_stays_that_of_all_rows(workspace: Workspace) -> None:
+    # A borrowed pattern stays that of all rows.
     freeze = OFF | {"do": {"freeze": {"source": "The dog sleeps."}}}
-    heat = OFF | {"do": {"temperature": 2}}
-    workspace.open(**START, query=1, interventions=json.dumps([freeze, heat]))
+    warm = OFF | {"do": {"temperature": 2}}
+    workspace.open(**START, query=1, interventions=json.dumps([freeze, warm]))
     workspace.find(".of-head").get_by_label("only at some tokens").check()
-    assert said(workspace) == [freeze, heat | {"rows": [1]}]
+    assert said(workspace) == [freeze, warm | {"rows": [1]}]
     matches(workspace)
 
 
@@ -159,7 +157,16 @@ def test_edges_are_cut_as_one_change(workspace: Workspace) -> None:
     assert said(workspace)[1] == OFF | {"do": {"cut": [edge for edge in column if edge[0] != 1]}}
 
 
-def test_the_same_in_chinese(workspace: Workspace) -> None:
+def test_it_fits_a_phone_in_chinese(workspace: Workspace) -> None:
+    # It fits a phone.
+    for effect in ["heads", "attention", "runs"]:
+        workspace.open(**START | {"effect": effect}, interventions=json.dumps([OFF]))
+        for width in (390, 320):
+            workspace.page.set_viewport_size({"width": width, "height": 800})
+            workspace.settled()
+            assert not overflow(workspace.page, width)
+            expect(workspace.find(".change-panel")).to_be_visible()
+    # The same in chinese.
     workspace.open(**START, lang="zh")
     workspace.find(".change-panel").get_by_text("关闭", exact=True).click()
     switched = re.compile("交叉注意力，第 2 层，第 3 个头：关闭")
@@ -170,13 +177,3 @@ def test_the_same_in_chinese(workspace: Workspace) -> None:
     expect(workspace.find(".change-chip").last).to_have_text(re.compile("遮蔽 mother"))
     workspace.find("#changes").get_by_text("全部撤销").click()
     expect(workspace.find("#changes")).to_be_hidden()
-
-
-@pytest.mark.parametrize("effect", ["heads", "tokens", "attention", "runs"])
-def test_it_fits_a_phone(workspace: Workspace, effect: str) -> None:
-    workspace.open(**START | {"effect": effect}, interventions=json.dumps([OFF]))
-    for width in (390, 320):
-        workspace.page.set_viewport_size({"width": width, "height": 800})
-        workspace.settled()
-        assert not overflow(workspace.page, width)
-        expect(workspace.find(".change-panel")).to_be_visible()

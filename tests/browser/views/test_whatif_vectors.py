@@ -77,9 +77,21 @@ def test_what_is_added_can_be_changed_and_taken_away(workspace: Workspace) -> No
     expect(workspace.find("#changes")).to_be_hidden()
 
 
-def test_tokens_that_could_not_be_had_are_asked_for_again(
+def test_it_asks_nothing_before_it_is_opened_and_again_what_failed(
     workspace: Workspace, watch: Watch
 ) -> None:
+    # It fits a phone and asks nothing before it is opened.
+    workspace.page.set_viewport_size({"width": 390, "height": 800})
+    workspace.open(**START)
+    workspace.settled()
+    asked: list[str] = []
+    workspace.page.on("request", lambda request: asked.append(request.post_data or ""))
+    workspace.settled()
+    assert not asked
+    opened(workspace)
+    assert [FATHER in one for one in asked if FATHER in one] == [True]
+    assert not overflow(workspace.page, 390)
+    # Tokens that could not be had are asked for again.
     watch.expect("net::ERR|Failed to load")
     workspace.open(**START)
     workspace.settled()
@@ -93,16 +105,3 @@ def test_tokens_that_could_not_be_had_are_asked_for_again(
     opened(workspace)
     expect(panel.get_by_role("alert")).to_be_hidden()
     expect(panel.get_by_label("add this vector")).to_be_enabled()
-
-
-def test_it_fits_a_phone_and_asks_nothing_before_it_is_opened(workspace: Workspace) -> None:
-    workspace.page.set_viewport_size({"width": 390, "height": 800})
-    workspace.open(**START)
-    workspace.settled()
-    asked: list[str] = []
-    workspace.page.on("request", lambda request: asked.append(request.post_data or ""))
-    workspace.settled()
-    assert not asked
-    opened(workspace)
-    assert [FATHER in one for one in asked if FATHER in one] == [True]
-    assert not overflow(workspace.page, 390)
