@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from model.text.tokens import normalise
@@ -74,11 +75,7 @@ def unmarked(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExampl
 def without_mark(one: TrainingExample) -> TrainingExample | None:
     """Remove the final mark of the source; return None if there is none, or nothing else."""
     source = FINAL.sub("", one.source)
-    return (
-        TrainingExample(source, one.target, one.language)
-        if source not in ("", one.source)
-        else None
-    )
+    return replace(one, source=source) if source not in ("", one.source) else None
 
 
 def lower(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:

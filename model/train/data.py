@@ -51,6 +51,7 @@ class Corpus:
         if not rows:
             raise ValueError(f"none of {len(examples)} examples fits into {max_tokens} tokens")
         self.kept = torch.tensor([*rows])  # indices of the examples that are kept
+        self.weights = torch.tensor([examples[index].weight for index in rows])
         self.source = _flat([source for source, _ in rows.values()], device)
         self.target = _flat([target for _, target in rows.values()], device)
 
@@ -62,7 +63,7 @@ class Corpus:
         return len(self._plan(size, 0, 0))
 
     def batches(self, size: int, seed: int, epoch: int, skip: int = 0) -> Iterator[TokenBatch]:
-        """Yield one epoch without its first `skip` batches, in an order given by seed and epoch.
+        """Yield one epoch without its first `skip` batches; seed and epoch give rows and order.
 
         A batch has at most `size` tokens, including padding, source and target together.
         """
@@ -71,13 +72,26 @@ class Corpus:
 
     def all_once(self, size: int) -> Iterator[tuple[Tensor, TokenBatch]]:
         """Yield every example once, in batches as above: the indices of the examples, the batch."""
-        for rows in self._plan(size, 0, 0):
+        for rows in self._batched(torch.arange(len(self)), size, 0, 0):
             yield self.kept[rows], self._batch(rows.to(self.device))
 
     def _plan(self, size: int, seed: int, epoch: int) -> list[Tensor]:
-        """Return the rows of each batch."""
+        """Return the rows of each batch of an epoch."""
+        return self._batched(self._drawn(seed, epoch), size, seed, epoch)
+
+    def _drawn(self, seed: int, epoch: int) -> Tensor:
+        """Return the rows of an epoch: each as often as its weight, a fraction by chance."""
+        if bool((self.weights == 1).all()):
+            return torch.arange(len(self))
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
-        lengths = torch.stack([self.source.lengths, self.target.lengths]).cpu()  # (2, examples)
+        times = (self.weights + torch.rand(len(self), generator=generator)).floor().long()
+        return torch.arange(len(self)).repeat_interleave(times)
+
+    def _batched(self, rows: Tensor, size: int, seed: int, epoch: int) -> list[Tensor]:
+        """Return rows in batches, in an order given by seed and epoch."""
+        generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
+        both = torch.stack([self.source.lengths, self.target.lengths]).cpu()
+        lengths = both[:, rows]  # (2, rows)
         # Sources of similar length share a batch, and among them targets of similar length, so that
         # there is little padding. The noise varies the batches from epoch to epoch.
         noise = torch.rand(lengths.shape, generator=generator) * 2
@@ -86,7 +100,7 @@ class Corpus:
         order = order[source[order].floor().argsort(stable=True)]
         groups = _groups(lengths[:, order].T.tolist(), size)
         shuffled = torch.randperm(len(groups), generator=generator).tolist()
-        return [order[slice(*groups[index])] for index in shuffled]
+        return [rows[order[slice(*groups[index])]] for index in shuffled]
 
     def _batch(self, rows: Tensor) -> TokenBatch:
         ids, real = self.source.padded(rows, self.pad)

@@ -23,6 +23,7 @@ class TrainingExample:
     source: str
     target: str
     language: str
+    weight: float = 1.0  # how often it stands in an epoch, on average
 
 
 def read_rows(path: Path, columns: tuple[int, ...] = (2, 3)) -> list[list[str]]:

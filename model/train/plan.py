@@ -11,6 +11,7 @@ In a file, the options of all parts are on one level, as on the command line:
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -22,6 +23,8 @@ from model.train.options import TrainingOptions
 from model.transformer.config import ModelConfig
 
 VOCABULARY = 8000  # maximum number of subwords
+WEIGHT = re.compile(r"\d+(\.\d+)?")
+MOST_WEIGHT = 10
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class TrainingData:
     dev: Annotated[tuple[Path, ...], "TSV files for early stopping"]
     held_out: Annotated[tuple[Path, ...], "TSV files whose sentences are kept out of training"] = ()
     back: Annotated[tuple[Path, ...], "TSV files from back-translate"] = ()
+    sampled: Annotated[tuple[str, ...], "FILE=WEIGHT: a share of a file's pairs an epoch"] = ()
     start_from: Annotated[Path | None, "a run's folder or a bundle to continue from"] = None
     soften: Annotated[float, "factor on W_q and W_k of the run to start from"] = 1.0
     raw: Annotated[bool, "use the pairs without cleaning or filtering them"] = False
@@ -41,6 +45,19 @@ class TrainingData:
     generate: Annotated[float, "generated examples of what people type first, per real one"] = 0.0
     unmark: Annotated[float, "share of sources whose final mark is removed"] = 0.0
     unread: Annotated[tuple[Path, ...], "TSV files whose sentences are never a source"] = ()
+
+    def __post_init__(self) -> None:
+        _ = self.weights
+
+    @property
+    def weights(self) -> list[tuple[Path, float]]:
+        """The sampled files, each with its weight. Raises `ValueError` for anything else."""
+        pairs = [told.rpartition("=") for told in self.sampled]
+        for path, _, weight in pairs:
+            if not (path and WEIGHT.fullmatch(weight) and 0 < float(weight) <= MOST_WEIGHT):
+                detail = f"FILE=WEIGHT, with a weight above 0 and at most {MOST_WEIGHT}"
+                raise ValueError(f"sampled must have {detail}, not {path}={weight}")
+        return [(Path(path), float(weight)) for path, _, weight in pairs]
 
     @property
     def directions(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from model.bundle.weights import TOKENIZER
@@ -56,7 +57,8 @@ def train_examples(
 ) -> Generator[Tidied, None, list[TrainingExample]]:
     """Return the pairs in both directions, back-translations, synthetic and generated examples.
 
-    Final marks are removed last, and examples that must not be read are left out.
+    What is sampled is not augmented. Final marks are removed last, and examples that must not be
+    read are left out.
     """
     examples = _ways(pairs, data)
     examples += yield from _back(data)
@@ -64,6 +66,9 @@ def train_examples(
     examples += augment(examples, data.augment, seed)
     unread = {key(row[-2]) for path in data.unread for row in read_rows(path)}
     held = frozenset(key(text) for pair in every_pair([*data.dev, *data.held_out]) for text in pair)
+    for path, weight in data.weights:
+        kept = yield from tidied(read_pairs(path), data)
+        examples += [replace(one, weight=weight) for one in _ways(kept, data)]
     examples += generated(count, data.languages, seed, unread, held)
     examples = [one for one in examples if key(one.source) not in unread]
     return unmark(examples, data.unmark, seed)

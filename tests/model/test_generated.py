@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from model.measure.gate import GATE, read_gate
 from model.text.script import HAN
 from model.train.augment import FINAL, unmark
 from model.train.clean import key
+from model.train.events import Tidied
 from model.train.generated import dates, lists, numbers, slots
 from model.train.generated.examples import SLOT, filled, generated
 from model.train.pairs import TrainingExample
@@ -53,13 +54,21 @@ def test_a_run_reads_no_unread_sentence_and_trains_on_the_share_asked_for(tmp_pa
     tsv, dev = tmp_path / "pairs.tsv", tmp_path / "dev.tsv"
     tsv.write_text("I think, therefore I am.\t我思故我在。\nA cat sat.\t猫坐着。\n", "utf-8")
     dev.write_text("A dog sat.\t狗坐着。\n", "utf-8")
-    data = TrainingData((tsv,), (dev,), augment=0.0, generate=50.0, unread=(GATE,))
+    more = tmp_path / "more.tsv"
+    more.write_text("A cow sat.\t牛坐着。\nA dog sat.\t狗坐着。\n", "utf-8")
+    sampled = (f"{more}=0.3",)
+    data = TrainingData((tsv,), (dev,), augment=0.0, generate=50.0, unread=(GATE,), sampled=sampled)
     pairs = [("I think, therefore I am.", "我思故我在。"), ("A cat sat.", "猫坐着。")]
     steps = train_examples(pairs, data, 1)
-    with pytest.raises(StopIteration) as ended:
-        next(steps)
-    examples = ended.value.value
-    assert len(examples) == 2 + 200
+    examples: list[TrainingExample] = []
+
+    def run() -> Iterator[Tidied]:
+        examples.extend((yield from steps))
+
+    [tidied] = run()
+    assert (tidied.kept, tidied.read, tidied.counts["held out"]) == (1, 2, 1)
+    assert len(examples) == 2 + 200 + 2
+    assert [one.source for one in examples if one.weight == 0.3] == ["A cow sat.", "牛坐着。"]
     assert not UNREAD & {key(one.source) for one in examples}
 
 

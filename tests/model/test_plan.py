@@ -83,6 +83,9 @@ def test_a_plan_survives_json(plan: TrainingPlan) -> None:
         ({"dev": ["d"], "steps": True}, "steps must be int, not True"),
         ({"dev": ["d"], "average": 0}, "average must be at least 1, not 0"),
         ({"dev": ["d"], "norm": "mid"}, "unknown norm: mid"),
+        ({"dev": ["d"], "sampled": ["a.tsv"]}, "sampled must have FILE=WEIGHT"),
+        ({"dev": ["d"], "sampled": ["a.tsv=11"]}, "at most 10, not a.tsv=11"),
+        ({"dev": ["d"], "sampled": ["a.tsv=nan"]}, "not a.tsv=nan"),
     ],
 )
 def test_a_plan_says_what_is_wrong_with_it(wrong: dict[str, object], says: str) -> None:

@@ -1,6 +1,7 @@
 """Training: the paper's schedule, complete batches, runs that end as specified."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,25 @@ def test_an_epoch_holds_every_example_once(tokenizer: Tokenizer) -> None:
     assert order(1, 2) == order(1, 2) != order(1, 3)
     assert order(1, 2, skip=3) == order(1, 2)[3:]
     assert corpus.count(400) == pytest.approx(len(order(1, 2)), abs=2)
+
+
+def test_an_epoch_has_as_much_of_an_example_as_it_weighs(tokenizer: Tokenizer) -> None:
+    weights = {"a": 1.0, "b": 0.25, "c": 2.5}
+    examples = [
+        TrainingExample(" ".join(source * n), "one", "en", weight)
+        for source, weight in weights.items()
+        for n in range(1, 21)
+    ]
+    corpus = Corpus(examples, tokenizer, 64, torch.device("cpu"))
+    words = {tuple(tokenizer.ids([one.source])[0]): one.source[0] for one in examples}
+    seen: Counter[str] = Counter()
+    for epoch in range(40):
+        for batch in corpus.batches(200, 1, epoch):
+            rows = zip(batch.source.tolist(), batch.source_real.sum(1).tolist(), strict=True)
+            seen.update(words[tuple(row[1 : length - 1])] for row, length in rows)
+    for source, weight in weights.items():
+        assert seen[source] / (20 * 40) == pytest.approx(weight, abs=0.06)
+    assert sum(len(rows) for rows, _ in corpus.all_once(200)) == len(examples)
 
 
 def test_examples_too_long_are_left_out(tokenizer: Tokenizer) -> None:
