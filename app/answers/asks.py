@@ -94,7 +94,7 @@ async def _freeze_answer(
         frozen = await freezer.keep(answer)
     if (other := _other_model(services, state, question)) is not None:
         frozen = await off_loop(_described, frozen, other, size=len(frozen))
-    return Answer(question.model_dump(exclude_unset=True), frozen)
+    return Answer(question.model_dump(mode="json", exclude_unset=True), frozen)
 
 
 def other_models(

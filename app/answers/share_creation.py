@@ -88,7 +88,7 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
     except TimeoutError as error:
         raise BusyError(f"the model took more than {seconds:g} seconds") from error
     name = services.catalog.pick(wanted.state.model)
-    model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
+    model = ModelReply.model_validate(services.catalog.describe(name)).model_dump(mode="json")
     return await keep(model, trace, more)
 
 
@@ -134,9 +134,9 @@ async def _keep(
     trace: bytes,
     more: Sequence[Answer],
 ) -> Created:
-    state = wanted.state.model_dump(exclude_unset=True)
+    state = wanted.state.model_dump(mode="json", exclude_unset=True)
     edit_key = new_edit_key()
-    about = wanted.about.model_dump(exclude_none=True) if wanted.about else {}
+    about = wanted.about.model_dump(mode="json", exclude_none=True) if wanted.about else {}
     kept = await services.store.add(
         formats.FORMAT,
         state,

@@ -20,6 +20,7 @@ from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.indexing.builder import build
 from app.indexing.process import Wanted
+from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
 
 ABOUT, STATE = "about.json", "state.json"
@@ -225,5 +226,5 @@ def _write(path: Path, document: dict[str, Any]) -> None:
     if not path.parent.is_dir():
         return  # deleted
     part = path.with_suffix(".part")
-    part.write_bytes(orjson.dumps(document))
+    part.write_bytes(dumped(document))
     part.replace(path)

@@ -16,6 +16,7 @@ from app.rooms.room import NEXT, VOTES, Question, Room
 from app.rooms.rooms import TRIES, Rooms
 from app.rooms.tally import MAX_BYTES, check, tally
 from app.schemas.rooms import ROUNDING, Entry, Stage, Truth
+from app.store.documents import dumped
 from model.errors import Excess, InputError
 
 COLUMNS = ("question", "kind", "link", "vote", "member", "nickname", "seconds", "answer")
@@ -65,7 +66,7 @@ async def _note(rooms: Rooms, hub: Hub, n: int, asked: dict[str, Any]) -> None:
         most = rooms.limits.questions
         detail = f"a room can be asked at most {most} questions"
         raise ProblemError(409, "too-many-questions", detail, excess=Excess(most, "questions"))
-    await rooms.store(hub, "asked", str(n), orjson.dumps(asked), document=None)
+    await rooms.store(hub, "asked", str(n), dumped(asked), document=None)
 
 
 async def proceed(
@@ -129,7 +130,7 @@ async def answer(
         if question and question.n == n and question.stage in VOTES:
             _check(question, given, nickname)
             told = {"answer": list(given), "at": time.time(), "nickname": nickname}
-            value = orjson.dumps(told)
+            value = dumped(told)
             if len(value) > MAX_BYTES:
                 detail = f"answer takes {len(value)} bytes; at most {MAX_BYTES} are allowed"
                 raise InputError(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.schemas.rooms import Entry, Results, RoomReply, Stage, Truth
+from app.store.documents import dumped
 
 NEXT: dict[Stage, tuple[Stage, ...]] = {
     "first": ("discuss", "closed"),
@@ -60,8 +61,8 @@ class Room(BaseModel):
         return self.model_copy(update={"seq": self.seq + 1, **changes})
 
     def dumped(self) -> bytes:
-        """Return the document as stored."""
-        return self.model_dump_json().encode()
+        """Return the document as stored. Raises InputError if it would not load."""
+        return dumped(self)
 
     def seen(self) -> RoomReply:
         """Return what members see."""

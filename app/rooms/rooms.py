@@ -15,6 +15,7 @@ from app.rooms.bus import ROOM_BYTES, Bus, FullError
 from app.rooms.codes import hashed, is_code, new_code, new_key, opens
 from app.rooms.hub import LEFT_SECONDS, Hub
 from app.rooms.room import Counts, Room
+from app.store.documents import dumped
 from model.errors import Excess
 
 ENDED_SECONDS = 60.0  # for which an ended room still says that it has ended
@@ -246,7 +247,7 @@ class Rooms:
         await self.bus.close()
 
     async def _note(self, code: str, room: Room) -> None:
-        value = orjson.dumps({"seq": room.seq, "at": time.time(), "link": room.link})
+        value = dumped({"seq": room.seq, "at": time.time(), "link": room.link})
         with suppress(FullError):  # the record has a gap, and the lesson goes on
             await self.bus.admit(code, "record", str(room.seq), value, MAX_RECORD)
 

@@ -12,6 +12,7 @@ from app.engine.model_listing import Listing
 from app.engine.training_history import OverviewJob
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
+from app.schemas.fields import Whole
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.replies import ListedModelReply, ParametersReply
 from model.errors import InputError
@@ -101,7 +102,7 @@ async def model_learning_example(
     services: Opened,
     name: Id,
     number: Annotated[
-        int, Path(alias="example", description="The sentence's index in `examples`, from 0.")
+        Whole, Path(alias="example", description="The sentence's index in `examples`, from 0.")
     ],
 ) -> Response:
     """Return all heads' attention for one sentence at every saved step, over the same tokens.

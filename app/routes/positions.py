@@ -9,6 +9,7 @@ from app.answers.positions import positions_table
 from app.dependencies import Opened
 from app.http.replies import problems
 from app.off_loop import off_loop
+from app.schemas.fields import Whole
 from app.schemas.replies import PositionsReply
 
 router = APIRouter(tags=["positions"])
@@ -25,8 +26,8 @@ router = APIRouter(tags=["positions"])
 )
 async def positions(
     services: Opened,
-    length: Annotated[int, Query(description="Rows: positions.", examples=[12])],
-    d_model: Annotated[int, Query(description="Columns: features.", examples=[256])],
+    length: Annotated[Whole, Query(description="Rows: positions.", examples=[12])],
+    d_model: Annotated[Whole, Query(description="Columns: features.", examples=[256])],
     variant: Annotated[str, Query(max_length=64)] = "sinusoidal",
 ) -> Response:
     """Return the vectors that are added to embeddings to encode order, and their cosines."""

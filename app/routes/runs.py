@@ -19,6 +19,7 @@ from app.http.replies import (
     run_problems,
 )
 from app.runs.run import Run
+from app.schemas.fields import Whole
 from app.schemas.replies import TraceReply
 from app.schemas.runs import (
     ForkRequest,
@@ -78,7 +79,7 @@ async def read_run(services: Opened, response: Response, run_id: RunId) -> RunRe
 async def run_events(
     services: Opened,
     run_id: RunId,
-    since: Annotated[int, Query(description="Number of the first event to send.")] = 0,
+    since: Annotated[Whole, Query(description="Number of the first event to send.")] = 0,
 ) -> Response:
     """Stream all events from number `since` on, one per line, until the run ends.
 
@@ -104,8 +105,8 @@ async def run_snapshot(
     request: Request,
     services: Opened,
     run_id: RunId,
-    step: Annotated[int, Path(description="One of `snapshots`.")],
-    probe: Annotated[int, Query(description="The input's index in `probes`, from 0.")] = 0,
+    step: Annotated[Whole, Path(description="One of `snapshots`.")],
+    probe: Annotated[Whole, Query(description="The input's index in `probes`, from 0.")] = 0,
 ) -> Response:
     """Return the trace of the right answer: attention over the same tokens at every step."""
     form = media_type(request)

@@ -18,6 +18,7 @@ from app.http.replies import (
     reply,
     run_problems,
 )
+from app.schemas.fields import Whole
 from app.schemas.history import ExampleReply
 from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
@@ -127,7 +128,7 @@ async def share_answer(
     request: Request,
     services: Opened,
     share_id: ShareId,
-    n: Annotated[int, Path(description="The request's index in `asks`, from 0.")],
+    n: Annotated[Whole, Path(description="The request's index in `asks`, from 0.")],
 ) -> Response:
     """Return the frozen reply to one of the requests in `asks`."""
     form = media_type(request)

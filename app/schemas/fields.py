@@ -11,10 +11,11 @@ from pydantic_core import PydanticCustomError
 from app.engine.tensor_selection import ENTRY
 
 # Limits beyond any model, but within what JSON and the database can store. The models check the
-# real limits, so the API reference does not show these.
+# real limits, so the API reference does not show these, but that they fit 32 bits.
 FAR = 1_000_000_000
-Whole = Annotated[int, Field(ge=-FAR, le=FAR), WithJsonSchema({"type": "integer"})]
-Count = Annotated[int, Field(ge=0, le=FAR), WithJsonSchema({"type": "integer", "minimum": 0})]
+WHOLE = {"type": "integer", "format": "int32"}
+Whole = Annotated[int, Field(ge=-FAR, le=FAR), WithJsonSchema(WHOLE)]
+Count = Annotated[int, Field(ge=0, le=FAR), WithJsonSchema({**WHOLE, "minimum": 0})]
 # Sums and means of many such numbers are finite, so that what is computed from them can be stored.
 Number = Annotated[float, Field(ge=-FAR, le=FAR, allow_inf_nan=False)]
 Magnitude = Annotated[float, Field(ge=0, le=FAR, allow_inf_nan=False)]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import orjson
 from sqlalchemy import ColumnElement, Row, delete, func, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
 from app.store.quota import check_room
 from app.store.seals import check_seal, in_utc, sealed
@@ -65,7 +65,7 @@ class Assignments:
         now, key = datetime.now(UTC), new_edit_key()
         made = Assignment(new_id(), now, now, document)
         owner = self.store.keyed(address)
-        size = len(orjson.dumps(document))
+        size = len(dumped(document))
         async with self.database.writing() as connection:
             await check_room(connection, self.store.limits, owner, size, size)
             new = vars(made) | {"size": size, "owner_key": key_digest(key), "address": owner}
@@ -101,7 +101,7 @@ class Assignments:
         Raises FullError if `places` refuses a new member. Only digests of `member` and of the
         address are stored. The bytes count for the author of the assignment.
         """
-        size, sender = len(orjson.dumps(document)), self.store.keyed(address)
+        size, sender = len(dumped(document)), self.store.keyed(address)
         async with self.database.writing() as connection:
             row = await self._row(connection, assignment_id)
             if row is None:

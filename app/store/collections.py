@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import orjson
 from sqlalchemy import ColumnElement, Row, delete, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, key_from, new_edit_key, new_id, opens
 from app.store.quota import check_room
 from app.store.seals import check_seal, in_utc, sealed
@@ -56,7 +56,7 @@ class Collections:
         made = Collection(new_id(), now, now, FIRST, document)
         owner = self.store.keyed(address)
         asked = None if request is None else self.store.keyed(request)
-        size = len(orjson.dumps(document))
+        size = len(dumped(document))
         async with self.database.writing() as connection:
             row = None if request is None else await self._repeated(connection, asked)
             if row is None:
@@ -91,7 +91,7 @@ class Collections:
 
         Returns "changed" if the collection has another version.
         """
-        size = len(orjson.dumps(document))
+        size = len(dumped(document))
         async with self.database.writing() as connection:
             row = await self._row(connection, collection_id)
             if refused := _refused(row, edit_key):

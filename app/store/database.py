@@ -19,6 +19,7 @@ from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from app.store.documents import dumped
 from app.store.ids import is_id
 from app.store.private_files import make_private_file
 from app.store.storage_errors import (
@@ -142,7 +143,10 @@ async def open_database(url: str) -> AsyncIterator[Database]:
     OSError if it cannot be created, and what SQLAlchemy and the drivers raise.
     """
     file = _file(make_url(url))
-    options: dict[str, Any] = {"hide_parameters": True}
+    options: dict[str, Any] = {
+        "hide_parameters": True,
+        "json_serializer": lambda document: dumped(document).decode(),
+    }
     if file:
         make_private_file(file, FILES)
         options["pool_timeout"] = LOCK_SECONDS

@@ -11,13 +11,13 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 from sqlalchemy import ColumnElement, Row, delete, func, insert, null, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.off_loop import off_loop
 from app.store.content_by_digest import checked, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
+from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, new_id, opens
 from app.store.quota import Limits, check_room, used
 from app.store.seals import in_utc
@@ -78,7 +78,7 @@ class Store:
         """Store a share under its id; durable on return. Return False if the id is already used."""
         held = [share.trace, *(one.answer for one in more)]
         digests = await off_loop(digests_of, held, size=sum(map(len, held)))
-        documents = len(orjson.dumps([share.state, share.model, share.asks, share.about]))
+        documents = len(dumped([share.state, share.model, [*share.asks], share.about]))
         size = documents + sum(map(len, held))
         row = {name: getattr(share, name) for name in ("id", "format", "created", "state", "model")}
         row |= {"digest": digests[0], "documents": documents, "size": size}
@@ -181,8 +181,6 @@ class Store:
 
         Raises DamagedError if it cannot be read.
         """
-        if not 0 <= n < 1 << 31:
-            return None
         async with self.database.reading() as connection:
             found = await self._read(connection, share_id)
             if found is None:

@@ -21,6 +21,7 @@ LARGEST = 1_000_000.0
 Number = Annotated[float, Interval(ge=-LARGEST, le=LARGEST)]
 Vector = Sequence[Number]
 Matrix = Sequence[Vector]
+Target = Annotated[int, Interval(ge=0, le=SIDE - 1)]
 Heads = Annotated[int, Interval(ge=1, le=SIDE)]
 Width = Annotated[int, Interval(ge=1, le=SIDE)]
 Epsilon = Annotated[float, Interval(ge=0.0, le=1.0)]
@@ -91,7 +92,7 @@ class LabRequest:
     ffn_beta: Vector | None = None
     w_vocab: Matrix | None = None
     """One column per token of the vocabulary (column convention: one row)."""
-    targets: Sequence[int] | None = None
+    targets: Sequence[Target] | None = None
     """The id of each token."""
     shift: bool = True
     """Whether each row predicts the next row's target, and the last row none; otherwise each row

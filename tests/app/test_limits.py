@@ -1,15 +1,18 @@
 """Limits are defined once: API reference, API and model agree."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import httpx
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from app.engine.catalog import Catalog
 from app.main import create_app
+from app.schemas import fields
 from model.adapters.request import Decode, Request
 from model.errors import InputError
 from tests.app.problem import hold
@@ -95,3 +98,49 @@ def test_every_schema_has_a_plain_name() -> None:
 async def test_the_reference_omits_limits_beyond_any_model(client: httpx.AsyncClient) -> None:
     text = (await client.get("/openapi.json")).text
     assert not re.search(r"1000000000(?!\.0)", text)  # with .0, the bound of any number
+
+
+def parts(schema: Any, place: str, seen: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a schema and all within it, each named one once, with places."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    inner = [(name, reference()[name])] if name and name not in seen else []
+    seen.add(name)
+    for key in ("items", "additionalProperties", "prefixItems", "anyOf", "oneOf", "allOf"):
+        found = schema.get(key, [])
+        inner += [(place, one) for one in (found if isinstance(found, list) else [found])]
+    inner += [(f"{place}.{key}", one) for key, one in schema.get("properties", {}).items()]
+    yield place, schema
+    for name, one in inner:
+        if isinstance(one, dict):
+            yield from parts(one, name, seen)
+
+
+def test_every_number_of_a_request_has_both_bounds() -> None:
+    """In the reference, or those of `Whole`, which are beyond any model."""
+    found, seen = list[tuple[str, dict[str, Any]]](), set[str]()
+    for path, operations in create_app().openapi()["paths"].items():
+        for operation in operations.values():
+            bodies = operation.get("requestBody", {}).get("content", {}).values()
+            for one in (*operation.get("parameters", ()), *bodies):
+                found += parts(one["schema"], f"{path} {one.get('name', '')}", seen)
+    numbers = [(place, one) for place, one in found if one.get("type") in ("integer", "number")]
+    numbers = [(place, one) for place, one in numbers if not one.keys() & {"const", "enum"}]
+    assert len(numbers) > 100
+    far = fields.WHOLE["format"]
+    assert [
+        place
+        for place, one in numbers
+        if not {"minimum", "maximum"} <= one.keys() and one.get("format") != far
+    ] == []
+
+
+def test_whole_numbers_have_the_bounds_that_the_reference_says() -> None:
+    for kind, low in ((fields.Whole, -fields.FAR), (fields.Count, 0)):
+        adapter = TypeAdapter(kind)
+        assert adapter.json_schema()["format"] == "int32"
+        assert fields.FAR < 2**31
+        for value in (low, fields.FAR):
+            assert adapter.validate_python(value) == value
+        for value in (low - 1, fields.FAR + 1):
+            with pytest.raises(ValidationError):
+                adapter.validate_python(value)

@@ -6,6 +6,7 @@ and a status covered only by `default` is not allowed.
 
 import json
 import secrets
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from schemathesis.specs.openapi.checks import (
 from app.answers.streaming import MEDIA_TYPE as LINES
 from app.engine.wire import JSON, SAFETENSORS, Reply
 from tests.fuzz.known import FORMS, Known
+from tests.fuzz.stored import STORED, lost
 from tests.servers import PATIENCE
 
 LATER = {429, 503, 507}  # these say when to retry
@@ -63,6 +65,8 @@ class Contract:
         for found in schema.get_all_operations():
             assert isinstance(found, Ok), found
             self.operations[found.ok().label] = found.ok()
+        self.stored = Counter[str]()  # requests whose documents were read again
+        self.keys = dict[str, str]()  # of rooms and assignments
         self.known = Known(self._share, self._collection, self._assignment, self._room)
 
     def cases(self, label: str) -> st.SearchStrategy[Asked]:
@@ -90,7 +94,27 @@ class Contract:
             self._hold_lines(promised["200"]["content"][LINES]["schema"], response.content)
         if kind == SAFETENSORS:
             assert Reply.metadata(response.content)
+        label = f"{case.method} {case.path}"
+        if label in STORED and response.status_code < 300:
+            self._hold_stored(label, case, response)
         return response
+
+    def _hold_stored(self, label: str, case: Case[Any], response: Response) -> None:
+        """Read what was stored, and check that it is what was sent."""
+        path, part = STORED[label]
+        made = response.json() if response.content else {}
+        names = {**case.path_parameters, **made}
+        known = {name: names[name] for name in ("id", "code") if name in names}
+        key = made.get("key") or self.keys.get(*known.values())
+        reading = self.operations[f"GET {path}"].Case(path_parameters=known)
+        read = reading.call(headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
+        assert read.status_code == 200, f"{label}: {read.content[:500]!r}"
+        assert lost(part(case.body), read.json()) is None, label
+        self.stored[label] += 1
+        if label == "POST /api/runs":  # or there is no place for the next
+            stop = self.operations["PATCH /api/runs/{id}"]
+            ended = stop.Case(path_parameters=known, body={"stop": True}, media_type=JSON)
+            assert ended.call(headers={"Run-Key": key}).status_code == 200
 
     def _hold_lines(self, schema: Any, content: bytes) -> None:
         whole = {**schema, "components": self.document["components"]}
@@ -130,6 +154,7 @@ class Contract:
         response = case.call()
         assert response.status_code == 201, response.text
         made: dict[str, Any] = response.json()
+        self.keys[made["id"]] = made["key"]
         return made
 
     def _room(self) -> dict[str, Any]:
@@ -139,6 +164,12 @@ class Contract:
         response = case.call()
         assert response.status_code == 201, response.text
         made: dict[str, Any] = response.json()
+        asked: Any = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
+        ask = self.operations["PUT /api/rooms/{code}/question"]
+        asking = ask.Case(path_parameters={"code": made["code"]}, body=asked, media_type=JSON)
+        told = asking.call(headers={"Authorization": f"Bearer {made['key']}"})
+        assert told.status_code < 300, told.text
+        self.keys[made["code"]] = made["key"]
         return made
 
 

@@ -42,6 +42,7 @@ SELECT = [
     "inside.relevance.*",
     "inside.occlusion",
     "inside.integrated-gradients",
+    "inside.integrated-gradients.gap",
     "*.mask:uint8",
 ]
 MATRICES = ["encoder.0.self.W_q", "*.gain", "decoder.0.cross.*", "nothing"]
@@ -129,6 +130,9 @@ FIELDS: Mapping[str, Callable[[Random], Any]] = {
     "d_model": lambda draw: draw.choice([1, 2, 7, 64]),
     "text": lambda draw: draw.choice(["https://example.org/s/1", "猫", "The cat sat."]),
     "theme": lambda draw: draw.choice(["light", "dark"]),
+    "stage": lambda draw: draw.choice(["discuss", "discuss", "second", "revealed"]),
+    "answer": lambda draw: draw.choice([["2"], ["-1e9"], ["猫"], ["0.1", "0.9"]]),
+    "n": lambda draw: draw.choice([1, 1, 1, 0, 2]),
     "link": lambda draw: draw.choice(["/", "/?source=Hi", "/lab", "//example.org", "/docs"]),
 }
 FORMS = ["*/*", "application/json", "application/octet-stream", "application/x-npz"]
@@ -192,7 +196,8 @@ class Known:
     def put_into(self, case: Case[Any], draw: Random) -> None:
         """Replace most parts of a request with existing ids and names."""
         if isinstance(case.body, dict | list):
-            body = fitting(case.body) if draw.random() < OFTEN else case.body
+            fits = draw.random() < OFTEN and case.path != "/api/corpora"
+            body = fitting(case.body) if fits else case.body
             case.body = real(body, draw, draw.choice(RATES))
         if case.query:
             case.query = {name: self._parameter(case, name, draw) for name in case.query}
@@ -242,7 +247,9 @@ class Known:
     def _fill_room(self, case: Case[Any], found: dict[str, Any], draw: Random) -> None:
         if case.path.endswith(("/events", "/state")) and case.method == "GET":
             return  # a room that exists would keep the request waiting
-        room = self.room(draw)
+        answering = case.path.endswith("/answers") and case.method == "POST"
+        fresh = answering or (case.path.endswith("/question") and case.method == "PATCH")
+        room = self._make_room() if fresh else self.room(draw)  # which is asked question 1
         found["code"] = room["code"]
         if draw.random() < OFTEN:
             case.headers["Authorization"] = f"Bearer {room['key']}"

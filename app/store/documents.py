@@ -1,0 +1,30 @@
+"""Documents become bytes here, and only if they load again as they were."""
+
+import json
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+
+from model.errors import InputError
+
+
+def dumped(document: Any) -> bytes:
+    """Return a document as the JSON that is stored: values of JSON, or a model of pydantic.
+
+    Raises InputError unless it loads again as it is: not for a number that is not finite or has
+    more than 64 bits, a text with lone surrogates, or a value outside its model's bounds.
+    """
+    try:
+        if isinstance(document, BaseModel):
+            content = document.model_dump_json().encode()
+            same = type(document).model_validate_json(content) == document
+        else:
+            content = orjson.dumps(document)
+            same = json.loads(content) == document
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        detail = "this cannot be stored: it would not be read again as it is"
+        raise InputError("wrong-type", "", detail)
+    return content
