@@ -31,7 +31,10 @@ UNKNOWN = problems(
 @router.get(
     "/{id}/heads",
     summary="Read what the heads of a model do over many sentences",
-    responses=problems(_404="No such model or text, or its heads have not been measured."),
+    responses=problems(
+        _404="No such model or text, or its heads have not been measured.",
+        _422="The name of the text is too long.",
+    ),
 )
 async def model_heads(
     services: Opened, response: Response, name: Id, corpus: Corpus = ""
