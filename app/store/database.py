@@ -9,11 +9,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import DisconnectionError
@@ -183,10 +186,24 @@ def _named(file: Path) -> Iterator[None]:
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Migrate the tables to a revision of `app/store/migrations/`."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    if revision == "head":
+        present = MigrationContext.configure(connection).get_current_revision()
+        if present == _newest():  # as at nearly every start, and then no migration is read
+            return
+    config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    return config
+
+
+@cache
+def _newest() -> str | None:
+    return ScriptDirectory.from_config(_config()).get_current_head()
 
 
 def _file(url: URL) -> Path | None:
