@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from model.adapters.encoder_decoder import load
-from model.adapters.request import Adapter, Decode, Method
+from model.adapters.request import Adapter, Decode, Method, ask
 from model.bundle.weights import digest_of
 from model.measure.gate import counts, measure_gate
 from model.train.augment import KINDS, Kind
@@ -135,11 +135,9 @@ def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
     """Return translations of the bundle's sentences: greedy, as on the page, and by beam."""
     path = bundle / SENTENCES
     texts = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    made = []
-    for text in texts:
-        row = {"source": text}
-        for method in SEARCHES:
-            trace = adapter.trace(text, decode=method, select=())
+    made = [{"source": text} for text in texts]
+    for method in SEARCHES if made else ():
+        traces = adapter.run([ask(text, decode=method, select=()) for text in texts])
+        for row, trace in zip(made, traces, strict=True):
             row |= {"direction": str(trace.direction), method: trace.output.text}
-        made.append(row)
     return made

@@ -283,7 +283,7 @@ async def test_any_json_gets_200_or_a_clear_4xx(client: httpx.AsyncClient) -> No
     """Any JSON in any field: 200 or a 4xx problem that repeats nothing."""
     bodies: list[dict[str, Any]] = []
 
-    @settings(max_examples=80, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, database=None, suppress_health_check=list(HealthCheck))
     @given(st.dictionaries(st.sampled_from(FIELDS), JSON_VALUES, max_size=3))
     def collect(body: dict[str, Any]) -> None:
         bodies.append({"source": "hi", "select": [], "decode": {"max_tokens": 1}} | body)

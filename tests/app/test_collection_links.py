@@ -11,9 +11,10 @@ from PIL import Image
 from app.lessons.library import Lesson, lessons
 from app.lessons.markdown import Figure
 from tests.app.collecting import BODY, BY_HAND, FIGURE, PATH, SENTENCE, made
+from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import share
-from tests.app.training import SMALL, forget, start, until
+from tests.app.training import EAGER, SMALL, forget, start, until
 
 
 async def test_links_have_one_form(client: httpx.AsyncClient) -> None:
@@ -201,7 +202,12 @@ async def test_pictures_and_handouts_have_the_state(client: httpx.AsyncClient) -
     assert file.count("as it was linked") == 2
 
 
-async def test_a_run_is_shown_at_the_step_of_its_link(client: httpx.AsyncClient) -> None:
+async def test_a_run_is_shown_at_the_step_of_its_link(serving: Serving) -> None:
+    async with serving(**EAGER) as client:
+        await _shown_at_its_step(client)
+
+
+async def _shown_at_its_step(client: httpx.AsyncClient) -> None:
     run = await start(client, {**SMALL, "task": "reverse"})
     await until(client, run, lambda now: now["state"] == "finished")
     first, last = (

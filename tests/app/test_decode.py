@@ -18,9 +18,9 @@ ZERO = [{"at": "decoder.1.cross", "head": 2, "do": "zero"}]
 CUT = [{"at": "decoder.0.self", "do": {"cut": [3, 1]}}, {"at": "source", "do": {"mask": 2}}]
 METHODS: list[dict[str, Any]] = [
     {},
-    *({"method": "beam", "beam": width} for width in range(1, 7)),
+    *({"method": "beam", "beam": width} for width in (1, 2, 5)),
     {"method": "beam", "beam": 3, "length_penalty": 0, "max_tokens": 4},
-    *({"method": "sample", "seed": seed} for seed in range(3)),
+    {"method": "sample", "seed": 1},
     {"method": "sample", "seed": 7, "temperature": 1.5, "top_k": 20, "top_p": 0.9},
 ]
 
@@ -50,8 +50,11 @@ def ids(written: dict[str, Any]) -> list[int]:
     return [token["id"] for token in written["tokens"]]
 
 
-@pytest.mark.parametrize("made", [[], ZERO, CUT], ids=["plain", "zero", "cut"])
-@pytest.mark.parametrize("decode", METHODS, ids=str)
+@pytest.mark.parametrize(
+    ("decode", "made"),
+    [*((decode, []) for decode in METHODS), (METHODS[2], ZERO), (METHODS[2], CUT), ({}, CUT)],
+    ids=str,
+)
 async def test_decoding_by_steps_equals_a_trace(
     client: httpx.AsyncClient, decode: dict[str, Any], made: list[Any]
 ) -> None:

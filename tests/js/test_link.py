@@ -70,7 +70,7 @@ def node() -> Iterator[Node]:
         yield Node(process)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(state=states)
 def test_any_state_round_trips(node: Node, state: dict[str, Any]) -> None:
     search, read, defaults = node.round(state)

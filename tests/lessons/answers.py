@@ -1,12 +1,14 @@
 """The answer of a model to a question, in the words of its `expects`."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from app.lessons.blocks import Link, PredictBlock
 from app.lessons.links import by_hand, looking, running
 from app.schemas.shares import ShareState
-from model import Intervention, Trace
+from model import Intervention, Request, Trace
 from model.lab.compute import compute
 from model.trace.attentions import AttentionInfo
 from model.trace.tensor_tap import HEAD
@@ -62,7 +64,13 @@ def written(link: Link, models: Models) -> tuple[str, str]:
 
 def seen(link: Link, models: Models) -> Trace:
     state = looking(link)
-    return models(state.model).run([running(state).request(SELECT, [])])[0]
+    return _traced(models, state.model, running(state).request(SELECT, []))
+
+
+@cache
+def _traced(models: Models, name: str | None, request: Request) -> Trace:
+    """Run a request once: both languages of a lesson, and several tests, ask the same."""
+    return models(name).run([request])[0]
 
 
 def outputs(block: PredictBlock, models: Models) -> tuple[str, str]:

@@ -215,18 +215,18 @@ def test_a_translation_that_reads_no_source_has_no_gradient(
         )
 
 
-def test_attributions_are_equal_alone_beside_15_others_and_padded(
+def test_attributions_are_equal_alone_beside_others_and_padded(
     shaken: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attribution, "STEPS", 4)
     others = [
-        Request(SOURCES[at % len(SOURCES)], target="猫" * (1 + at % 20), select=(OCCLUSION,))
-        for at in range(15)
+        Request(source, target="猫" * (1 + 5 * at), select=(OCCLUSION,))
+        for at, source in enumerate(SOURCES)
     ]
     seen = 0
 
     @OFTEN
-    @given(requests(st.just(()) | st.tuples(ANY)), st.integers(0, 15), st.integers(40, 64))
+    @given(requests(st.just(()) | st.tuples(ANY)), st.integers(0, len(others)), st.integers(40, 64))
     def holds(one: Request, place: int, length: int) -> None:
         nonlocal seen
         one = replace(one, select=ALL)
@@ -246,7 +246,7 @@ def test_attributions_are_equal_alone_beside_15_others_and_padded(
         assert padded[CHANGE].value[rows:].isnan().all()
 
     holds()
-    assert seen >= 4
+    assert seen >= 2
 
 
 def test_they_are_computed_only_if_named_in_full(tiny: EncoderDecoder) -> None:

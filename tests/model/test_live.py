@@ -1,5 +1,6 @@
 """A live run without a server: real training of a few seconds."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -10,6 +11,7 @@ from safetensors.torch import load_file
 
 from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.errors import InputError
+from model.live import run as live_run
 from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed
 from model.live.observe import accuracy, adapter_of, probe, probes_of
 from model.live.options import MAX_TOKENS, LiveOptions, TaskName, tasks_offered
@@ -26,6 +28,14 @@ from model.zoo.recipes import read_recipes
 from model.zoo.registry import LANGUAGES, TASKS, tokenizer_of
 
 SMALL = LiveOptions("copy", longest=3, steps=12, d_model=16, batch=200)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_examples() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_run, "EXAMPLES", 400)
+        patch.setattr(live_run, "HELD_OUT", 40)
+        yield
 
 
 def events(folder: Path, options: LiveOptions = SMALL) -> list[LiveEvent]:

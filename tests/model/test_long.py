@@ -128,7 +128,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pooling, "ROWS", 6)
 
 
-UNHURRIED = settings(deadline=None, max_examples=40)
+UNHURRIED = settings(deadline=None, max_examples=15)
 
 
 @UNHURRIED

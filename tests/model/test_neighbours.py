@@ -63,7 +63,7 @@ MOVED = [
     "decoder.0.ffn.output",
 ]
 # Not shrunk: a failure is small, and each attempt takes a run of the model.
-OFTEN = settings(max_examples=8, deadline=None, derandomize=True, phases=(Phase.generate,))
+OFTEN = settings(max_examples=5, deadline=None, derandomize=True, phases=(Phase.generate,))
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_a_trace_is_equal_alone_batched_and_padded(shaken: Bundle, do: str) -> N
             same(beside[len(before)], alone)
 
     holds()
-    assert seen >= 4
+    assert seen >= 2
 
 
 @pytest.mark.parametrize("do", EFFECTS)
@@ -210,7 +210,7 @@ def test_the_steps_of_a_decoding_are_those_of_its_trace(shaken: Bundle, do: str)
         assert trace.output.logprobs == pytest.approx(last.written[0].logprobs, abs=CLOSE)
 
     holds()
-    assert seen >= 4
+    assert seen >= 2
 
 
 def test_the_shipped_model_agrees_within_the_documented_tolerance() -> None:

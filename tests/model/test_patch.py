@@ -103,16 +103,18 @@ def test_itself_changes_nothing(model: EncoderDecoder) -> None:
 PLACES = ["encoder.0.self", "encoder.1.self", "decoder.0.self", "decoder.1.cross"]
 BY_HEAD = ("q", "k", "v", "scores", "weights", "mix")
 WHOLE = ("mask", "output", "residual", "norm")
-CASES = [
+TENSORS = [
     *((f"{place}.{name}", head) for place in PLACES for name in BY_HEAD for head in (None, 2)),
     *((f"{place}.{name}", None) for place in PLACES for name in WHOLE),
     *((f"{text}.{name}", None) for text in ("source", "target") for name in WITH_ROWS[:3]),
     *((f"decoder.1.ffn.{name}", None) for name in ("hidden", "output", "residual", "norm")),
 ]
+# Which rows are put in does not depend on the tensor: each has one of these, in turn.
+ROWS = (None, ((1, 2), (3, 0)), ((2, 2), (2, 3)))
+CASES = [(at, head, ROWS[n % 3]) for n, (at, head) in enumerate(TENSORS)]
 
 
-@pytest.mark.parametrize(("at", "head"), CASES, ids=lambda case: str(case))
-@pytest.mark.parametrize("rows", [None, ((1, 2), (3, 0)), ((2, 2), (2, 3))], ids=str)
+@pytest.mark.parametrize(("at", "head", "rows"), CASES, ids=str)
 def test_it_is_the_paper_with_those_numbers_put_in(
     paper: tuple[EncoderDecoder, NumpyTransformer],
     at: str,
@@ -172,7 +174,7 @@ def test_a_frozen_pattern_is_a_patch_of_the_weights(model: EncoderDecoder) -> No
             assert torch.equal(frozen[name].value, patched[name].value), name
 
 
-def test_it_is_the_same_beside_47_others(model: EncoderDecoder) -> None:
+def test_it_is_the_same_beside_others(model: EncoderDecoder) -> None:
     made = [
         patch("encoder.0.self.k", LONG, 1, ((7, 2), (1, 0))),
         patch("decoder.1.cross.mix", DOG, 2, ((1, 1), (2, 0))),
@@ -181,11 +183,11 @@ def test_it_is_the_same_beside_47_others(model: EncoderDecoder) -> None:
     ]
     asked = replace(CAT, select=("*", LOGITS), interventions=tuple(made))
     alone = model.trace(asked)
-    others = [replace((CAT, DOG, LONG)[n % 3], interventions=(*made[: n % 5],)) for n in range(47)]
+    others = [replace((CAT, DOG, LONG)[n % 3], interventions=(*made[: n % 5],)) for n in range(12)]
     for one in others:
         model.check(one)
     for pad_to in (None, 50):
-        trace = model.run([*others[:20], replace(asked, pad_to=pad_to), *others[20:]])[20]
+        trace = model.run([*others[:5], replace(asked, pad_to=pad_to), *others[5:]])[5]
         for name, tensor in alone.tensors.items():
             own = tuple(slice(size) for size in tensor.shape)
             if name != "decoder.candidates":

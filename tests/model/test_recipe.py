@@ -1,12 +1,9 @@
 """Recipes: stages that depend on one another, with the same results however often killed."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,10 @@ from model.__main__ import main
 from model.adapters.encoder_decoder import load
 from model.bundle.weights import digest_of, load_bundle
 from model.recipe.recipe import DONE, digest, read_recipe, run_recipe
-from model.train.events import Look, StageBegun, StageDone
+from model.train.events import Event, Look, StageBegun, StageDone
 from model.train.pairs import read_back
 from model.train.prepare import RefusedError
+from tests import forks
 from tests.model.counting import SHAPE
 
 SECOND_EDITION = Path("experiments/second-edition.toml")
@@ -31,22 +29,22 @@ raw = true
 augment = 0.0
 batch = 1500
 warmup = 40
-every = 20
+every = 10
 average = 2
 train = ["$PAIRS/train.tsv"]
 dev = ["$PAIRS/dev.tsv"]
 SHAPE
 [stages.base]
-steps = 120
+steps = 40
 
 [stages.branch-1]
 start_from = "base"
-steps = 160
+steps = 60
 
 [stages.branch-2]
 start_from = "base/bundle"
 seed = 2
-steps = 160
+steps = 60
 
 [stages.mean]
 do = "average"
@@ -62,7 +60,7 @@ part = 20
 [stages.student]
 back = ["lessons"]
 seed = 3
-steps = 40
+steps = 20
 
 [stages.measured]
 do = "measure"
@@ -76,46 +74,54 @@ heads = 4
 """.replace("SHAPE", "\n".join(f"{k} = {v}" for k, v in OPTIONS.items()))
 
 
-@pytest.fixture
-def recipe(data: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PAIRS", str(Path(data[1]).parent))
-    lessons = tmp_path / "lessons.tsv"
+@pytest.fixture(scope="module")
+def made(data: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The recipe's file; the files that it names are in the environment."""
+    folder = tmp_path_factory.mktemp("recipe")
     rows = Path(data[1]).read_text(encoding="utf-8").splitlines(keepends=True)
-    lessons.write_text("".join(rows[:40]), encoding="utf-8")
-    monkeypatch.setenv("LESSONS", str(lessons))
-    template = tmp_path / "template.md"
-    template.write_text("# Toy\n\n$digest\n\n$scores\n", encoding="utf-8")
-    monkeypatch.setenv("TEMPLATE", str(template))
-    path = tmp_path / "toy.toml"
-    path.write_text(RECIPE, encoding="utf-8")
-    return path
+    (folder / "lessons.tsv").write_text("".join(rows[:40]), encoding="utf-8")
+    (folder / "template.md").write_text("# Toy\n\n$digest\n\n$scores\n", encoding="utf-8")
+    (folder / "toy.toml").write_text(RECIPE, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAIRS", str(Path(data[1]).parent))
+        patch.setenv("LESSONS", str(folder / "lessons.tsv"))
+        patch.setenv("TEMPLATE", str(folder / "template.md"))
+        yield folder / "toy.toml"
 
 
-def command(folder: Path, recipe: Path) -> list[str]:
-    return ["recipe", str(folder), str(recipe), "--device", "cpu"]
+@pytest.fixture
+def recipe(made: Path, tmp_path: Path) -> Path:
+    """A copy of the recipe's file, which a test may change."""
+    return Path(shutil.copy(made, tmp_path))
+
+
+@pytest.fixture(scope="module")
+def whole(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event]]:
+    """The folder and the events of a run without interruption, read-only."""
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, list(run_recipe(read_recipe(made, folder), "cpu"))
 
 
 def killed_at(place: Path, line: list[str]) -> None:
     """Run a command in its own process and kill it once `place` exists."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "model", *line], stderr=subprocess.PIPE, env=dict(os.environ)
-    )
-    while not place.exists():
-        assert process.poll() is None, process.stderr and process.stderr.read()
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    with forks.open_memory() as said:
+        process = forks.start(["-m", "model", *line], stdout=said.fileno(), stderr=said.fileno())
+        while not place.exists():
+            assert process.poll() is None, said.seek(0) or said.read()
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
 
 
 def test_a_recipe_ends_the_same_however_it_is_interrupted(
-    recipe: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    made: Path,
+    whole: tuple[Path, list[Event]],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    whole, parted = tmp_path / "whole", tmp_path / "parted"
-    main(command(whole, recipe))
-    assert "stage 7 of 7: measured" in capfd.readouterr().err
-
-    line = command(parted, recipe)
-    killed_at(parted / "branch-2" / "checkpoints" / "000140.safetensors", line)
+    parted = tmp_path / "parted"
+    line = ["recipe", str(parted), str(made), "--device", "cpu"]
+    killed_at(parted / "branch-2" / "checkpoints" / "000050.safetensors", line)
     assert not (parted / "branch-2" / DONE).exists()
     killed_at(parted / "lessons" / "pairs.tsv.parts" / "en-zh-00000020.tsv", line)
     main([*line, "--until", "lessons"])
@@ -123,26 +129,26 @@ def test_a_recipe_ends_the_same_however_it_is_interrupted(
     main(line)
     told = capfd.readouterr().err
     assert "stage 1 of 7" not in told.rpartition("lessons: ")[2], "what is done is not done again"
+    assert "stage 7 of 7: measured" in told
 
+    both = (whole[0], parted)
     for name in ("base", "branch-1", "branch-2", "mean", "student"):
-        ends = [digest_of(folder / name / "bundle") for folder in (whole, parted)]
+        ends = [digest_of(folder / name / "bundle") for folder in both]
         assert ends[0] == ends[1]
         assert f"{name}: {parted / name / 'bundle'}, SHA-256 {ends[0]}" in told
-    assert len({digest_of(whole / n / "bundle") for n in ("base", "branch-1", "branch-2")}) == 3
-    lessons = [(folder / "lessons" / "pairs.tsv").read_bytes() for folder in (whole, parted)]
+    assert len({digest_of(parted / n / "bundle") for n in ("base", "branch-1", "branch-2")}) == 3
+    lessons = [(folder / "lessons" / "pairs.tsv").read_bytes() for folder in both]
     assert lessons[0] == lessons[1]
 
 
-def test_stages_follow_from_one_another(recipe: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "runs"
-    stages = read_recipe(recipe, folder)
-    events = list(run_recipe(stages, "cpu"))
+def test_stages_follow_from_one_another(made: Path, whole: tuple[Path, list[Event]]) -> None:
+    folder, events = whole
     begun = [event.name for event in events if isinstance(event, StageBegun)]
     assert begun == [event.name for event in events if isinstance(event, StageDone)]
     assert begun == ["base", "branch-1", "branch-2", "mean", "lessons", "student", "measured"]
     steps = [event.step for event in events if isinstance(event, Look)]
-    assert steps[:6] == [20, 40, 60, 80, 100, 120]
-    assert steps[6:10] == [140, 160, 140, 160], "both branches go on from the base"
+    assert steps[:4] == [10, 20, 30, 40]
+    assert steps[4:8] == [50, 60, 50, 60], "both branches go on from the base"
     trained = json.loads((folder / "branch-1" / "run.json").read_text())
     assert trained["start_from"] == str(folder / "base")
 
@@ -169,6 +175,7 @@ def test_stages_follow_from_one_another(recipe: Path, tmp_path: Path) -> None:
     assert json.loads((bundle / "report.json").read_text())["pairs"] == 4
     assert "# What its heads do" in (bundle / "REPORT.md").read_text(encoding="utf-8")
 
+    stages = read_recipe(made, folder)
     again = list(run_recipe(stages, "cpu"))
     assert all(isinstance(event, StageDone) for event in again)
     assert [e.digest for e in again if isinstance(e, StageDone)] == [
@@ -181,8 +188,8 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
     stages = read_recipe(recipe, folder)
     for _ in run_recipe(stages, "cpu", until="branch-1"):
         pass
-    recipe.write_text(RECIPE.replace("steps = 120", "steps = 100"), encoding="utf-8")
-    with pytest.raises(RefusedError, match=r"base has the result of .*120.*, not .*100"):
+    recipe.write_text(RECIPE.replace("steps = 40", "steps = 30"), encoding="utf-8")
+    with pytest.raises(RefusedError, match=r"base has the result of .*40.*, not .*30"):
         list(run_recipe(read_recipe(recipe, folder), "cpu"))
     # A stage that continued from different weights is not what the recipe describes.
     shutil.rmtree(folder / "base" / "bundle")
