@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
 from app.store.store import open_store
+from tests.app.blocking import client_of
 from tests.app.live import Live, running
 from tests.app.training import EAGER
 from tests.scale.stores import running_redis
@@ -64,19 +65,48 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return settings.data_dir / "headlight.db"
 
 
-@pytest.fixture
-def serving(
-    catalog: Catalog, digested: Vendor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Serving:
-    """Run the app with other settings: ``async with serving(max_queue=1) as client``."""
+def keep_vendored(patch: pytest.MonkeyPatch, digested: Vendor) -> None:
+    """Let apps that start have the files that were read before, uncompressed."""
 
     def vendor(_: Mapping[str, Path], cache: Path) -> Vendor:
         made = copy(digested)
         made.cache = cache
         return made
 
-    monkeypatch.setattr("app.dependencies.Vendor", vendor)
-    monkeypatch.setattr(Vendor, "compress", lambda _: None)
+    patch.setattr("app.dependencies.Vendor", vendor)
+    patch.setattr(Vendor, "compress", lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def shared_app(
+    catalog: Catalog, digested: Vendor, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
+    """A client of one app for all tests, without limits per minute."""
+    chosen = Chosen(
+        data_dir=tmp_path_factory.mktemp("shared"),
+        max_shares_per_minute=10_000,
+        work_per_second=1e9,
+    )
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            keep_vendored(patch, digested)
+            client = stack.enter_context(client_of(create_app(chosen, catalog)))
+        yield client
+
+
+@pytest.fixture
+def reader(shared_app: httpx.Client) -> httpx.Client:
+    """A client for tests that change nothing; opening an app takes longer than most of them."""
+    shared_app.cookies.clear()
+    return shared_app
+
+
+@pytest.fixture
+def serving(
+    catalog: Catalog, digested: Vendor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Serving:
+    """Run the app with other settings: ``async with serving(max_queue=1) as client``."""
+    keep_vendored(monkeypatch, digested)
 
     @asynccontextmanager
     async def serve(

@@ -131,20 +131,15 @@ async def test_a_sentence_can_be_removed_before_it_is_shown(client: httpx.AsyncC
     assert (await client.get(f"{room}/state")).json()["question"] is None
 
 
-@pytest.mark.parametrize(
-    ("entry", "answer"),
-    [
+async def test_an_answer_of_another_form_is_refused(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    forms: list[tuple[str, list[str]]] = [
         ("choice", []), ("choice", ["1", "2"]), ("text", [" "]), ("numbers", ["x"]),
         ("numbers", ["nan"]), ("numbers", []), ("shares", ["0", "0"]), ("shares", ["-1", "2"]),
-    ],
-)  # fmt: skip
-async def test_an_answer_of_another_form_is_refused(
-    client: httpx.AsyncClient, entry: str, answer: list[str]
-) -> None:
-    room, owner = await opened(client)
-    asked = {**CHOICE, "entry": entry}
-    await client.put(f"{room}/question", json=asked, headers=owner)
-    assert await sent(client, room, MEMBERS[0], answer) == 422
+    ]  # fmt: skip
+    for n, (entry, answer) in enumerate(forms, 1):
+        await client.put(f"{room}/question", json={**CHOICE, "entry": entry}, headers=owner)
+        assert await sent(client, room, MEMBERS[0], answer, n=n) == 422, entry
 
 
 @settings(deadline=None)

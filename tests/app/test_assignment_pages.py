@@ -66,16 +66,16 @@ async def test_a_share_asks_about_the_place_on_which_it_opens(client: httpx.Asyn
         assert await asked(client, link) == []
 
 
-async def test_a_collection_offers_an_assignment_if_something_in_it_asks(
-    client: httpx.AsyncClient,
+def test_a_collection_offers_an_assignment_if_something_in_it_asks(
+    reader: httpx.Client,
 ) -> None:
     for items, offered in (
         ([{"lesson": "masks"}], True),
         ([{"lesson": "masks", "figure": 1}], False),
     ):
         body = {"title": "Week 2", "items": items}
-        one = (await client.post("/api/collections", json=body)).json()
-        page = (await client.get(f"/c/{one['id']}?lang=en")).text
+        one = reader.post("/api/collections", json=body).json()
+        page = reader.get(f"/c/{one['id']}?lang=en").text
         assert (f"/a?of=/c/{one['id']}" in page) is offered
 
 

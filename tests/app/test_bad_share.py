@@ -72,22 +72,20 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("body", "kind", "field"), BAD)
-async def test_share(
-    client: httpx.AsyncClient, body: dict[str, Any], kind: str, field: str
-) -> None:
+def test_share(reader: httpx.Client, body: dict[str, Any], kind: str, field: str) -> None:
     content = json.dumps(body).encode()
-    response = await client.post("/api/shares", content=content, headers=JSON)
+    response = reader.post("/api/shares", content=content, headers=JSON)
     hold(response, 422, kind, field)
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "field"), [one for one in BAD if set(one[0]) <= {"state"}]
 )
-async def test_handout_of_an_invalid_state(
-    client: httpx.AsyncClient, body: dict[str, Any], kind: str, field: str
+def test_handout_of_an_invalid_state(
+    reader: httpx.Client, body: dict[str, Any], kind: str, field: str
 ) -> None:
     content = json.dumps(body).encode()
-    response = await client.post("/api/handout", content=content, headers=JSON)
+    response = reader.post("/api/handout", content=content, headers=JSON)
     hold(response, 422, kind, field)
 
 
@@ -119,6 +117,6 @@ async def test_a_pin_must_be_within_the_tokens(
                 assert problem["detail"] == f"state.{name} must be from 0 to {value}"
 
 
-async def test_errors_list_the_allowed_values(client: httpx.AsyncClient) -> None:
-    response = await client.post("/api/shares", json={"state": {"source": "hi", "block": "nope"}})
+def test_errors_list_the_allowed_values(reader: httpx.Client) -> None:
+    response = reader.post("/api/shares", json={"state": {"source": "hi", "block": "nope"}})
     assert response.json()["detail"] == "state.block must be one of: encoder, decoder, cross"

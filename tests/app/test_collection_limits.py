@@ -27,10 +27,10 @@ from tests.app.problem import hold
         ({"title": "a", "items": [FIGURE | {"note": "a" * 2001}]}, "too-long", "items[0].note"),
     ],
 )
-async def test_bad_bodies_name_the_field(
-    client: httpx.AsyncClient, body: object, kind: str, field: str | None
+def test_bad_bodies_name_the_field(
+    reader: httpx.Client, body: object, kind: str, field: str | None
 ) -> None:
-    response = await client.post(PATH, json=body)
+    response = reader.post(PATH, json=body)
     assert response.json()["type"] == f"urn:headlight:{kind}", response.text
     assert field is None or response.json()["field"] == field
 

@@ -45,12 +45,12 @@ async def test_links_have_one_form(client: httpx.AsyncClient) -> None:
         *("/learn/plan", "/learn/nowhere", "/learn/masks#figure-9"),
     ],
 )
-async def test_a_link_that_leads_nowhere_is_refused(client: httpx.AsyncClient, link: str) -> None:
+def test_a_link_that_leads_nowhere_is_refused(reader: httpx.Client, link: str) -> None:
     body = {**BODY, "items": [FIGURE, {"link": link}]}
-    detail = hold(await client.post(PATH, json=body), 422, "not-a-link", "items[1].link")
+    detail = hold(reader.post(PATH, json=body), 422, "not-a-link", "items[1].link")
     assert link not in detail["detail"] or len(link) < 8
-    hold(await client.get("/api/links", params={"link": link}), 422, "not-a-link", "link")
-    asked = await client.get("/api/links/picture", params={"link": link})
+    hold(reader.get("/api/links", params={"link": link}), 422, "not-a-link", "link")
+    asked = reader.get("/api/links/picture", params={"link": link})
     hold(asked, 422, "not-a-link", "link")
 
 
@@ -79,7 +79,7 @@ async def test_what_a_link_shows(client: httpx.AsyncClient) -> None:
     assert english["title"] != chinese["title"]
 
 
-async def test_a_picture_of_a_bad_link_is_refused(client: httpx.AsyncClient) -> None:
+def test_a_picture_of_a_bad_link_is_refused(reader: httpx.Client) -> None:
     for link, kind in {
         "/?source=Hi&model=none": "unknown-model",
         "/?source=": "empty-text",
@@ -87,20 +87,18 @@ async def test_a_picture_of_a_bad_link_is_refused(client: httpx.AsyncClient) -> 
         "/lab?x=a": "not-a-link",
         '/?source=Hi&interventions=[{"at":1}]': "not-a-link",
     }.items():
-        drawn = await client.get("/api/links/picture", params={"link": link})
+        drawn = reader.get("/api/links/picture", params={"link": link})
         assert drawn.json()["type"] == f"urn:headlight:{kind}", drawn.text
     # As on the page, a number that cannot be read is left out.
     link = "/?source=Hi&layer=two&head=99999&decode={&Strange=1"
-    assert (await client.get("/api/links/picture", params={"link": link})).status_code == 200
+    assert reader.get("/api/links/picture", params={"link": link}).status_code == 200
 
 
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
-async def test_every_figure_of_a_lesson_is_shown_as_there(
-    client: httpx.AsyncClient, lesson: Lesson
-) -> None:
+def test_every_figure_of_a_lesson_is_shown_as_there(reader: httpx.Client, lesson: Lesson) -> None:
     for block in [it.block for it in lesson.document("en").parts if isinstance(it, Figure)]:
         link = f"/learn/{lesson.slug}#figure-{block.number}"
-        found = (await client.get("/api/links", params={"link": link})).json()
+        found = reader.get("/api/links", params={"link": link}).json()
         assert (found["page"], found["query"]) in [
             (it.page, it.query) for it in (block.link, block.pictured)
         ]
@@ -163,15 +161,15 @@ async def test_a_figure_is_shown_in_the_state_of_its_link(
 
 
 @pytest.mark.parametrize(("figure", "state"), UNFIT)
-async def test_a_state_that_does_not_fit_is_refused_and_later_left_out(
-    client: httpx.AsyncClient, figure: tuple[str, int], state: str
+def test_a_state_that_does_not_fit_is_refused_and_later_left_out(
+    reader: httpx.Client, figure: tuple[str, int], state: str
 ) -> None:
     link = in_state(figure, state)
     body = {**BODY, "items": [FIGURE, {"link": link}]}
-    told = hold(await client.post(PATH, json=body), 422, "not-a-state", "items[1].link")
+    told = hold(reader.post(PATH, json=body), 422, "not-a-state", "items[1].link")
     assert "shows" in told["detail"]
-    found = (await client.get("/api/links", params={"link": link})).json()
-    own = (await client.get("/api/links", params={"link": in_state(figure, "")})).json()
+    found = reader.get("/api/links", params={"link": link}).json()
+    own = reader.get("/api/links", params={"link": in_state(figure, "")}).json()
     assert found == own | {"link": link, "fits": False}
 
 

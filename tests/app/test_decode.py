@@ -25,9 +25,9 @@ METHODS: list[dict[str, Any]] = [
 ]
 
 
-async def decoded(client: httpx.AsyncClient, **request: Any) -> list[dict[str, Any]]:
+def decoded(reader: httpx.Client, **request: Any) -> list[dict[str, Any]]:
     """Read all lines of a decoding, each as the reference describes it."""
-    reply = await client.post("/api/decode", json={"source": SOURCE} | request)
+    reply = reader.post("/api/decode", json={"source": SOURCE} | request)
     assert reply.status_code == 200, reply.text
     assert reply.headers["content-type"] == "application/x-ndjson"
     lines: list[dict[str, Any]] = [json.loads(line) for line in reply.text.splitlines()]
@@ -38,9 +38,9 @@ async def decoded(client: httpx.AsyncClient, **request: Any) -> list[dict[str, A
     return lines
 
 
-async def output(client: httpx.AsyncClient, **request: Any) -> dict[str, Any]:
+def output(reader: httpx.Client, **request: Any) -> dict[str, Any]:
     body = {"source": SOURCE, "select": []} | request
-    reply = await client.post("/api/trace", json=body)
+    reply = reader.post("/api/trace", json=body)
     assert reply.status_code == 200, reply.text
     written: dict[str, Any] = reply.json()["output"]
     return written
@@ -55,12 +55,12 @@ def ids(written: dict[str, Any]) -> list[int]:
     [*((decode, []) for decode in METHODS), (METHODS[2], ZERO), (METHODS[2], CUT), ({}, CUT)],
     ids=str,
 )
-async def test_decoding_by_steps_equals_a_trace(
-    client: httpx.AsyncClient, decode: dict[str, Any], made: list[Any]
+def test_decoding_by_steps_equals_a_trace(
+    reader: httpx.Client, decode: dict[str, Any], made: list[Any]
 ) -> None:
     # First, since a trace caches the result of a decoding.
-    at_once = await output(client, decode=decode, interventions=made)
-    start, *steps, end = await decoded(client, decode=decode, interventions=made, candidates=3)
+    at_once = output(reader, decode=decode, interventions=made)
+    start, *steps, end = decoded(reader, decode=decode, interventions=made, candidates=3)
     told = end["end"]["output"]
     assert ids(told) == ids(at_once)
     assert told["text"] == at_once["text"]
@@ -82,8 +82,8 @@ async def test_decoding_by_steps_equals_a_trace(
 
 
 @pytest.mark.parametrize("decode", METHODS, ids=str)
-async def test_a_step_adds_up(client: httpx.AsyncClient, decode: dict[str, Any]) -> None:
-    _, *steps, end = await decoded(client, decode=decode, candidates=50)
+def test_a_step_adds_up(reader: httpx.Client, decode: dict[str, Any]) -> None:
+    _, *steps, end = decoded(reader, decode=decode, candidates=50)
     width = decode.get("beam", 1) if decode.get("method") == "beam" else 1
     alpha = decode.get("length_penalty", 0.6)
     live: list[list[int]] = [[]]
@@ -120,9 +120,9 @@ async def test_a_step_adds_up(client: httpx.AsyncClient, decode: dict[str, Any])
     assert end["end"]["output"]["finished"] or decode.get("max_tokens")
 
 
-async def test_a_sampled_token_reports_its_pool(client: httpx.AsyncClient) -> None:
+def test_a_sampled_token_reports_its_pool(reader: httpx.Client) -> None:
     drawing = {"method": "sample", "seed": 3, "temperature": 2.0, "top_k": 5}
-    _, *steps, _ = await decoded(client, decode=drawing, candidates=5)
+    _, *steps, _ = decoded(reader, decode=drawing, candidates=5)
     for step in (line["step"] for line in steps):
         [one], [beam] = step["hypotheses"], step["beams"]
         assert beam["pool"] == 5
@@ -133,34 +133,34 @@ async def test_a_sampled_token_reports_its_pool(client: httpx.AsyncClient) -> No
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-async def test_a_prefix_is_continued(client: httpx.AsyncClient, method: str) -> None:
-    _, *steps, end = await decoded(client, decode={"method": method, "seed": 4})
+def test_a_prefix_is_continued(reader: httpx.Client, method: str) -> None:
+    _, *steps, end = decoded(reader, decode={"method": method, "seed": 4})
     known = ids(end["end"]["output"])
     third = steps[2]["step"]["hypotheses"][0]
     other = next(c["id"] for c in third["candidates"] if c["id"] != known[2])
     decode = {"method": method, "seed": 4, "prefix": [*third["ids"], other]}
-    _, *again, changed = await decoded(client, decode=decode)
+    _, *again, changed = decoded(reader, decode=decode)
     told = changed["end"]["output"]
     assert ids(told)[:3] == decode["prefix"]
-    assert ids(told) == ids(await output(client, decode=decode))
+    assert ids(told) == ids(output(reader, decode=decode))
     assert [line["step"]["forced"] for line in again[:4]] == [True, True, True, False]
     assert [len(line["step"]["hypotheses"]) for line in again[:4]] == [1, 1, 1, 1]
     assert [beam["token"]["id"] for beam in again[2]["step"]["beams"]] == [other]
 
 
-async def test_a_prefix_may_be_the_whole_output(client: httpx.AsyncClient) -> None:
-    whole = ids(await output(client))
+def test_a_prefix_may_be_the_whole_output(reader: httpx.Client) -> None:
+    whole = ids(output(reader))
     for prefix, most in ((whole, None), (whole[:3], 3), (whole[-1:], None)):
         decode = {"prefix": prefix, "max_tokens": most}
-        _, *steps, end = await decoded(client, decode=decode)
+        _, *steps, end = decoded(reader, decode=decode)
         assert len(steps) == len(prefix)
-        assert ids(end["end"]["output"]) == prefix == ids(await output(client, decode=decode))
+        assert ids(end["end"]["output"]) == prefix == ids(output(reader, decode=decode))
 
 
-async def test_a_share_stores_the_prefix(client: httpx.AsyncClient) -> None:
+def test_a_share_stores_the_prefix(reader: httpx.Client) -> None:
     state = {"source": SOURCE, "decode": {"method": "beam", "prefix": [300, 301]}}
-    made = await client.post("/api/shares", json={"state": state})
-    share = (await client.get(f"/api/shares/{made.json()['id']}")).json()
+    made = reader.post("/api/shares", json={"state": state})
+    share = reader.get(f"/api/shares/{made.json()['id']}").json()
     assert share["state"] == state
     assert ids(share["trace"]["output"])[:2] == [300, 301]
 
@@ -182,10 +182,10 @@ async def test_a_share_stores_the_prefix(client: httpx.AsyncClient) -> None:
     ],
     ids=str,
 )
-async def test_a_bad_prefix_is_named(
-    client: httpx.AsyncClient, path: str, decode: Any, kind: str, field: str
+def test_a_bad_prefix_is_named(
+    reader: httpx.Client, path: str, decode: Any, kind: str, field: str
 ) -> None:
-    reply = await client.post(path, json={"source": SOURCE, "decode": decode})
+    reply = reader.post(path, json={"source": SOURCE, "decode": decode})
     assert reply.status_code == 422
     assert reply.json()["type"] == f"urn:headlight:{kind}"
     assert reply.json()["field"] == field
@@ -207,8 +207,8 @@ async def test_a_bad_prefix_is_named(
     ],
     ids=str,
 )
-async def test_bad_input_is_named(client: httpx.AsyncClient, body: Any, field: str) -> None:
-    reply = await client.post("/api/decode", json={"source": SOURCE} | body)
+def test_bad_input_is_named(reader: httpx.Client, body: Any, field: str) -> None:
+    reply = reader.post("/api/decode", json={"source": SOURCE} | body)
     assert reply.status_code == 422
     assert reply.headers["content-type"] == "application/problem+json"
     told = reply.json()

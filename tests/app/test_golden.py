@@ -57,17 +57,17 @@ def of_json(told: dict[str, Any]) -> Reply:
 
 
 @pytest.mark.parametrize("name", NUMBERED)
-async def test_earlier_requests_get_the_same_replies(client: httpx.AsyncClient, name: str) -> None:
+def test_earlier_requests_get_the_same_replies(reader: httpx.Client, name: str) -> None:
     then = golden(name)
-    file = await client.post("/api/trace", json=REQUESTS[name], headers=OCTETS)
+    file = reader.post("/api/trace", json=REQUESTS[name], headers=OCTETS)
     assert faults(Reply.parse(file.content), then) == []
-    told = await client.post("/api/trace", json=REQUESTS[name])
+    told = reader.post("/api/trace", json=REQUESTS[name])
     assert faults(of_json(told.json()), then) == []
 
 
-async def test_tensor_names_and_dims_are_unchanged(client: httpx.AsyncClient) -> None:
+def test_tensor_names_and_dims_are_unchanged(reader: httpx.Client) -> None:
     then = json.loads((GOLDEN / "traces/names.json").read_text())
-    file = await client.post("/api/trace", json=REQUESTS["names"], headers=OCTETS)
+    file = reader.post("/api/trace", json=REQUESTS["names"], headers=OCTETS)
     now = Reply.parse(file.content).document
     assert list(document(now, then)) == []
     assert len(then["tensors"]) > 100

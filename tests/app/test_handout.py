@@ -28,8 +28,8 @@ STATE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。",
 MOST_BYTES = 400_000
 
 
-async def handout(client: httpx.AsyncClient, **changes: Any) -> str:
-    reply = await client.post("/api/handout", json={"state": {**STATE, **changes}})
+def handout(reader: httpx.Client, **changes: Any) -> str:
+    reply = reader.post("/api/handout", json={"state": {**STATE, **changes}})
     assert reply.status_code == 200, reply.text
     assert reply.headers["content-type"] == "text/html; charset=windows-1252"
     return reply.text
@@ -80,10 +80,10 @@ def source(content: bytes) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}'"
 
 
-async def test_it_contains_the_trace(client: httpx.AsyncClient) -> None:
-    page = await handout(client)
+def test_it_contains_the_trace(reader: httpx.Client) -> None:
+    page = handout(reader)
     file = trace_in(page)
-    asked = await client.post(
+    asked = reader.post(
         "/api/trace",
         json={"source": STATE["source"], "target": STATE["target"], "select": ["*"]},
         headers={"Accept": "application/octet-stream"},
@@ -102,13 +102,13 @@ async def test_it_contains_the_trace(client: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.parametrize("lang", languages())
-async def test_it_is_small(client: httpx.AsyncClient, lang: str) -> None:
-    page = await handout(client, lang=lang)
+def test_it_is_small(reader: httpx.Client, lang: str) -> None:
+    page = handout(reader, lang=lang)
     assert len(page.encode("windows-1252")) < MOST_BYTES
 
 
-async def test_its_policy_allows_no_requests(client: httpx.AsyncClient) -> None:
-    page = await handout(client)
+def test_its_policy_allows_no_requests(reader: httpx.Client) -> None:
+    page = handout(reader)
     rules = policy(page)
     assert rules["default-src"] == ["'none'"]
     codes = [code.encode() for _, code in scripts(page)] + [unpacked(page, "script")]
@@ -126,25 +126,25 @@ def test_text_cannot_end_a_script() -> None:
         script("'</Script>'")
 
 
-async def test_any_sentence_is_only_text(client: httpx.AsyncClient) -> None:
+def test_any_sentence_is_only_text(reader: httpx.Client) -> None:
     source = "</script><script>alert(1)</script> <!-- & 猫"
-    page = await handout(client, source=source, lang="zh")
+    page = handout(reader, source=source, lang="zh")
     assert "alert(1)</script>" not in page
     assert 'lang="zh-Hans"' in page
     assert Reply.metadata(trace_in(page))["share"]["state"]["source"] == source
 
 
-async def test_its_name_says_where_it_opens(client: httpx.AsyncClient) -> None:
+def test_its_name_says_where_it_opens(reader: httpx.Client) -> None:
     state = {**STATE, "model": "en-zh", "block": "cross"}
-    reply = await client.post("/api/handout", json={"state": state})
+    reply = reader.post("/api/handout", json={"state": state})
     expected = 'attachment; filename="headlight-en-zh-cross-layer-2-head-5.html"'
     assert reply.headers["content-disposition"] == expected
     kept = {**STATE, "block": 'x"; y=\r\n/../猫'}  # stored before states were validated
     assert handouts.name(kept) == "headlight-layer-2-head-5.html"
 
 
-async def test_a_long_sentence_keeps_its_attention(client: httpx.AsyncClient) -> None:
-    page = await handout(client, source="word " * 100, target="字" * 100)
+def test_a_long_sentence_keeps_its_attention(reader: httpx.Client) -> None:
+    page = handout(reader, source="word " * 100, target="字" * 100)
     held = Reply.parse(trace_in(page))
     assert {name.rpartition(".")[2] for name in held.arrays} == set(FEW)
     assert held.values < 2 * MANY
@@ -194,13 +194,13 @@ async def test_it_has_the_replies_that_its_views_draw(
     assert set(Reply.parse(numbers_in(page, "trace-ask-1")).arrays) == {"encoder.0.self.weights"}
 
 
-async def test_long_replies_keep_their_attention(client: httpx.AsyncClient) -> None:
+def test_long_replies_keep_their_attention(reader: httpx.Client) -> None:
     words = {
         "source": "word " * 60,
         "target": "字" * 50,
         "select": ["*.weights", "*.q", "*.k", "*.v"],
     }
-    reply = await client.post("/api/handout", json={"state": STATE, "asks": [{"trace": words}] * 3})
+    reply = reader.post("/api/handout", json={"state": STATE, "asks": [{"trace": words}] * 3})
     for name in ("trace", "trace-ask-0", "trace-ask-2"):
         parts = {one.rpartition(".")[2] for one in Reply.parse(numbers_in(reply.text, name)).arrays}
         assert parts <= set(FEW), name
@@ -221,20 +221,20 @@ async def test_long_replies_keep_their_attention(client: httpx.AsyncClient) -> N
         ({"state": STATE, "more": 1}, 422, "unknown-field"),
     ],
 )
-async def test_an_invalid_state_is_a_problem(
-    client: httpx.AsyncClient, body: Any, status: int, kind: str
+def test_an_invalid_state_is_a_problem(
+    reader: httpx.Client, body: Any, status: int, kind: str
 ) -> None:
-    reply = await client.post("/api/handout", json=body)
+    reply = reader.post("/api/handout", json=body)
     assert reply.status_code == status
     assert reply.json()["type"] == f"urn:headlight:{kind}"
     if kind == "empty-text":
         assert reply.json()["field"] in ("state.source", "asks[0].trace.source")
 
 
-async def test_handout_of_an_unknown_share_is_404(client: httpx.AsyncClient) -> None:
-    reply = await client.get("/s/2222222222222/handout.html", headers={"Accept": "*/*"})
+def test_handout_of_an_unknown_share_is_404(reader: httpx.Client) -> None:
+    reply = reader.get("/s/2222222222222/handout.html", headers={"Accept": "*/*"})
     assert reply.status_code == 404
-    reply = await client.get("/s/2222222222222/handout.html?theme=pink")
+    reply = reader.get("/s/2222222222222/handout.html?theme=pink")
     assert reply.status_code == 422
 
 

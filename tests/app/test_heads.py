@@ -16,8 +16,8 @@ from tests.app.problem import hold
 HEAD = "/api/models/en-zh/heads/encoder.1.self/1"
 
 
-async def test_every_head_is_described(client: httpx.AsyncClient, catalog: Catalog) -> None:
-    told = (await client.get("/api/models/en-zh/heads")).json()
+def test_every_head_is_described(reader: httpx.Client, catalog: Catalog) -> None:
+    told = reader.get("/api/models/en-zh/heads").json()
     info = catalog["en-zh"].info
     heads = [(one.place, head) for one in info.attentions for head in range(one.heads)]
     assert [(one["place"], one["head"]) for one in told["heads"]] == heads
@@ -32,26 +32,26 @@ async def test_every_head_is_described(client: httpx.AsyncClient, catalog: Catal
         assert bool(one["writes"]) <= one["place"].startswith("decoder")
 
 
-async def test_the_last_cross_heads_translate(client: httpx.AsyncClient) -> None:
-    told = (await client.get("/api/models/en-zh/heads")).json()
+def test_the_last_cross_heads_translate(reader: httpx.Client) -> None:
+    told = reader.get("/api/models/en-zh/heads").json()
     [head] = [one for one in told["heads"] if (one["place"], one["head"]) == ("decoder.2.cross", 1)]
     [know] = [one for one in head["writes"] if one["token"].strip() == "know"]
     assert know["adds"][0]["token"] == "知"
     assert know["adds"][0]["logit"] > 3
-    page = (await client.get("/heads/en-zh/decoder.2.cross/1?lang=zh")).text
+    page = reader.get("/heads/en-zh/decoder.2.cross/1?lang=zh").text
     assert f"<b>知</b> +{know['adds'][0]['logit']:.2f}" in page
-    assert 'class="direct-effect"' not in (await client.get("/heads/en-zh/encoder.0.self/0")).text
+    assert 'class="direct-effect"' not in reader.get("/heads/en-zh/encoder.0.self/0").text
 
 
 @pytest.mark.parametrize(
     "query", ["", "?key=%3Ceos%3E&weight=0.5", "?pattern=nearby&distance=1&limit=3"]
 )
-async def test_a_found_row_is_that_of_a_trace(client: httpx.AsyncClient, query: str) -> None:
-    told = (await client.get(f"{HEAD}/rows{query}")).json()
+def test_a_found_row_is_that_of_a_trace(reader: httpx.Client, query: str) -> None:
+    told = reader.get(f"{HEAD}/rows{query}").json()
     assert told["sentences"] >= len(told["found"]) > 0
     for one in told["found"][:3]:
         body = {**one["sentence"], "select": ["encoder.1.self.weights"]}
-        trace = (await client.post("/api/trace", json=body)).json()
+        trace = reader.post("/api/trace", json=body).json()
         weights = torch.tensor(trace["tensors"]["encoder.1.self.weights"]["data"])[1]
         row = weights[one["query"]["index"]]
         assert int(row.argmax()) == one["key"]["index"]
@@ -60,9 +60,9 @@ async def test_a_found_row_is_that_of_a_trace(client: httpx.AsyncClient, query: 
             assert trace["tokens"]["source"][one[side]["index"]]["text"] == one[side]["text"]
 
 
-async def test_examples_are_ranked(client: httpx.AsyncClient) -> None:
+def test_examples_are_ranked(reader: httpx.Client) -> None:
     for by in ("largest", "nearby"):
-        told = (await client.get(f"{HEAD}/examples", params={"by": by})).json()
+        told = reader.get(f"{HEAD}/examples", params={"by": by}).json()
         values = [one["value"] for one in told["examples"]]
         assert values == sorted(values, reverse=True)
         assert len(values) == 11
@@ -84,10 +84,10 @@ async def test_examples_are_ranked(client: httpx.AsyncClient) -> None:
         ),
     ],
 )
-async def test_what_is_not_there_is_a_problem(
-    client: httpx.AsyncClient, path: str, status: int, kind: str, field: str
+def test_what_is_not_there_is_a_problem(
+    reader: httpx.Client, path: str, status: int, kind: str, field: str
 ) -> None:
-    hold(await client.get(path), status, kind, field)
+    hold(reader.get(path), status, kind, field)
 
 
 async def test_an_index_of_other_weights_does_not_start(serving: Serving, tmp_path: Path) -> None:
@@ -100,34 +100,34 @@ async def test_an_index_of_other_weights_does_not_start(serving: Serving, tmp_pa
             pass
 
 
-async def test_the_list_of_models_has_the_descriptions(client: httpx.AsyncClient) -> None:
-    told = (await client.get("/api/models/en-zh/heads")).json()
-    (model,) = (await client.get("/api/models")).json()
+def test_the_list_of_models_has_the_descriptions(reader: httpx.Client) -> None:
+    told = reader.get("/api/models/en-zh/heads").json()
+    (model,) = reader.get("/api/models").json()
     for one in told["heads"]:
         held = [[part["pattern"], part["share"]] for part in one["described"]]
         assert model["in_general"][one["place"]][one["head"]] == held
 
 
-async def test_pages_have_the_numbers_without_scripts(client: httpx.AsyncClient) -> None:
-    told = (await client.get("/api/models/en-zh/heads")).json()
-    page = await client.get("/heads/en-zh")
+def test_pages_have_the_numbers_without_scripts(reader: httpx.Client) -> None:
+    told = reader.get("/api/models/en-zh/heads").json()
+    page = reader.get("/heads/en-zh")
     assert page.status_code == 200
     assert page.text.count("<tr data-place") == len(told["heads"])
     head = next(
         one for one in told["heads"] if (one["place"], one["head"]) == ("encoder.1.self", 1)
     )
-    one = await client.get("/heads/en-zh/encoder.1.self/1?lang=zh")
+    one = reader.get("/heads/en-zh/encoder.1.self/1?lang=zh")
     assert f"附近 {head['described'][0]['share']:.2f}" in one.text
     assert f"{head['cost']['zero']:+.4f}" in one.text
     for path in ("/heads/none", "/heads/en-zh/encoder.1.self/8", "/heads/en-zh/x/0"):
-        assert (await client.get(path)).status_code == 404
+        assert reader.get(path).status_code == 404
 
 
-async def test_pages_lead_to_the_heads_of_a_measured_model(client: httpx.AsyncClient) -> None:
+def test_pages_lead_to_the_heads_of_a_measured_model(reader: httpx.Client) -> None:
     link = 'href="/heads/en-zh?lang=en"'
     for path in ("/", "/learn", "/zoo"):
-        assert link in (await client.get(path)).text, path
-    assert link not in (await client.get("/heads/en-zh?lang=en")).text
+        assert link in reader.get(path).text, path
+    assert link not in reader.get("/heads/en-zh?lang=en").text
 
 
 async def test_heads_of_another_model_that_do_the_like(serving: Serving, tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ async def test_both_forms_carry_it_with_the_words_of_its_ids(client: httpx.Async
     np.testing.assert_allclose(np.concatenate(rows).sum(axis=0), logits, atol=1e-4)
 
 
-async def test_padding_has_no_numbers(client: httpx.AsyncClient) -> None:
+def test_padding_has_no_numbers(reader: httpx.Client) -> None:
     asked = {**SENTENCE, "pad_to": 12, "select": ["inside.logit.total", "inside.lens.rank"]}
-    said = (await client.post("/api/trace", json=asked)).raise_for_status().json()
+    said = reader.post("/api/trace", json=asked).raise_for_status().json()
     count = len(said["output"]["tokens"])
     totals = said["tensors"]["inside.logit.total"]["data"]
     assert None not in totals[:count]
@@ -43,28 +43,28 @@ async def test_padding_has_no_numbers(client: httpx.AsyncClient) -> None:
         assert min(ranks[:count]) >= 1
 
 
-async def test_the_wildcard_does_not_select_it(client: httpx.AsyncClient) -> None:
-    said = (await client.post("/api/trace", json={**SENTENCE, "select": ["*"]})).json()
+def test_the_wildcard_does_not_select_it(reader: httpx.Client) -> None:
+    said = reader.post("/api/trace", json={**SENTENCE, "select": ["*"]}).json()
     assert not [name for name in said["tensors"] if name.startswith("inside")]
 
 
-async def test_a_share_keeps_it(client: httpx.AsyncClient) -> None:
-    made = await client.post("/api/shares", json={"state": SENTENCE, "select": ["inside.lens.*"]})
-    share = (await client.get(f"/api/shares/{made.json()['id']}")).json()
+def test_a_share_keeps_it(reader: httpx.Client) -> None:
+    made = reader.post("/api/shares", json={"state": SENTENCE, "select": ["inside.lens.*"]})
+    share = reader.get(f"/api/shares/{made.json()['id']}").json()
     kept = share["trace"]
     asked = {**SENTENCE, "select": ["inside.lens.*"]}
-    fresh = (await client.post("/api/trace", json=asked)).json()
+    fresh = reader.post("/api/trace", json=asked).json()
     assert kept["pieces"] == fresh["pieces"]
     for name, tensor in fresh["tensors"].items():
         found = np.array(kept["tensors"][name]["data"], dtype=float)
         np.testing.assert_allclose(found, np.array(tensor["data"], dtype=float), atol=1e-5)
 
 
-async def test_attributions_are_a_matrix_of_written_and_source(client: httpx.AsyncClient) -> None:
+def test_attributions_are_a_matrix_of_written_and_source(reader: httpx.Client) -> None:
     names = ["inside.occlusion", "inside.integrated-gradients", "inside.gradient-input"]
     names.append("inside.integrated-gradients.change")
     asked = {**SENTENCE, "select": names, "pad_to": 12}
-    said = (await client.post("/api/trace", json=asked)).raise_for_status().json()
+    said = reader.post("/api/trace", json=asked).raise_for_status().json()
     assert set(said["tensors"]) == set(names)
     count = len(said["output"]["tokens"])
     for name in names[:3]:
@@ -74,24 +74,24 @@ async def test_attributions_are_a_matrix_of_written_and_source(client: httpx.Asy
         assert {None} == {value for row in told["data"][count:] for value in row}
 
 
-async def test_too_long_a_source_is_named_with_the_limit(client: httpx.AsyncClient) -> None:
+def test_too_long_a_source_is_named_with_the_limit(reader: httpx.Client) -> None:
     asked = {"source": "猫" * 60, "target": "cats", "select": ["inside.integrated-gradients"]}
-    reply = await client.post("/api/trace", json=asked)
+    reply = reader.post("/api/trace", json=asked)
     assert reply.status_code == 422
     assert reply.json()["type"].endswith("text-too-long")
     assert "62 tokens" in reply.json()["detail"]
     assert "at most 48" in reply.json()["detail"]
 
 
-async def test_the_terms_of_a_score_have_names_in_both_forms(client: httpx.AsyncClient) -> None:
+def test_the_terms_of_a_score_have_names_in_both_forms(reader: httpx.Client) -> None:
     cell = "decoder.1.cross.2.3.1"
     asked: dict[str, Any] = {
         **SENTENCE,
         "select": [f"inside.score.{cell}.*", "decoder.1.cross.scores@2,3,1:2"],
     }
-    said = (await client.post("/api/trace", json=asked)).raise_for_status().json()
+    said = reader.post("/api/trace", json=asked).raise_for_status().json()
     binary = {"Accept": "application/octet-stream"}
-    file = (await client.post("/api/trace", json=asked, headers=binary)).raise_for_status()
+    file = reader.post("/api/trace", json=asked, headers=binary).raise_for_status()
     reply = Reply.parse(file.content)
     [score] = said["tensors"]["decoder.1.cross.scores@2,3,1:2"]["data"]
     parts = reply.arrays[f"inside.score.{cell}.parts"]
@@ -102,9 +102,9 @@ async def test_the_terms_of_a_score_have_names_in_both_forms(client: httpx.Async
     assert reply.document["scores"][cell]["keys"] == split["keys"]
 
 
-async def test_a_cell_that_does_not_exist_is_a_422(client: httpx.AsyncClient) -> None:
+def test_a_cell_that_does_not_exist_is_a_422(reader: httpx.Client) -> None:
     asked = {**SENTENCE, "select": ["inside.score.decoder.1.cross.99.3.1.*"]}
-    reply = await client.post("/api/trace", json=asked)
+    reply = reader.post("/api/trace", json=asked)
     assert reply.status_code == 422
     assert reply.json()["field"] == "select[0]"
     assert "head of decoder.1.cross must be from 0 to" in reply.json()["detail"]

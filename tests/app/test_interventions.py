@@ -8,8 +8,8 @@ import pytest
 SENTENCE = {"source": "The cat sat.", "target": "猫坐着。"}
 
 
-async def traced(client: httpx.AsyncClient, *made: dict[str, Any]) -> httpx.Response:
-    return await client.post("/api/trace", json={**SENTENCE, "interventions": list(made)})
+def traced(reader: httpx.Client, *made: dict[str, Any]) -> httpx.Response:
+    return reader.post("/api/trace", json={**SENTENCE, "interventions": list(made)})
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,8 @@ async def traced(client: httpx.AsyncClient, *made: dict[str, Any]) -> httpx.Resp
     ],
     ids=lambda made: str(made["do"])[:60],
 )
-async def test_every_effect_changes_what_is_seen(
-    client: httpx.AsyncClient, made: dict[str, Any]
-) -> None:
-    plain, changed = (await traced(client)).json(), await traced(client, made)
+def test_every_effect_changes_what_is_seen(reader: httpx.Client, made: dict[str, Any]) -> None:
+    plain, changed = traced(reader).json(), traced(reader, made)
     assert changed.status_code == 200, changed.text
     found = changed.json()
     assert found["id"] != plain["id"]
@@ -89,10 +87,8 @@ async def test_every_effect_changes_what_is_seen(
     ],
     ids=str,
 )
-async def test_invalid_interventions_are_named(
-    client: httpx.AsyncClient, do: object, field: str
-) -> None:
-    reply = await traced(client, {"at": "encoder.0.self", "do": do})
+def test_invalid_interventions_are_named(reader: httpx.Client, do: object, field: str) -> None:
+    reply = traced(reader, {"at": "encoder.0.self", "do": do})
     assert reply.status_code == 422, reply.text
     assert reply.json()["field"] == f"interventions[0].{field}"
     assert "pydantic" not in reply.text
@@ -110,11 +106,11 @@ async def test_invalid_interventions_are_named(
     ],
     ids=str,
 )
-async def test_rows_that_do_not_fit_are_named(
-    client: httpx.AsyncClient, made: dict[str, Any], kind: str, field: str
+def test_rows_that_do_not_fit_are_named(
+    reader: httpx.Client, made: dict[str, Any], kind: str, field: str
 ) -> None:
     patch = {"source": "A dog ran after the cat.", **made}
-    reply = await traced(client, {"at": "encoder.0.self.mix", "do": {"patch": patch}})
+    reply = traced(reader, {"at": "encoder.0.self.mix", "do": {"patch": patch}})
     problem = reply.json()
     assert reply.status_code == 422, reply.text
     assert problem["type"] == f"urn:headlight:{kind}"

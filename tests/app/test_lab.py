@@ -27,8 +27,8 @@ def drawn(rows: int, cols: int) -> list[list[float]]:
     return matrix
 
 
-async def test_the_identity_example(client: httpx.AsyncClient) -> None:
-    response = await client.post("/api/lab", json=SIMPLE)
+def test_the_identity_example(reader: httpx.Client) -> None:
+    response = reader.post("/api/lab", json=SIMPLE)
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-store"
     reply = response.json()
@@ -44,7 +44,7 @@ async def test_the_identity_example(client: httpx.AsyncClient) -> None:
     assert reply["steps"]["mask"] == [[True] * 3] * 3
 
 
-async def test_everything_at_once(client: httpx.AsyncClient) -> None:
+def test_everything_at_once(reader: httpx.Client) -> None:
     asked = {
         "x": drawn(5, 4), "memory": drawn(3, 6), "w_q": drawn(4, 8), "w_k": drawn(6, 8),
         "w_v": drawn(6, 4), "w_o": drawn(4, 4), "b_q": drawn(1, 8)[0], "heads": 2,
@@ -54,7 +54,7 @@ async def test_everything_at_once(client: httpx.AsyncClient) -> None:
         "w_1": drawn(4, 7), "b_1": drawn(1, 7)[0], "w_2": drawn(7, 4), "w_vocab": drawn(4, 9),
         "targets": [0, 1, 2, 3, 8], "label_smoothing": 0.1,
     }  # fmt: skip
-    reply = (await client.post("/api/lab", json=asked)).json()
+    reply = reader.post("/api/lab", json=asked).json()
     expected = compute(LabBody.model_validate(asked).request())
     assert reply["steps"].keys() == expected.steps.keys()
     for name, step in expected.steps.items():
@@ -95,27 +95,27 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "status", "kind", "field"), BODIES)
-async def test_errors_name_the_field(
-    client: httpx.AsyncClient, body: str, status: int, kind: str, field: str | None
+def test_errors_name_the_field(
+    reader: httpx.Client, body: str, status: int, kind: str, field: str | None
 ) -> None:
-    response = await client.post("/api/lab", content=body, headers=JSON)
+    response = reader.post("/api/lab", content=body, headers=JSON)
     hold(response, status, kind, field)
     assert "secret" not in response.text
 
 
-async def test_the_largest_matrices_are_taken(client: httpx.AsyncClient) -> None:
+def test_the_largest_matrices_are_taken(reader: httpx.Client) -> None:
     names = ("x", "memory", "w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "w_vocab")
     body = json.dumps({name: drawn(64, 64) for name in names})
     assert len(body) > 700_000
-    response = await client.post("/api/lab", content=body, headers=JSON)
+    response = reader.post("/api/lab", content=body, headers=JSON)
     assert response.status_code == 200
     assert np.shape(response.json()["steps"]["logits"]) == (64, 64)
-    beyond = await client.post("/api/lab", content=body.ljust(1_000_001), headers=JSON)
+    beyond = reader.post("/api/lab", content=body.ljust(1_000_001), headers=JSON)
     hold(beyond, 413, "body-too-large", None)
 
 
-async def test_why_scores_are_scaled(client: httpx.AsyncClient) -> None:
-    response = await client.get("/api/lab/scaling?keys=4&seed=3")
+def test_why_scores_are_scaled(reader: httpx.Client) -> None:
+    response = reader.get("/api/lab/scaling?keys=4&seed=3")
     assert response.status_code == 200
     reply = response.json()
     assert reply["d_k"] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
@@ -123,10 +123,10 @@ async def test_why_scores_are_scaled(client: httpx.AsyncClient) -> None:
     for name in ("dot", "scaled"):
         assert np.array_equal(reply[name]["weights"], expected[name].weights)
         assert np.array_equal(reply[name]["gradient"], expected[name].gradient)
-    again = await client.get("/api/lab/scaling?keys=4&seed=3")
+    again = reader.get("/api/lab/scaling?keys=4&seed=3")
     assert again.content == response.content
     for wrong, field in (("keys=1", "keys"), ("keys=33", "keys"), ("seed=-1", "seed")):
-        hold(await client.get(f"/api/lab/scaling?{wrong}"), 422, "out-of-range", field)
+        hold(reader.get(f"/api/lab/scaling?{wrong}"), 422, "out-of-range", field)
 
 
 async def test_work_is_charged(serving: Serving) -> None:

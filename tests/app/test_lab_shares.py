@@ -126,19 +126,19 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("state", "kind", "field"), BODIES)
-async def test_errors_name_the_field(
-    client: httpx.AsyncClient, state: dict[str, Any], kind: str, field: str
+def test_errors_name_the_field(
+    reader: httpx.Client, state: dict[str, Any], kind: str, field: str
 ) -> None:
     for path in ("/api/shares", "/api/handout"):
-        hold(await client.post(path, json={"state": state}), 422, kind, field)
+        hold(reader.post(path, json={"state": state}), 422, kind, field)
 
 
-async def test_it_allows_no_additional_requests(client: httpx.AsyncClient) -> None:
+def test_it_allows_no_additional_requests(reader: httpx.Client) -> None:
     for more, field in (
         ({"select": ["*"]}, "select"),
         ({"asks": [{"learning": {"example": 0}}]}, "asks"),
     ):
-        response = await client.post("/api/shares", json={"state": STATE, **more})
+        response = reader.post("/api/shares", json={"state": STATE, **more})
         hold(response, 422, "unsupported", field)
 
 

@@ -49,8 +49,8 @@ def reference() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("field", "value", "low", "high"), DECODE)
-async def test_the_reference_and_the_model_agree(
-    client: httpx.AsyncClient,
+def test_the_reference_and_the_model_agree(
+    reader: httpx.Client,
     catalog: Catalog,
     field: str,
     value: float,
@@ -61,25 +61,23 @@ async def test_the_reference_and_the_model_agree(
     told = told.get("anyOf", [told])[0]
     assert (told["minimum"], told["maximum"]) == (low, high)
     body = {"source": "hi", "decode": {field: value}}
-    problem = hold(
-        await client.post("/api/trace", json=body), 422, "out-of-range", f"decode.{field}"
-    )
+    problem = hold(reader.post("/api/trace", json=body), 422, "out-of-range", f"decode.{field}")
     request = Request("hi", decode=replace(Decode(), **{field: value}))  # type: ignore[arg-type]
     with pytest.raises(InputError) as error:
         catalog["en-zh"].check(request)
     assert problem["detail"] == error.value.detail
-    shared = await client.post("/api/shares", json={"state": body})
+    shared = reader.post("/api/shares", json={"state": body})
     hold(shared, 422, "out-of-range", f"state.decode.{field}")
 
 
 @pytest.mark.parametrize(("deed", "field", "limits"), DEEDS)
-async def test_an_effect_out_of_range(
-    client: httpx.AsyncClient, deed: dict[str, Any], field: str, limits: str
+def test_an_effect_out_of_range(
+    reader: httpx.Client, deed: dict[str, Any], field: str, limits: str
 ) -> None:
     at = "source.position" if "shuffle" in deed else "encoder.0.self"
     body = {"source": "hi", "interventions": [{"at": at, "do": deed}]}
     place = f"interventions[0].do.{field}"
-    problem = hold(await client.post("/api/trace", json=body), 422, "out-of-range", place)
+    problem = hold(reader.post("/api/trace", json=body), 422, "out-of-range", place)
     assert problem["detail"] == f"{place} must be {limits}"
 
 
@@ -95,8 +93,8 @@ def test_every_schema_has_a_plain_name() -> None:
     assert not [name for name in reference() if "__" in name]
 
 
-async def test_the_reference_omits_limits_beyond_any_model(client: httpx.AsyncClient) -> None:
-    text = (await client.get("/openapi.json")).text
+def test_the_reference_omits_limits_beyond_any_model(reader: httpx.Client) -> None:
+    text = reader.get("/openapi.json").text
     assert not re.search(r"1000000000(?!\.0)", text)  # with .0, the bound of any number
 
 

@@ -44,19 +44,19 @@ async def test_the_arrays_are_those_of_the_other_form(
         )
 
 
-async def test_shares_and_parameters_are_available_as_npz(client: httpx.AsyncClient) -> None:
+def test_shares_and_parameters_are_available_as_npz(reader: httpx.Client) -> None:
     state = {"source": "The cat", "target": "猫"}
-    made = (await client.post("/api/shares", json={"state": state})).json()
-    arrays = opened((await client.get(f"/api/shares/{made['id']}", headers=NPZ)).content)
+    made = reader.post("/api/shares", json={"state": state}).json()
+    arrays = opened(reader.get(f"/api/shares/{made['id']}", headers=NPZ).content)
     assert json.loads(str(arrays["share.json"]))["state"] == state
     assert "decoder.0.cross.weights" in arrays
-    reply = await client.get("/api/models/en-zh/parameters?select=encoder.0.self.W_q", headers=NPZ)
+    reply = reader.get("/api/models/en-zh/parameters?select=encoder.0.self.W_q", headers=NPZ)
     assert opened(reply.content)["encoder.0.self.W_q"].shape == (256, 256)
 
 
-async def test_json_is_the_default_format(client: httpx.AsyncClient) -> None:
+def test_json_is_the_default_format(reader: httpx.Client) -> None:
     for accept in ("*/*", "application/*", "application/json, application/x-npz"):
-        reply = await client.post("/api/trace", json=SENTENCE, headers={"Accept": accept})
+        reply = reader.post("/api/trace", json=SENTENCE, headers={"Accept": accept})
         assert reply.headers["content-type"] == "application/json"
-    reply = await client.post("/api/trace", json=SENTENCE, headers={"Accept": "text/csv"})
+    reply = reader.post("/api/trace", json=SENTENCE, headers={"Accept": "text/csv"})
     assert reply.status_code == 406

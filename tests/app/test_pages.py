@@ -90,8 +90,8 @@ def test_one_catalog_for_server_and_browser(locale: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/docs"])
-async def test_page(client: httpx.AsyncClient, path: str) -> None:
-    page = await client.get(path, headers={"Accept-Language": "en"})
+def test_page(reader: httpx.Client, path: str) -> None:
+    page = reader.get(path, headers={"Accept-Language": "en"})
     assert page.status_code == 200
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["cache-control"] == "no-cache"
@@ -99,22 +99,22 @@ async def test_page(client: httpx.AsyncClient, path: str) -> None:
     assert '<html lang="en"' in page.text
 
 
-async def test_all_files_of_a_page_exist(client: httpx.AsyncClient) -> None:
+def test_all_files_of_a_page_exist(reader: httpx.Client) -> None:
     for path in ("/", "/docs", "/nothing"):
-        page = (await client.get(path, headers={"Accept": "text/html"})).text
+        page = reader.get(path, headers={"Accept": "text/html"}).text
         for url in set(re.findall(r'"(/(?:static|vendor)/[^"]+)"', page)):
-            response = await client.get(url)
+            response = reader.get(url)
             assert response.status_code == 200, url
             assert response.headers["cache-control"] == FOREVER, url
 
 
 @pytest.mark.parametrize(("name", "kind"), [("workspace.js", "javascript"), ("docs.css", "css")])
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "br"])
-async def test_a_page_comes_as_one_file(
-    client: httpx.AsyncClient, name: str, kind: str, encoding: str
+def test_a_page_comes_as_one_file(
+    reader: httpx.Client, name: str, kind: str, encoding: str
 ) -> None:
     url = f"/static/{static_digest()}/page/{name}"
-    response = await client.get(url, headers={"Accept-Encoding": encoding})
+    response = reader.get(url, headers={"Accept-Encoding": encoding})
     assert response.headers["content-type"].startswith(f"text/{kind}")
     assert response.headers.get("content-encoding", "identity") == encoding
     assert "Accept-Encoding" in response.headers["vary"]
@@ -123,8 +123,8 @@ async def test_a_page_comes_as_one_file(
     assert response.content == made.content
 
 
-async def test_an_old_address_is_served_without_caching(client: httpx.AsyncClient) -> None:
-    response = await client.get("/static/0123456789abcdef/js/pages/workspace.js")
+def test_an_old_address_is_served_without_caching(reader: httpx.Client) -> None:
+    response = reader.get("/static/0123456789abcdef/js/pages/workspace.js")
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-cache"
 
@@ -149,14 +149,14 @@ async def test_an_old_address_is_served_without_caching(client: httpx.AsyncClien
         "x/" * 90,
     ],
 )
-async def test_nothing_else_is_served(client: httpx.AsyncClient, path: str) -> None:
-    response = await client.get(httpx.URL(f"http://headlight/static/0/{path}"))
+def test_nothing_else_is_served(reader: httpx.Client, path: str) -> None:
+    response = reader.get(httpx.URL(f"http://headlight/static/0/{path}"))
     assert response.status_code == 404, response.text
-    assert (await client.get("/vendor/0/none.js")).status_code == 404
+    assert reader.get("/vendor/0/none.js").status_code == 404
 
 
-async def test_the_browser_gets_its_catalog(client: httpx.AsyncClient) -> None:
-    response = await client.get(f"/static/{static_digest()}/i18n/en.json")
+def test_the_browser_gets_its_catalog(reader: httpx.Client) -> None:
+    response = reader.get(f"/static/{static_digest()}/i18n/en.json")
     assert response.json() == {}
     assert response.headers["cache-control"] == FOREVER
 
@@ -207,10 +207,10 @@ def test_files_left_by_a_killed_start_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", vendored())
-async def test_vendored_files_are_served(client: httpx.AsyncClient, name: str) -> None:
-    page = (await client.get("/")).text + (await client.get("/docs")).text
+def test_vendored_files_are_served(reader: httpx.Client, name: str) -> None:
+    page = reader.get("/").text + reader.get("/docs").text
     (url,) = set(re.findall(rf'"(/vendor/[0-9a-f]+/{re.escape(name)})"', page))
-    response = await client.get(url)
+    response = reader.get(url)
     assert response.content == vendored()[name].read_bytes()
     assert response.headers["cache-control"] == FOREVER
     kind = "text/css" if name.endswith(".css") else "text/javascript"
@@ -229,14 +229,14 @@ async def test_a_compressed_copy_is_sent_unchanged(serving: Serving, tmp_path: P
 
 
 @pytest.mark.parametrize("path", ["/", "/lab", "/zoo", "/train"])
-async def test_every_page_opens(client: httpx.AsyncClient, path: str) -> None:
+def test_every_page_opens(reader: httpx.Client, path: str) -> None:
     """Every page opens with all that its template includes, its script and its stylesheet."""
-    page = await client.get(path, headers={"Accept": "text/html"})
+    page = reader.get(path, headers={"Accept": "text/html"})
     assert page.status_code == 200
     files = re.findall(r'"(/static/[^"]+/page/[^"]+)"', page.text)
     assert len(files) == 2
     for file in files:
-        assert (await client.get(file)).status_code == 200
+        assert reader.get(file).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/lab", "/zoo", "/learn", "/room"])

@@ -209,8 +209,8 @@ async def test_it_is_cached_and_other_sites_may_embed_it(
 @pytest.mark.parametrize(
     "share_id", ["nothing", "2222222222222", "%00", "%F0%9F%98%80", "2" * 3000]
 )
-async def test_an_unknown_share_has_no_picture(client: httpx.AsyncClient, share_id: str) -> None:
-    response = await client.get(f"/s/{share_id}/preview.png")
+def test_an_unknown_share_has_no_picture(reader: httpx.Client, share_id: str) -> None:
+    response = reader.get(f"/s/{share_id}/preview.png")
     assert response.status_code == 404
     assert response.json()["type"] == "urn:headlight:unknown-share"
 

@@ -14,8 +14,8 @@ from tests.app.problem import hold
 from tests.app.slow import Slow
 
 
-async def test_ready(client: httpx.AsyncClient) -> None:
-    reply = await client.get("/api/ready")
+def test_ready(reader: httpx.Client) -> None:
+    reply = reader.get("/api/ready")
     assert (reply.status_code, reply.json()) == (200, {"status": "ready"})
     assert reply.headers["cache-control"] == "no-store"
 

@@ -39,8 +39,8 @@ async def scraped(client: httpx.AsyncClient) -> str:
     return reply.text
 
 
-async def test_metrics_are_off_by_default(client: httpx.AsyncClient) -> None:
-    assert (await client.get("/metrics")).status_code == 404
+def test_metrics_are_off_by_default(reader: httpx.Client) -> None:
+    assert reader.get("/metrics").status_code == 404
 
 
 async def test_requests_are_counted_by_route_and_status(serving: Serving) -> None:

@@ -24,8 +24,8 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/nothing", "/api/nothing"])
-async def test_every_reply_has_security_headers(client: httpx.AsyncClient, path: str) -> None:
-    response = await client.get(path, headers={"Accept": "text/html, */*"})
+def test_every_reply_has_security_headers(reader: httpx.Client, path: str) -> None:
+    response = reader.get(path, headers={"Accept": "text/html, */*"})
     policy = dict(
         directive.split(" ", 1)
         for directive in response.headers["content-security-policy"].split("; ")
@@ -72,38 +72,36 @@ async def test_an_internal_error_has_security_headers_and_no_details(
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_an_unchanged_reply_is_304(client: httpx.AsyncClient, path: str) -> None:
-    first = await client.get(path)
+def test_an_unchanged_reply_is_304(reader: httpx.Client, path: str) -> None:
+    first = reader.get(path)
     tag = first.headers["etag"]
     for known in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
-        again = await client.get(path, headers={"If-None-Match": known})
+        again = reader.get(path, headers={"If-None-Match": known})
         assert again.status_code == 304
         assert again.content == b""
         assert again.headers["etag"] == tag
-    changed = await client.get(path, headers={"If-None-Match": '"other"'})
+    changed = reader.get(path, headers={"If-None-Match": '"other"'})
     assert changed.status_code == 200
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_head_is_get_without_the_body(client: httpx.AsyncClient, path: str) -> None:
-    head, get = await client.head(path), await client.get(path)
+def test_head_is_get_without_the_body(reader: httpx.Client, path: str) -> None:
+    head, get = reader.head(path), reader.get(path)
     assert head.status_code == 200
     assert head.content == b""
     assert head.headers["etag"] == get.headers["etag"]
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "identity"])
-async def test_replies_are_compressed_by_accept_encoding(
-    client: httpx.AsyncClient, encoding: str
-) -> None:
+def test_replies_are_compressed_by_accept_encoding(reader: httpx.Client, encoding: str) -> None:
     path = "/api/positions?length=64&d_model=64"
-    response = await client.get(path, headers={"Accept-Encoding": encoding})
+    response = reader.get(path, headers={"Accept-Encoding": encoding})
     assert response.headers.get("content-encoding", "identity") == encoding
     assert response.json()["variant"] == "sinusoidal"
 
 
-async def test_health(client: httpx.AsyncClient) -> None:
-    health = (await client.get("/api/health")).json()
+def test_health(reader: httpx.Client) -> None:
+    health = reader.get("/api/health").json()
     assert health["status"] == "ok"
     assert health["models"] == ["en-zh"]
 
@@ -161,24 +159,24 @@ async def test_models_are_called_as_the_settings_call_them(
         assert (await client.get(path)).json()["model"]["id"] == "mine"
 
 
-async def test_parameters_make_the_queries(client: httpx.AsyncClient, catalog: Catalog) -> None:
+def test_parameters_make_the_queries(reader: httpx.Client, catalog: Catalog) -> None:
     """x · W_q + b_q, split into heads, equals the trace's q."""
     octets = {"Accept": "application/octet-stream"}
     request = {"source": "The cat sat.", "select": ["source.input", "encoder.0.self.q"]}
-    trace = Reply.parse((await client.post("/api/trace", json=request, headers=octets)).content)
+    trace = Reply.parse(reader.post("/api/trace", json=request, headers=octets).content)
     path = "/api/models/en-zh/parameters?select=encoder.0.self.W_q,encoder.0.self.b_q"
-    document = (await client.get(path)).json()
+    document = reader.get(path).json()
     w, b = (np.array(tensor["data"]) for tensor in document["tensors"].values())
     q = trace.arrays["encoder.0.self.q"]
     heads = catalog["en-zh"].info.heads["encoder"]
     expected = (trace.arrays["source.input"] @ w + b).reshape(q.shape[1], heads, -1).swapaxes(0, 1)
     np.testing.assert_allclose(q, expected, atol=1e-4)
-    file = Reply.parse((await client.get(path, headers=octets)).content)
+    file = Reply.parse(reader.get(path, headers=octets).content)
     np.testing.assert_allclose(file.arrays["encoder.0.self.W_q"], w, atol=1e-6)
 
 
-async def test_positions(client: httpx.AsyncClient) -> None:
-    reply = (await client.get("/api/positions?length=12&d_model=8")).json()
+def test_positions(reader: httpx.Client) -> None:
+    reply = reader.get("/api/positions?length=12&d_model=8").json()
     positions, similarity = np.array(reply["positions"]), np.array(reply["similarity"])
     row = [0.8415, 0.5403, 0.0998, 0.9950, 0.0100, 1.0000, 0.0010, 1.0000]
     np.testing.assert_allclose(positions[1], row, atol=5e-5)

@@ -24,7 +24,7 @@ from tests.fuzz.known import FIELDS
 from tests.golden.kept import put, rows
 
 BOUNDED = settings(
-    max_examples=15,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,

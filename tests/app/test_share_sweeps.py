@@ -88,14 +88,14 @@ def _size(shape: list[int]) -> int:
         ({"sweep": STATE, "trace": STATE}, "missing", "asks[0]"),
     ],
 )
-async def test_a_sweep_is_checked_as_alone(
-    client: httpx.AsyncClient, asked: dict[str, Any], kind: str, field: str
+def test_a_sweep_is_checked_as_alone(
+    reader: httpx.Client, asked: dict[str, Any], kind: str, field: str
 ) -> None:
     if "trace" not in asked:
-        alone = (await client.post("/api/sweep", json=asked["sweep"])).json()
+        alone = reader.post("/api/sweep", json=asked["sweep"]).json()
         assert alone["type"].endswith(kind)
         assert f"asks[0].sweep.{alone['field']}" == field
-    hold(await client.post("/api/shares", json={"state": STATE, "asks": [asked]}), 422, kind, field)
+    hold(reader.post("/api/shares", json={"state": STATE, "asks": [asked]}), 422, kind, field)
 
 
 async def test_changes_were_called_heads_in_format_3(client: httpx.AsyncClient) -> None:

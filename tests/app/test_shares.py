@@ -201,9 +201,9 @@ async def test_creation_ends_after_the_maximum_wait(serving: Serving) -> None:
         assert response.json()["type"] == "urn:headlight:busy"
 
 
-async def test_older_descriptions_of_models_are_upgraded(client: httpx.AsyncClient) -> None:
+def test_older_descriptions_of_models_are_upgraded(reader: httpx.Client) -> None:
     """A share stores the description that its model had when it was created."""
-    model = (await client.get("/api/models")).json()[0]
+    model = reader.get("/api/models").json()[0]
     later = {"attentions", "texts", "capabilities"}
     before = {name: value for name, value in model.items() if name not in later}
     assert upgraded(before) == upgraded(model) == model
@@ -248,11 +248,11 @@ async def test_the_page_has_a_title_and_escapes_it(client: httpx.AsyncClient) ->
     assert 'property="og:url" content="http://headlight/s/' in page.text
 
 
-async def test_an_unknown_share_is_a_page_in_a_browser(client: httpx.AsyncClient) -> None:
-    page = await client.get("/s/nothing", headers=HTML)
+def test_an_unknown_share_is_a_page_in_a_browser(reader: httpx.Client) -> None:
+    page = reader.get("/s/nothing", headers=HTML)
     assert page.status_code == 404
     assert page.headers["content-type"].startswith("text/html")
-    assert (await client.get("/s/nothing")).json()["type"] == "urn:headlight:unknown-share"
+    assert reader.get("/s/nothing").json()["type"] == "urn:headlight:unknown-share"
 
 
 async def test_the_public_address_is_in_the_link(serving: Serving) -> None:

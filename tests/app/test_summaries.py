@@ -18,18 +18,16 @@ ASKED = {
 }
 
 
-async def ask(client: httpx.AsyncClient, **more: object) -> dict[str, dict[str, list[Any]]]:
-    response = await client.post("/api/trace", json={**ASKED, **more})
+def ask(reader: httpx.Client, **more: object) -> dict[str, dict[str, list[Any]]]:
+    response = reader.post("/api/trace", json={**ASKED, **more})
     assert response.status_code == 200, response.text
     summaries: dict[str, dict[str, list[Any]]] = response.json()["summaries"]
     return summaries
 
 
-async def test_summaries_are_of_the_requested_attentions(
-    client: httpx.AsyncClient, catalog: Catalog
-) -> None:
+def test_summaries_are_of_the_requested_attentions(reader: httpx.Client, catalog: Catalog) -> None:
     info = catalog["en-zh"].info
-    said = await ask(client, select=[])
+    said = ask(reader, select=[])
     layers = range(info.layers["encoder"])
     assert list(said) == [*(f"encoder.{layer}.self" for layer in layers), "decoder.1.cross"]
     for place, summary in said.items():
@@ -38,14 +36,14 @@ async def test_summaries_are_of_the_requested_attentions(
         assert {len(measure) for measure in summary.values()} == {info.heads["encoder"]}
 
 
-async def test_no_summaries_by_default(client: httpx.AsyncClient) -> None:
-    response = await client.post("/api/trace", json={"source": "hello", "select": []})
+def test_no_summaries_by_default(reader: httpx.Client) -> None:
+    response = reader.post("/api/trace", json={"source": "hello", "select": []})
     assert "summaries" not in response.json()
 
 
-async def test_numbers_follow_from_the_weights(client: httpx.AsyncClient) -> None:
+def test_numbers_follow_from_the_weights(reader: httpx.Client) -> None:
     name = "encoder.0.self.weights"
-    response = await client.post("/api/trace", json={**ASKED, "select": [name]}, headers=OCTETS)
+    response = reader.post("/api/trace", json={**ASKED, "select": [name]}, headers=OCTETS)
     reply = Reply.parse(response.content)
     said, weights = reply.document["summaries"]["encoder.0.self"], reply.arrays[name]
     count = weights.shape[-1]
@@ -57,11 +55,11 @@ async def test_numbers_follow_from_the_weights(client: httpx.AsyncClient) -> Non
     np.testing.assert_allclose(said["special"], weights[..., [0, -1]].sum(-1).mean(-1), atol=1e-6)
 
 
-async def test_both_forms_and_all_dtypes_say_the_same(client: httpx.AsyncClient) -> None:
-    exact = await ask(client, select=[])
+def test_both_forms_and_all_dtypes_say_the_same(reader: httpx.Client) -> None:
+    exact = ask(reader, select=[])
     rough = {**ASKED, "dtype": "uint8"}
-    assert (await client.post("/api/trace", json=rough)).json()["summaries"] == exact
-    response = await client.post("/api/trace", json=rough, headers=OCTETS)
+    assert reader.post("/api/trace", json=rough).json()["summaries"] == exact
+    response = reader.post("/api/trace", json=rough, headers=OCTETS)
     assert Reply.parse(response.content).document["summaries"] == exact
 
 
@@ -86,29 +84,29 @@ async def test_they_are_part_of_the_id(client: httpx.AsyncClient) -> None:
         ("*", "wrong-type", "summarise"),
     ],
 )
-async def test_bad_patterns_are_named(
-    client: httpx.AsyncClient, summarise: object, kind: str, field: str
+def test_bad_patterns_are_named(
+    reader: httpx.Client, summarise: object, kind: str, field: str
 ) -> None:
-    response = await client.post("/api/trace", json={"source": "hello", "summarise": summarise})
+    response = reader.post("/api/trace", json={"source": "hello", "summarise": summarise})
     assert response.status_code == 422
     assert response.json()["type"] == f"urn:headlight:{kind}"
     assert response.json()["field"] == field
 
 
-async def test_an_ablated_head_has_no_pattern(client: httpx.AsyncClient) -> None:
+def test_an_ablated_head_has_no_pattern(reader: httpx.Client) -> None:
     change = {"at": "encoder.0.self", "head": 1, "do": "zero"}
-    said = (await ask(client, select=[], interventions=[change]))["encoder.0.self"]
+    said = ask(reader, select=[], interventions=[change])["encoder.0.self"]
     assert said["pattern"][1] == "none"
     assert said["entropy"][1] is None
     assert said["entropy"][0] is not None
 
 
-async def test_a_share_stores_all_summaries(client: httpx.AsyncClient) -> None:
+def test_a_share_stores_all_summaries(reader: httpx.Client) -> None:
     state = {"source": SENTENCE, "target": "猫坐着。"}
-    made = (await client.post("/api/shares", json={"state": state})).json()
-    kept = (await client.get(f"/api/shares/{made['id']}")).json()["trace"]
+    made = reader.post("/api/shares", json={"state": state}).json()
+    kept = reader.get(f"/api/shares/{made['id']}").json()["trace"]
     asked = {**state, "select": [], "summarise": ["*"]}
-    live = (await client.post("/api/trace", json=asked)).json()
+    live = reader.post("/api/trace", json=asked).json()
     assert kept["summaries"] == live["summaries"]
     attentions = {name.removesuffix(".weights") for name in kept["tensors"] if "weights" in name}
     assert set(kept["summaries"]) == attentions

@@ -223,10 +223,8 @@ async def test_concurrent_sweeps_equal_single_ones(client: httpx.AsyncClient) ->
     ],
     ids=str,
 )
-async def test_bad_input_is_named(
-    client: httpx.AsyncClient, body: Any, kind: str, field: str
-) -> None:
-    reply = await client.post("/api/sweep", json={"source": SOURCE} | body)
+def test_bad_input_is_named(reader: httpx.Client, body: Any, kind: str, field: str) -> None:
+    reply = reader.post("/api/sweep", json={"source": SOURCE} | body)
     assert reply.status_code == 422
     assert (reply.json()["type"], reply.json()["field"]) == (f"urn:headlight:{kind}", field)
 

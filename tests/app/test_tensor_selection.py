@@ -87,8 +87,8 @@ def test_invalid_entries_are_refused() -> None:
         Selection.parse(["*.q", "*.q@x"])
 
 
-async def test_error_names_the_axis_and_the_limit(client: httpx.AsyncClient) -> None:
+def test_error_names_the_axis_and_the_limit(reader: httpx.Client) -> None:
     body = {"source": "Hi.", "select": [f"{WEIGHTS}@8"]}
-    problem = (await client.post("/api/trace", json=body)).json()
+    problem = reader.post("/api/trace", json=body).json()
     assert problem["detail"] == "select[0] starts at head 8, but there are only 8"
     assert (problem["limit"], problem["value"]) == (7, 8)

@@ -20,10 +20,8 @@ async def ask(client: httpx.AsyncClient, **request: object) -> dict[str, Any]:
     return document
 
 
-async def test_the_document_has_the_documented_form(
-    client: httpx.AsyncClient, catalog: Catalog
-) -> None:
-    response = await client.post("/api/trace", json={"source": SENTENCE})
+def test_the_document_has_the_documented_form(reader: httpx.Client, catalog: Catalog) -> None:
+    response = reader.post("/api/trace", json={"source": SENTENCE})
     document = response.json()
     info = catalog["en-zh"].info
     assert response.headers["content-type"] == "application/json"
@@ -53,17 +51,17 @@ async def test_the_document_has_the_documented_form(
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
 
 
-async def test_spans_tile_the_sentence(client: httpx.AsyncClient) -> None:
-    document = (await client.post("/api/trace", json={"source": "ＡＢ c，猫😀"})).json()
+def test_spans_tile_the_sentence(reader: httpx.Client) -> None:
+    document = reader.post("/api/trace", json={"source": "ＡＢ c，猫😀"}).json()
     pieces = [token for token in document["tokens"]["source"] if not token["special"]]
     assert pieces[0]["start"] == 0
     assert pieces[-1]["end"] == 7
 
 
-async def test_both_formats_have_the_same_content(client: httpx.AsyncClient) -> None:
+def test_both_formats_have_the_same_content(reader: httpx.Client) -> None:
     request = {"source": SENTENCE, "target": "猫坐着。", "select": ["*.mask", "*.q", "decoder.c*"]}
-    document = (await client.post("/api/trace", json=request)).json()
-    response = await client.post("/api/trace", json=request, headers=OCTETS)
+    document = reader.post("/api/trace", json=request).json()
+    response = reader.post("/api/trace", json=request, headers=OCTETS)
     assert response.headers["content-type"] == "application/octet-stream"
     reply = Reply.parse(response.content)
     for name, tensor in document["tensors"].items():
@@ -84,16 +82,16 @@ async def test_both_formats_have_the_same_content(client: httpx.AsyncClient) -> 
         ("application/octet-stream;q=0.1, application/json;q=0.9", "application/json"),
     ],
 )
-async def test_accept_chooses(client: httpx.AsyncClient, accept: str, form: str) -> None:
+def test_accept_chooses(reader: httpx.Client, accept: str, form: str) -> None:
     request = {"source": "hello", "select": []}
-    response = await client.post("/api/trace", json=request, headers={"Accept": accept})
+    response = reader.post("/api/trace", json=request, headers={"Accept": accept})
     assert response.headers["content-type"] == form
     assert "accept" in response.headers["vary"].lower()
 
 
-async def test_unavailable_formats_are_406(client: httpx.AsyncClient) -> None:
+def test_unavailable_formats_are_406(reader: httpx.Client) -> None:
     request = {"source": "hello", "select": []}
-    response = await client.post("/api/trace", json=request, headers={"Accept": "image/png"})
+    response = reader.post("/api/trace", json=request, headers={"Accept": "image/png"})
     assert response.status_code == 406
     assert response.json()["type"] == "urn:headlight:not-acceptable"
 
@@ -112,11 +110,11 @@ async def test_selection(client: httpx.AsyncClient, catalog: Catalog) -> None:
     assert shape[-1] == catalog["en-zh"].info.vocabulary
 
 
-async def test_dtypes(client: httpx.AsyncClient) -> None:
+def test_dtypes(reader: httpx.Client) -> None:
     request = {"source": SENTENCE, "target": "猫", "select": ["encoder.0.self.weights"]}
     arrays = {}
     for dtype in ("float32", "float16", "uint8"):
-        response = await client.post("/api/trace", json={**request, "dtype": dtype}, headers=OCTETS)
+        response = reader.post("/api/trace", json={**request, "dtype": dtype}, headers=OCTETS)
         arrays[dtype] = Reply.parse(response.content).arrays["encoder.0.self.weights"]
         assert arrays[dtype].dtype == dtype
     exact = arrays["float32"]
@@ -124,9 +122,9 @@ async def test_dtypes(client: httpx.AsyncClient) -> None:
     np.testing.assert_array_equal(arrays["uint8"], np.rint(exact * 255))
 
 
-async def test_masks_are_sent_and_infinities_are_not(client: httpx.AsyncClient) -> None:
+def test_masks_are_sent_and_infinities_are_not(reader: httpx.Client) -> None:
     request = {"source": SENTENCE, "target": "猫", "select": ["decoder.*"], "pad_to": 16}
-    text = (await client.post("/api/trace", json=request)).text
+    text = reader.post("/api/trace", json=request).text
     assert "Infinity" not in text
     assert "NaN" not in text
 

@@ -86,13 +86,13 @@ async def test_the_last_step_is_the_model_that_is_served(client: httpx.AsyncClie
             np.testing.assert_allclose(np.array(found["data"]) / 255, exact, atol=0.5 / 255 + 1e-5)
 
 
-async def test_an_unchanged_history_is_304(client: httpx.AsyncClient) -> None:
+def test_an_unchanged_history_is_304(reader: httpx.Client) -> None:
     for path in (PATH, f"{PATH}/0"):
-        first = await client.get(path)
+        first = reader.get(path)
         assert first.headers["cache-control"] == "no-cache"
-        again = await client.get(path, headers={"If-None-Match": first.headers["etag"]})
+        again = reader.get(path, headers={"If-None-Match": first.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
-    binary = await client.get(f"{PATH}/0", headers=BINARY)
+    binary = reader.get(f"{PATH}/0", headers=BINARY)
     assert binary.headers["etag"] != first.headers["etag"]
     assert "Accept" in binary.headers["vary"]
 

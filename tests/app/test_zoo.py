@@ -87,19 +87,19 @@ async def test_results_are_told_of_the_models_that_are_served(serving: Serving) 
     assert [one["shipped"] for one in sort["seeds"]].count(True) == 1
 
 
-async def test_without_the_zoo_only_tasks_are_listed(client: httpx.AsyncClient) -> None:
-    told = (await client.get("/api/zoo")).json()
+def test_without_the_zoo_only_tasks_are_listed(reader: httpx.Client) -> None:
+    told = reader.get("/api/zoo").json()
     assert told["models"] == []
     assert told["tasks"]
 
 
 @pytest.mark.parametrize("task", TASKS)
-async def test_an_example_is_answered_as_it_was_drawn(client: httpx.AsyncClient, task: str) -> None:
-    drawn = (await client.get(f"/api/zoo/{task}/example", params={"seed": 3})).json()
+def test_an_example_is_answered_as_it_was_drawn(reader: httpx.Client, task: str) -> None:
+    drawn = reader.get(f"/api/zoo/{task}/example", params={"seed": 3}).json()
     assert drawn["held_out"]
-    assert drawn == (await client.get(f"/api/zoo/{task}/example", params={"seed": 3})).json()
+    assert drawn == reader.get(f"/api/zoo/{task}/example", params={"seed": 3}).json()
     query = {"source": drawn["source"]}
-    assert drawn == (await client.get(f"/api/zoo/{task}/answer", params=query)).json()
+    assert drawn == reader.get(f"/api/zoo/{task}/answer", params=query).json()
 
 
 async def test_places_are_those_of_the_trace(serving: Serving) -> None:
@@ -129,7 +129,7 @@ async def test_places_are_those_of_the_trace(serving: Serving) -> None:
         ("/api/zoo/copy/answer?source=" + "a" * 501, 422, "too-long", "source"),
     ],
 )
-async def test_texts_that_do_not_fit_a_task_are_refused(
-    client: httpx.AsyncClient, path: str, status: int, kind: str, field: str
+def test_texts_that_do_not_fit_a_task_are_refused(
+    reader: httpx.Client, path: str, status: int, kind: str, field: str
 ) -> None:
-    hold(await client.get(path), status, kind, field)
+    hold(reader.get(path), status, kind, field)

@@ -210,7 +210,7 @@ def test_a_word_is_found_in_all_its_spellings(tmp_path: Path) -> None:
     place, random = "encoder.0.self", Random(8)
     gathered = Gathered({place: ("text", "text")})
     texts = []
-    for number in range(60):
+    for number in range(20):
         parts = random.choices(["a", " a", "an", "n", "na", " na"], k=random.randint(2, 40))
         texts.append([Token(one, 1, 0, 0, False) for one in parts])
         weights, mask = attention(random, len(parts), len(parts), causal=False)
