@@ -19,12 +19,14 @@ from app.rooms.tally import MAX_BYTES, check, tally
 from app.schemas.assignments import (
     AnswersSummary,
     AssignmentCreated,
+    AssignmentDocument,
     AssignmentReply,
     AssignmentRequest,
     SubmissionRequest,
 )
 from app.schemas.rooms import Truth
 from app.store.assignments import Assignment, FullError, Refusal, Submission
+from app.store.storage_errors import undamaged
 from model.errors import Excess, InputError
 
 SEND = 500.0  # what a submission costs, in the engine's units of work
@@ -51,10 +53,12 @@ async def create(
 
 
 async def find(services: Services, assignment_id: str) -> Assignment:
-    """Return an assignment. Raises a 404 ProblemError if there is none."""
+    """Return an assignment. Raises a 404 ProblemError if there is none, and DamagedError."""
     found = await services.assignments.find(assignment_id)
     if found is None:
         _refuse("unknown")
+    with undamaged("assignment"):
+        AssignmentDocument.model_validate(found.document)
     return found
 
 
@@ -180,7 +184,8 @@ def _compared(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -
 
 
 def _truth(question: dict[str, Any]) -> Truth | None:
-    return Truth.model_validate(question["truth"]) if "truth" in question else None
+    with undamaged("assignment"):
+        return Truth.model_validate(question["truth"]) if "truth" in question else None
 
 
 def _cells(questions: Sequence[object], sent: Sequence[object]) -> int:

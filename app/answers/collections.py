@@ -16,12 +16,14 @@ from app.dependencies import Services
 from app.http.problems import ProblemError
 from app.schemas.collections import (
     CollectionCreated,
+    CollectionDocument,
     CollectionReply,
     CollectionRequest,
     LinkReply,
 )
 from app.schemas.links import Target, parse_link
 from app.store.collections import Collection, Refusal
+from app.store.storage_errors import DamagedError, undamaged
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,12 @@ async def create(
 
 
 async def find(services: Services, collection_id: str) -> Collection:
-    """Return a collection. Raises a 404 ProblemError if there is none."""
+    """Return a collection. Raises a 404 ProblemError if there is none, and DamagedError."""
     found = await services.collections.find(collection_id)
     if found is None:
         _refuse("unknown")
+    with undamaged("collection"):
+        CollectionDocument.model_validate(found.document)
     return found
 
 
@@ -123,7 +127,8 @@ async def shown(
     items = []
     for n, item in enumerate(found.document["items"], 1):
         target = parse_link(item["link"], home)
-        assert target is not None, item["link"]
+        if target is None:
+            raise DamagedError("collection")
         of = await links.describe(services, target, lang)
         items.append(Shown(n, item["title"] or of.title, item["note"], of, target))
     return items

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import orjson
-import zstandard
 from safetensors import SafetensorError
 
 from app.dependencies import Services
@@ -15,6 +14,7 @@ from app.off_loop import off_loop
 from app.preview.card import in_short, preview, sentence
 from app.schemas.shares import About
 from app.store import share_formats as formats
+from app.store.frozen import thawed
 from app.store.share import Share
 from app.store.storage_errors import DamagedError
 from model.errors import Excess, InputError
@@ -59,7 +59,7 @@ def card(share: Share) -> dict[str, Any]:
     Blocks; raises DamagedError.
     """
     with _readable():
-        document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
+        document = Reply.metadata(thawed(share.trace))["trace"]
     about = share.about or {}
     asks = "predict" in about  # then its translation is not given away
     written = "" if asks else str(document.get("output", {}).get("text", ""))
@@ -91,7 +91,7 @@ def _draw(share: Share) -> bytes:
 def thaw(frozen: bytes) -> Reply:
     """Return the frozen trace of a share. Raises DamagedError if it cannot be read."""
     with _readable():
-        return Reply.parse(zstandard.decompress(frozen))
+        return Reply.parse(thawed(frozen))
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def _readable() -> Iterator[None]:
     """Raise DamagedError for a file that cannot be read: old shares have no digest to check."""
     try:
         yield
-    except (zstandard.ZstdError, SafetensorError, ValueError, KeyError) as error:
+    except (SafetensorError, ValueError, KeyError) as error:
         raise DamagedError from error
 
 

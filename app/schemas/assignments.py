@@ -68,17 +68,22 @@ class OpenQuestion(BaseModel):
     ask: Asked
 
 
-class AssignmentReply(BaseModel):
-    """An assignment as students get it."""
+class AssignmentDocument(BaseModel):
+    """What students get of what is stored."""
 
-    id: str
-    url: str
-    created: str = Field(description="ISO 8601, UTC.")
     title: str
     note: str
     questions: list[OpenQuestion]
     reveal: Literal["each", "end"]
     nicknames: bool
+
+
+class AssignmentReply(AssignmentDocument):
+    """An assignment as students get it."""
+
+    id: str
+    url: str
+    created: str = Field(description="ISO 8601, UTC.")
 
 
 class SubmissionRequest(Strict):

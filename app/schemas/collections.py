@@ -77,7 +77,15 @@ class KeptItem(BaseModel):
     note: str
 
 
-class CollectionReply(BaseModel):
+class CollectionDocument(BaseModel):
+    """What is stored of a collection."""
+
+    title: str
+    note: str
+    items: list[KeptItem]
+
+
+class CollectionReply(CollectionDocument):
     """A collection; its ETag names its version."""
 
     id: str
@@ -85,9 +93,6 @@ class CollectionReply(BaseModel):
     version: int = Field(description="1, then one more with each change.")
     created: str = Field(description="ISO 8601, UTC.")
     changed: str = Field(description="ISO 8601, UTC.")
-    title: str
-    note: str
-    items: list[KeptItem]
 
 
 class CollectionCreated(BaseModel):

@@ -69,7 +69,7 @@ class Assignments:
         async with self.database.writing() as connection:
             await check_room(connection, self.store.limits, owner, size, size)
             new = vars(made) | {"size": size, "owner_key": key_digest(key), "address": owner}
-            new |= {"seal": _seal(made)}
+            new |= {"seal": seal_of_assignment(made)}
             await connection.execute(insert(assignments).values(new))
         return made, key
 
@@ -80,8 +80,7 @@ class Assignments:
         if row is None:
             await self.database.check_absent("assignments", assignment_id, "assignment")
             return None
-        check_seal("assignment", row.seal, lambda: _seal(row))
-        return Assignment(row.id, in_utc(row.created), in_utc(row.changed), row.document)
+        return read_assignment(row)
 
     async def check_key(self, assignment_id: str, key: str) -> Refusal | None:
         """Return why a key is not that of an assignment's owner; None if it is."""
@@ -116,7 +115,7 @@ class Assignments:
                 await check_room(connection, self.store.limits, row.address, grows, grows)
             now = datetime.now(UTC)
             new = {"sent": now, "document": document, "size": size}
-            new |= {"seal": sealed(row.id, token, now, document)}
+            new |= {"seal": seal_of_submission(row.id, token, now, document)}
             first = {"assignment": row.id, "member": token, "address": sender}
             await connection.execute(
                 insert(submissions).values(new | first)
@@ -134,7 +133,7 @@ class Assignments:
         wanted = select(submissions).where(submissions.c.assignment == assignment_id.lower())
         async with self.database.reading("assignment") as connection:
             rows = await connection.execute(wanted.order_by(submissions.c.sent))
-            return [_read(row) for row in rows]
+            return [read_submission(row) for row in rows]
 
     async def own(self, assignment_id: str, member: str) -> Submission | None:
         """Return what a member sent; None if it sent nothing."""
@@ -143,7 +142,7 @@ class Assignments:
         mine &= submissions.c.member == self._token(identity, member)
         async with self.database.reading("assignment") as connection:
             row = (await connection.execute(select(submissions).where(mine))).one_or_none()
-        return None if row is None else _read(row)
+        return None if row is None else read_submission(row)
 
     async def delete(self, assignment_id: str, key: str) -> Refusal | None:
         """Delete an assignment with all answers; return why not, or None if it was deleted."""
@@ -179,6 +178,19 @@ async def delete_assignments(connection: AsyncConnection, which: ColumnElement[b
     await connection.execute(delete(assignments).where(which))
 
 
+def read_assignment(row: Row[Any]) -> Assignment:
+    """Return the assignment in a row. Raises DamagedError."""
+    check_seal("assignment", row.seal, lambda: seal_of_assignment(row))
+    return Assignment(row.id, in_utc(row.created), in_utc(row.changed), row.document)
+
+
+def seal_of_submission(
+    assignment_id: str, token: bytes, sent: datetime, document: dict[str, Any]
+) -> bytes:
+    """Return the seal of what a member sent; `token` identifies it within the assignment."""
+    return sealed(assignment_id, token, sent, document)
+
+
 async def _count(connection: AsyncConnection, assignment_id: str, sender: bytes) -> tuple[int, int]:
     """Return how many members first answered from an address, and from all others."""
     where = submissions.c.assignment == assignment_id
@@ -188,7 +200,7 @@ async def _count(connection: AsyncConnection, assignment_id: str, sender: bytes)
     return held, total - held
 
 
-def _seal(assignment: Any) -> bytes:
+def seal_of_assignment(assignment: Any) -> bytes:
     """Return the seal of an assignment or its row."""
     return sealed(assignment.id, assignment.created, assignment.document)
 
@@ -199,11 +211,11 @@ def _refused(row: Row[Any] | None, key: str) -> Refusal | None:
     return None if opens(key, row.owner_key) else "wrong key"
 
 
-def _read(row: Row[Any]) -> Submission:
+def read_submission(row: Row[Any]) -> Submission:
     """Return the submission in a row. Raises DamagedError."""
     check_seal(
         "assignment",
         row.seal,
-        lambda: sealed(row.assignment, row.member, row.sent, row.document),
+        lambda: seal_of_submission(row.assignment, row.member, row.sent, row.document),
     )
     return Submission(row.member.hex()[:MEMBER_LENGTH], in_utc(row.sent), row.document)

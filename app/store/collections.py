@@ -62,13 +62,17 @@ class Collections:
             if row is None:
                 await check_room(connection, self.store.limits, owner, size, size)
                 key = new_edit_key() if request is None else self._key(made.id, request)
-                new = vars(made) | {"size": size, "edit_key": key_digest(key), "seal": _seal(made)}
+                new = vars(made) | {
+                    "size": size,
+                    "edit_key": key_digest(key),
+                    "seal": seal_of_collection(made),
+                }
                 await connection.execute(
                     insert(collections).values(new | {"address": owner, "request": asked})
                 )
                 return made, key, True
         assert request is not None
-        return _read(row), self._key(row.id, request), False
+        return read_collection(row), self._key(row.id, request), False
 
     async def find(self, collection_id: str) -> Collection | None:
         """Return the collection with this id, in either case; None if there is none."""
@@ -77,7 +81,7 @@ class Collections:
         if row is None:
             await self.database.check_absent("collections", collection_id, "collection")
             return None
-        return _read(row)
+        return read_collection(row)
 
     async def check_key(self, collection_id: str, edit_key: str) -> Refusal | None:
         """Return why an edit key does not open a collection; None if it does."""
@@ -104,7 +108,7 @@ class Collections:
                 await check_room(connection, self.store.limits, row.address, grows, grows)
             created, now = in_utc(row.created), datetime.now(UTC)
             changed = Collection(row.id, created, now, row.version + 1, document)
-            new = vars(changed) | {"size": size, "seal": _seal(changed)}
+            new = vars(changed) | {"size": size, "seal": seal_of_collection(changed)}
             mine = collections.c.id == row.id
             await connection.execute(update(collections).where(mine).values(new))
         return changed
@@ -148,12 +152,12 @@ def _refused(row: Row[Any] | None, edit_key: str) -> Refusal | None:
     return None if opens(edit_key, row.edit_key) else "wrong key"
 
 
-def _seal(collection: Any) -> bytes:
+def seal_of_collection(collection: Any) -> bytes:
     """Return the seal of a collection or its row."""
     return sealed(*(getattr(collection, field.name) for field in fields(Collection)))
 
 
-def _read(row: Row[Any]) -> Collection:
+def read_collection(row: Row[Any]) -> Collection:
     """Return the collection in a row. Raises DamagedError."""
-    check_seal("collection", row.seal, lambda: _seal(row))
+    check_seal("collection", row.seal, lambda: seal_of_collection(row))
     return Collection(row.id, in_utc(row.created), in_utc(row.changed), row.version, row.document)

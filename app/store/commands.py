@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from app.settings import Settings
 from app.store.expiry import prune
 from app.store.quota import Limits
-from app.store.share_archive import ArchiveError, Counted, read_archive, write_archive
+from app.store.share_archive import Counted, read_archive, write_archive
 from app.store.storage_errors import StorageError, translated
 from app.store.store import Store, open_store
 from model.errors import FileError
@@ -22,7 +22,7 @@ async def run(asked: Namespace, settings: Settings) -> int:
                     open_store(settings.database, Limits.of(settings))
                 )
             return await _ACTIONS[asked.action](asked, store)
-    except (ArchiveError, FileError, StorageError, OSError) as error:
+    except (FileError, StorageError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
 
@@ -31,7 +31,7 @@ async def _export(asked: Namespace, store: Store) -> int:
     counted = await write_archive(store, asked.file)
     print(f"Exported {counted.taken} shares{_beside(counted)}")
     if counted.left:
-        print(f"{counted.left} shares are damaged and were skipped", file=sys.stderr)
+        print(f"{counted.left} are damaged and were skipped", file=sys.stderr)
     return 1 if counted.left else 0
 
 

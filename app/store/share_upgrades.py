@@ -8,6 +8,7 @@ import zstandard
 from pydantic_core import to_jsonable_python
 
 from app.safetensors_file import metadata, with_metadata
+from app.store.frozen import thawed
 from model.adapters.encoder_decoder_info import attentions
 from model.adapters.model_info import CAPABILITIES
 
@@ -34,7 +35,7 @@ def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def changes_of_heads(answer: bytes) -> bytes:
     """Convert the reply to a sweep, in which changes of any kind were called heads."""
-    file = zstandard.decompress(answer)
+    file = thawed(answer)
     document = orjson.loads(metadata(file)["trace"])
     if "lines" not in document:
         return answer

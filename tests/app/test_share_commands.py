@@ -8,15 +8,19 @@ import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import httpx
 import pytest
 
 from app.settings import Settings
+from app.store import share_archive
+from app.store.assignments import Assignments
+from app.store.collections import Collections
 from app.store.quota import Limits
-from app.store.share_archive import ArchiveError, Counted, read_archive, write_archive
+from app.store.share_archive import Counted, read_archive, write_archive
 from app.store.store import open_store
+from model.errors import FileError
 from tests import forks
 from tests.app.conftest import Serving
 from tests.app.storage import ASKS, STATE, add, counts, share
@@ -82,34 +86,92 @@ async def test_an_archive_holds_each_content_once_and_for_its_owner(tmp_path: Pa
     assert [one.name for one in tmp_path.iterdir() if "part" in one.name] == []
 
 
-@pytest.mark.parametrize("part", ["contents/", "shares/"])
-async def test_a_damaged_archive_is_refused(tmp_path: Path, part: str) -> None:
+def edited(part: str, change: Callable[[bytes], bytes]) -> Callable[[ZipFile, ZipFile], None]:
+    """Copy an archive, with a change to the entries whose name has a part."""
+
+    def copy(archive: ZipFile, other: ZipFile) -> None:
+        for name in archive.namelist():
+            content = archive.read(name)
+            other.writestr(name, change(content) if part in name else content)
+
+    return copy
+
+
+def alone(name: str, content: bytes = b"{}") -> Callable[[ZipFile, ZipFile], None]:
+    return lambda _, other: other.writestr(name, content)
+
+
+ID = "23456789abcde"
+HOSTILE: dict[str, tuple[Callable[[ZipFile, ZipFile], None], str]] = {
+    "content cut": (edited("contents/", lambda one: one[:-1]), "it is damaged"),
+    "share cut": (edited("shares/", lambda one: one[:-1]), "it is damaged"),
+    "content missing": (
+        edited("shares/", lambda one: re.sub(rb'"trace": "..', b'"trace": "00', one)),
+        "it is missing",
+    ),
+    "another id": (
+        edited("collections/", lambda one: re.sub(rb'"id": "..', b'"id": "22', one)),
+        "it is another one",
+    ),
+    "not finite": (edited("collections/", lambda one: one.replace(b'"whole"', b"NaN")), "stored"),
+    "no digest": (
+        edited("assignments/", lambda one: one.replace(b'er": "', b'er": "x')),
+        "damaged",
+    ),
+    "not hex": (alone("contents/" + "x" * 64), "it is no entry of an export"),
+    "upwards": (alone(f"shares/../{ID}.json"), "it is no entry of an export"),
+    "absolute": (alone("/etc/passwd"), "it is no entry of an export"),
+    "nested": (alone(f"shares/a/{ID}.json"), "it is no entry of an export"),
+    "bomb": (alone(f"shares/{ID}.json", b" " * 9_000), "9,000 bytes; at most 8,000 are read"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+async def test_a_hostile_archive_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, bad = tmp_path / "good.zip", tmp_path / "bad.zip"
     async with open_store(url_in(tmp_path / "from")) as store:
         await add(store)
-        await write_archive(store, tmp_path / "good.zip")
-    bad = tmp_path / "bad.zip"
-    with ZipFile(tmp_path / "good.zip") as good, ZipFile(bad, "w") as archive:
-        for name in good.namelist():
-            content = good.read(name)
-            archive.writestr(name, content[:-1] if name.startswith(part) else content)
+        await Collections(store).add({"title": "whole"}, "")
+        task, _ = await Assignments(store).add({"title": "whole"}, "")
+        await Assignments(store).submit(task.id, "ann", {"answers": []})
+        await write_archive(store, whole)
+    monkeypatch.setattr(share_archive, "JSON_BYTES", 8_000)
+    for case, (change, message) in HOSTILE.items():
+        async with open_store(url_in(tmp_path / case)) as store:
+            with ZipFile(whole) as good, ZipFile(bad, "w", ZIP_DEFLATED) as archive:
+                change(good, archive)
+            with pytest.raises(FileError, match=rf"bad\.zip: .*{message}"):
+                await read_archive(store, bad)
     async with open_store(url_in(tmp_path / "to")) as store:
-        for file in (bad, *broken(tmp_path / "good.zip", tmp_path)):
-            with pytest.raises(ArchiveError):
+        for file in broken(whole, tmp_path):
+            with pytest.raises(FileError, match=rf"{file.name}: "):
                 await read_archive(store, file)
         assert await counts(store) == [0, 0, 0]
+        assert await read_archive(store, whole) == Counted(1, 0, 1, 1)
+        monkeypatch.setattr(share_archive, "MOST_BYTES", 10)
+        with pytest.raises(FileError, match="bytes; at most 10 are read"):
+            await read_archive(store, whole)
 
 
-def broken(good: Path, folder: Path) -> list[Path]:
-    """Return damaged archives: truncated, with a flipped bit, of another type, renamed."""
-    content = good.read_bytes()
-    made = [folder / f"{n}.zip" for n in range(4)]
-    made[0].write_bytes(content[: len(content) // 2])
-    made[1].write_bytes(content[:60] + bytes([content[60] ^ 1]) + content[61:])
-    made[2].write_bytes(b"no archive")
-    with ZipFile(good) as archive, ZipFile(made[3], "w") as other:
-        for name in archive.namelist():
-            other.writestr(re.sub(r"shares/\w+", "shares/23456789abcde", name), archive.read(name))
-    return made
+def broken(whole: Path, folder: Path) -> list[Path]:
+    """Return files that are no archives, that lie about a size, or have an entry twice."""
+    content = whole.read_bytes()
+    with ZipFile(whole) as archive:
+        first = content.index(b"PK\1\2")  # in the directory
+        made = {
+            "cut.zip": content[: len(content) // 2],
+            "flipped.zip": content[:80] + bytes([content[80] ^ 1]) + content[81:],
+            "other.zip": b"no archive",
+            "lies.zip": content[: first + 24] + b"\1\0\0\0" + content[first + 28 :],
+        }
+        for name, bad in made.items():
+            (folder / name).write_bytes(bad)
+        with ZipFile(folder / "twice.zip", "w") as other:
+            for name in [*archive.namelist(), archive.namelist()[-1]]:
+                other.writestr(name, archive.read(name))
+    return [folder / name for name in (*made, "twice.zip")]
 
 
 async def test_damaged_shares_are_skipped_and_reported(tmp_path: Path) -> None:
@@ -120,7 +182,7 @@ async def test_damaged_shares_are_skipped_and_reported(tmp_path: Path) -> None:
     connection.close()
     status, said, warned = command(tmp_path, "export", tmp_path / "shares.zip")
     assert (status, said) == (1, "Exported 1 shares")
-    assert "1 shares are damaged" in warned
+    assert "1 are damaged" in warned
     with zipfile.ZipFile(tmp_path / "shares.zip") as archive:
         names = archive.namelist()
     assert f"shares/{whole}.json" in names
@@ -195,8 +257,10 @@ def test_a_failed_export_keeps_the_old_file(tmp_path: Path) -> None:
     assert command(tmp_path, "prune")[0] == 0
     with sqlite3.connect(tmp_path / "headlight.db") as connection:
         connection.execute("DROP TABLE answers")
-        row = "INSERT INTO shares (id, created, state, model, digest) VALUES ('a', '', '', '', '')"
-        connection.execute(row)
+        row = (
+            "INSERT INTO shares (id, created, state, model, digest) VALUES ('a', ?, '{}', '{}', '')"
+        )
+        connection.execute(row, ("2020-01-01 00:00:00.000000",))
     connection.close()
     assert command(tmp_path, "export", file)[0] == 1
     assert file.read_bytes() == b"yesterday's"

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+import zstandard
 from hypothesis import given, settings
 from sqlalchemy.exc import StatementError
 
@@ -17,6 +18,8 @@ from app.schemas.rooms import Results, Truth
 from app.store.assignments import Assignments
 from app.store.collections import Collections
 from app.store.documents import dumped
+from app.store.frozen import MOST_BYTES, thawed
+from app.store.storage_errors import DamagedError
 from app.store.store import Store, open_store
 from app.store.tables import assignments
 from model.errors import InputError
@@ -70,6 +73,18 @@ def test_a_room_that_would_not_load_is_not_stored() -> None:
             with pytest.raises(InputError, match="cannot be stored"):
                 room.then(question=question.model_copy(update=change)).dumped()
     assert Room.load(room.then(question=question).dumped()).question == question
+
+
+def test_frozen_replies_are_refused_by_their_stated_size() -> None:
+    whole = zstandard.compress(b"a" * 100)
+    assert thawed(whole) == b"a" * 100
+    sized = b"(\xb5/\xfd\xe0%b\1\0\0"
+    unsized = zstandard.ZstdCompressor(write_content_size=False).compress(b"a" * 100)
+    lying = whole[:5] + bytes([5]) + whole[6:]
+    huge = sized % (MOST_BYTES + 1).to_bytes(8, "little")
+    for bad in (b"", whole[:-3], unsized, lying, huge, sized % (b"\xff" * 8)):
+        with pytest.raises(DamagedError):
+            thawed(bad)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
