@@ -59,7 +59,8 @@ def live_server(
 ) -> Iterator[AppServer]:
     """One server for all tests that only send requests to it and change nothing."""
     data_dir = tmp_path_factory.mktemp("live-server")
-    with running_app(data_dir, warm=True, cache=server_cache) as server:
+    # Its training runs do not yield to the rest of the machine, which may be busy for minutes.
+    with running_app(data_dir, {"run_nice": "0"}, warm=True, cache=server_cache) as server:
         yield server
 
 

@@ -4,7 +4,6 @@ import csv
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser import api
@@ -203,13 +202,11 @@ def test_the_author_sees_each_row_that_was_drawn_and_nothing_to_answer(
             expect(field).to_be_hidden()
 
 
-@pytest.mark.parametrize(("lang", "width", "theme"), [("en", 1280, "light"), ("zh", 320, "dark")])
-def test_anyone_can_make_and_answer_one(
-    browser: Browser, live_server: AppServer, lang: str, width: int, theme: Any
-) -> None:
+def test_anyone_can_make_and_answer_one(browser: Browser, live_server: AppServer) -> None:
+    lang, width = "zh", 320
     one = made(live_server, LOOKS, OFF, ROW, nicknames=True, note="Guess first.")
     with reader(browser, width) as page:
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        page.emulate_media(color_scheme="dark", reduced_motion="reduce")
         wrong: list[str] = []
 
         def check(what: str) -> None:

@@ -78,18 +78,6 @@ def test_a_figure_keeps_the_state_of_its_link(
         expect(new_page.locator(f"{item} .still table")).to_be_visible()
 
 
-def test_a_run_is_shown_at_the_step_of_its_link(new_page: Page, live_server: AppServer) -> None:
-    tiny = {"task": "copy", "longest": 3, "steps": 20, "d_model": 16, "heads": 2, "batch": 200}
-    run = client.post(f"{live_server.url}/api/runs", json=tiny).raise_for_status().json()
-    at = f"run={run['id']}&step=0&view=attention&block=cross&layer=0&head=1"
-    made = collection(live_server, in_state(RUN, at))
-    new_page.goto(f"{made['url']}?lang=en")
-    new_page.locator("#item-1 .start").click()
-    expect(new_page.locator("#item-1 .run-status strong")).to_have_text("Finished", timeout=80_000)
-    expect(new_page.locator("#item-1 .step-now")).to_contain_text("Step 0")
-    expect(new_page.locator("#item-1 .remark")).to_have_count(0)
-
-
 def test_a_room_presents_the_state_of_a_link(browser: Browser, live_server: AppServer) -> None:
     links = [
         in_state("/learn/far-words#figure-2", "show=layer-costs&f_n=700"),

@@ -14,6 +14,7 @@ from tests.browser import api
 from tests.browser.api import client
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.legible import overflow
+from tests.browser.test_export import save
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.model.tiny_huggingface import make
@@ -72,22 +73,39 @@ def ready(workspace: Workspace) -> None:
     workspace.settled()
 
 
-@pytest.mark.parametrize("a", ["en-zh", "bert"])
-def test_each_has_its_tokens_and_equal_ones_are_subtracted(workspace: Workspace, a: str) -> None:
-    workspace.open(**START, **LLAMA, model=a, block="encoder", layer=1, head=1)
+def test_each_has_its_tokens_and_equal_ones_are_subtracted_and_lit(workspace: Workspace) -> None:
+    workspace.open(**START, **LLAMA, block="encoder", layer=1, head=1)
     ready(workspace)
-    text = "source" if a == "en-zh" else "text"
-    one, first, _ = run(workspace, "encoder.1.self", 1, model=a, **{text: TEXT})
+    one, first, _ = run(workspace, "encoder.1.self", 1, source=TEXT)
     two, second, mask = run(workspace, "decoder.1.self", 0, model="llama", text=TEXT)
     pictures = workspace.charts(".trio")
     np.testing.assert_allclose(pictures[0].values, first, atol=1e-5)
     np.testing.assert_allclose(pictures[1].values, np.where(mask, second, np.nan), atol=1e-5)
-    pairs = shared(spans(one["tokens"][text]), spans(two["tokens"]["text"]))
+    own, others = spans(one["tokens"]["source"]), spans(two["tokens"]["text"])
+    pairs = shared(own, others)
     assert len(pairs) > 1
     expected = np.array(
         [[second[j, m] - first[i, k] if mask[j, m] else np.nan for k, m in pairs] for i, j in pairs]
     )
     np.testing.assert_allclose(pictures[2].values, expected, atol=1e-5)
+    row = next(i for i, token in enumerate(one["tokens"]["source"]) if token["text"] == " mat")
+    start, end = own[row]
+    touched = [j for j, it in enumerate(others) if it[0] < end and it[1] > start]
+    workspace.page.mouse.move(*workspace.cell(row, 1, of=".trio-a"))
+    lit = workspace.find(".trio-b .labels.rows .label.lit")
+    expect(lit).to_have_count(len(touched))
+    words = [two["tokens"]["text"][j]["text"].strip() for j in touched]
+    assert [one.removeprefix("·") for one in lit.all_inner_texts()] == words
+    workspace.page.mouse.click(*workspace.cell(touched[0], touched[0], of=".trio-b"))
+    assert workspace.link["query"] == str(row), "pinned as the token of A"
+    workspace.page.keyboard.press("Escape")
+    assert "query" not in workspace.link
+    workspace.page.set_viewport_size({"width": 320, "height": 800})
+    workspace.settled()
+    boxes = workspace.boxes(".trio-a, .trio-b, .trio-delta")
+    assert len(boxes) == 3
+    assert len({round(box["x"]) for box in boxes}) == 1, "below each other on a phone"
+    assert not overflow(workspace.page, 320)
 
 
 def test_one_request_a_change_and_none_for_another_head(workspace: Workspace) -> None:
@@ -117,39 +135,6 @@ def test_one_request_a_change_and_none_for_another_head(workspace: Workspace) ->
     workspace.page.remove_listener("request", heard)
 
 
-def test_the_same_characters_are_lit(workspace: Workspace) -> None:
-    workspace.open(**START, **LLAMA, block="encoder", layer=1, head=1)
-    ready(workspace)
-    one, *_ = run(workspace, "encoder.1.self", 1, source=TEXT)
-    two, *_ = run(workspace, "decoder.1.self", 0, model="llama", text=TEXT)
-    own, others = spans(one["tokens"]["source"]), spans(two["tokens"]["text"])
-    row = next(i for i, token in enumerate(one["tokens"]["source"]) if token["text"] == " mat")
-    start, end = own[row]
-    touched = [j for j, it in enumerate(others) if it[0] < end and it[1] > start]
-    workspace.page.mouse.move(*workspace.cell(row, 1, of=".trio-a"))
-    lit = workspace.find(".trio-b .labels.rows .label.lit")
-    expect(lit).to_have_count(len(touched))
-    words = [two["tokens"]["text"][j]["text"].strip() for j in touched]
-    assert [one.removeprefix("·") for one in lit.all_inner_texts()] == words
-    workspace.page.mouse.click(*workspace.cell(touched[0], touched[0], of=".trio-b"))
-    assert workspace.link["query"] == str(row), "pinned as the token of A"
-    workspace.page.keyboard.press("Escape")
-    assert "query" not in workspace.link
-
-
-def test_two_texts_of_which_one_is_shared(workspace: Workspace) -> None:
-    place: dict[str, Any] = {"block": "cross", "layer": 1, "head": 0}
-    workspace.open(
-        **START, **place, model="t5", model_b="en-zh", block_b="cross", layer_b=0, head_b=0
-    )
-    ready(workspace)
-    expect(workspace.find("#view .hint")).to_contain_text("rows of A and B are different texts")
-    expect(workspace.find(".trio-delta")).to_be_hidden()
-    columns = workspace.find(".trio-a .labels.cols .label")
-    columns.filter(has_text="cat").hover(force=True)
-    expect(workspace.find(".trio-b .labels.cols .label.lit")).to_have_text("·cat")
-
-
 def test_pickers_choose_the_model_and_its_place(workspace: Workspace) -> None:
     workspace.open(**{**START, "other": "sentence"}, block="encoder", layer=1, head=1)
     workspace.find(".options").get_by_text("the model", exact=True).click()
@@ -163,21 +148,16 @@ def test_pickers_choose_the_model_and_its_place(workspace: Workspace) -> None:
     ready(workspace)
     link = workspace.link
     assert (link["model_b"], link["block_b"], link["layer_b"]) == ("t5", "cross", "0")
+    expect(workspace.find("#view .hint")).to_contain_text("rows of A and B are different texts")
+    expect(workspace.find(".trio-delta")).to_be_hidden()
     workspace.find(".options").get_by_text("the head", exact=True).click()
     expect(workspace.find(".options select")).to_have_count(0)
     expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
 
 
-def test_a_model_that_cannot_read_it_says_why(workspace: Workspace, watch: Watch) -> None:
-    watch.expect("status of 422")
-    place: dict[str, Any] = {"block": "encoder", "layer": 1, "head": 1}
-    workspace.go(**{**START, "source": 4 * TEXT}, **place, model_b="zoo-copy")
-    expect(workspace.find("#view .hint [role=alert]")).to_be_visible()
-    expect(workspace.find(".trio")).to_be_hidden()
-
-
-def test_another_task_has_another_b(workspace: Workspace) -> None:
-    """A zoo model reads the words of its task: it cannot be compared with the B of before."""
+def test_another_task_has_another_b_and_one_that_cannot_read_it_says_why(
+    workspace: Workspace, watch: Watch
+) -> None:
     workspace.open(**START, **LLAMA, block="encoder", layer=1, head=1)
     ready(workspace)
     for model, b in (("zoo-reverse", "zoo-reverse-"), ("t5", "(en-zh|llama|bert)&")):
@@ -185,32 +165,24 @@ def test_another_task_has_another_b(workspace: Workspace) -> None:
         expect(workspace.page).to_have_url(re.compile(f"model={model}&.*model_b={b}"))
         ready(workspace)
         expect(workspace.find("#view .hint [role=alert]")).to_have_count(0)
+    watch.expect("status of 422")
+    place: dict[str, Any] = {"block": "encoder", "layer": 1, "head": 1}
+    workspace.go(**{**START, "source": 4 * TEXT}, **place, model_b="zoo-copy")
+    expect(workspace.find("#view .hint [role=alert]")).to_be_visible()
+    expect(workspace.find(".trio")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [390, 320])
-def test_they_stand_below_each_other_on_a_phone(workspace: Workspace, width: int) -> None:
-    workspace.page.set_viewport_size({"width": width, "height": 800})
-    workspace.open(**START, **LLAMA, block="encoder", layer=1, head=1)
-    ready(workspace)
-    boxes = workspace.boxes(".trio-a, .trio-b, .trio-delta")
-    assert len(boxes) == 3
-    assert len({round(box["x"]) for box in boxes}) == 1
-    assert not overflow(workspace.page, width)
-
-
-@pytest.mark.parametrize("served", ["both", "without B"])
-def test_a_share_shows_both_when_b_is_gone(workspace: Workspace, served: str) -> None:
+def test_a_share_and_a_handout_show_both_when_b_is_gone(
+    workspace: Workspace, watch: Watch, tmp_path: Path
+) -> None:
     page = workspace.page
     workspace.open(**START, **LLAMA, block="encoder", layer=1, head=1)
     ready(workspace)
     before = workspace.charts(".trio")
-    page.locator("#share").click()
-    link = page.locator("#shared input").first
-    expect(link).to_have_value(re.compile("/s/"))
-    address = link.input_value()
-    left = ["en-zh", "bert", *(["llama"] if served == "both" else [])]
+    file = save(workspace, "HTML", tmp_path)
+    address = workspace.share()
     models = client.get(f"{workspace.url}/api/models").json()
-    kept = [one for one in models if one["id"] in left]
+    kept = [one for one in models if one["id"] in ("en-zh", "bert")]
     page.route("**/api/models", lambda route: route.fulfill(json=kept))
     page.goto(f"{workspace.url}/s/{address.rpartition('/')[2]}")
     workspace.drawn()
@@ -226,20 +198,6 @@ def test_a_share_shows_both_when_b_is_gone(workspace: Workspace, served: str) ->
     expect(workspace.find(".trio-b h3")).to_contain_text("layer 1")
     ready(workspace)
     page.unroute("**/api/models")
-
-
-def test_a_handout_shows_both_without_a_server(
-    workspace: Workspace, watch: Watch, tmp_path: Path
-) -> None:
-    page = workspace.page
-    workspace.open(**START, **LLAMA, block="encoder", layer=1, head=1)
-    ready(workspace)
-    before = workspace.charts(".trio")
-    workspace.find("#export").click()
-    with page.expect_download() as saved:
-        page.locator(".export-kind", has_text="HTML").click()
-    file = tmp_path / "handout.html"
-    saved.value.save_as(file)
     watch.expect(f"request to elsewhere: {file.as_uri()}")
     page.goto(file.as_uri())
     workspace.drawn()

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.browser.axe import violations
 from tests.browser.classroom import code_of, reader
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.legible import overflow
@@ -126,17 +127,8 @@ def heard(methods: list[str]) -> Callable[..., None]:
     return lambda request: methods.append(request.method) if "/api/runs" in request.url else None
 
 
-FILLED = {
-    ("far-words", 2): ("input[name=n]", "tbody"),
-    ("order", 5): ("input[type=range]", ".zoo-answers tbody"),
-}
-
-
-@pytest.mark.parametrize(("lesson", "number"), FILLED)
-def test_a_figure_is_opened_in_the_state_of_its_link(
-    reader: Reader, lesson: str, number: int
-) -> None:
-    field, shown = FILLED[lesson, number]
+def test_a_figure_is_opened_in_the_state_of_its_link(reader: Reader) -> None:
+    lesson, number, field, shown = "order", 5, "input[type=range]", ".zoo-answers tbody"
     reader.open(f"/learn/{lesson}")
     figure = reader.figure(number)
     began = figure.locator(shown).inner_text()
@@ -152,9 +144,6 @@ def test_a_figure_is_opened_in_the_state_of_its_link(
     expect(figure.locator(field).first).to_have_value("3")
     expect(figure.locator(shown)).to_have_text(changed, use_inner_text=True)
     expect(figure.get_by_role("alert").filter(visible=True)).to_have_count(0)
-
-
-def test_a_sentence_and_its_word_are_opened(reader: Reader) -> None:
     state = "opening=1&source=I+see+a+cat.&word=0"
     reader.page.goto(f"{reader.url}/learn/what-a-head-does?lang=en&shows={quote(state)}#figure-2")
     words = reader.figure(2).locator(".words.to button")
@@ -166,20 +155,11 @@ ZOO = "task=reverse&models=reverse,reverse-learned,reverse-relative,reverse-rota
 
 
 UNFITTING = {
-    "far-words#figure-2": [
-        "show=why&f_dk=3",  # another formula
-        "show=layer-costs&f_n=0",  # beyond a limit
-        "show=layer-costs&f_n=5&f_q=5",  # no such field
-    ],
-    "order#figure-5": [
-        "task=sort&models=sort&length=4&seed=1",  # other models
-        f"{ZOO}&length=1000&seed=1",  # not measured
-        f"{ZOO}&length=4&seed=-1",
-    ],
+    "far-words#figure-2": ["show=layer-costs&f_n=0"],  # beyond a limit
+    "order#figure-5": [f"{ZOO}&length=1000&seed=1"],  # not measured
     "what-a-head-does#figure-2": ["opening=1&source=+"],
-    "what-a-head-does#figure-1": ["show=why"],  # of a figure of another kind
     "query-key-value#figure-1": ["x=1_0&w_q=1"],  # matrices that do not fit together
-    "training#figure-1": ["run=../models", "task=sort"],
+    "training#figure-1": ["run=../models"],
 }
 
 
@@ -200,15 +180,12 @@ def test_links_that_do_not_fit_say_so_and_keep_the_figure(
         expect(here.locator(".stand")).to_have_text(usual, use_inner_text=True)
 
 
-def test_a_run_that_is_gone_is_said(reader: Reader, watch: Watch) -> None:
+def test_a_run_that_is_gone_or_fails_is_said_and_tried_again(reader: Reader, watch: Watch) -> None:
     watch.expect("status of 404")
     reader.page.goto(f"{reader.url}/learn/training?lang=en&shows=run%3D2222222222222#figure-1")
-    figure = reader.figure(1)
-    expect(figure.locator(".run-head [role=alert]")).to_be_visible()
-    expect(figure.get_by_role("button", name="Train", exact=True)).to_be_visible()
-
-
-def test_a_run_that_fails_is_tried_again_in_place(reader: Reader, watch: Watch) -> None:
+    gone = reader.figure(1)
+    expect(gone.locator(".run-head [role=alert]")).to_be_visible()
+    expect(gone.get_by_role("button", name="Train", exact=True)).to_be_visible()
     watch.expect("ERR_FAILED")
     page = reader.page
     page.route("**/learn/training*", smaller)
@@ -233,3 +210,11 @@ def test_a_run_that_fails_is_tried_again_in_place(reader: Reader, watch: Watch) 
     expect(figure.locator(".run-status strong")).to_have_text("Finished", timeout=4 * PATIENCE_MS)
     expect(again).to_be_hidden()
     assert page.evaluate("window.kept")
+    expect(figure.locator("canvas").first).to_be_visible()
+    expect(figure.locator(".curve svg")).to_have_count(2)
+    expect(figure.locator("div.run")).to_have_css("display", "grid")  # not that of other views
+    figure.get_by_role("slider", name="Step of the training").press("Home")
+    expect(figure.locator(".step-now")).to_contain_text("Step 0")
+    href = re.compile(r"/train\?run=.*step=0")
+    expect(figure.get_by_role("link")).to_have_attribute("href", href)
+    assert violations(page) == []

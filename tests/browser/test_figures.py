@@ -124,7 +124,9 @@ def links(page: Page) -> list[Any]:
     return found
 
 
-def test_three_figures_stand_on_one_page_and_each_is_its_own(figures: Page) -> None:
+def test_three_figures_stand_on_one_page_each_its_own_and_leave_nothing_that_listens(
+    figures: Page,
+) -> None:
     page = figures
     assert links(page) == [["lines", None, None], ["heads", None, None], ["attention", None, None]]
     expect(page.locator("#live-figure")).to_contain_text("cat")
@@ -163,33 +165,6 @@ def test_three_figures_stand_on_one_page_and_each_is_its_own(figures: Page) -> N
     page.evaluate("figures.share.context.store.go({ view: 'attention' })")
     expect(page.locator("#share-figure .matrix")).to_be_visible()
     assert [view for view, *_ in links(page)] == ["lines", "attention", "attention"]
-
-
-def test_figures_share_no_names_and_can_be_read_by_all(figures: Page) -> None:
-    page = figures
-    page.evaluate("figures.live.context.store.go({ view: 'attention' })")
-    page.evaluate("figures.share.context.store.go({ view: 'attention' })")
-    expect(page.locator(".matrix")).to_have_count(3)
-    page.wait_for_function(READY)
-    ids = page.evaluate(IDS)
-    assert len(ids) == len(set(ids))
-    names = [set(page.evaluate(NAMES, f"{one}-figure")) for one in ("live", "share", "given")]
-    assert all(names)
-    assert sum(map(len, names)) == len(set.union(*names))
-    assert violations(page) == []
-
-
-def test_what_a_model_cannot_show_is_not_offered(figures: Page) -> None:
-    offered = figures.evaluate("figures.given.offer().map(({ id }) => id)")
-    assert "attention" in offered
-    assert not {"decoding", "inside", "worksheet", "training"} & set(offered)
-    figures.evaluate("figures.given.context.store.go({ view: 'worksheet' })")
-    assert figures.evaluate("figures.given.context.store.get().unoffered") == "worksheet"
-    assert links(figures)[2][0] in offered
-
-
-def test_a_figure_that_goes_leaves_nothing_that_listens(figures: Page) -> None:
-    page = figures
     page.evaluate("void count.store(figures.live.context.store)")
     standing = page.evaluate("count.now()")
     assert all(standing.values())
@@ -204,3 +179,23 @@ def test_a_figure_that_goes_leaves_nothing_that_listens(figures: Page) -> None:
         left = "root => [root.childElementCount, root.className, root.getAttributeNames()]"
         found = page.locator(f"#{one}-figure").evaluate(left)
         assert found == [0, "", ["id", "class"]]
+
+
+def test_three_figures_share_no_names_and_show_what_they_can(figures: Page) -> None:
+    page = figures
+    page.evaluate("figures.live.context.store.go({ view: 'attention' })")
+    page.evaluate("figures.share.context.store.go({ view: 'attention' })")
+    expect(page.locator(".matrix")).to_have_count(3)
+    page.wait_for_function(READY)
+    ids = page.evaluate(IDS)
+    assert len(ids) == len(set(ids))
+    names = [set(page.evaluate(NAMES, f"{one}-figure")) for one in ("live", "share", "given")]
+    assert all(names)
+    assert sum(map(len, names)) == len(set.union(*names))
+    assert violations(page) == []
+    offered = figures.evaluate("figures.given.offer().map(({ id }) => id)")
+    assert "attention" in offered
+    assert not {"decoding", "inside", "worksheet", "training"} & set(offered)
+    figures.evaluate("figures.given.context.store.go({ view: 'worksheet' })")
+    assert figures.evaluate("figures.given.context.store.get().unoffered") == "worksheet"
+    assert links(figures)[2][0] in offered

@@ -45,29 +45,18 @@ def opened(
     return go
 
 
-@pytest.mark.parametrize("block", PLACES)
-def test_it_draws_what_q_and_k_say(opened: Opening, watch: Watch, block: str) -> None:
-    handout = opened(block=block)
-    parts = trace(handout.url, PLACES[block])
-    expected = weights(parts["q"][HEAD], parts["k"][HEAD], parts["mask"])
-    plotted, _ = handout.figure()
-    np.testing.assert_allclose(plotted, expected, atol=1e-5)
-    row, col = np.unravel_index(np.nanargmax(expected), expected.shape)
-    handout.page.mouse.move(*handout.cell(int(row), int(col)))
-    assert float(handout.find(".tip b").inner_text()) == pytest.approx(
-        expected[row, col], abs=1.1e-4
-    )
-    assert f"({np.nanmax(expected[row]):.2f}" in handout.find("#caption").inner_text()
+def test_it_draws_what_q_and_k_say_and_answers_to_mouse_keys_and_pickers(
+    opened: Opening, watch: Watch
+) -> None:
+    handout = opened(block="cross")
     asked = [address for address in watch.requests if not address.startswith(("data:", "blob:"))]
     assert len(asked) == 1, "nothing is loaded but the file"
-
-
-def test_it_answers_to_mouse_keys_and_pickers(opened: Opening) -> None:
-    handout = opened(block="cross")
+    parts = trace(handout.url, PLACES["cross"])
+    expected = weights(parts["q"][HEAD], parts["k"][HEAD], parts["mask"])
+    np.testing.assert_allclose(handout.figure()[0], expected, atol=1e-5)
     handout.page.mouse.click(*handout.cell(3, 2))
     handout.page.mouse.move(0, 0)
     expect(handout.find("#pair-title")).to_have_text("Pinned pair")
-    parts = trace(handout.url, PLACES["cross"])
     dot = parts["q"][HEAD][3] @ parts["k"][HEAD][2]
     said = handout.find("#working").inner_text().replace("−", "-")
     assert any(f"{dot + step:.4f}" in said for step in (-1e-4, 0, 1e-4))
@@ -105,41 +94,36 @@ def test_every_view_it_offers_draws(opened: Opening, watch: Watch) -> None:
         watch.check()
 
 
-@pytest.mark.parametrize("width", [1440, 390, 320])
-def test_it_fits_and_can_be_read_in_chinese_and_dark(
-    workspace: Workspace, opened: Opening, width: int
+def test_it_fits_and_can_be_read_in_chinese_dark_and_on_paper(
+    workspace: Workspace, opened: Opening
 ) -> None:
-    workspace.page.set_viewport_size({"width": width, "height": 800})
+    workspace.page.set_viewport_size({"width": 320, "height": 800})
     handout = opened(block="decoder", lang="zh", theme="dark")
     expect(handout.find("html")).to_have_attribute("lang", "zh-Hans")
     assert re.match(r"第 2 层第 3 个头", handout.find("#caption").inner_text())
     assert handout.pixels([(3, 400)])[0] == (15, 18, 24)
-    assert not overflow(handout.page, width)
+    assert not overflow(handout.page, 320)
     assert handout.page.evaluate(SMALL_LABELS) == []
-    handout.find("#theme").click()
-    assert handout.pixels([(3, 400)])[0] == (251, 250, 247)
-
-
-def test_paper_is_white_and_keeps_no_buttons(opened: Opening) -> None:
-    handout = opened(theme="dark")
     handout.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     handout.page.emulate_media(media="print")
     assert handout.pixels([(3, 400)])[0] == (255, 255, 255)
     for gone in ("#theme", "#print", ".thumbbar"):
         expect(handout.find(gone)).to_be_hidden()
     handout.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    handout.page.emulate_media(media="screen")
     expect(handout.find("#theme")).to_have_attribute("aria-pressed", "true")
+    handout.find("#theme").click()
+    assert handout.pixels([(3, 400)])[0] == (251, 250, 247)
 
 
 # Colab and VS Code put outputs into a frame without an origin of its own.
-@pytest.mark.parametrize("around", ["<iframe ", '<iframe sandbox="allow-scripts" '])
-def test_a_notebook_draws_it(page: Page, watch: Watch, tmp_path: Path, around: str) -> None:
+def test_a_notebook_draws_it(page: Page, watch: Watch, tmp_path: Path) -> None:
     watch.expect("request to elsewhere: (file:|about:)")
     model = Catalog.load({"en-zh": "en-zh"}, "cpu")["en-zh"]
     seen = model.trace(SENTENCE, target=TARGET)
     file = tmp_path / "notebook.html"
     shown = show(model, seen.request, block="cross", layer=1, head=2)
-    output = shown._repr_html_().replace("<iframe ", around)
+    output = shown._repr_html_().replace("<iframe ", '<iframe sandbox="allow-scripts" ')
     file.write_text(f"<!doctype html><meta charset=utf-8>{output}")
     page.goto(file.as_uri())
     inside = page.frame_locator("iframe")

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.axe import violations
@@ -24,23 +23,9 @@ def test_a_point_of_the_scatter_is_a_head(page: Page, live_server: AppServer) ->
     assert violations(page) == []
 
 
-def test_the_chosen_sentence_is_drawn_and_opens_in_the_workspace(
-    page: Page, live_server: AppServer
+def test_a_search_is_in_the_address_and_its_sentence_opens_in_the_workspace(
+    page: Page, live_server: AppServer, watch: Watch
 ) -> None:
-    page.goto(f"{live_server.url}/heads/en-zh/encoder.1.self/1")
-    expect(page.locator("#found button")).to_have_count(11)
-    expect(page.locator("#figure [data-drawn]")).to_be_visible()
-    page.get_by_label("From").fill("cat")
-    page.get_by_role("button", name="Search").click()
-    expect(page.locator("#found .from").first).to_have_text("cat")
-    expect(page.locator("#caption")).to_contain_text("cat")
-    assert violations(page) == []
-    page.get_by_role("link", name="Open in the workspace").click()
-    expect(page).to_have_url(re.compile("head=1.*query=2"))
-    expect(page.locator("#caption")).to_contain_text("cat")
-
-
-def test_a_search_is_in_the_address(page: Page, live_server: AppServer, watch: Watch) -> None:
     address = f"{live_server.url}/heads/en-zh/encoder.1.self/1"
     page.goto(address)
     expect(page.locator("#found button")).to_have_count(11)
@@ -66,22 +51,26 @@ def test_a_search_is_in_the_address(page: Page, live_server: AppServer, watch: W
     page.go_back()
     expect(page.locator("#found button")).to_have_count(11)
     expect(page.get_by_label("From")).to_have_value("")
+    expect(page.locator("#figure [data-drawn]")).to_be_visible()
+    page.get_by_label("From").fill("cat")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#found .from").first).to_have_text("cat")
+    expect(page.locator("#caption")).to_contain_text("cat")
+    assert violations(page) == []
+    page.get_by_role("link", name="Open in the workspace").click()
+    expect(page).to_have_url(re.compile("head=1.*query=2"))
+    expect(page.locator("#caption")).to_contain_text("cat")
 
 
-@pytest.mark.parametrize("asked", ["weight=7", "distance=far", "pattern=nosuch"])
-def test_a_search_that_cannot_be_says_why(
-    page: Page, live_server: AppServer, watch: Watch, asked: str
-) -> None:
-    watch.expect("status of 4")
-    page.goto(f"{live_server.url}/heads/en-zh/encoder.1.self/1?{asked}")
-    problem = page.locator(".problem:visible")
-    expect(problem).to_contain_text(asked.split("=")[0])
-    expect(page.locator("#figure")).to_be_hidden()
-
-
-def test_what_cannot_be_loaded_says_so_and_is_tried_again(
+def test_a_search_that_cannot_be_and_what_cannot_be_loaded_say_why(
     page: Page, live_server: AppServer, watch: Watch
 ) -> None:
+    for asked in ["weight=7", "distance=far", "pattern=nosuch"]:
+        watch.expect("status of 4")
+        page.goto(f"{live_server.url}/heads/en-zh/encoder.1.self/1?{asked}")
+        problem = page.locator(".problem:visible")
+        expect(problem).to_contain_text(asked.split("=")[0])
+        expect(page.locator("#figure")).to_be_hidden()
     watch.expect("net::ERR_FAILED")
     page.route("**/api/models", lambda route: route.abort())
     page.goto(f"{live_server.url}/heads/en-zh/encoder.1.self/1")
@@ -97,13 +86,16 @@ def test_what_cannot_be_loaded_says_so_and_is_tried_again(
 def test_a_text_of_the_readers(page: Page, live_server: AppServer, watch: Watch) -> None:
     page.goto(f"{live_server.url}/heads/en-zh")
     page.get_by_text("Your own text").click()
+    page.get_by_label("Text", exact=True).fill("word " * 390)
+    page.get_by_role("button", name="Measure the heads").click()
+    alert = page.get_by_role("alert").filter(visible=True)
+    expect(alert).to_contain_text("can read none of these sentences")
+    expect(page.get_by_role("button", name="Measure the heads")).to_be_enabled()
     assert violations(page) == []
     watch.expect("422")
     page.get_by_label("Text", exact=True).fill("a\n" * 1001)
     page.get_by_role("button", name="Measure the heads").click()
-    expect(page.get_by_role("alert").filter(visible=True)).to_contain_text(
-        "1001 sentences; at most 1000"
-    )
+    expect(alert).to_contain_text("1001 sentences; at most 1000")
     sentences = "Two dogs run fast. I see the dogs! 我看见狗。狗在哪里？"
     file = FilePayload(name="dogs.txt", mimeType="text/plain", buffer=sentences.encode())
     page.get_by_label("or a file of text").set_input_files(file)
@@ -137,13 +129,3 @@ def test_a_text_of_the_readers(page: Page, live_server: AppServer, watch: Watch)
     expect(page.get_by_role("heading")).to_have_text("This text is not here any more")
     page.get_by_role("link", name="Show the model’s own sentences").click()
     expect(page.get_by_text("Measured over 600 sentences")).to_be_visible()
-
-
-def test_a_text_that_failed_says_why(page: Page, live_server: AppServer) -> None:
-    page.goto(f"{live_server.url}/heads/en-zh")
-    page.get_by_text("Your own text").click()
-    page.get_by_label("Text", exact=True).fill("word " * 390)
-    page.get_by_role("button", name="Measure the heads").click()
-    alert = page.get_by_role("alert").filter(visible=True)
-    expect(alert).to_contain_text("can read none of these sentences", timeout=60_000)
-    expect(page.get_by_role("button", name="Measure the heads")).to_be_enabled()

@@ -3,15 +3,15 @@
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.axe import violations
-from tests.browser.conftest import PATIENCE_MS
 from tests.browser.legible import overflow
-from tests.browser.lesson_reader import LESSON, Reader
+from tests.browser.lesson_reader import Reader
 
 
-def test_a_figure_is_made_when_it_comes_into_sight(reader: Reader) -> None:
+def test_figures_are_made_in_sight_and_take_a_sentence_of_ones_own(reader: Reader) -> None:
+    # A figure is made when it comes into sight.
     reader.open()
     asked: list[str] = []
     reader.page.on("request", lambda request: asked.append(request.url))
@@ -24,11 +24,33 @@ def test_a_figure_is_made_when_it_comes_into_sight(reader: Reader) -> None:
         "while writing 昨 it looks most at yesterday"
     )
     expect(figure.locator("img")).to_have_count(0)
-
-
-def test_a_figure_takes_a_sentence_of_ones_own_and_opens_where_it_is(reader: Reader) -> None:
-    reader.open()
-    figure = reader.figure(2)
+    # What is changed by hand is in the link.
+    by_hand = reader.figure(1)
+    cell = by_hand.get_by_label("W_Q, row 3, column 2")
+    cell.fill("0")
+    expect(by_hand.locator('[data-of="weights"] td[data-at="2,0"]')).to_have_text("0.3333")
+    expect(by_hand.get_by_role("link")).to_have_attribute(
+        "href", re.compile(r"w_q=0_3_0\*2_0_0\*0_0_0")
+    )
+    # A symbol and its matrix light up together.
+    by_hand.locator('[data-of="q"] td').first.hover()
+    expect(reader.page.locator('.formula [data-part="q"]').first).to_have_attribute(
+        "data-lit-symbol", ""
+    )
+    expect(reader.page.locator('.formula [data-part="k"]').first).not_to_have_attribute(
+        "data-lit-symbol", ""
+    )
+    # A symbol lights with the cells of an attention matrix.
+    symbols = reader.page.locator(".formula").last
+    figure.locator(".matrix").hover()
+    for part, chosen in (("q", ".labels.rows"), ("k", ".labels.cols"), ("weights", ".chart")):
+        symbol = symbols.locator(f'[data-part="{part}"]').first
+        expect(symbol).to_have_attribute("data-lit-symbol", "")
+        symbol.hover()
+        expect(figure.locator(f".matrix > {chosen}")).to_have_attribute("data-lit-symbol", "")
+        expect(figure.locator(".matrix > [data-lit-symbol]")).to_have_count(1)
+        figure.locator(".matrix").hover()
+    # A figure takes a sentence of ones own and opens where it is.
     figure.get_by_label("Sentence").fill("He sleeps.")
     figure.get_by_role("button", name="Run").click()
     expect(figure.locator(".caption")).to_contain_text("looks most at He")
@@ -41,18 +63,7 @@ def test_a_figure_takes_a_sentence_of_ones_own_and_opens_where_it_is(reader: Rea
     expect(figure.locator(".caption")).to_contain_text("yesterday")
 
 
-def test_what_is_changed_by_hand_is_in_the_link(reader: Reader) -> None:
-    reader.open()
-    figure = reader.figure(1)
-    cell = figure.get_by_label("W_Q, row 3, column 2")
-    cell.fill("0")
-    expect(figure.locator('[data-of="weights"] td[data-at="2,0"]')).to_have_text("0.3333")
-    expect(figure.get_by_role("link")).to_have_attribute(
-        "href", re.compile(r"w_q=0_3_0\*2_0_0\*0_0_0")
-    )
-
-
-def test_a_figure_by_hand_shows_what_the_lesson_is_about(reader: Reader) -> None:
+def test_a_figure_shows_and_changes_what_the_lesson_is_about(reader: Reader) -> None:
     reader.open("/learn/words")
     figure = reader.figure(1)
     shown = figure.locator("[data-of]")
@@ -65,16 +76,15 @@ def test_a_figure_by_hand_shows_what_the_lesson_is_about(reader: Reader) -> None
     expect(figure.locator('[data-of="scores"]')).to_be_visible()
     rest.click()
     expect(shown).to_have_count(len(about))
-
-
-def test_the_changes_of_a_figure_are_those_it_is_about(reader: Reader) -> None:
+    # The changes of a figure are those it is about.
     reader.open("/learn/explanation")
     offered = ".change-panel section:visible h3"
     expect(reader.figure(1).locator(offered)).to_have_count(1)
     expect(reader.figure(3).locator(offered)).to_have_text([re.compile("head 3"), "One cell"])
 
 
-def test_a_guess_is_judged_by_what_the_model_does(reader: Reader) -> None:
+def test_guesses_are_judged_and_progress_stays_in_the_browser(reader: Reader) -> None:
+    # A guess is judged by what the model does.
     reader.open()
     question = reader.question(2)
     reveal = question.get_by_role("button", name="Reveal", exact=True)
@@ -87,20 +97,16 @@ def test_a_guess_is_judged_by_what_the_model_does(reader: Reader) -> None:
     expect(question.locator('[data-right="true"]')).to_contain_text("yesterday")
     expect(question.locator('[aria-pressed="true"]')).to_contain_text("your guess")
     expect(question.locator(".why")).to_be_visible()
-
-
-def test_a_row_is_filled_in(reader: Reader) -> None:
-    reader.open()
-    question = reader.question(1)
-    for field, text in zip(question.locator("input").all(), ("0", "1.73", "0.5"), strict=True):
+    # A row is filled in.
+    row = reader.question(1)
+    for field, text in zip(row.locator("input").all(), ("0", "1.73", "0.5"), strict=True):
         field.fill(text)
-    question.get_by_role("button", name="Reveal", exact=True).click()
-    expect(question.locator('[data-right="true"]')).to_have_count(2)
-    expect(question.locator('[data-right="false"] .truth')).to_contain_text("0")
-    expect(question.locator(".verdict")).to_contain_text("Not what you guessed")
-
-
-def test_progress_stays_in_the_browser(reader: Reader) -> None:
+    row.get_by_role("button", name="Reveal", exact=True).click()
+    expect(row.locator('[data-right="true"]')).to_have_count(2)
+    expect(row.locator('[data-right="false"] .truth')).to_contain_text("0")
+    expect(row.locator(".verdict")).to_contain_text("Not what you guessed")
+    # Progress stays in the browser.
+    reader.page.evaluate("localStorage.clear()")
     reader.open()
     sent: list[str] = []
     reader.page.on("request", lambda request: sent.append(request.post_data or ""))
@@ -113,33 +119,7 @@ def test_progress_stays_in_the_browser(reader: Reader) -> None:
     assert reader.page.evaluate("localStorage.lessons") == '{"query-key-value":[2]}'
 
 
-def test_a_symbol_and_its_matrix_light_up_together(reader: Reader) -> None:
-    reader.open()
-    figure = reader.figure(1)
-    figure.locator('[data-of="q"] td').first.hover()
-    expect(reader.page.locator('.formula [data-part="q"]').first).to_have_attribute(
-        "data-lit-symbol", ""
-    )
-    expect(reader.page.locator('.formula [data-part="k"]').first).not_to_have_attribute(
-        "data-lit-symbol", ""
-    )
-
-
-def test_a_symbol_lights_with_the_cells_of_an_attention_matrix(reader: Reader) -> None:
-    reader.open()
-    figure = reader.figure(2)
-    symbols = reader.page.locator(".formula").last
-    figure.locator(".matrix").hover()
-    for part, chosen in (("q", ".labels.rows"), ("k", ".labels.cols"), ("weights", ".chart")):
-        symbol = symbols.locator(f'[data-part="{part}"]').first
-        expect(symbol).to_have_attribute("data-lit-symbol", "")
-        symbol.hover()
-        expect(figure.locator(f".matrix > {chosen}")).to_have_attribute("data-lit-symbol", "")
-        expect(figure.locator(".matrix > [data-lit-symbol]")).to_have_count(1)
-        figure.locator(".matrix").hover()
-
-
-def test_a_formula_is_tried_in_a_lesson(reader: Reader) -> None:
+def test_a_formula_is_tried_in_a_lesson_and_the_map_follows_a_word(reader: Reader) -> None:
     reader.open("/learn/far-words")
     figure = reader.figure(2)
     figure.get_by_role("slider").fill("6")  # 512
@@ -156,6 +136,14 @@ def test_a_formula_is_tried_in_a_lesson(reader: Reader) -> None:
     expect(symbol).to_have_attribute("data-lit", "")
     figure.get_by_role("textbox", name="d_model").focus()
     expect(symbol).not_to_have_attribute("data-lit", "")
+    # The map follows a word.
+    reader.open("/learn/encoder-decoder")
+    figure = reader.figure(5)
+    expect(figure.locator(".caption")).to_contain_text("book")
+    figure.get_by_role("radio", name=re.compile("Cross-attention, layer 3")).check(force=True)
+    expect(figure.locator(".caption")).to_contain_text("while writing 书")
+    figure.get_by_role("radio", name=re.compile("Encoder, layer 2")).check(force=True)
+    expect(figure.locator(".caption")).to_contain_text("book looks most")
 
 
 def test_models_of_the_zoo_answer_beyond_their_length(reader: Reader) -> None:
@@ -177,6 +165,11 @@ def test_models_of_the_zoo_answer_beyond_their_length(reader: Reader) -> None:
     slider.fill("0")
     expect(figure.locator("tr[data-right=true]")).to_have_count(5)
     expect(figure.get_by_role("link")).to_have_attribute("href", re.compile("/zoo.*source="))
+    # The labels of a matrix have no lines.
+    label = reader.figure(4).locator(".labels.rows .step").first
+    expect(label).to_have_css("border-top-width", "0px")
+    expect(label).to_have_css("padding-top", "0px")
+    expect(reader.figure(1).locator(".lab-figure .step").first).to_have_css("padding-top", "14px")
 
 
 def test_glosses_are_below_the_translation_of_any_sentence(reader: Reader) -> None:
@@ -192,52 +185,6 @@ def test_glosses_are_below_the_translation_of_any_sentence(reader: Reader) -> No
     expect(figure.get_by_role("link")).to_have_attribute("href", re.compile(r"source=I\+see.*open"))
 
 
-def test_a_model_is_trained_in_a_lesson(reader: Reader) -> None:
-    tiny = "task=copy&amp;longest=3&amp;steps=20&amp;d_model=16&amp;batch=200"
-    page = reader.page
-
-    def smaller(route: Route) -> None:
-        reply = route.fetch()
-        route.fulfill(response=reply, body=reply.text().replace("task=reverse", tiny))
-
-    page.route("**/learn/training*", smaller)
-    reader.open("/learn/training")
-    figure = reader.figure(1)
-    expect(figure.locator("div.run")).to_be_hidden()
-    figure.get_by_role("button", name="Train", exact=True).click()
-    patience = 4 * PATIENCE_MS
-    expect(figure.locator(".run-status strong")).to_have_text("Finished", timeout=patience)
-    expect(figure.locator("canvas").first).to_be_visible()
-    expect(figure.locator(".curve svg")).to_have_count(2)
-    expect(figure.locator("div.run")).to_have_css("display", "grid")  # not that of other views
-    figure.get_by_role("slider", name="Step of the training").press("Home")
-    expect(figure.locator(".step-now")).to_contain_text("Step 0")
-    expect(figure.get_by_role("link")).to_have_attribute(
-        "href", re.compile(r"/train\?run=.*step=0")
-    )
-    expect(figure.get_by_role("button", name="Train", exact=True)).to_be_visible()
-    assert violations(page) == []
-
-
-def test_the_labels_of_a_matrix_have_no_lines(reader: Reader) -> None:
-    """The steps by hand have."""
-    reader.open("/learn/order")
-    label = reader.figure(4).locator(".labels.rows .step").first
-    expect(label).to_have_css("border-top-width", "0px")
-    expect(label).to_have_css("padding-top", "0px")
-    expect(reader.figure(1).locator(".lab-figure .step").first).to_have_css("padding-top", "14px")
-
-
-def test_the_map_follows_a_word(reader: Reader) -> None:
-    reader.open("/learn/encoder-decoder")
-    figure = reader.figure(5)
-    expect(figure.locator(".caption")).to_contain_text("book")
-    figure.get_by_role("radio", name=re.compile("Cross-attention, layer 3")).check(force=True)
-    expect(figure.locator(".caption")).to_contain_text("while writing 书")
-    figure.get_by_role("radio", name=re.compile("Encoder, layer 2")).check(force=True)
-    expect(figure.locator(".caption")).to_contain_text("book looks most")
-
-
 def test_the_opening_leads_to_the_lessons_and_they_to_the_tour(reader: Reader) -> None:
     reader.page.goto(f"{reader.url}/?lang=en")
     reader.page.get_by_role("link", name="Show me how").click()
@@ -247,10 +194,9 @@ def test_the_opening_leads_to_the_lessons_and_they_to_the_tour(reader: Reader) -
     expect(reader.page.locator("#tour")).to_be_visible()
 
 
-@pytest.mark.parametrize("path", [LESSON, "/learn", "/learn/plan"])
+@pytest.mark.parametrize("path", ["/learn", "/learn/plan"])
 def test_anyone_can_read_it(reader: Reader, path: str) -> None:
     reader.open(path)
-    reader.figures()
     for width in (1440, 390):
         reader.page.set_viewport_size({"width": width, "height": 800})
         assert not overflow(reader.page, width)

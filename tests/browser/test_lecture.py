@@ -64,10 +64,6 @@ def test_a_remote_goes_from_one_lesson_to_the_next(reader: Reader, context: Brow
     expect(page.locator("h1")).to_have_text("Training")
     expect(page.get_by_role("link", name="Next lesson")).to_be_in_viewport()
     notes.close()
-
-
-def test_the_buttons_of_a_lecture_rest(reader: Reader) -> None:
-    reader.open("/learn/training?projector=1")
     bar = reader.page.locator(".presenting")
     reader.page.mouse.move(200, 200)
     expect(bar).to_have_css("opacity", "0")
@@ -129,8 +125,5 @@ def test_the_notes_of_a_lesson_follow_it(
     second = new_page.locator("#lesson .predict .asks").nth(1)
     expect(notes.locator(".notes h1")).to_have_text(second.inner_text())
     notes.close()
-
-
-def test_the_notes_say_when_nothing_is_presented(new_page: Page, live_server: AppServer) -> None:
     new_page.goto(f"{live_server.url}/speaker?of=/learn/nowhere&lang=en")
     expect(new_page.locator(".state")).to_contain_text("Nothing is presented")

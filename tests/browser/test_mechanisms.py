@@ -28,27 +28,21 @@ from tests.servers import AppServer, running_app
 
 PLAIN = ModelConfig(1, 32, 4, 48, 2, 2, max_tokens=40)
 WINDOWS = {"encoder_mask": "window-2", "decoder_mask": "causal & window-3"}
-# Together these have every mechanism, alone or with others.
-COMBINED: dict[str, dict[str, Any]] = {
-    "learned": {"positions": "learned"},
-    "learned-each-layer": {"positions": "learned-each-layer"},
+# Together these have every mechanism; tests/js holds how the worksheet computes each of them.
+BUNDLES: dict[str, dict[str, Any]] = {
+    "learned": {"positions": "learned", "heads": 16},
+    "learned-each-layer": {"positions": "learned-each-layer", "encoder_mask": "causal"},
     "sinusoidal-on-qk": {"positions": "sinusoidal-on-qk"},
-    "many-heads": {"heads": 16},
-    "causal-encoder": {"encoder_mask": "causal"},
     "additive-relative-window": {"scoring": "additive-bias", "positions": "relative", **WINDOWS},
     "clipped-product-pre": {"positions": "relative-product", "max_offset": 2, "norm": "pre"},
-    "rotary-additive-pre": {"positions": "rotary", "scoring": "additive", "norm": "pre"},
+    "rotary": {"positions": "rotary"},
     "learned-qk-unscaled": {"positions": "learned-on-qk", "scoring": "dot", "bias": False},
     "each-layer-window-pre": {"positions": "sinusoidal-each-layer", "norm": "pre", **WINDOWS},
     "none-additive-one-head": {"positions": "none", "scoring": "additive", "heads": 1},
-}
-BUNDLES: dict[str, dict[str, Any]] = COMBINED | {
-    "unscaled": {"scoring": "dot"},
-    "rotary": {"positions": "rotary"},
     "relative": {"positions": "relative"},
-    "none": {"positions": "none"},
-    "windows": WINDOWS,
 }
+# The views whose pictures depend on the mechanism.
+VIEWS = ("attention", "positions", "qkv", "inside", "worksheet")
 SOURCE, TARGET = "The cat sat on the mat.", "猫坐在垫子上。"
 DRAWN = "#view canvas, #view svg, #view .sheet, #view table, #view [data-drawn]"
 BROKEN = ("NaN", "undefined", "[object", "Infinity")
@@ -78,40 +72,29 @@ def opened(page: Page, watch: Watch, server: AppServer) -> Workspace:
     return Workspace(page, server.url)
 
 
-def offered(workspace: Workspace) -> list[str]:
-    """Return the views that the page offers."""
-    choices = workspace.page.locator("#views input")
-    values = [one.get_attribute("value") for one in choices.all()]
-    return [value for value in values if value]
-
-
 def test_every_mechanism_is_in_one_of_them() -> None:
     plain = asdict(PLAIN)
-    used = [plain | changes for changes in COMBINED.values()]
+    used = [plain, *(plain | changes for changes in BUNDLES.values())]  # all others test the plain
     assert {config["positions"] for config in used} == set(POSITIONS)
     assert {config["scoring"] for config in used} == set(SCORINGS)
     for name in ("norm", "bias", "heads", "encoder_mask", "decoder_mask"):
         assert len({config[name] for config in used}) > 1, name
 
 
-@pytest.mark.parametrize("name", COMBINED)
+@pytest.mark.parametrize("name", list(BUNDLES)[:-1])
 def test_every_view_opens_and_the_worksheet_agrees(opened: Workspace, name: str) -> None:
     place = {"source": SOURCE, "target": TARGET, "model": name, "layer": 1, "head": 0}
-    opened.open(**place, view="attention")
-    views = offered(opened)
-    assert {"worksheet", "qkv", "positions", "heads", "flow", "whatif"} <= set(views)
-    for view in views:
-        opened.open(**place, view=view)
+    for view in VIEWS:
+        opened.open(**place, view=view, block="decoder", query=3, key=2, step="all")
         opened.settled()
         expect(opened.find(DRAWN).first).to_be_attached()
         expect(opened.find("#problem")).to_be_hidden()
         said = opened.find("#view").inner_text()
         assert not any(word in said for word in BROKEN), (view, said)
-    for block in ("encoder", "decoder", "cross"):
-        opened.open(**place, view="worksheet", block=block, query=3, key=2, step="all")
-        verdict = opened.find("#view .worksheet > div > .verdict").first
-        expect(verdict).to_contain_text("Agrees with the model")
-        expect(opened.find("#view .verdict.differs")).to_have_count(0)
+    assert opened.link["view"] == "worksheet"
+    verdict = opened.find("#view .worksheet > div > .verdict").first
+    expect(verdict).to_contain_text("Agrees with the model")
+    expect(opened.find("#view .verdict.differs")).to_have_count(0)
 
 
 def parameters(server: AppServer, model: str, *names: str) -> dict[str, np.ndarray[Any, Any]]:
@@ -163,7 +146,7 @@ def test_a_share_shows_the_same_numbers_when_its_model_has_gone(
     place = {"block": "encoder", "layer": 1, "head": 2, "query": 3, "key": 4, "view": "attention"}
     state = {"source": SOURCE, "target": TARGET, "model": name, **place}
     said: list[str] = []
-    for models in (f"{name}={bundles / name}", f"unscaled={bundles / 'unscaled'}"):
+    for models in (f"{name}={bundles / name}", f"rotary={bundles / 'rotary'}"):
         settings = {"models": models, **gone}
         with running_app(tmp_path / "data", settings, warm=True, cache=server_cache) as running:
             if not said:
@@ -187,9 +170,12 @@ def test_q_before_and_after_the_rotation(opened: Workspace, server: AppServer) -
         opened.settled()
         shown = opened.charts("#view .panel.q")[0].values
         np.testing.assert_allclose(shown, expected, atol=1e-4)
+    expect(opened.find("#view .panel:visible")).to_have_count(3)
 
 
-def test_learned_rows_are_those_of_the_model(opened: Workspace, server: AppServer) -> None:
+def test_learned_rows_are_those_of_the_model_and_none_are_said_to_be_none(
+    opened: Workspace, server: AppServer
+) -> None:
     place = {"source": SOURCE, "target": TARGET, "model": "learned", "block": "encoder"}
     opened.open(**place, view="positions", layer=0, head=0)
     expect(opened.find("#caption")).to_contain_text("Learned positions")
@@ -199,24 +185,38 @@ def test_learned_rows_are_those_of_the_model(opened: Workspace, server: AppServe
     opened.settled()
     shown = opened.charts("#view .stacked")[0].values
     np.testing.assert_allclose(shown, table[: len(shown)], atol=1e-4)
+    place |= {"model": "none-additive-one-head"}
+    opened.open(**place, view="positions", layer=1, head=0)
+    expect(opened.find("#view .where-positions")).to_contain_text("no positions")
+    expect(opened.find("#map .inputs")).to_have_text("embedding")
+    expect(opened.find("#view .runs:visible")).to_have_count(1)
+    expect(opened.find("#view .runs:visible h3")).to_have_text("Without positions")
+    said = opened.find("#view .runs:visible .result b").inner_text()
+    assert "10⁻" in said or said == "0"
 
 
-@pytest.mark.parametrize("name", ["relative", "clipped-product-pre"])
-def test_the_relative_term_is_a_matrix(opened: Workspace, server: AppServer, name: str) -> None:
-    at, head = "encoder.1.self", 1
-    place = {"source": SOURCE, "target": TARGET, "model": name, "block": "encoder"}
-    opened.open(**place, view="positions", layer=1, head=head)
-    opened.settled()
-    pi = parameters(server, name, "encoder.positions.pi")["encoder.positions.pi"]
-    scores = traced(server, name, f"{at}.scores")[f"{at}.scores"][head]
-    offsets, plain, term, score = (one.values for one in opened.charts("#view .positions"))
-    assert offsets.shape == (4, 2 * len(score) - 1)
-    n, most = len(score), (pi.shape[1] - 1) // 2
-    clipped = np.clip(np.subtract.outer(np.arange(n), np.arange(n)).T, -most, most)
-    np.testing.assert_allclose(term, pi[head][clipped.T + most].T, atol=1e-4)
-    np.testing.assert_allclose(score, scores, atol=1e-4)
-    together = plain + term if name == "relative" else plain * term
-    np.testing.assert_allclose(together, scores, atol=1e-4)
+def relative_charts(opened: Workspace) -> list[np.ndarray[Any, Any]]:
+    """Return π of each offset, the scores without it, its term and the scores, once drawn."""
+    expect(opened.find("#view .positions .chart[data-drawn]:visible")).to_have_count(4)
+    return [one.values for one in opened.charts("#view .positions")]
+
+
+def test_the_relative_term_is_a_matrix(opened: Workspace, server: AppServer) -> None:
+    for name in ["relative", "clipped-product-pre"]:
+        at, head = "encoder.1.self", 1
+        place = {"source": SOURCE, "target": TARGET, "model": name, "block": "encoder"}
+        opened.open(**place, view="positions", layer=1, head=head)
+        opened.settled()
+        pi = parameters(server, name, "encoder.positions.pi")["encoder.positions.pi"]
+        scores = traced(server, name, f"{at}.scores")[f"{at}.scores"][head]
+        offsets, plain, term, score = relative_charts(opened)
+        assert offsets.shape == (4, 2 * len(score) - 1)
+        n, most = len(score), (pi.shape[1] - 1) // 2
+        clipped = np.clip(np.subtract.outer(np.arange(n), np.arange(n)).T, -most, most)
+        np.testing.assert_allclose(term, pi[head][clipped.T + most].T, atol=1e-4)
+        np.testing.assert_allclose(score, scores, atol=1e-4)
+        together = plain + term if name == "relative" else plain * term
+        np.testing.assert_allclose(together, scores, atol=1e-4)
 
 
 def test_keys_read_the_relative_term_aloud(opened: Workspace) -> None:
@@ -224,7 +224,7 @@ def test_keys_read_the_relative_term_aloud(opened: Workspace) -> None:
     opened.open(**place, view="positions", layer=1, head=1)
     opened.settled()
     said = opened.find("#announce")
-    pi, plain, term, score = (one.values for one in opened.charts("#view .positions"))
+    pi, plain, term, score = relative_charts(opened)
     named = ("score without π", plain), ("π of the offset", term), ("score", score)
     for n, (name, values) in enumerate(named, 1):
         opened.find("#view .positions .matrix").nth(n).focus()
@@ -241,41 +241,22 @@ def test_keys_read_the_relative_term_aloud(opened: Workspace) -> None:
     assert opened.link["head"] == "2"
 
 
-def test_no_positions_are_said_to_be_none(opened: Workspace) -> None:
-    place = {"source": SOURCE, "target": TARGET, "model": "none", "block": "encoder"}
-    opened.open(**place, view="positions", layer=1, head=1)
-    expect(opened.find("#view .where-positions")).to_contain_text("no positions")
-    expect(opened.find("#map .inputs")).to_have_text("embedding")
-    expect(opened.find("#view .runs:visible")).to_have_count(1)
-    expect(opened.find("#view .runs:visible h3")).to_have_text("Without positions")
-    said = opened.find("#view .runs:visible .result b").inner_text()
-    assert "10⁻" in said or said == "0"
-
-
-@pytest.mark.parametrize(("block", "size"), [("encoder", 2), ("decoder", 3)])
-def test_a_window_is_masked_cells(opened: Workspace, block: str, size: int) -> None:
-    place = {"source": SOURCE, "target": TARGET, "model": "windows", "block": block}
-    opened.open(**place, view="attention", layer=1, head=1)
+def test_a_window_is_masked_cells(opened: Workspace) -> None:
+    place = {"source": SOURCE, "target": TARGET, "model": "each-layer-window-pre"}
+    opened.open(**place, block="decoder", view="attention", layer=1, head=1)
     drawn = opened.figure()[0]
     i, j = np.indices(drawn.shape)
-    masked = np.abs(i - j) >= size
-    if block == "decoder":
-        masked |= j > i
-    np.testing.assert_array_equal(np.isnan(drawn), masked)
+    np.testing.assert_array_equal(np.isnan(drawn), (i - j >= 3) | (j > i))
     seen = {"encoder": "(window: 1 to each side)", "decoder": "(window: itself and 2 before)"}
-    for view in ("lines", "attention"):
-        opened.open(**place, view=view, layer=1, head=1, query=4, key=0)
+    for block, view in (("decoder", "lines"), ("encoder", "attention")):
+        opened.open(**place, block=block, view=view, layer=1, head=1, query=4, key=0)
         expect(opened.find("#caption")).to_contain_text(seen[block])
         expect(opened.find("#pair-mask")).to_contain_text("masked")
 
 
-@pytest.mark.parametrize("block", ["encoder", "cross"])
-def test_q_k_v_shows_what_additive_scoring_adds(
-    opened: Workspace, server: AppServer, block: str
-) -> None:
+def test_q_k_v_shows_what_additive_scoring_adds(opened: Workspace, server: AppServer) -> None:
     """The view shows w · tanh(q + k + b) of a query: a row per key, which sums to the score."""
-    name, head, i = "additive-relative-window", 2, 3
-    at = {"encoder": "encoder.1.self", "cross": "decoder.1.cross"}[block]
+    name, head, i, block, at = "additive-relative-window", 2, 3, "encoder", "encoder.1.self"
     place = {"source": SOURCE, "target": TARGET, "model": name, "block": block}
     opened.open(**place, view="qkv", layer=1, head=head, query=i, key=2)
     opened.settled()
@@ -285,12 +266,6 @@ def test_q_k_v_shows_what_additive_scoring_adds(
     w, b = learned[f"{at}.scoring.w"][head], learned[f"{at}.scoring.b"][head]
     expected = w * np.tanh(run[f"{at}.q"][head, i] + run[f"{at}.k"][head] + b)
     expected[run[f"{at}.mask"][i] == 0] = np.nan
-    assert np.isnan(expected).any() == (block == "encoder")
+    assert np.isnan(expected).any()
     shown = opened.charts("#view .terms")[0].values
     np.testing.assert_allclose(shown, expected, atol=1e-4)
-
-
-def test_q_k_v_of_other_scorings_has_three_panels(opened: Workspace) -> None:
-    opened.open(source=SOURCE, target=TARGET, model="unscaled", view="qkv", layer=1, head=0)
-    opened.settled()
-    expect(opened.find("#view .panel:visible")).to_have_count(3)

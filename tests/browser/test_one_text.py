@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.adapters.request import Request
+from tests.browser import api
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -88,16 +89,15 @@ def test_every_view_that_it_can_fill_is_drawn(page_of_it: Workspace) -> None:
         expect(page.locator("#problem")).to_be_hidden()
 
 
-def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, kind: Kind) -> None:
+def test_links_to_what_it_has_not_come_to_the_nearest_and_a_share_opens(
+    page_of_it: Workspace, kind: Kind
+) -> None:
     page_of_it.open(source=SENTENCE, view="alignment", block="cross", layer=9, head=9)
     page_of_it.settled()
     address = page_of_it.link
     assert (address["view"], address["block"]) == ("lines", kind)
     expect(page_of_it.page.locator(".not-offered")).to_contain_text("Alignment")
     assert (address["layer"], address["head"]) == ("1", "3")
-
-
-def test_there_is_no_other_direction_to_compare_with(page_of_it: Workspace) -> None:
     page_of_it.open(source=SENTENCE, view="compare", other="direction")
     choices = page_of_it.page.locator("#view input[name$=option-other]")
     expect(choices).to_have_count(3)
@@ -105,15 +105,10 @@ def test_there_is_no_other_direction_to_compare_with(page_of_it: Workspace) -> N
     expect(page_of_it.page.locator("#view input[value=sentence]")).to_be_checked()
     assert page_of_it.link.get("other", "sentence") == "sentence"
     expect(page_of_it.page.locator("#view .trio-b canvas").first).to_be_visible()
-
-
-def test_a_share_of_it_opens(page_of_it: Workspace, kind: Kind) -> None:
     page_of_it.open(source=SENTENCE, layer=1, head=2)
     shown, _ = page_of_it.figure()
     state = {"text": SENTENCE, "block": kind, "layer": 1, "head": 2}
-    made = page_of_it.page.request.post(f"{page_of_it.url}/api/shares", data={"state": state})
-    assert made.status == 201
-    page_of_it.page.goto(made.json()["url"])
+    page_of_it.page.goto(api.shared(page_of_it.url, state)["url"])
     page_of_it.drawn()
     expect(page_of_it.page.locator("#source")).to_have_value(SENTENCE)
     np.testing.assert_array_equal(page_of_it.figure()[0], shown)

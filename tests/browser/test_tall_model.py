@@ -26,7 +26,9 @@ def tall(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterat
         taller = (name, config, {**options, "num_hidden_layers": LAYERS}, words)
         patch.setitem(tiny.TINY, "llama", taller)
         path = tiny.make("llama", folder / "llama")
-    with running_app(folder / "data", {"models": f"tall=hf:{path}"}, cache=server_cache) as server:
+    with running_app(
+        folder / "data", {"models": f"tall=hf:{path}"}, warm=True, cache=server_cache
+    ) as server:
         yield server
 
 
@@ -50,7 +52,9 @@ def on_screen(workspace: Workspace, layer: int) -> None:
     assert part["y"] < cell["y"] < 720 - cell["height"]
 
 
-def test_of_thirty_layers_those_around_the_place_are_drawn(workspace: Workspace) -> None:
+def test_of_thirty_layers_those_around_the_place_are_drawn_and_a_fold_opens(
+    workspace: Workspace,
+) -> None:
     page = workspace.page
     page.set_viewport_size({"width": 1280, "height": 720})
     place = {"source": "The cat sat", "block": "decoder", "head": 0}
@@ -68,12 +72,6 @@ def test_of_thirty_layers_those_around_the_place_are_drawn(workspace: Workspace)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     on_screen(workspace, 15)
-
-
-def test_a_fold_opens_and_closes_again_where_one_goes(workspace: Workspace) -> None:
-    page = workspace.page
-    page.set_viewport_size({"width": 1280, "height": 720})
-    workspace.open(source="The cat sat", block="decoder", head=0, layer=15)
     workspace.find("#map .fold").first.focus()
     page.keyboard.press("Enter")
     assert floors(workspace) == [str(layer) for layer in reversed(range(LAYERS))]

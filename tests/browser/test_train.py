@@ -10,6 +10,7 @@ from tests.browser.api import client
 from tests.browser.axe import violations
 from tests.browser.cable import Cable
 from tests.browser.conftest import PATIENCE_MS
+from tests.browser.settling import settle
 from tests.browser.watch import Watch
 from tests.servers import AppServer, running_app
 
@@ -49,7 +50,9 @@ def picture(page: Page) -> str:
     return made
 
 
-def test_a_run_is_looked_back_at_and_survives_a_reload(train: Page, trainer: AppServer) -> None:
+def test_a_run_is_looked_back_at_and_watched_by_who_has_the_link(
+    train: Page, trainer: AppServer
+) -> None:
     start(train, trainer, TINY)
     expect_state(train, "Finished")
     now = train.locator("#timeline output")
@@ -70,26 +73,11 @@ def test_a_run_is_looked_back_at_and_survives_a_reload(train: Page, trainer: App
     expect(now).to_contain_text("Step 20")
     assert "step=" not in train.url
     assert violations(train) == []
-
-
-def test_the_keyboard_starts_one_run_and_keeps_its_place(train: Page, trainer: AppServer) -> None:
-    """While the server is asked, the button is dim but not disabled: that would lose the focus."""
-    asked: list[str] = []
-
-    def slowly(route: Route) -> None:
-        asked.append(route.request.method)
-        expect(button).to_have_attribute("aria-disabled", "true")
-        expect(button).to_be_focused()
-        train.keyboard.press("Enter")
-        route.continue_()
-
-    train.goto(f"{trainer.url}/train?{TINY}")
-    train.route("**/api/runs", slowly)
-    button = train.get_by_role("button", name="Train", exact=True)
-    button.press("Enter")
+    train.evaluate("localStorage.clear()")
+    train.goto(train.url)
     expect(train.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
-    expect(train.get_by_role("button", name="New run…")).to_be_focused()
-    assert asked == ["POST"]
+    expect(train.get_by_text("You are watching")).to_be_visible()
+    expect(train.get_by_role("button", name="Stop training")).to_have_count(0)
 
 
 def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
@@ -152,7 +140,7 @@ def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppSer
 
     with cable.pulled(train.context):
         expect(train.locator(".problem")).to_be_visible(timeout=LONGEST_MS)
-        train.wait_for_timeout(500)  # until the events received before are drawn
+        settle(train)  # the events received before are drawn
         cut: int = train.evaluate(count)
         for _ in range(LONGEST_MS // 500):
             if snapshots() >= cut + 3:
@@ -170,16 +158,9 @@ def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppSer
     cable.close()
 
 
-def test_who_has_the_link_watches_and_controls_nothing(train: Page, trainer: AppServer) -> None:
-    start(train, trainer, TINY)
-    train.evaluate("localStorage.clear()")
-    train.goto(train.url)
-    expect(train.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
-    expect(train.get_by_text("You are watching")).to_be_visible()
-    expect(train.get_by_role("button", name="Stop training")).to_have_count(0)
-
-
-def test_bad_numbers_are_told_at_the_field_and_kept(train: Page, trainer: AppServer) -> None:
+def test_bad_numbers_are_told_and_the_keyboard_starts_one_run(
+    train: Page, trainer: AppServer
+) -> None:
     train.goto(f"{trainer.url}/train?{TINY}")
     steps = train.locator("#choices input[name=steps]")
     steps.fill("9000000")
@@ -188,3 +169,19 @@ def test_bad_numbers_are_told_at_the_field_and_kept(train: Page, trainer: AppSer
     expect(steps).to_have_value("9000000")
     expect(steps).to_be_focused()
     assert violations(train) == []
+    asked: list[str] = []
+
+    def slowly(route: Route) -> None:
+        asked.append(route.request.method)
+        expect(button).to_have_attribute("aria-disabled", "true")
+        expect(button).to_be_focused()
+        train.keyboard.press("Enter")
+        route.continue_()
+
+    train.goto(f"{trainer.url}/train?{TINY}")
+    train.route("**/api/runs", slowly)
+    button = train.get_by_role("button", name="Train", exact=True)
+    button.press("Enter")
+    expect(train.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
+    expect(train.get_by_role("button", name="New run…")).to_be_focused()
+    assert asked == ["POST"]

@@ -29,7 +29,9 @@ def workspace(page: Page, watch: Watch, both: AppServer) -> Workspace:
     return Workspace(page, both.url)
 
 
-def test_the_page_opens_on_the_first_and_changes_to_the_other(workspace: Workspace) -> None:
+def test_the_page_opens_on_the_first_changes_to_the_other_and_compares_them(
+    workspace: Workspace,
+) -> None:
     workspace.open(source=TEXT, view="attention", block="encoder", layer=2, head=6)
     heads = workspace.find("#heads input")
     expect(heads).to_have_count(8)
@@ -41,9 +43,6 @@ def test_the_page_opens_on_the_first_and_changes_to_the_other(workspace: Workspa
     assert int(link["head"]) < 4
     rows, _ = workspace.figure()
     assert rows.sum(-1) == pytest.approx(1, abs=1e-3)
-
-
-def test_they_are_compared_over_the_same_tokens(workspace: Workspace) -> None:
     workspace.open(source=TEXT, view="compare", other="model", block="encoder", layer=1, head=1)
     expect(workspace.find(".trio-b .chart[data-drawn]")).to_be_visible()
     workspace.settled()

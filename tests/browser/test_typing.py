@@ -23,7 +23,7 @@ def traced(page: Page) -> list[str]:
     return asked
 
 
-def test_typing_is_live_and_waits_for_a_pause(workspace: Workspace) -> None:
+def test_typing_is_live_waits_for_a_pause_and_enter_runs_at_once(workspace: Workspace) -> None:
     workspace.open(**START)
     asked = traced(workspace.page)
     workspace.find("#source").press("End")
@@ -33,11 +33,7 @@ def test_typing_is_live_and_waits_for_a_pause(workspace: Workspace) -> None:
     expect(workspace.find("#source-tokens")).to_contain_text("too")
     assert asked[-1] == "The cat sits. Dogs too"
     assert len(asked) <= 2, "not a request a letter"
-
-
-def test_enter_runs_at_once(workspace: Workspace) -> None:
-    workspace.open(**START)
-    asked = traced(workspace.page)
+    asked.clear()
     workspace.find("#source").fill("A dog")
     workspace.find("#source").press("Enter")
     assert workspace.link["source"] == "A dog"
@@ -49,6 +45,12 @@ def test_enter_runs_at_once(workspace: Workspace) -> None:
 def test_enter_chooses_a_word_while_an_input_method_composes(workspace: Workspace) -> None:
     workspace.open(**START)
     asked = traced(workspace.page)
+    workspace.page.evaluate(
+        """() => document.querySelector("#source").dispatchEvent(
+            new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true }))"""
+    )
+    workspace.settled()
+    assert asked == []
     box = workspace.find("#source")
     box.click()
     session = workspace.page.context.new_cdp_session(workspace.page)
@@ -65,17 +67,6 @@ def test_enter_chooses_a_word_while_an_input_method_composes(workspace: Workspac
     workspace.says("你好。")
     workspace.drawn()
     assert asked == ["你好。"]
-
-
-def test_safaris_last_enter_of_a_composition_does_not_run(workspace: Workspace) -> None:
-    workspace.open(**START)
-    asked = traced(workspace.page)
-    workspace.page.evaluate(
-        """() => document.querySelector("#source").dispatchEvent(
-            new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true }))"""
-    )
-    workspace.settled()
-    assert asked == []
 
 
 def held(page: Page, sentence: str) -> Callable[[], None]:
@@ -97,23 +88,7 @@ def held(page: Page, sentence: str) -> Callable[[], None]:
     return release
 
 
-def test_late_reply_is_dropped(workspace: Workspace) -> None:
-    workspace.open(**START)
-    release = held(workspace.page, "slow")
-    box = workspace.find("#source")
-    box.fill("slow")
-    box.press("Enter")
-    expect(workspace.find("html")).to_have_attribute("data-status", "waiting")
-    box.fill("quick")
-    box.press("Enter")
-    workspace.drawn()
-    release()
-    workspace.settled()
-    expect(workspace.find("#source-tokens")).to_contain_text("quick")
-    assert workspace.link["source"] == "quick"
-
-
-def test_old_picture_stays_dimmed_while_the_next_is_on_its_way(workspace: Workspace) -> None:
+def test_the_old_picture_stays_dimmed_and_a_late_reply_is_dropped(workspace: Workspace) -> None:
     workspace.open(**START)
     release = held(workspace.page, "slow")
     before = workspace.figure()[0]
@@ -125,6 +100,19 @@ def test_old_picture_stays_dimmed_while_the_next_is_on_its_way(workspace: Worksp
     release()
     workspace.drawn()
     expect(workspace.find(".figure")).to_have_css("opacity", "1")
+    workspace.page.unroute_all()
+    release = held(workspace.page, "late")
+    box = workspace.find("#source")
+    box.fill("late")
+    box.press("Enter")
+    expect(workspace.find("html")).to_have_attribute("data-status", "waiting")
+    box.fill("quick")
+    box.press("Enter")
+    workspace.drawn()
+    release()
+    workspace.settled()
+    expect(workspace.find("#source-tokens")).to_contain_text("quick")
+    assert workspace.link["source"] == "quick"
 
 
 def test_direction_is_by_script_and_can_be_chosen(workspace: Workspace) -> None:
@@ -136,7 +124,7 @@ def test_direction_is_by_script_and_can_be_chosen(workspace: Workspace) -> None:
     expect(workspace.find("#source-tokens .token").first).to_have_text("<2en>")
 
 
-def test_line_breaks_are_seen(workspace: Workspace) -> None:
+def test_line_breaks_are_seen_and_what_is_cut_off_is_marked(workspace: Workspace) -> None:
     workspace.open(source="The cat sat.\nThe dog ran.", view="attention", layer=1, head=2)
     box = workspace.find("#source")
     height = "box => [box.clientHeight, box.scrollHeight]"
@@ -145,12 +133,6 @@ def test_line_breaks_are_seen(workspace: Workspace) -> None:
     workspace.open(source="The cat sat. " * 12, view="attention", layer=1, head=2)
     seen, whole = box.evaluate(height)
     assert seen < 40 < whole, "one long line is scrolled"
-
-
-LONG = "The animal did not cross the street because it was too tired and the street was too wide."
-
-
-def test_what_is_cut_off_is_marked_and_a_pinned_token_is_in_view(workspace: Workspace) -> None:
     workspace.page.set_viewport_size({"width": 1024, "height": 700})
     workspace.open(source="A cat.", view="attention")
     marked = "#source[data-after], .chips[data-after], .chips[data-before]"
@@ -166,3 +148,6 @@ def test_what_is_cut_off_is_marked_and_a_pinned_token_is_in_view(workspace: Work
     chips.evaluate("(list) => (list.scrollLeft = list.scrollWidth)")
     expect(chips).not_to_have_attribute("data-after", "")
     assert workspace.page.evaluate("scrollY") == 0
+
+
+LONG = "The animal did not cross the street because it was too tired and the street was too wide."

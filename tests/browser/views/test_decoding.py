@@ -1,29 +1,28 @@
-"""The decoding view, compared with NumPy on the logits and with /api/trace."""
+"""The decoding view, compared with the API's traces and with NumPy on its logits."""
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+import pytest
+from numpy.typing import NDArray
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser import api
-from tests.browser.views.theatre import (
-    BEAM,
-    DRAWN,
-    NODES,
-    SOURCE,
-    begin,
-    ids,
-    logprobs,
-    number,
-    trace,
-    written,
-)
+from tests.browser.test_export import save
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 
+SOURCE = "The dog is tired, so it sleeps."
+BEAM: dict[str, Any] = {"method": "beam", "beam": 3, "length_penalty": 1.0}
 SAMPLE: dict[str, Any] = {"method": "sample", "temperature": 1.5, "top_k": 4, "seed": 5}
+DRAWN = ".theatre[data-drawn=all]"
+NODES = """() => [...document.querySelectorAll(".tree [data-node]")].map((node) => ({
+    ids: node.dataset.node.split(",").map(Number), state: node.dataset.state,
+    best: node.hasAttribute("data-best"), score: Number(node.dataset.score),
+    text: [...node.querySelectorAll("text")].map((it) => it.textContent) }))"""
 # Ids, probabilities and log-probabilities of the candidates, as displayed.
 CANDIDATES = """() => [...document.querySelectorAll(".candidates button")].map((row) =>
     [row.dataset.id, row.querySelector(".p").textContent, row.querySelector(".log").textContent])"""
@@ -39,86 +38,62 @@ WORDS = """(theatre) => [...theatre.querySelectorAll("p, h3, h4, th, legend, but
     .map((it) => it.textContent.trim()).filter((text) => /[a-z]{3}/i.test(text))"""
 
 
+def begin(workspace: Workspace, **link: object) -> None:
+    """Open the view and wait until all of it is there."""
+    start = {"source": SOURCE, "view": "decoding", "layer": 1, "head": 2, "lang": "en"}
+    workspace.go(**{**start, **link})
+    workspace.find(DRAWN).wait_for()
+
+
+def trace(workspace: Workspace, *select: str, **request: object) -> dict[str, Any]:
+    return api.trace(workspace.url, *select, **{"source": SOURCE} | request)
+
+
+def logprobs(workspace: Workspace, **request: object) -> NDArray[np.float64]:
+    """Return the log-softmax of the logits, row by row, in float64."""
+    reply = trace(workspace, "decoder.logits", **request)
+    logits = np.array(reply["tensors"]["decoder.logits"]["data"], dtype=float)
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    found: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return found
+
+
+def ids(reply: dict[str, Any]) -> list[int]:
+    return [token["id"] for token in reply["output"]["tokens"]]
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def written(workspace: Workspace) -> str:
+    return workspace.find("#output").inner_text()
+
+
 def step(workspace: Workspace) -> list[str]:
     seen: list[str] = workspace.page.evaluate(STEP)
     return seen
 
 
-def test_candidates_are_the_softmax_of_the_logits(workspace: Workspace) -> None:
-    for at in [0, 5]:
-        begin(workspace, query=at)
-        expected = logprobs(workspace)[at]
-        best = np.argsort(-expected)[:10]
-        rows = workspace.page.evaluate(CANDIDATES)
-        assert [int(row[0]) for row in rows] == best.tolist()
-        np.testing.assert_allclose(
-            [number(row[1]) for row in rows], np.exp(expected[best]), atol=6e-5
-        )
-        np.testing.assert_allclose([number(row[2]) for row in rows], expected[best], atol=6e-3)
-        rest = number(workspace.find(".candidates .rest .p").inner_text())
-        np.testing.assert_allclose(rest, 1 - np.exp(expected[best]).sum(), atol=6e-5)
+def shows_candidates(workspace: Workspace, expected: NDArray[np.float64]) -> None:
+    """Check the ids, probabilities and log-probabilities of a row's ten best tokens."""
+    best = np.argsort(-expected)[:10]
+    rows = workspace.page.evaluate(CANDIDATES)
+    assert [int(row[0]) for row in rows] == best.tolist()
+    np.testing.assert_allclose([number(row[1]) for row in rows], np.exp(expected[best]), atol=6e-5)
+    np.testing.assert_allclose([number(row[2]) for row in rows], expected[best], atol=6e-3)
 
 
-def test_columns_are_the_rows_of_the_three_attentions(workspace: Workspace) -> None:
-    begin(workspace, query=3, heads_of="head")
-    names = [
-        f"{place}.weights" for place in ("decoder.1.cross", "decoder.1.self", "encoder.1.self")
-    ]
-    found = trace(workspace, *names)["tensors"]
-    cross, own, encoder = (np.array(found[name]["data"], dtype=float)[2] for name in names)
-    # The word with the most weight: special tokens stand at the two ends.
-    looked = 1 + cross[3][1:-1].argmax()
-    shown = {"cross": cross[3], "decoder": own[3][:4], "encoder": encoder[looked]}
-    seen = workspace.page.evaluate(STRIPS)
-    assert seen.keys() == shown.keys()
-    for block, row in shown.items():
-        np.testing.assert_allclose(seen[block], row, atol=0.0051)
-
-
-def test_forward_and_back_are_exact(workspace: Workspace) -> None:
-    # It opens at its beginning.
-    begin(workspace)
-    expect(workspace.find("#caption")).to_contain_text("Step 1:")
-    expect(workspace.find("#target-tokens .as-query")).to_have_count(1)
-    # Forward and back are exact.
-    page = workspace.page
-    there = [step(workspace)]
-    while workspace.find(".transport button").nth(2).is_enabled():
-        workspace.find(".transport button").nth(2).click()
-        there.append(step(workspace))
-    assert len(there) == len(trace(workspace)["output"]["tokens"])
-    assert len({seen[3] for seen in there}) == len(there)
-    back = [step(workspace)]
-    workspace.find(".theatre h3").first.click()  # Space and arrows work without focus
-    for _ in there[1:]:
-        page.keyboard.press("ArrowLeft")
-        back.append(step(workspace))
-    assert back[::-1] == there
-    page.keyboard.press("End")
-    assert step(workspace) == there[-1]
-    page.wait_for_function(f"() => location.search.includes('query={len(there) - 1}')")
-    # It plays to the end and can be stopped.
-    workspace.page.keyboard.press("Home")
-    play = workspace.find(".play")
-    workspace.find(".theatre h3").first.click()
-    workspace.page.keyboard.press("Space")
-    expect(play).to_contain_text("Pause")
-    expect(workspace.find(".where")).to_contain_text("Step 2 of")
-    workspace.page.keyboard.press("Space")
-    expect(play).to_contain_text("Play")
-    last = len(trace(workspace)["output"]["tokens"])
-    workspace.find(".written button").nth(last - 2).click()
-    play.click()
-    expect(workspace.find(".where")).to_contain_text(f"Step {last} of {last}")
-    expect(play).to_contain_text("Play")
-
-
-def test_how_a_token_was_read_is_shown_of_words_only(workspace: Workspace) -> None:
-    """A special token with the most weight is a sink: mentioned, but its row explains nothing."""
-    last = len(trace(workspace)["output"]["tokens"]) - 1
+def test_each_step_shows_its_candidates_and_what_it_looks_at(workspace: Workspace) -> None:
+    expected, reply = logprobs(workspace), trace(workspace)
+    begin(workspace, query=5)
+    shows_candidates(workspace, expected[5])
+    rest = number(workspace.find(".candidates .rest .p").inner_text())
+    assert rest == pytest.approx(1 - np.exp(np.sort(expected[5])[-10:]).sum(), abs=6e-5)
+    # A special token with the most weight is a sink: mentioned, but its row explains nothing.
     sinks = set()
-    for step in range(last + 1):
-        begin(workspace, query=step)
+    for query in (0, len(reply["output"]["tokens"]) - 1):
+        begin(workspace, query=query)
         looked = workspace.find(".look[data-block=cross] li.strongest .token").inner_text()
         read = workspace.find(".look[data-block=encoder] h4 .token")
         expect(read).to_have_count(1)
@@ -128,6 +103,21 @@ def test_how_a_token_was_read_is_shown_of_words_only(workspace: Workspace) -> No
         assert all(looked in note for note in notes)
         sinks.add(looked.startswith("<"))
     assert sinks == {True, False}, "the end looks at the end"
+
+    begin(workspace, query=3, heads_of="head", lang="zh")
+    expect(workspace.find(".where")).to_contain_text("第 4 步")
+    assert workspace.find(".theatre").evaluate(WORDS) == []
+    places = ("decoder.1.cross", "decoder.1.self", "encoder.1.self")
+    names = [f"{place}.weights" for place in places]
+    found = trace(workspace, *names)["tensors"]
+    cross, own, encoder = (np.array(found[name]["data"], dtype=float)[2] for name in names)
+    # The word with the most weight: special tokens stand at the two ends.
+    looked_at = encoder[1 + cross[3][1:-1].argmax()]
+    shown = {"cross": cross[3], "decoder": own[3][:4], "encoder": looked_at}
+    seen = workspace.page.evaluate(STRIPS)
+    assert seen.keys() == shown.keys()
+    for block, row in shown.items():
+        np.testing.assert_allclose(seen[block], row, atol=0.0051)
 
 
 def test_another_token_is_taken_and_the_sentence_goes_on_from_there(workspace: Workspace) -> None:
@@ -143,11 +133,9 @@ def test_another_token_is_taken_and_the_sentence_goes_on_from_there(workspace: W
     assert ids(expected)[:3] == prefix
     assert written(workspace) == expected["output"]["text"] != own["output"]["text"]
     for kind, reply in (("yours", expected), ("theirs", own)):
-        output = reply["output"]
-        logprob = sum(output["logprobs"])
-        row = workspace.find(f".versus .{kind}")
+        output, row = reply["output"], workspace.find(f".versus .{kind}")
         seen = [number(row.locator(f"[data-of={of}]").inner_text()) for of in ("logprob", "score")]
-        np.testing.assert_allclose(seen, [logprob, output["score"]], atol=0.0051)
+        np.testing.assert_allclose(seen, [sum(output["logprobs"]), output["score"]], atol=0.0051)
         assert row.locator(".piece").count() == len(output["tokens"])
         assert row.locator(".piece.common").count() == 2
     expect(workspace.find(".finding")).to_contain_text("ranks it 2")
@@ -157,24 +145,41 @@ def test_another_token_is_taken_and_the_sentence_goes_on_from_there(workspace: W
     assert "decode" not in workspace.link
     workspace.page.go_back()
     expect(workspace.find("#output")).to_have_text(expected["output"]["text"])
-
-
-def test_a_permalink_shows_the_same_numbers(workspace: Workspace) -> None:
-    # A permalink shows the same numbers.
-    begin(workspace, decode=BEAM, query=3)
-    before = step(workspace), workspace.page.evaluate(NODES), written(workspace)
-    assert before[2] == trace(workspace, decode=BEAM)["output"]["text"]
-    workspace.page.goto(workspace.page.url)
-    workspace.find(DRAWN).wait_for()
-    assert before == (step(workspace), workspace.page.evaluate(NODES), written(workspace))
     # Another sentence starts without what was forced.
-    first = ids(trace(workspace))[0]
-    begin(workspace, decode={"method": "beam", "beam": 2, "prefix": [first]}, query=0)
     text = workspace.find("#examples button").nth(1).locator("span").text_content() or ""
     workspace.example(1)
     workspace.says(text)
     workspace.find(DRAWN).wait_for()
-    assert json.loads(workspace.link["decode"]) == {"method": "beam", "beam": 2}
+    assert "prefix" not in workspace.link.get("decode", "")
+
+
+def test_forward_and_back_are_exact_and_it_plays_to_the_end(workspace: Workspace) -> None:
+    begin(workspace)
+    expect(workspace.find("#caption")).to_contain_text("Step 1:")
+    expect(workspace.find("#target-tokens .as-query")).to_have_count(1)
+    page, play = workspace.page, workspace.find(".play")
+    there = [step(workspace)]
+    while workspace.find(".transport button").nth(2).is_enabled():
+        workspace.find(".transport button").nth(2).click()
+        there.append(step(workspace))
+    assert len(there) == len(trace(workspace)["output"]["tokens"])
+    assert len({seen[3] for seen in there}) == len(there)
+    back = [step(workspace)]
+    workspace.find(".theatre h3").first.click()  # Space and arrows work without focus
+    for _ in there[1:]:
+        page.keyboard.press("ArrowLeft")
+        back.append(step(workspace))
+    assert back[::-1] == there
+    page.keyboard.press("Space")
+    expect(play).to_contain_text("Pause")
+    expect(workspace.find(".where")).to_contain_text("Step 2 of")
+    page.keyboard.press("Space")
+    expect(play).to_contain_text("Play")
+    workspace.find(".written button").nth(len(there) - 2).click()
+    play.click()
+    expect(workspace.find(".where")).to_contain_text(f"Step {len(there)} of {len(there)}")
+    expect(play).to_contain_text("Play")
+    page.wait_for_function(f"() => location.search.includes('query={len(there) - 1}')")
 
 
 def test_the_draw_is_from_the_pool(workspace: Workspace) -> None:
@@ -204,97 +209,106 @@ def test_a_typed_translation_is_scored(workspace: Workspace) -> None:
     workspace.find(f"{DRAWN}[data-method=target]").wait_for()
     assert workspace.link["target"] == target
     for nth, request in enumerate([{"target": target}, {}]):
-        reply = trace(workspace, **request)
-        rows = logprobs(workspace, **request)
-        expected = rows[np.arange(len(rows)), ids(reply)]
-        ranks = [1 + int((row > row[id_]).sum()) for row, id_ in zip(rows, ids(reply), strict=True)]
+        rows, chosen = logprobs(workspace, **request), ids(trace(workspace, **request))
+        expected = rows[np.arange(len(rows)), chosen]
+        ranks = [1 + int((row > row[id_]).sum()) for row, id_ in zip(rows, chosen, strict=True)]
         table = workspace.page.evaluate(LEDGER, nth)
         np.testing.assert_allclose([number(row[1]) for row in table], np.exp(expected), atol=6e-5)
         np.testing.assert_allclose([number(row[2]) for row in table], expected, atol=6e-3)
         assert [int(row[3]) for row in table] == ranks
-        ledger = workspace.find(".ledger").nth(nth)
-        entropy = ledger.locator("[data-of=entropy]").inner_text()
-        np.testing.assert_allclose(float(entropy.split()[0]), -expected.mean(), atol=0.0051)
-        perplexity = float(ledger.locator("[data-of=perplexity]").inner_text())
-        np.testing.assert_allclose(perplexity, np.exp(-expected.mean()), atol=0.0051)
+        ledger, mean = workspace.find(".ledger").nth(nth), -expected.mean()
+        for name, value in (("entropy", mean), ("perplexity", np.exp(mean))):
+            said = ledger.locator(f"[data-of={name}]").inner_text()
+            np.testing.assert_allclose(float(said.split()[0]), value, atol=0.0051)
     workspace.find(".versus .button").click()
     expect(workspace.find("#output")).to_have_text(trace(workspace)["output"]["text"])
 
 
-def test_the_same_in_chinese(workspace: Workspace) -> None:
-    source = "他的房子有一个大花园。"
-    begin(workspace, source=source, lang="zh", query=2)
-    count = len(trace(workspace, source=source)["output"]["tokens"])
-    expect(workspace.find(".where")).to_have_text(f"第 3 步，共 {count} 步")
-    assert workspace.find(".theatre").evaluate(WORDS) == []
+def test_the_tree_of_a_beam_search(workspace: Workspace, tmp_path: Path) -> None:
+    begin(workspace, decode=BEAM, query=2)
+    expected = trace(workspace, decode=BEAM)
+    nodes = workspace.page.evaluate(NODES)
+    best = sorted((node for node in nodes if node["best"]), key=lambda node: len(node["ids"]))
+    assert [node["ids"] for node in best] == [ids(expected)[: n + 1] for n in range(len(best))]
+    assert best[-1]["ids"] == ids(expected)
+    assert best[-1]["state"] == "finished"
+    sums = np.cumsum(expected["output"]["logprobs"])
+    scores = sums / ((5 + np.arange(1, len(sums) + 1)) / 6) ** BEAM["length_penalty"]
+    np.testing.assert_allclose([node["score"] for node in best], scores, atol=1e-5)
+    np.testing.assert_allclose([number(node["text"][1]) for node in best], scores, atol=0.0051)
+    keys = {tuple(node["ids"]) for node in nodes} | {()}
+    assert all(tuple(node["ids"][:-1]) in keys for node in nodes)
+    for length in range(1, len(sums)):
+        states = [node["state"] for node in nodes if len(node["ids"]) == length]
+        assert states.count("live") == BEAM["beam"]
+    assert any(node["state"] == "pruned" for node in nodes)
+    picture = save(workspace, "SVG", tmp_path).read_text()
+    assert picture.count("stroke-dasharray") > 3
+    assert "class=" not in picture
+    # A permalink shows the same numbers.
+    before = step(workspace), nodes, written(workspace)
+    assert before[2] == expected["output"]["text"]
+    workspace.page.reload()
+    workspace.find(DRAWN).wait_for()
+    assert before == (step(workspace), workspace.page.evaluate(NODES), written(workspace))
+    # A beam can be looked at, and another token be taken in it.
+    workspace.find(".hypotheses label").nth(1).click()
+    live = [node for node in nodes if len(node["ids"]) == 2 and node["state"] == "live"]
+    second = sorted(live, key=lambda node: -node["score"])[1]
+    fifth = workspace.find(".candidates button").nth(4)
+    taken = int(fifth.get_attribute("data-id") or 0)
+    fifth.click()
+    workspace.find(f"{DRAWN} .versus").wait_for()
+    decode = json.loads(workspace.link["decode"])
+    assert decode == {**BEAM, "prefix": [*second["ids"], taken]}
+    assert written(workspace) == trace(workspace, decode=decode)["output"]["text"]
 
 
-def test_what_goes_wrong_is_said(page: Page, workspace: Workspace, watch: Watch) -> None:
+def test_it_says_what_it_waits_for_and_what_goes_wrong(workspace: Workspace, watch: Watch) -> None:
+    page, address = workspace.page, urlencode({"source": SOURCE, "view": "decoding"})
+    held: list[Route] = []
     problem = {"type": "urn:headlight:internal", "title": "x", "status": 500, "detail": "x"}
-    lines = [{"start": {}}, {"error": problem}]
+    lines: list[dict[str, Any]] = [{"start": {}}, {"error": problem}]
     body = "".join(f"{json.dumps(line)}\n" for line in lines)
 
     def answer(route: Route) -> None:
         route.fulfill(status=200, content_type="application/x-ndjson", body=body)
 
     page.route("**/api/decode", answer)
-    page.goto(f"{workspace.url}/?{urlencode({'source': SOURCE, 'view': 'decoding'})}")
+    page.goto(f"{workspace.url}/?{address}")
     expect(workspace.find(".theatre .problem")).to_contain_text("Something went wrong")
     page.unroute("**/api/decode")
-    workspace.find(".methods label").nth(1).click()
-    workspace.find(DRAWN).wait_for()
-    expect(workspace.find(".theatre .problem")).to_be_hidden()
-
-
-def test_it_waits_for_the_first_tokens_and_a_newer_search_ends_the_older(
-    page: Page, workspace: Workspace
-) -> None:
-    # It says that it waits for the first tokens.
-    held: list[Route] = []
     page.route("**/api/decode", lambda route: held.append(route), times=1)
-    page.goto(f"{workspace.url}/?{urlencode({'source': SOURCE, 'view': 'decoding'})}")
+    page.goto(f"{workspace.url}/?{address}")
     page.wait_for_function("() => document.documentElement.dataset.status === 'ready'")
-    waiting = workspace.find(".theatre .waiting")
-    expect(waiting).to_have_text("Writing the first tokens …")
-    held.pop().continue_()
-    workspace.find(DRAWN).wait_for()
-    expect(waiting).to_be_hidden()
+    expect(workspace.find(".theatre .waiting")).to_have_text("Writing the first tokens …")
     # A newer search ends the older.
-    page.route("**/api/decode", lambda route: held.append(route), times=1)
-    workspace.find("#source").fill("The dog sleeps.")
-    workspace.find("#source").press("Enter")
-    workspace.says("The dog sleeps.")
-    page.wait_for_function("() => document.documentElement.dataset.status === 'ready'")
     with page.expect_event("requestfailed", lambda it: it.url.endswith("/api/decode")):
         workspace.find(".methods label").nth(1).click()
     workspace.find(f"{DRAWN}[data-method=beam]").wait_for()
     assert len(held) == 1
     best = [node["ids"] for node in page.evaluate(NODES) if node["best"]]
-    assert max(best, key=len) == ids(
-        trace(workspace, source="The dog sleeps.", decode={"method": "beam"})
-    )
+    assert max(best, key=len) == ids(trace(workspace, decode={"method": "beam"}))
     expect(workspace.find(".theatre .problem")).to_be_hidden()
+    expect(workspace.find(".theatre .waiting")).to_be_hidden()
 
 
-def test_a_share_of_a_model_that_is_gone_shows_what_was_frozen(
-    page: Page, workspace: Workspace
-) -> None:
+def test_a_share_searches_again_or_shows_what_was_frozen(page: Page, workspace: Workspace) -> None:
     place = {"view": "decoding", "layer": 1, "head": 2, "query": 2, "lang": "en"}
     state = {"source": SOURCE, "decode": BEAM, **place}
-    names = ["decoder.1.self.*", "encoder.1.self.*"]
-    made = api.shared(workspace.url, state, select=names)
-    page.route("**/api/models", lambda route: route.fulfill(json=[]))
-    page.goto(f"{workspace.url}/s/{made['id']}")
-    workspace.find(DRAWN).wait_for()
-    reply = trace(workspace, decode=BEAM)
-    expected = logprobs(workspace, decode=BEAM)[2]
-    best = np.argsort(-expected)[:10]
-    rows = page.evaluate(CANDIDATES)
-    assert [int(row[0]) for row in rows] == best.tolist()
-    np.testing.assert_allclose([number(row[1]) for row in rows], np.exp(expected[best]), atol=6e-5)
-    assert [node["ids"] for node in page.evaluate(NODES) if node["best"]][-1] == ids(reply)
+    made = api.shared(workspace.url, state, select=["decoder.1.self.*", "encoder.1.self.*"])
+    searched = ids(trace(workspace, decode=BEAM))
+    for served in (True, False):
+        if not served:
+            page.route("**/api/models", lambda route: route.fulfill(json=[]))
+        page.goto(f"{workspace.url}/s/{made['id']}")
+        workspace.find(DRAWN).wait_for()
+        best = [node["ids"] for node in page.evaluate(NODES) if node["best"]]
+        assert max(best, key=len) == searched
+        shows_candidates(workspace, logprobs(workspace, decode=BEAM)[2])
+        change = workspace.find(".candidates button").first
+        (expect(change).to_be_enabled if served else expect(change).to_be_disabled)()
     assert workspace.find(".candidates .unknown").count() == 0
     expect(workspace.find(".next .note")).to_contain_text("Open it live to see the other beams")
     expect(workspace.find("#open-live")).to_be_visible()
-    expect(workspace.find(".candidates button").first).to_be_disabled()
     expect(workspace.find(".look")).to_have_count(3)

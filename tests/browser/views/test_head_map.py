@@ -57,7 +57,6 @@ def test_the_map_on_top_of_the_changes(workspace: Workspace) -> None:
 
 
 def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> None:
-    # A head of the map is kept off and given back.
     workspace.open(**START | {"effect": "heads"})
     expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
     cell = workspace.find('.head-map [data-name="encoder.2.self 1"]')

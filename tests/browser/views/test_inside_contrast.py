@@ -11,15 +11,7 @@ from tests.browser.axe import violations
 from tests.browser.legible import SMALL_LABELS, overflow
 from tests.browser.test_access import SMALL_TARGETS
 from tests.browser.test_requests import posts
-from tests.browser.views.test_inside import (
-    LAYERS,
-    ROW,
-    START,
-    drawn,
-    number,
-    shows_parts,
-    told,
-)
+from tests.browser.views.test_inside import LAYERS, ROW, START, drawn, number, shows_parts, told
 from tests.browser.workspace import Workspace
 
 CONTRAST: dict[str, Any] = {**START, "contrast": "runner-up"}

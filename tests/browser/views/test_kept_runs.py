@@ -99,7 +99,6 @@ def test_a_share_holds_them(workspace: Workspace) -> None:
 def test_a_changed_run_is_opened_and_one_that_does_not_fit_says_why(
     workspace: Workspace, watch: Watch
 ) -> None:
-    # A changed run is opened with its changes.
     changed = {"source": FATHER, "interventions": [OFF]}
     workspace.open(
         **START, kept=[{"source": FATHER}, changed], interventions=[OFF], **{"as": "trained"}

@@ -27,7 +27,7 @@ def swept(url: str, **request: object) -> dict[str, dict[str, Any]]:
     reply = client.post(f"{url}/api/sweep", json={"source": SOURCE, **request})
     lines = [json.loads(line) for line in reply.raise_for_status().text.splitlines()]
     found = {}
-    for one in (one for line in lines for one in line.get("heads", [])):
+    for one in (one for line in lines if "done" in line for one in line["changes"]):
         name = one["at"] if one["head"] is None else f"{one['at']} {one['head']}"
         if one["also"]:
             name += f" + {one['also']['at']} {one['also']['head']}"
@@ -79,8 +79,9 @@ def test_a_sublayer_is_scaled_switched_off_and_back(workspace: Workspace) -> Non
     expect(workspace.find("#changes")).to_be_hidden()
 
 
-def test_a_hidden_unit_is_set(workspace: Workspace, watch: Watch) -> None:
-    # A hidden unit is set.
+def test_a_hidden_unit_is_set_and_the_output_of_a_head_scaled(
+    workspace: Workspace, watch: Watch
+) -> None:
     workspace.open(**START)
     panel = workspace.find(".of-sublayer")
     panel.locator("select").select_option("encoder.0.ffn")
@@ -101,26 +102,16 @@ def test_a_hidden_unit_is_set(workspace: Workspace, watch: Watch) -> None:
     np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
     panel.get_by_text("as computed", exact=True).click()
     expect(workspace.find("#changes")).to_be_hidden()
+    head = workspace.find(".of-head")
+    step(head.get_by_role("slider", name="Scale of its output"), "ArrowRight", 3)
+    expect(workspace.find(".change-chip")).to_have_text("Cross-attention, layer 2, head 3: ×2×")
+    assert made(workspace, 1) == [{"at": f"{PLACE}.mix", "head": 2, "do": {"scale": 2}}]
+    expect(workspace.find("#heads label.changed")).to_have_count(1)
     watch.expect("status of 422")
     gone = {"at": "encoder.0.ffn.hidden", "units": [99_999], "do": "zero"}
     workspace.go(**START, interventions=json.dumps([gone]))
     expect(workspace.find(".change-problem")).to_contain_text("units[0] must be from 0 to 1023")
     expect(workspace.find(".change-chip.bad")).to_have_count(1)
-
-
-def test_the_output_of_heads_is_scaled(workspace: Workspace) -> None:
-    workspace.open(**START)
-    head = workspace.find(".of-head")
-    step(head.get_by_role("slider", name="Scale of its output"), "ArrowRight", 3)
-    expect(workspace.find(".change-chip")).to_have_text("Cross-attention, layer 2, head 3: ×2×")
-    twice = {"at": f"{PLACE}.mix", "head": 2, "do": {"scale": 2}}
-    assert made(workspace, 1) == [twice]
-    expect(workspace.find("#heads label.changed")).to_have_count(1)
-    head.get_by_label("all heads of this layer").check()
-    step(head.get_by_role("slider", name="Scale of its output"), "ArrowLeft", 3)
-    assert made(workspace, 2)[1] == {"at": f"{PLACE}.mix", "do": {"scale": 0.5}}
-    _, expected = effects(workspace.url, *said(workspace))
-    np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
 
 
 def test_the_map_of_sublayers_is_that_of_the_sweep(workspace: Workspace) -> None:

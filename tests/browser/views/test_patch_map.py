@@ -48,7 +48,6 @@ def tried(workspace: Workspace, count: int) -> dict[str, float]:
 
 
 def test_the_map_shows_where_the_word_comes_from(workspace: Workspace) -> None:
-    # The map shows where the word comes from.
     workspace.open(**LINK)
     cells = tried(workspace, 81)
     assert workspace.page.evaluate(ROWS) == [

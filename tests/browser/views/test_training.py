@@ -50,7 +50,6 @@ def shows(workspace: Workspace, told: dict[str, Any], place: int, head: int = 3)
 def test_the_slider_keys_and_playing_go_through_the_training(
     workspace: Workspace, told: list[dict[str, Any]]
 ) -> None:
-    # The slider goes through the training.
     last = len(told[0]["snapshots"]) - 1
     workspace.open(**PLACE)
     shows(workspace, told[0], last)
@@ -106,7 +105,6 @@ def test_a_head_and_a_sentence_are_picked(workspace: Workspace, told: list[dict[
 def test_a_pinned_row_stays_while_the_steps_go_by(
     workspace: Workspace, told: list[dict[str, Any]]
 ) -> None:
-    # A pinned row stays while the steps go by.
     workspace.open(**PLACE)
     chips = workspace.find("#source-tokens .as-key, #source-tokens .as-query")
     lit = chips.count()
@@ -138,10 +136,16 @@ def test_a_pinned_row_stays_while_the_steps_go_by(
 
 
 def test_a_share_keeps_the_sentence_and_a_frame_shows_it(
-    workspace: Workspace, page: Page, told: list[dict[str, Any]]
+    workspace: Workspace, page: Page, told: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     first = told[1]["snapshots"][0]["step"]
     workspace.open(**PLACE, example=1, snapshot=first)
+    table = save(workspace, "CSV", tmp_path)
+    name = f"headlight-en-zh-training-cross-layer-2-head-4-example-2-step-{first}.csv"
+    assert table.name == name
+    lines = table.read_text("utf-8-sig").splitlines()
+    found = [float(line.rpartition(",")[2]) for line in lines if line.startswith(CROSS)]
+    np.testing.assert_allclose(found, weights(told[1], 0).ravel(), atol=1e-6)
     url = workspace.share()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -153,25 +157,9 @@ def test_a_share_keeps_the_sentence_and_a_frame_shows_it(
     assert not [path for path in asked if "/learning" in path], "it is frozen"
 
 
-def test_what_is_saved_is_the_fixed_sentence(
-    workspace: Workspace, told: list[dict[str, Any]], tmp_path: Path
-) -> None:
-    first = told[0]["snapshots"][0]["step"]
-    workspace.open(**PLACE, snapshot=first)
-    table = save(workspace, "CSV", tmp_path)
-    name = f"headlight-en-zh-training-cross-layer-2-head-4-example-1-step-{first}"
-    assert table.name == f"{name}.csv"
-    lines = table.read_text("utf-8-sig").splitlines()
-    found = [float(line.rpartition(",")[2]) for line in lines if line.startswith(CROSS)]
-    np.testing.assert_allclose(found, weights(told[0], 0).ravel(), atol=1e-6)
-    with np.load(save(workspace, "NPZ", tmp_path)) as arrays:
-        assert {name for name in arrays if name != "trace.json"} == set(told[0]["tensors"])
-
-
 def test_it_is_translated_and_a_model_that_was_not_watched_says_so(
     workspace: Workspace, told: list[dict[str, Any]]
 ) -> None:
-    # It is translated.
     workspace.open(**PLACE, lang="zh")
     shows(workspace, told[0], len(told[0]["snapshots"]) - 1)
     for selector in ("> .note", ".said > span", ".measured", ".below .note", ".transport"):

@@ -79,7 +79,6 @@ def matches(workspace: Workspace) -> None:
 
 
 def test_a_change_is_restricted_to_rows(workspace: Workspace) -> None:
-    # A change is restricted to rows.
     workspace.open(**START, query=1)
     head = workspace.find(".of-head")
     tokens = head.locator(".row-tokens .chip")
@@ -158,7 +157,6 @@ def test_edges_are_cut_as_one_change(workspace: Workspace) -> None:
 
 
 def test_it_fits_a_phone_in_chinese(workspace: Workspace) -> None:
-    # It fits a phone.
     for effect in ["heads", "attention", "runs"]:
         workspace.open(**START | {"effect": effect}, interventions=json.dumps([OFF]))
         for width in (390, 320):

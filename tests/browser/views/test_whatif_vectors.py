@@ -80,7 +80,6 @@ def test_what_is_added_can_be_changed_and_taken_away(workspace: Workspace) -> No
 def test_it_asks_nothing_before_it_is_opened_and_again_what_failed(
     workspace: Workspace, watch: Watch
 ) -> None:
-    # It fits a phone and asks nothing before it is opened.
     workspace.page.set_viewport_size({"width": 390, "height": 800})
     workspace.open(**START)
     workspace.settled()

@@ -74,7 +74,6 @@ def test_the_tables_are_what_the_model_recorded(workspace: Workspace) -> None:
 
 
 def test_every_stage_agrees_and_says_by_how_much(workspace: Workspace) -> None:
-    # Every stage agrees and says by how much.
     for block in STAGES:
         workspace.open(**START, block=block, step="all")
         sections = workspace.find(".sheet")
@@ -95,7 +94,6 @@ def test_every_stage_agrees_and_says_by_how_much(workspace: Workspace) -> None:
 
 
 def test_a_first_layer_starts_from_embedding_and_is_printed_whole(workspace: Workspace) -> None:
-    # A first layer starts from embedding and position.
     workspace.open(**{**START, "layer": 0}, block="encoder")
     expect(workspace.find(".contents button").first).to_contain_text("agrees")
     rows = table(workspace, "input")
@@ -134,7 +132,6 @@ def test_stepping_by_keys_and_buttons_is_in_the_link(workspace: Workspace) -> No
 
 
 def test_the_cell_is_changed_from_inside_and_opened_by_the_inspector(workspace: Workspace) -> None:
-    # The cell is changed from inside.
     workspace.open(**START, block="decoder", step="softmax")
     workspace.find(".cell-picker select").last.select_option("2")
     workspace.page.get_by_role("button", name="query below").last.click()
