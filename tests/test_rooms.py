@@ -158,18 +158,22 @@ def test_only_one_room_needs_a_cluster(path: Path) -> Iterable[str]:
     return {module.partition(".")[0] for module in python_imports(path)} & ONLY_AT_SCALE
 
 
-def imported_by(modules: str) -> set[str]:
-    """Return all modules that a new process has imported after importing these."""
-    code = f"import sys, {modules}; print(*sys.modules)"
+@cache
+def imported_by(*groups: str) -> list[set[str]]:
+    """Return all modules that a new process has imported after importing each group."""
+    code = "; ".join(f"import sys, {modules}; print(*sys.modules)" for modules in groups)
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
     )
     assert done.returncode == 0, done.stderr
-    return {*done.stdout.split()}
+    return [{*line.split()} for line in done.stdout.splitlines()]
+
+
+SERVER = ("app.__main__", "app.server", "app.runs.run_process, app.indexing.process")
 
 
 def test_nothing_of_a_cluster_is_imported_without_one() -> None:
-    imported = imported_by("app.server, app.__main__")
+    _, imported, _ = imported_by(*SERVER)
     packages = {module.partition(".")[0] for module in imported}
     assert "torch" in packages
     assert not packages & (ONLY_AT_SCALE | {"redis"})
@@ -177,14 +181,9 @@ def test_nothing_of_a_cluster_is_imported_without_one() -> None:
 
 
 def test_engines_are_launched_before_pytorch_is_imported() -> None:
-    code = "import sys, app.__main__; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    imported = done.stdout.split()
+    imported, *_ = imported_by(*SERVER)
     assert "app.launch" in imported
-    assert not {"torch", "fastapi"} & {*imported}
+    assert not {"torch", "fastapi"} & imported
 
 
 @pytest.mark.parametrize("package", RANKS)
@@ -206,7 +205,7 @@ def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
 
 
 def test_a_server_brings_no_training_in() -> None:
-    imported = imported_by("app.server, app.__main__, app.runs.run_process, app.indexing.process")
+    *_, imported = imported_by(*SERVER)
     assert "model.live.options" in imported
     assert not {one for one in imported if one.startswith(TRAINS)}
 

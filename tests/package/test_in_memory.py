@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 import headlight
+from app.assets.files import Vendor
 from app.engine.wire import Reply
 from headlight import Request, Shown
 from tests.app.test_handout import trace_in
@@ -109,7 +110,8 @@ def test_half_precision_is_shown() -> None:
     assert re.search("srcdoc", headlight.show(wrapped, TEXT)._repr_html_())
 
 
-def test_a_model_is_served_while_its_owner_uses_it() -> None:
+def test_a_model_is_served_while_its_owner_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Vendor, "compress", lambda _: None)
     model, tokenizer = build("llama")
     ids = tokenizer(TEXT, return_tensors="pt").input_ids
     expected = model(ids).logits
