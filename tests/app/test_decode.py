@@ -194,16 +194,11 @@ def test_a_bad_prefix_is_named(
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"source": ""}, "source"),
-        ({"source": "a" * 2001}, "source"),
         ({"candidates": 0}, "candidates"),
         ({"candidates": 51}, "candidates"),
         ({"target": "猫"}, "target"),
-        ({"decode": {"beam": 17}}, "decode.beam"),
         ({"interventions": [{"at": "encoder.9.self", "do": "zero"}]}, "interventions[0].at"),
-        ({"interventions": ZERO * 65}, "interventions"),
         ({"model": "nobody"}, "model"),
-        ({"direction": "zh-zh"}, "direction"),
     ],
     ids=str,
 )

@@ -50,35 +50,25 @@ def test_every_effect_changes_what_is_seen(reader: httpx.Client, made: dict[str,
 @pytest.mark.parametrize(
     ("do", "field"),
     [
-        ("melt", "do"),
         ({}, "do"),
-        (None, "do"),
         ({"melt": 1}, "do"),
         ({"cut": [1]}, "do.cut[1]"),
         ({"cut": ["1", 2]}, "do.cut[0]"),
-        ({"cut": [1, 99]}, "do.cut[1]"),
-        ({"cut": [-1, 0]}, "do.cut[0]"),
         ({"cut": 3}, "do.cut"),
         ({"cut": [0, 0], "also": 1}, "do"),
         ({"set": [0, 0, 7]}, "do.set[2]"),
         ({"set": [0, 0, 0.5], "renormalise": "yes"}, "do.renormalise"),
         ({"temperature": 0}, "do.temperature"),
         ({"temperature": 1e300}, "do.temperature"),
-        ({"freeze": {"source": " "}}, "do.freeze.source"),
         ({"freeze": {"source": "a", "target": 3}}, "do.freeze.target"),
         ({"freeze": {}}, "do.freeze.source"),
-        ({"patch": {"source": "a"}}, "at"),
         ({"patch": {"source": "a", "rows": [[0]]}}, "do.patch.rows[0][1]"),
         ({"patch": {"source": "a", "rows": [[0, -1]]}}, "do.patch.rows[0][1]"),
         ({"patch": {"source": "a", "rows": 3}}, "do.patch.rows"),
         ({"patch": {}}, "do.patch.source"),
-        ({"cut": []}, "do.cut[0]"),
         ({"cut": [[0, 1], [0]]}, "do.cut[1][1]"),
-        ({"cut": [[0, 1], [0, 99]]}, "do.cut[1][1]"),
-        ({"scale": 2}, "at"),
         ({"scale": "2"}, "do.scale"),
         ({"fill": None}, "do.fill"),
-        ({"fill": 1e5}, "do.fill"),
         ({"add": 3}, "do.add"),
         ({"add": []}, "at"),
         ({"add": [1, "2"]}, "do.add[1]"),
@@ -92,26 +82,3 @@ def test_invalid_interventions_are_named(reader: httpx.Client, do: object, field
     assert reply.status_code == 422, reply.text
     assert reply.json()["field"] == f"interventions[0].{field}"
     assert "pydantic" not in reply.text
-
-
-@pytest.mark.parametrize(
-    ("made", "kind", "field"),
-    [
-        ({"rows": None}, "does-not-fit", "rows"),
-        ({"rows": []}, "too-short", "rows"),
-        ({"rows": [[99, 0]]}, "out-of-range", "rows[0][0]"),
-        ({"rows": [[0, 0], [1, 99]]}, "out-of-range", "rows[1][1]"),
-        ({"rows": [[0, 0], [1, 0]]}, "out-of-range", "rows[1][1]"),
-        ({"direction": "xx-yy"}, "unknown-direction", "direction"),
-    ],
-    ids=str,
-)
-def test_rows_that_do_not_fit_are_named(
-    reader: httpx.Client, made: dict[str, Any], kind: str, field: str
-) -> None:
-    patch = {"source": "A dog ran after the cat.", **made}
-    reply = traced(reader, {"at": "encoder.0.self.mix", "do": {"patch": patch}})
-    problem = reply.json()
-    assert reply.status_code == 422, reply.text
-    assert problem["type"] == f"urn:headlight:{kind}"
-    assert problem["field"] == f"interventions[0].do.patch.{field}"
