@@ -11,7 +11,7 @@ from model.adapters.huggingface.in_memory import wrap
 from model.adapters.request import Request
 from model.errors import InputError
 from tests.model.opened_huggingface import opened
-from tests.model.tiny_huggingface import BART, FED, T5, build
+from tests.model.tiny_huggingface import BART, FED, GROUPED, T5, build
 from tests.model.tiny_tokenizers import tokenizer
 
 hf: Any = pytest.importorskip("transformers")
@@ -97,3 +97,25 @@ def test_a_model_that_mixes_positions_elsewhere_is_not_padded(folders: Path) -> 
 def test_all_others_are(folders: Path) -> None:
     for name in ("bert", "gpt2", "bloom", "led", "t5", "mistral", "deberta-v2", "gpt-oss"):
         assert "padding" in opened(folders / name).info.capabilities, name
+
+
+def test_a_model_of_sound_and_text_is_served_for_what_it_does_with_text() -> None:
+    """Of HiggsAudioV2, the norms of audio tokens read none, and it predicts sound."""
+    words = tokenizer("bytes")
+    ends = {"pad_token_id": 0, "eos_token_id": 1, "max_position_embeddings": 2048}
+    names = ("audio_token_id", "audio_bos_token_id", "audio_delay_token_id")
+    ends |= {name: n for n, name in enumerate(names, 2)}
+    sizes = {"vocab_size": len(words), "head_dim": 8, "num_codebooks": 2, "codebook_size": 16}
+    config = hf.HiggsAudioV2Config(**{**GROUPED, **ends, **sizes})
+    torch.manual_seed(0)
+    model = hf.HiggsAudioV2ForConditionalGeneration(config).eval()
+    adapter = wrap(model, words)
+    assert adapter.info.missing["candidates"] == "no-head"
+    trace = adapter.trace("The cat sat.")
+    model.set_attn_implementation("eager")
+    ids = torch.tensor([[token.id for token in trace.texts["text"]]])
+    with torch.no_grad():
+        own = model(input_ids=ids, output_attentions=True).attentions
+    for layer, weights in enumerate(own):
+        found = trace.tensors[f"decoder.{layer}.self.weights"].value
+        torch.testing.assert_close(found, weights[0], atol=1e-6, rtol=0)

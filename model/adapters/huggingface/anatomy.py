@@ -71,7 +71,10 @@ def _watched(model: Any) -> Iterator[tuple[Part, list[Seen]]]:
         def hook(module: nn.Module, inputs: Any, named: Any, output: Any) -> None:
             read = inputs[0] if inputs else next(iter(named.values()), None)
             wrote = output[0] if isinstance(output, tuple) else output
-            if isinstance(read, Tensor) and isinstance(wrote, Tensor) and wrote.dim() > 1:
+            if not isinstance(read, Tensor) or not isinstance(wrote, Tensor):
+                return
+            # A module for what a text does not have (sound) reads nothing.
+            if read.dim() > 0 and wrote.dim() > 1 and len(read) and len(wrote):
                 calls.append(Seen(name, module, read[0], wrote[0]))
 
         return hook
