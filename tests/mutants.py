@@ -63,7 +63,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "model/adapters/transformer_scores.py": (MODEL, "score_terms"),
     "model/adapters/validate.py": (MODEL, "adapters intervene"),
     "model/adapters/validate_attribution.py": (MODEL, "attribution"),
-    "model/adapters/validate_parts.py": (MODEL, "direct_effect contrast score_terms"),
+    "model/adapters/validate_parts.py": (MODEL, "refused_feature_changes score_terms"),
     "model/adapters/validate_patches.py": (MODEL, "patch path_patches"),
     "model/adapters/verify_drafts.py": (MODEL, "draft"),
     "app/engine": (APP, "engine fairness trace"),

@@ -21,7 +21,7 @@ from model.errors import FileError
 SPARE_BYTES, SECONDS = 1 << 30, 60
 DEEP = "[" * 100_000 + "]" * 100_000
 VALUES: tuple[Any, ...] = (None, "x", -1, 0.5, 100_000_000, [], {}, [[1]], True)
-LEAVES = 5  # of a JSON file, each of which becomes two of VALUES
+LEAVES = 3  # of a JSON file, each of which becomes two of VALUES
 
 Damage = Callable[[Path], None]
 

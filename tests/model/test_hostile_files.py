@@ -39,7 +39,7 @@ def test_any_damaged_file_is_opened_or_named(plain: Path, bloom: Path) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[-2000:]
     cases = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("[")]
-    assert len(cases) > 150
+    assert len(cases) > 120
     for file, damage, outcome in cases:
         refused = outcome.startswith(("refused: model: ", f"refused: {file}: "))
         # What transformers does with a wrong value shows only when it builds the model.

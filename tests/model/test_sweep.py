@@ -75,6 +75,9 @@ def test_a_sweep_of_one_row_equals_that_row(tiny: EncoderDecoder) -> None:
     for one, all_ in zip(alone, every, strict=True):
         assert one.delta == pytest.approx(all_.delta[3:4], abs=1e-6)
         assert one.divergence == pytest.approx(all_.divergence[3:4], abs=1e-6)
+    last = len(chosen.base.output.tokens) - 1
+    with pytest.raises(InputError, match=f"row must be from 0 to {last}"):
+        sweep(tiny, REQUESTS[0], row=last + 1)
 
 
 @pytest.mark.parametrize("request_", REQUESTS[:3], ids=range(3))
@@ -163,21 +166,20 @@ def test_a_batch_grows_with_what_a_run_can_read(tiny: EncoderDecoder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "effect", "row", "field"),
+    ("request_", "effect", "field"),
     [
-        (Request(""), "zero", None, "source"),
-        (REQUESTS[0], "drop", None, "effect"),
-        (REQUESTS[0], "mean", None, "effect"),  # without means in the bundle
-        (REQUESTS[0], "zero", 99, "row"),
-        (replace(REQUESTS[0], interventions=(Intervention("x", "zero"),)), "zero", None, "in"),
+        (Request(""), "zero", "source"),
+        (REQUESTS[0], "drop", "effect"),
+        (REQUESTS[0], "mean", "effect"),  # without means in the bundle
+        (replace(REQUESTS[0], interventions=(Intervention("x", "zero"),)), "zero", "in"),
     ],
     ids=str,
 )
 def test_what_cannot_be_swept_is_named(
-    tiny: EncoderDecoder, request_: Request, effect: str, row: int | None, field: str
+    tiny: EncoderDecoder, request_: Request, effect: str, field: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        sweep(tiny, request_, effect, row)
+        sweep(tiny, request_, effect)
     assert caught.value.field.startswith(field)
     assert field in str(caught.value)
 
