@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import sqlite3
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from starlette.requests import Request
 
 from app.http.fair_shares import Shared, fair_share
 from app.http.rate_limits import client_network
+from app.indexing.indexing import Indexing
+from app.runs.runs import Runs
 from app.settings import Settings
 from app.store.expiry import keep_pruning
 from app.store.quota import Limits
@@ -23,6 +25,10 @@ from tests.app.problem import hold
 from tests.app.storage import ALL, ASKS, STATE, counts, kept, share
 from tests.servers import PATIENCE
 
+ASSIGNMENT = {
+    "title": "A title",
+    "questions": [{"entry": "choice", "ask": {"kind": "looks", "link": ""}}],
+}
 OCTETS = {"Accept": "application/octet-stream"}
 
 
@@ -165,6 +171,52 @@ async def test_a_quota_is_exact_under_concurrency(tmp_path: Path) -> None:
 )
 def test_ipv6_clients_are_counted_by_network(address: str, network: str) -> None:
     assert client_network(Request({"type": "http", "client": (address, 1)})) == network
+
+
+SITES = ["2001:db8:1::1", "2001:db8:1:ffff::9", "2001:db8:1:2:3:4:5:6"], ["2001:db8:2::1"]
+HOSTS = ["::ffff:192.0.2.7", "192.0.2.7", "::ffff:192.0.2.7"], ["192.0.2.8"]
+
+
+async def _nothing(*_: object) -> None:
+    pass
+
+
+@pytest.mark.parametrize(("same", "other"), [SITES, HOSTS])
+async def test_one_site_holds_half_of_every_kind_of_places(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch, same: list[str], other: list[str]
+) -> None:
+    monkeypatch.setattr(Runs, "_advance", lambda _: None)  # runs wait
+    monkeypatch.setattr(Indexing, "_index", _nothing)  # texts too
+    most = {"max_rooms": 4, "max_room_members": 4, "max_assignment_members": 4}
+    most |= {"max_runs": 1, "max_run_queue": 3, "max_kept_corpora": 4}
+    async with serving(**most) as client, AsyncExitStack() as opened:
+        app = client._transport.app  # type: ignore[attr-defined]
+        clients = []
+        for n, address in enumerate([*same, *other]):
+            transport = httpx.ASGITransport(app, client=(address, 1))
+            page = {"Headlight-Client": str(n)}
+            made = httpx.AsyncClient(transport=transport, base_url="http://headlight", headers=page)
+            clients.append(await opened.enter_async_context(made))
+        task = (await client.post("/api/assignments", json=ASSIGNMENT)).json()
+        room = (await client.post("/api/rooms", json={"state": {"link": "/"}})).json()
+        text = {"model": "en-zh", "text": "The cat sat."}
+        asked: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+            "members": ("POST", f"/api/assignments/{task['id']}/answers", {"answers": [["0"]]}),
+            "students": ("GET", f"/api/rooms/{room['code']}/state?member=member-", None),
+            "runs": ("POST", "/api/runs", {"task": "reverse"}),
+            "texts": ("POST", "/api/corpora", text),
+            "rooms": ("POST", "/api/rooms", {"state": {"link": "/"}}),
+        }
+        for name, (method, path, body) in asked.items():
+            statuses = []
+            for n, one in enumerate(clients):
+                sent = body and (body | {"member": f"member-{n}"} if name == "members" else body)
+                url = f"{path}{n}" if name == "students" else path
+                statuses.append((await one.request(method, url, json=sent)).status_code // 100)
+            if name == "rooms":  # one is another address's: half of the three others
+                assert statuses == [2, 2, 5, 2], name
+            else:
+                assert statuses in ([2, 2, 4, 2], [2, 2, 5, 2]), name
 
 
 def test_one_address_holds_half_of_what_is_free() -> None:
