@@ -69,9 +69,9 @@ def tiny(bundle: Path) -> EncoderDecoder:
     return EncoderDecoder(load_bundle(bundle), "tiny")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where tiny models of `transformers` are saved, each in a folder of its name."""
+    """Where tiny models of `transformers` are saved, each in a folder of its name, read-only."""
     return tmp_path_factory.mktemp("hf")
 
 
