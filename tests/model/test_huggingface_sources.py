@@ -11,6 +11,7 @@ from torch import Tensor
 
 from model.adapters.request import Request, Trace
 from model.errors import InputError
+from model.explain import attribution
 from model.explain.attribution import LONGEST, tolerance
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import (
@@ -151,7 +152,10 @@ def test_they_are_what_the_librarys_own_model_says(name: str, folders: Path) -> 
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_they_are_the_same_alone_in_company_and_padded(name: str, folders: Path) -> None:
+def test_they_are_the_same_alone_in_company_and_padded(
+    name: str, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attribution, "STEPS", 5)  # a coarse integral
     adapter = opened(folders / name)
     off = Intervention("encoder.0.self", "zero", 1)
     one = Request(ASKED.source, target=ASKED.target, select=ALL, interventions=(off,))
