@@ -15,6 +15,7 @@ from app.indexing import indexing
 from app.rooms.room import Question, Room
 from app.schemas.fields import FAR
 from app.schemas.rooms import Results, Truth
+from app.store import frozen
 from app.store.assignments import Assignments
 from app.store.collections import Collections
 from app.store.documents import dumped
@@ -75,7 +76,7 @@ def test_a_room_that_would_not_load_is_not_stored() -> None:
     assert Room.load(room.then(question=question).dumped()).question == question
 
 
-def test_frozen_replies_are_refused_by_their_stated_size() -> None:
+def test_frozen_replies_are_refused_by_their_stated_size(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = zstandard.compress(b"a" * 100)
     assert thawed(whole) == b"a" * 100
     sized = b"(\xb5/\xfd\xe0%b\1\0\0"
@@ -85,6 +86,9 @@ def test_frozen_replies_are_refused_by_their_stated_size() -> None:
     for bad in (b"", whole[:-3], unsized, lying, huge, sized % (b"\xff" * 8)):
         with pytest.raises(DamagedError):
             thawed(bad)
+    monkeypatch.setattr(frozen, "MOST_BYTES", 99)
+    with pytest.raises(DamagedError):
+        thawed(whole)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
