@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return start(settings, launching)
     finally:
-        for one in launching.result():  # processes are left only if startup or shutdown failed
-            one.process.kill()
+        for launcher in launching.result():  # in case startup or shutdown failed
+            launcher.close()
 
 
 if __name__ == "__main__":

@@ -14,11 +14,12 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
+from app.background import begin
 from app.corpora import Corpora
 from app.engine.byte_cache import ByteCache
 from app.engine.clients import Budgets, Client, asking
 from app.engine.engine import Bounds, Engine
-from app.engine.launch import Launched
+from app.engine.launch import Launcher
 from app.engine.model_listing import Listing
 from app.engine.processes import in_processes
 from app.engine.runners import Runners
@@ -71,7 +72,7 @@ class Services:
     room_tries: PerMinute  # wrong codes and keys
 
 
-def open_models(settings: Settings, launching: Future[list[Launched]] | None = None) -> Runners:
+def open_models(settings: Settings, launching: Future[list[Launcher]] | None = None) -> Runners:
     """Open the models that the settings name: in a cluster, in processes, or here. Blocks.
 
     `launching` is the result of `begin_launch` for these settings; without it the processes are
@@ -219,7 +220,7 @@ async def open_services(
             sharing=sharing,
             metrics=metrics,
             share_totals=Recent(TOTALS_SECONDS, store.totals),
-            readiness=Readiness(models.listing, engine, store),
+            readiness=Readiness(models.listing, engine, store, settings.data_dir),
             previews=LRUCache(PREVIEWS),
             cache=cache,
             runs=runs,
@@ -250,7 +251,7 @@ async def _kept_models(
 @asynccontextmanager
 async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Run something beside the block, until it ends."""
-    task = asyncio.create_task(work)
+    task = begin(work)
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from app.engine.launch import Launched, launch
+from app.engine.launch import Launcher, launch
 from app.engine.opening import LoadCatalog, Opening
 from app.http import log_format
 from app.settings import Settings
@@ -16,7 +16,7 @@ from app.settings import Settings
 CUDA_DEVICES = ("nvidia[0-9]*", "dxg")
 
 
-def begin_launch(settings: Settings) -> Future[list[Launched]]:
+def begin_launch(settings: Settings) -> Future[list[Launcher]]:
     """Start `launch_engines` on a thread, where it waits for another process to import PyTorch."""
     thread = ThreadPoolExecutor(1, thread_name_prefix="launch")
     launching = thread.submit(launch_engines, settings)
@@ -24,8 +24,8 @@ def begin_launch(settings: Settings) -> Future[list[Launched]]:
     return launching
 
 
-def launch_engines(settings: Settings) -> list[Launched]:
-    """Start all engine processes of the settings; they open their models by themselves.
+def launch_engines(settings: Settings) -> list[Launcher]:
+    """Begin to open the models for all engines of the settings.
 
     None are started if models run in a cluster or on threads of the server.
     """
@@ -39,10 +39,9 @@ def launch_engines(settings: Settings) -> list[Launched]:
     prepare = logging_of(settings)
     threads = max(1, cores // (2 * max(1, count)))  # the other half is for drafting and serving
     devices = [n % gpus if gpus else None for n in range(count)]
-    return [
-        launch(Opening(load, prepare, threads, device, settings.max_free_bytes))
-        for device in devices
-    ]
+    return launch(
+        [Opening(load, prepare, threads, device, settings.max_free_bytes) for device in devices]
+    )
 
 
 def logging_of(settings: Settings) -> partial[None]:

@@ -1,4 +1,4 @@
-"""Whether the server is ready: a model answers, and the database accepts a write.
+"""Whether the server is ready: a model answers, the database and the data folder accept a write.
 
 The default model is tested first. If it fails by itself, the others are, so that one broken model
 does not take the server away from those who use another.
@@ -7,7 +7,10 @@ does not take the server away from those who use another.
 import asyncio
 import itertools
 import logging
+import os
 from collections.abc import Awaitable
+from pathlib import Path
+from tempfile import TemporaryFile
 
 from app.engine.clients import NOBODY, asking
 from app.engine.engine import BusyError, Engine
@@ -16,25 +19,27 @@ from app.engine.model_listing import Listing
 from app.engine.tensor_selection import Selection
 from app.engine.wire import JSON
 from app.http.brief_cache import Recent
-from app.store.storage_errors import StorageError
+from app.store.storage_errors import StorageError, files
 from app.store.store import Store
 from model.adapters.request import Decode, Request
 from model.errors import InputError
 
 HEARTBEAT_SECONDS = 4.0  # within which a model and a database must answer
 TRIED = 3  # models to test until one answers
+WRITTEN_BYTES = 4096  # to the data folder: the block that a file takes at least
 KEPT_SECONDS = 2.0  # how long a result is cached, so that many probes cost little
 
 log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """Tests a model and the database, at most once in `KEPT_SECONDS`."""
+    """Tests a model, the database and the data folder, at most once in `KEPT_SECONDS`."""
 
-    def __init__(self, catalog: Listing, engine: Engine, store: Store) -> None:
+    def __init__(self, catalog: Listing, engine: Engine, store: Store, folder: Path) -> None:
         self._catalog = catalog
         self._engine = engine
         self._store = store
+        self._folder = folder
         self._beats = itertools.count()
         self._recent = Recent(KEPT_SECONDS, self._check)
 
@@ -46,6 +51,7 @@ class Readiness:
         found = await asyncio.gather(
             _failure("the model", self._run()),
             _failure("the database", self._store.check_write()),
+            _failure("the data folder", asyncio.to_thread(_check_write, self._folder)),
         )
         return [failure for failure in found if failure]
 
@@ -67,6 +73,14 @@ class Readiness:
         request = Request(str(next(self._beats)), decode=Decode(max_tokens=1), select=())
         encoding, selection = Encoding(JSON, 1_000_000), Selection.parse([])
         await self._engine.run(TraceJob(name, request, "", "float32", encoding, selection))
+
+
+def _check_write(folder: Path) -> None:
+    """Write a file and delete it. Raises StorageError."""
+    with files(), TemporaryFile(dir=folder) as file:
+        file.write(bytes(WRITTEN_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 async def _failure(name: str, work: Awaitable[None]) -> str | None:

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from app.dependencies import open_models
 from app.engine.catalog import Catalog
-from app.engine.launch import Launched
+from app.engine.launch import Launcher
 from app.engine.runners import Runners
 from app.http import log_format
 from app.http.connections import Bounds, Connection, sweep
@@ -60,7 +60,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def start(settings: Settings, launching: Future[list[Launched]] | None = None) -> int:
+def start(settings: Settings, launching: Future[list[Launcher]] | None = None) -> int:
     """Serve until stopped; return the exit status. `launching` is as in `open_models`."""
     if obstacle := asyncio.run(_obstacle(settings)):
         print(obstacle, file=sys.stderr)

@@ -66,6 +66,7 @@ RANKS = {
         "settings",
         "off_loop",
         "safetensors_file",
+        "background",
         "store",
         "engine",
         "schemas",

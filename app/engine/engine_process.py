@@ -1,9 +1,13 @@
 """An engine process: it opens the models, describes them, and runs the work it is sent.
 
+It opens them itself (`main`), or is a copy of a process that has (`fork_engines`).
+
 The process receives `Run`, `Stop`, `Forget`, and None to exit. It sends `Opened` or `Failed` first,
 then for each `Run` any number of `Advanced` and one `Ended`.
 """
 
+import contextlib
+import gc
 import logging
 import os
 import signal
@@ -11,6 +15,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from typing import Any
 
 from app.engine.catalog import Catalog
@@ -87,27 +92,91 @@ class Ended:
 
 def main(connection: Connection, opening: Opening) -> None:
     """Serve until asked to exit, or until the parent process is gone."""
-    for told in (signal.SIGINT, signal.SIGTERM):  # the server gets them too and ends this process
-        signal.signal(told, signal.SIG_IGN)
-    keep_freed(opening.free_bytes)
-    opening.prepare()
+    prepare(opening)
     try:
-        catalog = opened(opening)
+        catalog = opened(opening, opening.threads)
     except Exception as error:  # a broken bundle or device: its message is enough
-        send(connection, Failed(str(error) or type(error).__name__))
+        send(connection, Failed(_message(error)))
         return
     _Server(connection, catalog).serve()
     os._exit(0)  # without waiting for running work: no one reads it
 
 
-def opened(opening: Opening) -> Catalog:
-    """Load the models, on the threads and device of the opening. Blocks."""
+def fork_engines(control: Connection, opening: Opening) -> None:
+    """Open the models once, and fork an engine for each connection that is handed over.
+
+    Sends None when the models are open, or the reason that they are not. An engine sends its
+    process id first. Ends after a message, or without the server, once its engines have ended.
+    """
+    prepare(opening)
+    try:
+        catalog = opened(opening, 1)  # with more, PyTorch would start threads, which no copy has
+    except Exception as error:
+        send(control, _message(error))
+        return
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # engines that have ended leave nothing behind
+    gc.collect()
+    gc.freeze()  # so that no collection in an engine copies the pages of the models' objects
+    send(control, None)
+    while True:
+        try:
+            handed = recv_handle(control)
+        except (EOFError, OSError, RuntimeError):  # the server is gone, or sent a message: to end
+            with contextlib.suppress(ChildProcessError):
+                os.wait()  # until there is no engine, so that none is left as a zombie
+            os._exit(0)
+        with Connection(handed) as connection:  # closed if there is no process for it
+            try:
+                forked = os.fork()
+            except OSError as error:
+                log.error("an engine cannot be forked: %s", error.strerror)
+                continue
+            if forked == 0:
+                _become_engine(control, connection, opening, catalog)
+
+
+def _become_engine(
+    control: Connection, connection: Connection, opening: Opening, catalog: Catalog
+) -> None:
+    """Serve as the copy of a process that has opened the models; does not return."""
+    try:
+        control.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _use_threads(opening.threads)
+        send(connection, os.getpid())
+        _Server(connection, catalog).serve()
+    except Exception:
+        log.exception("an engine process failed")
+    finally:
+        os._exit(0)
+
+
+def prepare(opening: Opening) -> None:
+    """Set up signals, memory and logging of a process."""
+    for told in (signal.SIGINT, signal.SIGTERM):  # the server gets them too and ends this process
+        signal.signal(told, signal.SIG_IGN)
+    keep_freed(opening.free_bytes)
+    opening.prepare()
+
+
+def opened(opening: Opening, threads: int) -> Catalog:
+    """Load the models, on so many threads and the device of the opening. Blocks."""
     import torch
 
-    torch.set_num_threads(opening.threads)
+    _use_threads(threads)
     if opening.device is not None:
         torch.cuda.set_device(opening.device)
     return opening.catalog()
+
+
+def _use_threads(count: int) -> None:
+    import torch
+
+    torch.set_num_threads(count)
+
+
+def _message(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 class _Server:

@@ -1,6 +1,7 @@
 """The title of every kind of problem."""
 
-from app.store.storage_errors import BUSY, FULL, QUOTA, UNAVAILABLE
+from app.store.disk_errors import FULL, UNAVAILABLE
+from app.store.storage_errors import BUSY, QUOTA
 
 TITLES = {
     "invalid-json": "The body is not valid JSON",

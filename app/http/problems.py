@@ -36,8 +36,9 @@ from app.http.log_format import REQUEST_ID
 from app.http.problem_titles import TITLES
 from app.http.security import HEADERS
 from app.schemas.fields import TAGS
+from app.store.disk_errors import FULL, UNAVAILABLE
 from app.store.share_formats import NewerShareError
-from app.store.storage_errors import BUSY, FULL, QUOTA, UNAVAILABLE, DamagedError, StorageError
+from app.store.storage_errors import BUSY, QUOTA, DamagedError, StorageError
 from model.errors import Excess, FileError, InputError
 
 MEDIA_TYPE = "application/problem+json"

@@ -5,9 +5,11 @@ Each text has a folder with its index, `about.json` (what is known from the star
 """
 
 import asyncio
+import logging
+import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,18 +17,23 @@ from typing import Any, Self
 
 import orjson
 
+from app.background import begin, repeat
 from app.engine.clients import Client
 from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.indexing.builder import build
 from app.indexing.process import Wanted
+from app.store.disk_errors import disk_problem
 from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
+from app.store.storage_errors import files
 
 ABOUT, STATE = "about.json", "state.json"
 SWEEP_SECONDS = 5.0
 STALE_SECONDS = 60.0  # without a sign of life of its server, after which a text has failed
 RETRY_SECONDS = 20
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class Indexing:
 
     async def __aenter__(self) -> Self:
         if self.on:
-            self._sweeping = asyncio.create_task(self._keep_sweeping())
+            self._sweeping = begin(repeat(self._sweep, SWEEP_SECONDS))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -110,12 +117,11 @@ class Indexing:
     ) -> tuple[Kept, str]:
         """Add a text to the queue; return it and the key that deletes it.
 
-        Raises what `admit` raises.
+        Raises what `admit` raises, and StorageError; then nothing of the text is kept.
         """
         self.admit(client)
         text_id, key = new_id(), new_edit_key()
         folder = self.folder / text_id
-        folder.mkdir(mode=0o700, parents=True)
         about = {
             "model": model,
             "digest": digest,
@@ -125,31 +131,45 @@ class Indexing:
             "key": key_digest(key).hex(),
             "owner": self._keyed(client.address),
         }
-        _write(folder / ABOUT, about)
-        _write(folder / STATE, {"state": "queued"})
+        try:
+            with files():
+                folder.mkdir(mode=0o700, parents=True)
+                _write(folder / ABOUT, about)
+                _write(folder / STATE, {"state": "queued"})
+            queued = self.find(text_id)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         wanted = Wanted(
             self._prepare, path, lines, title, folder, self.limits.threads, self.limits.nice
         )
         self._clients[text_id] = client
-        self._tasks[text_id] = task = asyncio.create_task(self._index(text_id, wanted))
+        self._tasks[text_id] = task = begin(self._index(wanted))
         task.add_done_callback(lambda _: self._done(text_id))
-        return self.find(text_id), key
+        return queued, key
 
     def find(self, text_id: str) -> Kept:
-        """Return a text. Raises a 404 ProblemError if there is none, or if it has expired."""
+        """Return a text.
+
+        Raises a 404 ProblemError if there is none, or if it has expired or is damaged, and
+        StorageError if it cannot be read now.
+        """
         folder = self.folder / text_id
         try:
             if not is_id(text_id):
                 raise FileNotFoundError
-            about, state = (orjson.loads((folder / name).read_bytes()) for name in (ABOUT, STATE))
-            alive = (folder / STATE).stat().st_mtime
-        except FileNotFoundError:
+            with files():
+                about, state = (
+                    orjson.loads((folder / name).read_bytes()) for name in (ABOUT, STATE)
+                )
+                alive = (folder / STATE).stat().st_mtime
+            expires = about["created"] + self.limits.hours * 3600
+            if time.time() > expires:
+                raise self._gone()
+            if state["state"] in ("queued", "running") and time.time() - alive > STALE_SECONDS:
+                state = {"state": "failed", "why": "stopped"}
+        except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
             raise self._gone() from None
-        expires = about["created"] + self.limits.hours * 3600
-        if time.time() > expires:
-            raise self._gone()
-        if state["state"] in ("queued", "running") and time.time() - alive > STALE_SECONDS:
-            state = {"state": "failed", "why": "stopped"}
         return Kept(text_id, folder, about, state, expires)
 
     async def delete(self, text_id: str, key: str) -> None:
@@ -166,15 +186,22 @@ class Indexing:
             await asyncio.gather(task, return_exceptions=True)
         await asyncio.to_thread(shutil.rmtree, found.folder, ignore_errors=True)
 
-    async def _index(self, text_id: str, wanted: Wanted) -> None:
+    async def _index(self, wanted: Wanted) -> None:
         state = wanted.folder / STATE
-        async with self._room:
-            _write(state, {"state": "running", "done": 0, "of": len(wanted.lines)})
 
-            def heard(done: int, of: int) -> None:
-                _write(state, {"state": "running", "done": done, "of": of})
+        def heard(done: int, of: int) -> None:
+            _write(state, {"state": "running", "done": done, "of": of})
 
-            _write(state, await build(wanted, self.limits.seconds, heard))
+        try:
+            async with self._room:
+                heard(0, len(wanted.lines))
+                _write(state, await build(wanted, self.limits.seconds, heard))
+        except Exception as error:
+            why = disk_problem(error)
+            log.error("a text failed: %s", why or type(error).__name__)
+            await asyncio.to_thread(_leave_no_half, wanted.folder, why or "crashed")
+            if why is None:
+                raise
 
     def _done(self, text_id: str) -> None:
         del self._tasks[text_id], self._clients[text_id]
@@ -194,25 +221,31 @@ class Indexing:
         except (OSError, ValueError):
             return ""  # half written, or of another version
 
-    async def _keep_sweeping(self) -> None:
-        while True:
-            for text_id in self._tasks:
-                with suppress(FileNotFoundError):
-                    (self.folder / text_id / STATE).touch()
-            await asyncio.to_thread(self._prune)
-            await asyncio.sleep(SWEEP_SECONDS)
+    async def _sweep(self) -> None:
+        await asyncio.to_thread(self._prune, [*self._tasks])
 
-    def _prune(self) -> None:
+    def _prune(self, alive: Sequence[str]) -> None:
+        """Say that texts are alive; delete those that have expired or cannot be read."""
+        for text_id in alive:
+            with suppress(OSError):
+                os.utime(self.folder / text_id / STATE)
         for folder in self._folders():
-            with suppress(ProblemError):
-                self.find(folder.name)
-                continue
-            with suppress(FileNotFoundError):
-                if (
-                    time.time() - folder.stat().st_mtime > STALE_SECONDS
-                    or (folder / ABOUT).exists()
-                ):
+            try:
+                if not self._is_kept(folder):
                     shutil.rmtree(folder, ignore_errors=True)
+            except FileNotFoundError:  # deleted by another server
+                continue
+            except Exception as error:  # whatever is wrong with one, the others expire
+                log.error("a text cannot be examined: %s", type(error).__name__)
+
+    def _is_kept(self, folder: Path) -> bool:
+        """Return whether a folder has a text that has not expired, or is being written."""
+        whole = _is_whole(folder)  # before it is read: what is being written may be whole after
+        try:
+            self.find(folder.name)
+        except ProblemError:  # expired or damaged, if it is whole
+            return not whole and time.time() - folder.stat().st_mtime <= STALE_SECONDS
+        return True
 
     def _gone(self) -> ProblemError:
         detail = (
@@ -221,10 +254,30 @@ class Indexing:
         return ProblemError(404, "unknown-corpus", detail, field="corpus")
 
 
+def _is_whole(folder: Path) -> bool:
+    return (folder / ABOUT).exists() and (folder / STATE).exists()
+
+
+def _leave_no_half(folder: Path, why: str) -> None:
+    """Keep of a failed text only that and why it failed; nothing if that cannot be written."""
+    try:
+        for path in folder.iterdir():
+            if path.name not in (ABOUT, STATE):
+                path.unlink()
+        _write(folder / STATE, {"state": "failed", "why": why})
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _write(path: Path, document: dict[str, Any]) -> None:
     """Replace a file at once, so that no reader sees half of it."""
     if not path.parent.is_dir():
         return  # deleted
     part = path.with_suffix(".part")
-    part.write_bytes(dumped(document))
-    part.replace(path)
+    try:
+        part.write_bytes(dumped(document))
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+        raise

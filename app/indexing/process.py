@@ -1,8 +1,8 @@
 """The process that indexes one text of a reader, with the code of the command line.
 
-Only this process imports the measuring code, and only after its start. It sends JSON documents:
-`{"done": n, "of": m}` while it works, and at the end `{"sentences": n}` or `{"why": "unreadable"}`.
-If the server is gone, it ends.
+Only this process imports the measuring code, and only after its start. It sends documents:
+`{"done": n, "of": m}` while it works, and at the end `{"sentences": n}` or `{"why": …}`:
+"unreadable", or what is wrong with the disk. If the server is gone, it ends.
 """
 
 import contextlib
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-import orjson
+from app.engine.messages import send
+from app.store.disk_errors import disk_problem
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,10 @@ def main(connection: Connection, wanted: Wanted) -> None:
     os.nice(wanted.nice)
     torch.set_num_threads(wanted.threads)
 
-    def send(**document: object) -> None:
-        connection.send_bytes(orjson.dumps(document))
+    def tell(**document: object) -> None:
+        send(connection, document)
 
-    with contextlib.suppress(OSError):  # of the pipe: the server is gone
+    with contextlib.suppress(ConnectionError):  # the server is gone
         try:
             found = survey_heads(
                 open_model(wanted.model, "cpu"),
@@ -52,9 +53,15 @@ def main(connection: Connection, wanted: Wanted) -> None:
                 wanted.folder,
                 title=wanted.title,
                 index=True,
-                told=lambda done, of: send(done=done, of=of),
+                told=lambda done, of: tell(done=done, of=of),
             )
         except ValueError:
-            send(why="unreadable")
+            tell(why="unreadable")
+        except ConnectionError:
+            raise
+        except Exception as error:
+            if (why := disk_problem(error)) is None:
+                raise
+            tell(why=why)
         else:
-            send(sentences=found["sentences"])
+            tell(sentences=found["sentences"])

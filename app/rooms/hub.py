@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from app.background import begin
 from app.rooms.bus import Bus
 from app.rooms.room import Counts, Room
 from app.store.storage_errors import StorageError
@@ -188,7 +189,7 @@ class Hub:
     def feed(self, server: str) -> None:
         """Start to follow the bus, until the room ends; does nothing if already started."""
         if self._feeding is None or self._feeding.done():
-            self._feeding = asyncio.create_task(self._feed(server))
+            self._feeding = begin(self._feed(server))
 
     async def stop(self) -> None:
         """Stop following the bus."""

@@ -12,7 +12,8 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from app.rooms.bus import IDLE_SECONDS, ROOM_BYTES, FullError, Limited
-from app.store.storage_errors import UNAVAILABLE, StorageError, log
+from app.store.disk_errors import UNAVAILABLE
+from app.store.storage_errors import StorageError, log
 
 SECONDS = 2.0  # timeout of a reply
 ROOMS = "headlight:rooms"  # codes, by the time at which they expire

@@ -2,7 +2,6 @@
 
 import asyncio
 import hmac
-import logging
 import shutil
 import time
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from app.background import repeat
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
 from app.http.fair_shares import Shared
@@ -18,6 +18,7 @@ from app.runs.kept_history import history
 from app.runs.run import Run
 from app.store.content_by_digest import digest_of
 from app.store.ids import new_edit_key, new_id
+from app.store.storage_errors import files
 from model.adapters.encoder_decoder import load
 from model.adapters.request import Adapter
 from model.bundle import history as stored
@@ -30,8 +31,6 @@ SWEEP_SECONDS = 3600.0  # between two deletions of what has expired
 DAY = 86_400.0
 KEY = "key.sha256"  # a file: the digest of the key that deletes the model
 OWNER = "owner"  # a file: the keyed digest of the address that kept it
-
-log = logging.getLogger(__name__)
 
 
 class KeptModels:
@@ -56,14 +55,15 @@ class KeptModels:
     async def add(self, write: Callable[[Path], None], address: str) -> tuple[str, str]:
         """Add the model that `write` writes into a folder; return its id and its key.
 
-        If `write` fails, nothing is added. Raises a 507 ProblemError if `most` models are kept, or
-        if `address` has its share of them.
+        If anything fails, nothing is added. Raises a 507 ProblemError if `most` models are kept, or
+        if `address` has its share of them, and StorageError.
         """
         async with self._one_at_a_time:
             await self._prune()
             model_id, key = KEPT.replace("*", new_id()[:8]), new_edit_key()
             owner = self._keyed(address)
-            adapter = await asyncio.to_thread(self._add, model_id, key, owner, write)
+            with files():
+                adapter = await asyncio.to_thread(self._add, model_id, key, owner, write)
         self.listing.add(model_id, adapter.info, tuple(adapter.names))
         return model_id, key
 
@@ -84,13 +84,11 @@ class KeptModels:
 
     async def keep_pruning(self, seconds: float = SWEEP_SECONDS) -> None:
         """Delete models that have expired, until cancelled."""
-        while True:
-            try:
-                async with self._one_at_a_time:
-                    await self._prune()
-            except OSError as error:  # retried next time
-                log.error("expired models cannot be deleted: %s", type(error).__name__)
-            await asyncio.sleep(seconds)
+        await repeat(self._prune_alone, seconds)
+
+    async def _prune_alone(self) -> None:
+        async with self._one_at_a_time:
+            await self._prune()
 
     async def _prune(self) -> None:
         """Delete what has expired; list no model whose folder another server has deleted."""
@@ -130,9 +128,12 @@ class KeptModels:
             (half / KEY).write_text(digest_of(key.encode()).hex())
             (half / OWNER).write_text(owner)
             half.rename(self.folder / model_id)
+            return load(self.folder / model_id, "cpu", model_id)
+        except BaseException:
+            self._delete(model_id)
+            raise
         finally:
             shutil.rmtree(half, ignore_errors=True)
-        return load(self.folder / model_id, "cpu", model_id)
 
 
 def _owner(folder: Path) -> str:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import orjson
 
+from app.engine.child_process import ChildProcess
 from app.engine.clients import Client
-from app.runs.process_handle import ProcessHandle
 from model.live.options import LiveOptions
 
 State = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]
@@ -37,7 +37,7 @@ class Run:
     step: int = 0
     begun: dict[str, Any] | None = None
     snapshots: dict[int, dict[str, Any]] = field(default_factory=dict)
-    process: ProcessHandle | None = None
+    process: ChildProcess | None = None
     watchers: int = 0
     seen: float = field(default_factory=time.monotonic)  # when it was last requested or watched
     ended: float | None = None  # when it ended

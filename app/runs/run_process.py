@@ -1,8 +1,9 @@
 """The process of a run: it trains, sends events and follows commands.
 
 Only this process imports the training code (`model.live.run`), and only after its start; the server
-never does. It sends events as JSON documents and receives the commands `{"pause": true}`,
-`{"learning_rate": 0.5}` and `{"end": true}`. If the server is gone, it saves its state and ends.
+never does. It sends events as plain documents and receives the commands `{"pause": true}`,
+`{"learning_rate": 0.5}` and `{"end": true}`. If the server is gone, it saves its state and ends. If
+the disk takes no more, it sends `{"failed": {"why": …}}` and ends.
 """
 
 import contextlib
@@ -14,8 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
+from app.engine.messages import receive, send
+from app.store.disk_errors import disk_problem
 from model.live.options import LiveOptions
 from model.live.snapshots import trace_path
 
@@ -50,23 +51,33 @@ def main(connection: Connection, wanted: Wanted) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the server ends this process
     wanted.prepare()
     in_background(wanted.threads, wanted.nice)
-    if wanted.fork and not (wanted.folder / STATE).is_file():
-        branch(*wanted.fork, wanted.folder, wanted.options)
-    run = LiveRun(wanted.folder, wanted.options, wanted.minutes)
-    run.learning_rate = wanted.learning_rate
-    events = run.events()
-    with contextlib.suppress(EndError, EOFError, OSError):
+    try:
+        if wanted.fork and not (wanted.folder / STATE).is_file():
+            branch(*wanted.fork, wanted.folder, wanted.options)
+        run = LiveRun(wanted.folder, wanted.options, wanted.minutes)
+        run.learning_rate = wanted.learning_rate
+        with contextlib.closing(run.events()) as events:  # closing it saves the state
+            _train(connection, run, events)
+    except Exception as error:
+        if (why := disk_problem(error)) is None:
+            raise
+        with contextlib.suppress(OSError):  # the server is gone
+            send(connection, {"failed": {"why": why}})
+
+
+def _train(connection: Connection, run: "LiveRun", events: "Iterator[LiveEvent]") -> None:
+    """Send the events until the run ends, is asked to end, or the server is gone."""
+    with contextlib.suppress(EndError, EOFError, ConnectionError):
         for event in events:
-            connection.send_bytes(orjson.dumps(document(event, wanted.folder)))
+            send(connection, document(event, run.folder))
             _obey(connection, run)
-    events.close()  # saves the state
 
 
 def _obey(connection: Connection, run: "LiveRun") -> None:
     """Follow the commands that have arrived; return when training may go on. Raises EndError."""
     paused, began = False, time.monotonic()
     while paused or connection.poll():
-        match orjson.loads(connection.recv_bytes()):
+        match receive(connection):
             case {"end": True}:
                 raise EndError
             case {"pause": bool(paused)}:

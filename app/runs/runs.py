@@ -10,26 +10,30 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
+from app.background import begin, repeat
+from app.engine.child_process import ChildProcess
 from app.engine.clients import Client
+from app.engine.launch import start
 from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
-from app.runs.process_handle import ProcessHandle
 from app.runs.run import Run
 from app.runs.run_folder import claim, release, size_of
-from app.runs.run_process import Wanted
+from app.runs.run_process import Wanted, main
 from app.store.content_by_digest import digest_of
 from app.store.ids import new_edit_key, new_id
+from app.store.storage_errors import files
 from model.live.options import LiveOptions
 from model.live.snapshots import state_path
 
 PER_CLIENT = 2  # runs of one client that have not ended
 SWEEP_SECONDS = 1.0
+END_SECONDS = 10.0  # for a process to finish its step and save its state before it is killed
 SIZE_SWEEPS = 10  # sweeps between two measurements of the folder's size
 RETRY_SECONDS = 10
 
@@ -67,7 +71,7 @@ class Runs:
     async def __aenter__(self) -> Self:
         if self.limits.at_once:
             self.folder, self._lock = await asyncio.to_thread(claim, self._base)
-            self._do(self._keep_sweeping())
+            self._do(repeat(self._sweep, SWEEP_SECONDS))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -76,7 +80,7 @@ class Runs:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(run.process.end() for run in self._runs.values() if run.process))
+        await asyncio.gather(*(_end(run.process) for run in self._runs.values() if run.process))
         if self.limits.at_once:
             await asyncio.to_thread(release, self.folder, self._lock)
 
@@ -118,7 +122,8 @@ class Runs:
         """Add a run to the queue; return the run and the key that controls it.
 
         `parent` is a run and the step at which to continue it. Raises a ProblemError: 404 if
-        training is off, 429 if the client has too many runs, 503 if the queue is full.
+        training is off, 429 if the client has too many runs, 503 if the queue is full; and
+        StorageError if the parent's snapshot cannot be linked.
         """
         self._admit(client)
         run_id, key = new_id(), new_edit_key()
@@ -131,7 +136,8 @@ class Runs:
             learning_rate=options.learning_rate,
         )
         if parent:
-            _begin_at(run, *parent)
+            with files():
+                _begin_at(run, *parent)
         self._runs[run_id] = run
         self._enqueue(run)
         return run, key
@@ -196,7 +202,7 @@ class Runs:
         if run in self._queue:
             self._queue.remove(run)
         if run.process:
-            self._do(run.process.end())
+            self._do(_end(run.process))
         run.turn("stopped", why=why)
         self._advance()
 
@@ -219,7 +225,7 @@ class Runs:
         for run in busy:
             if run.process and run.state == "paused" and leaving < len(self._queue):
                 leaving += not run.process.ending
-                self._do(run.process.end())  # then `_lost` calls `_advance` again
+                self._do(_end(run.process))  # then `_lost` calls `_advance` again
         for place, run in enumerate(self._queue, 1):
             run.turn("queued", place=place)
 
@@ -236,7 +242,13 @@ class Runs:
             run.fork,
         )
         run.turn("starting")
-        run.process = ProcessHandle(wanted, partial(self._heard, run), partial(self._lost, run))
+        run.process = ChildProcess(
+            "run",
+            lambda: start("run", main, wanted),
+            partial(self._heard, run),
+            partial(self._lost, run),
+        )
+        run.process.open(asyncio.get_running_loop())
 
     def _heard(self, run: Run, document: dict[str, Any]) -> None:
         match document:
@@ -253,25 +265,37 @@ class Runs:
                 run.step = step
                 run.turn("finished", why=why)
                 return
+            case {"failed": {"why": why}}:
+                self._fail(run, why)
+                return
         if not run.over:
             run.tell(**document)
 
     def _lost(self, run: Run) -> None:
         """Handle the end of a run's process, expected or not."""
+        asked = run.process is not None and run.process.ending
         run.process = None
-        if not run.over and run.state != "paused" and not self._closing:
-            log.error("a run's process ended unexpectedly")
-            run.turn("failed", why="crashed")
+        if not run.over and run.state != "paused" and not asked:
+            self._fail(run, "crashed")
         self._advance()
 
-    async def _keep_sweeping(self) -> None:
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            now = time.monotonic()
-            for run in list(self._runs.values()):
-                if not run.over and run.unwatched(now) > self.limits.unwatched_seconds:
-                    self.stop(run, "unwatched")
-            await self._forget(now)
+    def _fail(
+        self, run: Run, why: Literal["crashed", "storage-full", "storage-unavailable"]
+    ) -> None:
+        """End a run for a reason that is not its own; its snapshots stay."""
+        if run.over:
+            return
+        log.error("a run failed: %s", why)
+        if run in self._queue:
+            self._queue.remove(run)
+        run.turn("failed", why=why)
+
+    async def _sweep(self) -> None:
+        now = time.monotonic()
+        for run in list(self._runs.values()):
+            if not run.over and run.unwatched(now) > self.limits.unwatched_seconds:
+                self.stop(run, "unwatched")
+        await self._forget(now)
 
     async def _forget(self, now: float) -> None:
         """Delete runs that ended long ago, and the oldest one if all take too much disk space."""
@@ -288,15 +312,25 @@ class Runs:
                 await asyncio.to_thread(shutil.rmtree, run.folder, ignore_errors=True)
 
     def _do(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
+        task = begin(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _end(process: ChildProcess) -> Coroutine[Any, Any, None]:
+    """Ask a process to save its state and end; return what kills it after `END_SECONDS`."""
+    process.ask_to_end({"end": True})
+    return asyncio.to_thread(process.end, None, END_SECONDS)
 
 
 def _begin_at(run: Run, parent: Run, step: int) -> None:
     """Link the parent's snapshot into the run's folder, in case the parent is deleted first."""
     run.folder.mkdir(mode=0o700)
     state = run.folder / "fork.safetensors"
-    os.link(state_path(parent.folder, step), state)
+    try:
+        os.link(state_path(parent.folder, step), state)
+    except OSError:
+        shutil.rmtree(run.folder, ignore_errors=True)
+        raise
     run.parent, run.step = (parent.id, step), step
     run.fork = state, parent.options

@@ -33,7 +33,7 @@ class Replica:
     def __init__(self, opening: Opening, clock: Callable[[], float] = time.monotonic) -> None:
         """Open the models. Blocks; raises what `opened` raises."""
         opening.prepare()
-        self.catalog = opened(opening)
+        self.catalog = opened(opening, opening.threads)
         self.worker = Worker(self.catalog)
         self._clock = clock
         self._places: dict[int, Place] = {}

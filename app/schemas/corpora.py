@@ -39,7 +39,8 @@ class CorpusReply(BaseModel):
     of: int = Field(description="Sentences to index, in all directions; 0: not known yet.")
     why: str | None = Field(
         description="Why it failed: `unreadable` (the model can read none of the sentences), "
-        "`too-slow`, `stopped` (the server was), or `crashed`."
+        "`too-slow`, `stopped` (the server was), `crashed`, or `storage-full` and "
+        "`storage-unavailable` (its index could not be written)."
     )
     created: str
     expires: str = Field(description="When it is deleted.")

@@ -10,7 +10,9 @@ from app.schemas.replies import ModelReply, ProblemReply
 from model.live.options import LiveOptions
 
 StateName = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]
-Why = Literal["steps", "minutes", "asked", "unwatched", "crashed"]
+Why = Literal[
+    "steps", "minutes", "asked", "unwatched", "crashed", "storage-full", "storage-unavailable"
+]
 
 
 @fields_of(LiveOptions)

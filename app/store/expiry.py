@@ -1,12 +1,12 @@
 """Deletes what has expired: shares, collections and assignments."""
 
 import asyncio
-from contextlib import suppress
+from functools import partial
 
 from sqlalchemy import delete, select
 
+from app.background import repeat
 from app.store.assignments import delete_assignments
-from app.store.storage_errors import StorageError
 from app.store.store import Store, delete_shares, since
 from app.store.tables import assignments, collections, shares
 
@@ -42,7 +42,4 @@ async def prune(store: Store, days: float | None = None) -> int:
 async def keep_pruning(store: Store, seconds: float = PRUNING_SECONDS) -> None:
     """Delete what expires, until cancelled."""
     await asyncio.sleep(FIRST_SECONDS)
-    while True:
-        with suppress(StorageError):  # already logged; retried next time
-            await prune(store)
-        await asyncio.sleep(seconds)
+    await repeat(partial(prune, store), seconds)

@@ -7,7 +7,8 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.settings import Settings
-from app.store.storage_errors import FULL, QUOTA, StorageError
+from app.store.disk_errors import FULL
+from app.store.storage_errors import QUOTA, StorageError
 from app.store.tables import assignments, collections, contents, shares
 
 

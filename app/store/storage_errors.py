@@ -4,7 +4,6 @@ StorageError   the database cannot do this now; `kind` is one of `DETAILS`
 DamagedError   the stored data differs from what was written
 """
 
-import errno
 import logging
 import sqlite3
 from collections.abc import Iterator
@@ -15,8 +14,10 @@ import asyncpg
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
+from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
+
 Stored = Literal["share", "collection", "assignment"]
-BUSY, FULL, UNAVAILABLE = "storage-busy", "storage-full", "storage-unavailable"
+BUSY = "storage-busy"
 QUOTA = "quota-reached"
 
 DETAILS = {
@@ -60,6 +61,18 @@ class DamagedError(Exception):
     def __init__(self, kind: Stored = "share") -> None:
         super().__init__(f"the stored data of this {kind} is damaged")
         self.kind = kind
+
+
+@contextmanager
+def files() -> Iterator[None]:
+    """Turn an error of the disk into a StorageError, and let any other through."""
+    try:
+        yield
+    except Exception as error:
+        if kind := disk_problem(error):
+            detail = "the disk has no room left" if kind == FULL else "files cannot be written"
+            raise StorageError(kind, detail) from error
+        raise
 
 
 @contextmanager
@@ -126,6 +139,4 @@ def _judged(error: Exception) -> tuple[str, str]:
         return POSTGRES.get(state, UNAVAILABLE), f"{name} {state}"
     if isinstance(error, NoConnectionError | TimeoutError):
         return BUSY, name
-    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
-        return FULL, name
-    return UNAVAILABLE, name
+    return (disk_problem(cause) if cause else None) or UNAVAILABLE, name

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from model.bundle.ctranslate2_export import UnknownToEngineError, exported
 from model.bundle.weights import Bundle
@@ -54,9 +57,25 @@ class Drafter(ABC):
 class FastDrafter(Drafter):
     """Greedy decoding with CTranslate2 on the CPU, with 8-bit matrices and activations."""
 
-    def __init__(self, translator: Translator, never: Ids) -> None:
-        self.translator = translator
+    def __init__(self, open_translator: Callable[[], Translator], never: Ids) -> None:
+        """Open the translator. Raises RuntimeError if CTranslate2 cannot read it."""
+        self._open, self._lock = open_translator, threading.Lock()
+        self._opened: Translator | None = open_translator()
         self.never = [[str(id_)] for id_ in never]
+        _DRAFTERS.add(self)
+
+    @property
+    def translator(self) -> Translator:
+        """The translator, opened again (in 15 ms) if it was closed."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._open()
+            return self._opened
+
+    def close(self) -> None:
+        """End the threads of the translator, until it is used again."""
+        with self._lock:
+            self._opened = None
 
     def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
         """Draft as in `Drafter`, on a thread of CTranslate2; return empty drafts if it fails."""
@@ -81,6 +100,16 @@ class FastDrafter(Drafter):
                 return _nothing(sources, error)
 
         return drafts
+
+
+def _close_all() -> None:
+    for drafter in list(_DRAFTERS):
+        drafter.close()
+
+
+# Threads are missing in the copy of a process, where a translator that it uses would wait for ever.
+_DRAFTERS = WeakSet[FastDrafter]()
+os.register_at_fork(before=_close_all)
 
 
 def _nothing(sources: Sequence[Ids], error: Exception) -> Sequence[Ids]:
@@ -119,8 +148,8 @@ def _opened(bundle: Bundle, folder: Path) -> FastDrafter:
 
     # One thread: a step of a few rows is too little work for two, and threads of CTranslate2 and
     # torch would wait for each other (59 ms per sentence with two, 8 ms with one).
-    translator = Translator(str(folder), device="cpu", inter_threads=1, intra_threads=1)
-    return FastDrafter(translator, sorted(bundle.tokenizer.specials - {bundle.tokenizer.eos}))
+    opening = partial(Translator, str(folder), device="cpu", inter_threads=1, intra_threads=1)
+    return FastDrafter(opening, sorted(bundle.tokenizer.specials - {bundle.tokenizer.eos}))
 
 
 def _names(ids: Ids) -> list[str]:

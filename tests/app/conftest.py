@@ -112,7 +112,7 @@ def serving(
     async def serve(
         catalog: Catalog = catalog, **settings: Any
     ) -> AsyncIterator[httpx.AsyncClient]:
-        chosen = Chosen(**{"data_dir": tmp_path, **settings})
+        chosen = Chosen(**{"data_dir": tmp_path, **EAGER, **settings})
         app = create_app(chosen, None if chosen.engines else catalog)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with (
@@ -137,7 +137,7 @@ async def client(
 @pytest.fixture
 async def runs(serving: Serving) -> AsyncIterator[httpx.AsyncClient]:
     """A server that trains one run at a time and runs no model."""
-    async with serving(**EAGER) as client:
+    async with serving() as client:
         yield client
 
 

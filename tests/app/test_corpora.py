@@ -15,6 +15,7 @@ from app.indexing.texts import sentences_of
 from model.__main__ import main
 from tests.app.conftest import Serving
 from tests.app.problem import hold
+from tests.servers import PATIENCE
 
 LINES = [
     "The cat sat on the mat.\t猫坐在垫子上。",
@@ -27,7 +28,8 @@ TEXT = "\n".join(LINES)
 
 async def done(client: httpx.AsyncClient, text_id: str) -> dict[str, Any]:
     """Wait until a text is indexed, or has failed; return its last state."""
-    for _ in range(600):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
         told = (await client.get(f"/api/corpora/{text_id}")).json()
         if told["state"] in ("done", "failed"):
             return dict(told)
@@ -169,12 +171,10 @@ async def test_a_full_queue_and_a_full_folder(serving: Serving) -> None:
         hold(reply, 503, "indexing-busy", None)
         assert int(reply.headers["retry-after"]) > 0
         await done(client, made["id"])
-        await asyncio.sleep(0.2)
         hold(await other.post("/api/corpora", json=body), 507, "corpora-full", None)
     async with serving(max_kept_corpora=5) as client:  # one is there, of before the restart
         for _ in range(2):
             await done(client, (await sent(client))["id"])
-            await asyncio.sleep(0.2)
         hold(await client.post("/api/corpora", json=body), 507, "corpora-full", None)
     async with serving(max_corpora=0) as client:
         reply = await client.post("/api/corpora", json=body)

@@ -21,7 +21,8 @@ STORY = {
 def test_a_signal_to_all_processes_lets_streams_finish(launch: Callable[..., AppServer]) -> None:
     server = launch(engines="1")
     processes = family(server.process.pid)
-    assert len(processes) == 4  # the server, its fork server, the engine, the tracker
+    # The server, the tracker, the fork server, the process with the models, and the engine.
+    assert len(processes) == 5
     with (
         httpx.Client(base_url=server.url, timeout=PATIENCE, trust_env=False) as client,
         client.stream("POST", "/api/decode", json=STORY) as stream,

@@ -18,14 +18,14 @@ from app.http.problems import ProblemError
 from app.runs.kept_models import DAY, KEY, KeptModels
 from model.bundle.weights import CHECKPOINTS
 from tests.app.conftest import Serving
-from tests.app.training import EAGER, SMALL, lines, problem, start, state
+from tests.app.training import SMALL, lines, problem, start, state
 
 
 async def test_a_kept_snapshot_is_a_model_like_any_other(
     serving: Serving, catalog: Catalog, tmp_path: Path
 ) -> None:
     own = Catalog.load({"en-zh": "en-zh"}, "cpu", kept=tmp_path / "kept")
-    async with serving(own, max_kept_models=1, **EAGER) as client:
+    async with serving(own, max_kept_models=1) as client:
         made = await start(client, SMALL)
         await lines(client, made)
         now = await state(client, made)
@@ -86,7 +86,7 @@ async def test_a_kept_model_is_deleted_with_its_key(
     serving: Serving, catalog: Catalog, tmp_path: Path
 ) -> None:
     own = Catalog.load({"en-zh": "en-zh"}, "cpu", kept=tmp_path / "kept")
-    async with serving(own, max_kept_models=1, **EAGER) as client:
+    async with serving(own, max_kept_models=1) as client:
         made = await start(client, SMALL)
         await lines(client, made)
         run = f"/api/runs/{made['id']}/keep"

@@ -12,7 +12,8 @@ from sqlalchemy import make_url
 
 from app.settings import Settings
 from app.store import database
-from app.store.storage_errors import BUSY, FULL, UNAVAILABLE
+from app.store.disk_errors import FULL, UNAVAILABLE
+from app.store.storage_errors import BUSY
 from app.store.store import open_store
 from tests.app.storage import TABLES, add, counts, failure
 

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,12 +13,13 @@ from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
+import torch
 
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
 from app.engine.jobs import AnswerJob, Encoded, Encoding, StreamJob, TraceJob
-from app.engine.launch import launch
+from app.engine.launch import Launcher, Template, launch
 from app.engine.messages import receive, send
 from app.engine.model_parameters import ParametersJob
 from app.engine.opening import Opening
@@ -36,12 +37,20 @@ ENCODING = Encoding(JSON, 1_000_000)
 LOAD = partial(Catalog.load, {"0": "en-zh"}, "cpu", 1)
 
 
+def counted(folder: Path, drafts: Path) -> Catalog:
+    """Open the models, use them, and note it in a folder."""
+    (folder / f"{time.monotonic_ns()}.loaded").touch()
+    catalog = Catalog.load({"0": "en-zh"}, "cpu", 1, drafts)
+    assert catalog["0"].run([Request("A cat.")])
+    return catalog
+
+
 def job(text: str) -> TraceJob:
     return TraceJob("0", Request(text), text, "float32", ENCODING)
 
 
-def opening(load: partial[Catalog] = LOAD) -> Opening:
-    return Opening(load, int, threads=1)
+def opening(load: Callable[[], Catalog] = LOAD) -> Opening:
+    return Opening(load, int, threads=2)
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,18 @@ class Reporting(AnswerJob):
         while not Path(self.folder, "go").exists():
             time.sleep(0.01)
         return Encoded((b"done",), 1)
+
+
+@dataclass(frozen=True)
+class Busy(AnswerJob):
+    """Multiplies matrices; replies with the processor's time, as multiples of this thread's."""
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        square = torch.ones(1024, 1024)
+        whole, thread = time.process_time(), time.thread_time()
+        assert (square @ square == 1024).all()
+        ratio = (time.process_time() - whole) / (time.thread_time() - thread)
+        return Encoded((str(ratio).encode(),), 0)
 
 
 @dataclass(frozen=True)
@@ -142,12 +163,15 @@ async def engine_of(runners: Runners, seconds: float = 60) -> AsyncIterator[Engi
         yield engine
 
 
-async def test_processes_run_crash_and_restart(tmp_path: Path) -> None:
+async def test_processes_run_crash_and_restart(tmp_path: Path, server_cache: Path) -> None:
     """A single test, since the process that engines are forked from takes seconds to start."""
-    runners = await asyncio.to_thread(in_processes, [launch(opening()), launch(opening())])
+    load = partial(counted, tmp_path, server_cache / "drafts")
+    launchers = launch([opening(load)] * 2)
+    runners = await asyncio.to_thread(in_processes, launchers)
     own = LOAD()
     assert runners.listing == own.listing
     async with engine_of(runners) as engine:
+        await _threads(engine, launchers[0])
         await _the_same_bytes(engine, own)
         await _errors(engine)
         await _streams(engine, tmp_path / "stream")
@@ -155,6 +179,8 @@ async def test_processes_run_crash_and_restart(tmp_path: Path) -> None:
         await _crashes(engine, tmp_path / "crash")
         await _messages_that_do_not_arrive(engine)
         pids = [one.pid for one in runners.runners if isinstance(one, Process)]
+    # Engines are copies of a process that has the models: none is opened again after a crash.
+    assert len([*tmp_path.glob("*.loaded")]) == 1
     for pid in pids:
         assert pid is not None
         with pytest.raises(ProcessLookupError):
@@ -217,15 +243,18 @@ async def _crashes(engine: Engine, folder: Path) -> None:
     with pytest.raises(BusyError, match="process ended"):
         await engine.run(Dying("0", str(folder / "2"), 2))
     assert await engine.run(job("after that"))
-    await until_ready(engine)
-    for runner in engine.runners:
-        assert isinstance(runner, Process)
-        assert runner.pid is not None
-        os.kill(runner.pid, signal.SIGKILL)
-    async with asyncio.timeout(PATIENCE):  # two that end under it are one more than work outlasts
-        while any(one.ready for one in engine.runners):
-            await asyncio.sleep(0.005)
-    assert await engine.run(job("after all of them ended"))
+    for times in range(4):
+        await until_ready(engine)
+        killed = {runner.pid for runner in engine.runners if isinstance(runner, Process)}
+        for pid in killed:
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+        async with asyncio.timeout(PATIENCE):  # work outlasts one process that ends, not two
+            while not killed.isdisjoint(
+                runner.pid for runner in engine.runners if isinstance(runner, Process)
+            ):
+                await asyncio.sleep(0.005)
+        assert await engine.run(job(f"after all of them ended {times} times"))
 
 
 async def _messages_that_do_not_arrive(engine: Engine) -> None:
@@ -237,6 +266,13 @@ async def _messages_that_do_not_arrive(engine: Engine) -> None:
         await until_ready(engine)
 
 
+async def _threads(engine: Engine, template: Launcher) -> None:
+    """The process that is forked has one thread, its copies have those that they use."""
+    assert isinstance(template, Template)
+    assert len([*Path(f"/proc/{template.pid}/task").iterdir()]) == 1
+    assert float((await engine.run(Busy("0"))).content) > 1.3
+
+
 async def until_ready(engine: Engine) -> None:
     async with asyncio.timeout(PATIENCE):
         while not all(one.ready for one in engine.runners):
@@ -246,7 +282,7 @@ async def until_ready(engine: Engine) -> None:
 def test_a_model_that_cannot_be_opened_is_reported_at_startup(tmp_path: Path) -> None:
     broken = partial(Catalog.load, {"0": str(tmp_path)}, "cpu", 1)
     with pytest.raises(RuntimeError, match="not a model bundle"):
-        in_processes([launch(opening(broken))])
+        in_processes(launch([opening(broken)]))
 
 
 def test_a_reply_that_cannot_be_pickled_is_an_error() -> None:

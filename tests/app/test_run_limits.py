@@ -15,7 +15,6 @@ from app.settings import Settings
 from model.live.options import LiveOptions
 from tests.app.conftest import Serving
 from tests.app.training import (
-    EAGER,
     LONG,
     SECONDS,
     SMALL,
@@ -29,7 +28,7 @@ from tests.app.training import (
 
 
 async def test_an_unwatched_run_is_stopped(serving: Serving) -> None:
-    async with serving(max_run_unwatched_seconds=2.0, **EAGER) as client:
+    async with serving(max_run_unwatched_seconds=2.0) as client:
         made = await start(client, LONG)
         watched = asyncio.create_task(lines(client, made))
         await asyncio.sleep(4)
@@ -47,7 +46,7 @@ async def test_an_unwatched_run_is_stopped(serving: Serving) -> None:
 
 
 async def test_a_run_ends_after_its_minutes(serving: Serving) -> None:
-    async with serving(max_run_minutes=1 / 60, **EAGER) as client:
+    async with serving(max_run_minutes=1 / 60) as client:
         made = await start(client, {**LONG, "steps": 5000})
         await lines(client, made)
         now = await state(client, made)
@@ -133,7 +132,7 @@ async def test_one_address_takes_half_of_the_places(
 
 
 async def test_a_full_run_queue_is_503(serving: Serving) -> None:
-    async with serving(max_run_queue=0, **EAGER) as client:
+    async with serving(max_run_queue=0) as client:
         first = await start(client, SMALL)
         await until(client, first, lambda now: now["state"] != "queued")
         refused = await client.post("/api/runs", json=SMALL)

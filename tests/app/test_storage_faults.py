@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import event
 
 from app.store import database
+from app.store.disk_errors import FULL, UNAVAILABLE
 from app.store.expiry import prune
-from app.store.storage_errors import BUSY, FULL, UNAVAILABLE, StorageError
+from app.store.storage_errors import BUSY, StorageError
 from app.store.store import Store, open_store
 from tests.app.storage import MORE, add, counts, failing, failure, pragma
 

@@ -1,6 +1,6 @@
 /** Requests about assignments: questions with a link, answered in one's own time. */
 
-import { json } from "./reply.js";
+import { cut, json } from "./reply.js";
 
 /** @typedef {import("./rooms.js").Entry} Entry */
 /** @typedef {import("./rooms.js").Results} Results */
@@ -33,7 +33,7 @@ export function assignments({ ask, read, send }) {
     sumUpAnswers: async (id, key) => json(await ask(`${path(id)}/answers`, bearer(key))),
 
     /** Answers as CSV: all of them, or a student's own. @param {string} id @param {string} token  the key, or that of a student */
-    assignmentTable: async (id, token) => (await ask(`${path(id)}/answers.csv`, bearer(token))).blob(),
+    assignmentTable: async (id, token) => (await ask(`${path(id)}/answers.csv`, bearer(token))).blob().catch(cut),
 
     /** @param {string} id @param {string} key */
     deleteAssignment: async (id, key) => void (await ask(path(id), { method: "DELETE", ...bearer(key) })),

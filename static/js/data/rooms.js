@@ -1,6 +1,6 @@
 /** Requests about rooms. */
 
-import { json } from "./reply.js";
+import { cut, json } from "./reply.js";
 
 /** @typedef {import("../state/store.js").Lit & {figure?: string}} Pointer  what the presenter points at; figure: where, on a page with several */
 /**
@@ -96,7 +96,7 @@ export function rooms({ ask, read, send, events }) {
     removeAnswer: async (room, id) => void (await own(room, `/answers/${encodeURIComponent(id)}`, "DELETE")),
 
     /** All answers as CSV. @param {OpenRoom} room */
-    answersTable: async (room) => (await own(room, "/answers.csv")).blob(),
+    answersTable: async (room) => (await own(room, "/answers.csv")).blob().catch(cut),
 
     /** Close the room to newcomers, or open it again. @param {OpenRoom} room @param {boolean} closed @returns {Promise<RoomState>} */
     closeRoom: async ({ code, key }, closed) => json(await send(path(code), { closed }, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),

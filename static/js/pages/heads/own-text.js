@@ -12,11 +12,15 @@ import { wording } from "../../parts/problem-wording.js";
 const POLL_MS = 500;
 const nameOf = (/** @type {string} */ id) => `corpus-${id}`;
 
+const disk = (/** @type {Translate} */ t) => t("The server could not write to its disk. Try again later.");
+
 /** @type {Record<string, (t: Translate) => string>} */
 const WHY = {
   unreadable: (t) => t("The model can read none of these sentences: they may be too long for it."),
   "too-slow": (t) => t("Measuring took longer than the server allows. Send fewer sentences."),
   stopped: (t) => t("The server was restarted meanwhile. Send the text again."),
+  "storage-full": disk,
+  "storage-unavailable": disk,
 };
 
 /**

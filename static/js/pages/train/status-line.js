@@ -25,6 +25,7 @@ export function bindStatusLine({ t, announce }, { line, finding, bar }) {
     if (state === "paused") return t("Paused");
     if (why === "minutes") return t("Ended: the time limit of a run was reached");
     if (why === "unwatched") return t("Ended: nobody was watching");
+    if (why?.startsWith("storage-")) return t("Failed: the server could not write to its disk. Fork it from the last snapshot to continue");
     if (why === "crashed") return t("Failed: its process ended. Fork it from the last snapshot to continue");
     return state === "finished" ? t("Finished") : t("Stopped");
   }

@@ -1,0 +1,228 @@
+"""A process of the server: started, listened to, started again if it should be, and ended.
+
+Engines, training runs and the indexing of texts use the same class. One thread per process starts
+it and reads its messages; the end of the pipe, which the system closes with the process, tells at
+once that it has ended.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from app.engine.messages import receive, send
+
+START_AGAIN_SECONDS = (0.0, 0.1, 0.5, 2.0, 10.0)  # before each attempt; then the last for ever
+
+log = logging.getLogger(__name__)
+
+
+class Killable(Protocol):
+    """The part of `multiprocessing.Process` that is used of a started process."""
+
+    @property
+    def pid(self) -> int | None:
+        """Process id."""
+
+    def join(self) -> None:
+        """Wait until it has exited."""
+
+    def kill(self) -> None:
+        """Kill it; does nothing if it has exited."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A started process, and this end of the pipe to it."""
+
+    connection: Connection
+    process: Killable
+
+
+class ChildProcess:
+    """Starts a process by `start` and passes its messages to `received`.
+
+    A start that fails is tried again: for ever if the process `restarts` whenever it ends, else
+    until `START_AGAIN_SECONDS` are used up. `lost` is called each time that the process has ended,
+    or could not be started; what is sent before that call is for the old process, and what is sent
+    after it for the new one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[], Started],
+        received: Callable[[Any], object],
+        lost: Callable[[], object] = lambda: None,
+        *,
+        restarts: bool = False,
+    ) -> None:
+        self.name = name
+        self._start, self._received, self._lost = start, received, lost
+        self._restarts = restarts
+        self._failures = 0  # starts since it was last well
+        self._ending = threading.Event()
+        self._started: Future[Started] = Future()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._live, name=f"from-{name}", daemon=True)
+        self._sending = ThreadPoolExecutor(1, thread_name_prefix=f"to-{name}")
+
+    def begin(self) -> Started:
+        """Start the process without reading its messages, before `open`. Blocks; raises OSError."""
+        started = self._start()
+        self._started.set_result(started)
+        return started
+
+    def open(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Read the messages of the process; start it, unless it has begun. Does not block.
+
+        `received` and `lost` are called on the loop; without one, on the thread of the process.
+        """
+        self._loop = loop
+        self._thread.start()
+
+    def is_well(self) -> None:
+        """Note that it works: should it end, it is started again at once."""
+        self._failures = 0
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the present process; None if there is none."""
+        started = self._present()
+        return started.process.pid if started else None
+
+    @property
+    def ending(self) -> bool:
+        """Whether the process was asked to end."""
+        return self._ending.is_set()
+
+    def send(self, message: Any, failed: Callable[[], object] = lambda: None) -> None:
+        """Send a message after all others, once the process has started. Does not block.
+
+        `failed` is called if the message cannot be pickled. A process that has ended gets nothing.
+        """
+        coming = self._started
+
+        def sending() -> None:
+            try:
+                send(coming.result().connection, message)
+            except OSError:
+                return  # it has ended, which its reader notices, or it never started
+            except Exception:  # it cannot be pickled; nothing was sent
+                log.exception("a message to the process %s cannot be sent", self.name)
+                self._call(failed)
+
+        with suppress(RuntimeError):  # no more messages: it was asked to end
+            self._sending.submit(sending)
+
+    def hand(self, give: Callable[[Connection], object]) -> None:
+        """Give the process something by its pipe that is no message. Blocks; raises OSError."""
+        started = self._present()
+        if started is None:
+            raise BrokenPipeError(f"the process {self.name} has ended")
+        give(started.connection)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._ending.set()
+        if started := self._present():
+            started.process.kill()
+
+    def ask_to_end(self, message: Any) -> None:
+        """Ask the process to end by a last message; it is not started again."""
+        if self.ending:
+            return
+        self._ending.set()
+        present = self._present()
+        if present:
+            self.send(message)
+        self._sending.shutdown(wait=False, cancel_futures=not present)
+
+    def end(self, message: Any, seconds: float) -> None:
+        """Ask the process to end; kill it if it has not after so many seconds. Blocks."""
+        self.ask_to_end(message)
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+        self.kill()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _present(self) -> Started | None:
+        coming = self._started
+        if not coming.done() or coming.cancelled() or coming.exception():
+            return None
+        return coming.result()
+
+    def _live(self) -> None:
+        """Start the process and read its messages, again and again if it restarts."""
+        coming = self._started
+        while True:
+            started = self._present() if coming.done() else self._attempt(coming)
+            if started:
+                self._read(started)
+                coming = Future()
+                self._call(self._replace, coming)
+            used_up = self._failures >= len(START_AGAIN_SECONDS)
+            given_up = not self._restarts and (started or used_up)
+            if self.ending or given_up:
+                break
+            log.error("the process %s has ended or was not started; it is started again", self.name)
+        coming.set_exception(BrokenPipeError())  # messages that wait are dropped
+        if not started:
+            self._call(self._lost)
+
+    def _replace(self, coming: Future[Started]) -> None:
+        self._started = coming
+        if self.ending:  # since the new one was started
+            self.kill()
+        self._lost()
+
+    def _attempt(self, coming: Future[Started]) -> Started | None:
+        last = len(START_AGAIN_SECONDS) - 1
+        self._ending.wait(START_AGAIN_SECONDS[min(self._failures, last)])
+        self._failures += 1
+        if self.ending:
+            return None
+        try:
+            started = self._start()
+        except Exception as error:  # no memory, no file, no process: for the moment
+            why = str(error) or type(error).__name__
+            log.error("the process %s cannot be started: %s", self.name, why)
+            return None
+        coming.set_result(started)
+        if self._ending.is_set():  # in the meantime
+            started.process.kill()
+        return started
+
+    def _read(self, started: Started) -> None:
+        """Pass on all messages of a process until it has ended."""
+        try:
+            while True:
+                self._call(self._received, receive(started.connection))
+        except (EOFError, OSError):
+            pass  # it has exited
+        except Exception:
+            log.exception("a message of the process %s cannot be read", self.name)
+            started.process.kill()
+        self._close(started.connection)
+        started.process.join()
+
+    def _close(self, connection: Connection) -> None:
+        """Close a connection after all that is being sent: its number may be of another then."""
+        try:
+            self._sending.submit(connection.close)
+        except RuntimeError:  # it was asked to end
+            self._sending.shutdown()
+            connection.close()
+
+    def _call(self, function: Callable[..., object], *arguments: object) -> None:
+        if self._loop is None:
+            function(*arguments)
+            return
+        with suppress(RuntimeError):  # the loop has stopped
+            self._loop.call_soon_threadsafe(function, *arguments)
