@@ -8,6 +8,7 @@ Every address has a digest of its content, so browsers may cache it permanently:
 
 import gzip
 import hashlib
+import logging
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -27,6 +28,8 @@ FOREVER = "public, max-age=31536000, immutable"
 BROTLI = 9  # level; 11 makes files a tenth smaller, but takes fifteen times as long
 SUFFIXES = {"br": ".br", "gzip": ".gz"}
 HALF_WRITTEN = re.compile(r"[0-9a-f]{16}-.+\.(br|gz)\w+")  # names of `_write`
+
+log = logging.getLogger(__name__)
 
 
 def vendored() -> dict[str, Path]:
@@ -99,6 +102,12 @@ class Vendor:
         return self.cache / f"{self.digests[name]}-{name}{SUFFIXES[encoding]}"
 
     def _compress(self) -> None:
+        try:
+            self._write_copies()
+        except OSError as error:  # a full disk: files are served uncompressed
+            log.warning("vendored files cannot be compressed: %s", error.strerror)
+
+    def _write_copies(self) -> None:
         self.cache.mkdir(parents=True, exist_ok=True)
         with FileLock(self.cache / "compress.lock"):  # servers that share a folder take turns
             for left in self.cache.iterdir():
@@ -116,5 +125,11 @@ def _write(path: Path, content: Callable[[], bytes]) -> None:
     if path.is_file():
         return
     with NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-        file.write(content())
-    Path(file.name).replace(path)
+        half = Path(file.name)
+        try:
+            file.write(content())
+            file.flush()
+            half.replace(path)
+        except OSError:
+            half.unlink(missing_ok=True)
+            raise

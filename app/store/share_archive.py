@@ -199,7 +199,17 @@ async def write_archive(store: Store, path: Path) -> Counted:
     An incomplete file is never left. Raises StorageError and OSError.
     """
     part = path.with_name(f".{path.name}.part")
-    with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file:
+    try:
+        counted = await _write_all(store, part)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return counted
+
+
+async def _write_all(store: Store, path: Path) -> Counted:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file:
         with ZipFile(file, "w", ZIP_STORED) as archive:
             written: set[str] = set()
             works: list[tuple[Table, Callable[[str], Awaitable[None]]]] = [
@@ -210,7 +220,6 @@ async def write_archive(store: Store, path: Path) -> Counted:
             counts = [await _each(store, table, write) for table, write in works]
         file.flush()
         os.fsync(file.fileno())
-    part.replace(path)
     (taken, lists, tasks), damaged = zip(*counts, strict=True)
     return Counted(taken, sum(damaged), lists, tasks)
 

@@ -47,9 +47,13 @@ def exported(bundle: Bundle, cache: Path, *, anew: bool = False) -> Path:
             spec = specification(bundle)
             for old in (partial, folder):  # left by a killed process, or outdated
                 rmtree(old, ignore_errors=True)
-            partial.mkdir()
-            spec.save(str(partial))
-            partial.rename(folder)
+            try:
+                partial.mkdir()
+                spec.save(str(partial))
+                partial.rename(folder)
+            except OSError:
+                rmtree(partial, ignore_errors=True)
+                raise
     return folder
 
 
