@@ -96,18 +96,19 @@ async def test_a_damaged_collection_or_assignment_is_410(
     assert await assigning.sent(client, task, "k2m4n6p8", ["0"], None, None) == 204
     answers = f"/api/assignments/{task['id']}/answers"
 
-    def damage(table: str) -> None:
+    def damage(table: str, old: str, new: str) -> None:
         with closing(sqlite3.connect(tmp_path / "headlight.db")) as connection, connection:
-            connection.execute(f"UPDATE {table} SET document = replace(document, 'e', 'i')")
+            changed = f"UPDATE {table} SET document = replace(document, ?, ?)"
+            connection.execute(changed, (old, new))
 
-    damage("submissions")
+    damage("submissions", '"0"', '"1"')
     for form in ("", ".csv"):
         response = await client.get(answers + form, headers=assigning.owner(task))
         hold(response, 410, "damaged-assignment", None)
     assert await assigning.sent(client, task, "k2m4n6p8", ["0"], None, None) == 204
     assert (await client.get(answers, headers=assigning.owner(task))).json()["members"] == 1
-    damage("collections")
-    damage("assignments")
+    damage("collections", "Week", "Weak")
+    damage("assignments", "Week", "Weak")
     for path, name, one in (("c", "collection", listed), ("a", "assignment", task)):
         path, api = f"/{path}/{one['id']}", f"/api/{name}s/{one['id']}"
         page = await client.get(path, headers={"Accept": "text/html"})
@@ -117,6 +118,7 @@ async def test_a_damaged_collection_or_assignment_is_410(
     mine, key = f"{collecting.PATH}/{listed['id']}", collecting.owner(listed)
     change = await client.put(mine, json=collecting.BODY, headers=key)
     hold(change, 410, "damaged-collection", None)
+    damage("assignments", "e", "i")  # which is no JSON
     gone = [
         await client.delete(path, headers=owner)
         for path, owner in (
