@@ -109,6 +109,7 @@ def fork_engines(control: Connection, opening: Opening) -> None:
     process id first. Ends after a message, or without the server, once its engines have ended.
     """
     prepare(opening)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # it would start threads when a model opens
     try:
         catalog = opened(opening, 1)  # with more, PyTorch would start threads, which no copy has
     except Exception as error:
