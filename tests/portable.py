@@ -61,7 +61,8 @@ class Platform:
         subprocess.run([*make, str(stamp)], cwd=ROOT, check=True)
         environment = {**os.environ, **self.limits, "OMP_NUM_THREADS": str(self.threads)}
         python = str(self.venv / "bin/python")
-        command = [python, "-m", "pytest", "-n", "auto", "--ignore=tests/browser"]
+        spread = ["-n", "4", "--dist", "worksteal"]  # as `make test` does
+        command = [python, "-m", "pytest", *spread, "--ignore=tests/browser"]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0
 
 
