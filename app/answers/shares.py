@@ -14,7 +14,7 @@ from app.off_loop import off_loop
 from app.preview.card import in_short, preview, sentence
 from app.schemas.shares import About
 from app.store import share_formats as formats
-from app.store.frozen import thawed
+from app.store.content_by_digest import thawed
 from app.store.share import Share
 from app.store.storage_errors import DamagedError
 from model.errors import Excess, InputError

@@ -39,8 +39,6 @@ from model.errors import Excess, InputError
 from model.progress import Progress
 
 TYPICAL = Request("The animal didn't cross the street because it was too tired.")
-
-
 SHORT = 3.0  # times the price of such a sentence, up to which a request is short
 
 

@@ -161,7 +161,7 @@ class FairQueue:
         return batch
 
     def _others(self, head: Waiting) -> list[Waiting]:
-        """Return traces as long for the same model: the first of each client, then the second."""
+        """Return traces of the same length and model: the first of each client, then the second."""
         model, _, length = head.flow
         alike = [one for one in self.flows if (one.model, one.length) == (model, length)]
         flows = sorted(alike, key=lambda flow: self.served[flow])

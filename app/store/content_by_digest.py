@@ -1,4 +1,4 @@
-"""Contents, the files of shares: each is stored once, by its SHA-256.
+"""Contents, the files of shares: compressed, and each stored once, by its SHA-256.
 
 Contents change in the same transaction as the shares that refer to them, one writer at a time, so
 that no content is missing or unused.
@@ -7,11 +7,28 @@ that no content is missing or unused.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
+import zstandard
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.storage_errors import DamagedError
 from app.store.tables import answers, contents, shares
+
+MOST_BYTES = 1 << 30  # of a reply; 16 million numbers, the usual limit, take 64 MB
+
+
+def thawed(frozen: bytes) -> bytes:
+    """Return the file that a compressed one holds. Blocks.
+
+    Raises DamagedError if there is none, and for a size that no reply has before any work; content
+    that is not of the stated size is refused by the library.
+    """
+    try:
+        if not 0 <= zstandard.frame_content_size(frozen) <= MOST_BYTES:
+            raise DamagedError
+        return zstandard.decompress(frozen)
+    except zstandard.ZstdError as error:
+        raise DamagedError from error
 
 
 def digest_of(content: bytes) -> bytes:

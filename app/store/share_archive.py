@@ -32,9 +32,8 @@ from app.store.assignments import (
     seal_of_submission,
 )
 from app.store.collections import read_collection, seal_of_collection
-from app.store.content_by_digest import checked
+from app.store.content_by_digest import MOST_BYTES, checked
 from app.store.documents import dumped
-from app.store.frozen import MOST_BYTES
 from app.store.ids import ALPHABET
 from app.store.seals import in_utc
 from app.store.share import Answer, Share, check_share

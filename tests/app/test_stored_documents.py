@@ -15,11 +15,11 @@ from app.indexing import indexing
 from app.rooms.room import Question, Room
 from app.schemas.fields import FAR
 from app.schemas.rooms import Results, Truth
-from app.store import frozen
+from app.store import content_by_digest
 from app.store.assignments import Assignments
 from app.store.collections import Collections
+from app.store.content_by_digest import MOST_BYTES, thawed
 from app.store.documents import dumped
-from app.store.frozen import MOST_BYTES, thawed
 from app.store.storage_errors import DamagedError
 from app.store.store import Store, open_store
 from app.store.tables import assignments
@@ -86,7 +86,7 @@ def test_frozen_replies_are_refused_by_their_stated_size(monkeypatch: pytest.Mon
     for bad in (b"", whole[:-3], unsized, lying, huge, sized % (b"\xff" * 8)):
         with pytest.raises(DamagedError):
             thawed(bad)
-    monkeypatch.setattr(frozen, "MOST_BYTES", 99)
+    monkeypatch.setattr(content_by_digest, "MOST_BYTES", 99)
     with pytest.raises(DamagedError):
         thawed(whole)
 
