@@ -10,10 +10,12 @@ take turns too, by the same rule: while both wait, short ones are `SHARES["short
 """
 
 import asyncio
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any, Literal, NamedTuple
 
 from app.engine.clients import Client
@@ -25,7 +27,7 @@ Length = Literal["short", "long"]
 SHARES: dict[Length, float] = {"short": 0.8, "long": 0.2}  # of the work, while both wait
 WASTE = 2.0  # a row may join a batch if, with padding, it adds less than this many times its tokens
 FREE = 64.0  # extra tokens that cost less than another batch
-KNOWN = 4096  # stored clients; beyond that, the oldest that do not wait are dropped
+KNOWN = 4096  # stored clients of each length that do not wait; beyond that, the next are dropped
 
 
 class Flow(NamedTuple):
@@ -62,12 +64,25 @@ class Waiting:
         return "line" if isinstance(self.work, Line) else "trace"
 
 
+class Idle(NamedTuple):
+    """A client without a waiting request, until it waits again: then it is out of date."""
+
+    served: float
+    number: int
+    flow: Flow
+
+
 @dataclass
 class FairQueue:
     """Requests by model and client; each client's are in order of arrival."""
 
     flows: dict[Flow, deque[Waiting]] = field(default_factory=dict)
     served: dict[Flow, float] = field(default_factory=dict)  # work done for each
+    # Of each length, a heap of clients that do not wait: first the one that others overtake next.
+    idle: dict[Length, list[Idle]] = field(
+        default_factory=lambda: {length: [] for length in SHARES}
+    )
+    numbers: Iterator[int] = field(default_factory=itertools.count)
     # Of each length: the work done for the client served last, and that for all, by its share.
     now: dict[Length, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
     done: dict[Length, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
@@ -104,6 +119,7 @@ class FairQueue:
         flow.remove(one)
         if not flow:
             del self.flows[one.flow]
+            self._keep(one.flow)
         return True
 
     def ahead(self, flow: Flow, cost: float) -> float:
@@ -157,7 +173,7 @@ class FairQueue:
             self.done[length] += one.price / SHARES[length]
             self.served[one.flow] += one.price
             self.remove(one)
-        self._forget()
+        self._forget(length)
         return batch
 
     def _others(self, head: Waiting) -> list[Waiting]:
@@ -173,15 +189,26 @@ class FairQueue:
         ]
         return [one for *_, one in sorted(ranked, key=lambda entry: entry[:2])]
 
-    def _forget(self) -> None:
-        """Drop clients that others have overtaken; they start afresh when they return.
+    def _keep(self, flow: Flow) -> None:
+        """Remember a client that does not wait any more.
 
-        If there are very many clients, drop the earliest ones too, since clients that send only one
-        request are never overtaken.
+        If there are very many, drop the next that would be overtaken, since clients that send only
+        one request never are.
         """
-        for flow in [one for one in self.served if one not in self.flows]:
-            if self.served[flow] <= self.now[flow.length] or len(self.served) > KNOWN:
-                del self.served[flow]
+        idle = self.idle[flow.length]
+        heappush(idle, Idle(self.served[flow], next(self.numbers), flow))
+        if len(idle) > KNOWN:
+            self._drop(heappop(idle))
+
+    def _forget(self, length: Length) -> None:
+        """Drop clients that others have overtaken; they start afresh when they return."""
+        idle = self.idle[length]
+        while idle and idle[0].served <= self.now[length]:
+            self._drop(heappop(idle))
+
+    def _drop(self, idle: Idle) -> None:
+        if idle.flow not in self.flows and self.served.get(idle.flow) == idle.served:
+            del self.served[idle.flow]
 
 
 def fitting(head: Waiting, others: Sequence[Waiting], most: int) -> list[Waiting]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -58,16 +59,73 @@ async def test_served_work_counts_until_others_catch_up() -> None:
     assert flow("heavy") not in queue.served, "it begins anew"
 
 
+async def test_clients_are_forgotten_in_the_order_in_which_they_are_overtaken() -> None:
+    queue, cost = FairQueue(), {"a": 40, "b": 10, "c": 30, "d": 20}
+    for name in cost:
+        queue.add(waiting(name, cost[name]))
+    while queue:
+        queue.take(queue.heads()[0], 1)
+    for passed in range(5, 50, 5):
+        served(queue, waiting("light", 5))
+        served(queue, waiting("light", 0))  # the clock is where it ended
+        assert queue.now["short"] == passed
+        ahead = {flow(name) for name in cost if cost[name] > passed}
+        assert queue.served.keys() - {flow("light")} == ahead
+
+
+async def test_a_client_that_waits_again_is_not_forgotten() -> None:
+    queue, late = FairQueue(), waiting("late", 30, model="1")
+    served(queue, waiting("late", 30, model="1"))
+    queue.add(late)
+    cancelled = waiting("late", 30, model="1")
+    queue.add(cancelled)
+    assert queue.remove(cancelled)
+    for _ in range(20):
+        served(queue, waiting("busy", 50))
+        assert queue.had(late.flow) == 30, "its turn is due"
+    assert queue.take(queue.heads()[0], 1) == [late]
+    assert late.flow not in queue.served, "it was due long ago"
+    for n in range(200):  # one that sends and cancels is one client
+        queue.add(one := waiting("cancels", 1))
+        assert queue.remove(one)
+        assert len(queue.served) <= 2, n
+
+
 async def test_clients_seen_once_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_queue, "KNOWN", known := 60)
     queue = FairQueue()
     queue.add(waiting("stays"))
+    served(queue, waiting("heavy", 100))
     for n in range(known + 50):
         served(queue, waiting(f"client {n}", 1))
-    assert len(queue.served) <= known + 1
-    assert flow("stays") in queue.served
-    assert flow("client 0") not in queue.served
-    assert flow(f"client {known}") in queue.served, "the latest are"
+        assert len(queue.served) <= known + 1
+    assert {flow("stays"), flow("heavy")} <= queue.served.keys(), "it waits, and is far ahead"
+    assert flow("client 50") not in queue.served
+    assert flow("client 51") in queue.served, "the latest are"
+    for n in range(known + 50):
+        queue.add(one := waiting(f"cancels {n}", 1))
+        assert queue.remove(one)
+        assert len(queue.idle["short"]) <= known
+
+
+async def test_a_turn_does_not_look_at_all_clients() -> None:
+    class Served(dict[Flow, float]):
+        looks = 0
+
+        def get(self, flow: Flow, default: float = 0.0) -> float:  # type: ignore[override]
+            self.looks += 1
+            return super().get(flow, default)
+
+        def __iter__(self) -> Iterator[Flow]:
+            raise AssertionError("it goes through all")
+
+    queue = FairQueue(served=(counted := Served()))
+    for n in range(1000):
+        served(queue, waiting(f"client {n}", 10))
+    counted.looks = 0
+    for n in range(10):
+        served(queue, waiting(f"new {n}", 1))
+    assert counted.looks < 100
 
 
 async def test_a_full_queue_drops_a_request_of_the_client_with_two_more() -> None:
