@@ -155,21 +155,27 @@ def _package(pin: Pin) -> Package:
 
 
 def _licence(name: str, installed: Distribution) -> str:
-    said = installed.metadata
-    found: str | None = LICENCES.get(name) or said["License-Expression"] or said["License"]
-    if not found or "\n" in found:  # nothing, or the licence's text
+    licence = (
+        LICENCES.get(name)
+        or _field(installed, "License-Expression")
+        or _field(installed, "License")
+    )
+    if not licence or "\n" in licence:  # nothing, or the licence's text
         raise LookupError(f"{name} names no licence: look it up and add it to LICENCES")
-    return found
+    return licence
 
 
 def _page(installed: Distribution) -> str:
     """Return the address of the source or the home page."""
     urls = [line.split(", ", 1) for line in installed.metadata.get_all("Project-URL") or []]
     named = {label.lower(): url for label, url in urls}
-    found = installed.metadata["Home-page"] or next(
-        (named[label] for label in PAGES if label in named), ""
-    )
-    return str(found)
+    listed = (named[label] for label in PAGES if label in named)
+    return _field(installed, "Home-page") or next(listed, "")
+
+
+def _field(installed: Distribution, name: str) -> str:
+    """Return a field of the metadata, or ""; from Python 3.12 `metadata[name]` warns if absent."""
+    return str((installed.metadata.get_all(name) or [""])[0])
 
 
 def _needs(installed: Distribution) -> Iterator[str]:
