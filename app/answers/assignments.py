@@ -1,6 +1,6 @@
 """Creates, shows and deletes assignments, and stores and sums up the answers to them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, NoReturn
 
@@ -62,13 +62,24 @@ async def find(services: Services, assignment_id: str) -> Assignment:
     return found
 
 
-def reply(services: Services, request: Request, found: Assignment) -> AssignmentReply:
-    """Return an assignment as students get it: without the model's answers."""
+async def read(
+    services: Services, request: Request, assignment_id: str, token: str | None
+) -> AssignmentReply:
+    """Return an assignment without the model's answers.
+
+    The right number that a question states is shown if it is revealed to the owner of the token:
+    to the author all, to a student those of the questions that this student has answered or, at
+    the end, all. Raises ProblemError if there is none, and DamagedError.
+    """
+    found = await find(services, assignment_id)
+    questions = found.document["questions"]
+    revealed = await _revealed(services, found, token) if token else []
+    shown = [one if n in revealed else _hidden(one) for n, one in enumerate(questions)]
     return AssignmentReply(
         id=found.id,
         url=_url(services, request, found.id),
         created=found.created.isoformat(),
-        **found.document,
+        **{**found.document, "questions": shown},
     )
 
 
@@ -132,6 +143,26 @@ async def _owned(services: Services, assignment_id: str, key: str) -> Assignment
     if refused := await services.assignments.check_key(assignment_id, key):
         _refuse(refused)
     return await find(services, assignment_id)
+
+
+async def _revealed(services: Services, found: Assignment, token: str) -> Collection[int]:
+    """Return the questions whose right number may be shown to the owner of a token."""
+    everything = range(len(found.document["questions"]))
+    if (own := await services.assignments.own(found.id, token)) is None:
+        refused = await services.assignments.check_key(found.id, token)
+        return [] if refused else everything
+    if found.document["reveal"] == "end":
+        return everything
+    return [n for n, answer in enumerate(own.document["answers"]) if answer is not None]
+
+
+def _hidden(question: dict[str, Any]) -> dict[str, Any]:
+    """Return a question without the number that it states; it is then about no page."""
+    ask = question["ask"]
+    if "value" not in ask:
+        return question
+    shown = {name: told for name, told in ask.items() if name != "value"}
+    return {**question, "ask": {**shown, "link": ""}}
 
 
 def _check(found: Assignment, sent: SubmissionRequest) -> None:

@@ -22,7 +22,10 @@ CSV = "text/csv"
 bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/assignments`.")
 
 
-def _token(given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> str:
+Given = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+
+
+def _token(given: Given) -> str:
     if given is None:
         detail = "Authorization must be Bearer and the assignment's key"
         raise ProblemError(403, "wrong-assignment-key", detail)
@@ -68,10 +71,21 @@ async def create_assignment(
 
 @router.get("/{id}", summary="Read an assignment", responses=problems(**FOUND, **DATABASE))
 async def assignment(
-    request: Request, services: Opened, assignment_id: AssignmentId
+    request: Request,
+    response: Response,
+    services: Opened,
+    assignment_id: AssignmentId,
+    given: Given,
 ) -> AssignmentReply:
-    """Return the questions, without the model's answers."""
-    return answers.reply(services, request, await answers.find(services, assignment_id))
+    """Return the questions, without the model's answers.
+
+    A number that a question states (`value`) is included for the assignment's key and, once it is
+    revealed, for a student's token.
+    """
+    response.headers["Vary"] = "Authorization"
+    if given:
+        response.headers["Cache-Control"] = "no-store"
+    return await answers.read(services, request, assignment_id, given and given.credentials)
 
 
 @router.delete(

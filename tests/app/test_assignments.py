@@ -15,6 +15,7 @@ from tests.app.assigning import BODY, LOOKS, PATH, made, owner, sent
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 
+NUMBER = {"kind": "number", "link": "task=sort", "words": "How many steps?"}
 ANN, BEN, EVE = (f"{name}-{name}-{name}" for name in ("ann", "ben", "eve"))
 
 
@@ -46,6 +47,41 @@ async def test_an_assignment_is_created_and_read_without_its_answers(
     assert asked == [("choice", "looks"), ("shares", "row"), ("text", "sentence")]
     assert one["key"] not in read.text
     assert "truth" not in read.text
+
+
+async def stated(client: httpx.AsyncClient, one: dict[str, str], token: str = "") -> list[object]:
+    """Return the right numbers that the questions state, as the owner of a token reads them."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    reply = await client.get(f"{PATH}/{one['id']}", headers=headers)
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["vary"] == "Authorization"
+    assert (reply.headers.get("cache-control") == "no-store") == bool(token)
+    asked = [question["ask"] for question in reply.json()["questions"]]
+    assert all(("value" in ask) == (ask["link"] == NUMBER["link"]) for ask in asked)
+    return [ask.get("value") for ask in asked]
+
+
+@pytest.mark.parametrize("reveal", ["each", "end"])
+async def test_a_stated_number_is_read_by_the_author_and_by_students_once_it_is_revealed(
+    client: httpx.AsyncClient, reveal: str
+) -> None:
+    numbers = [
+        {"entry": "numbers", "ask": {**NUMBER, "value": value}, "truth": {"numbers": [value]}}
+        for value in (0.25, 3)
+    ]
+    one = await made(client, questions=numbers, reveal=reveal)
+    hidden = [None, None]
+    for token in ("", ANN, one["key"][:-1]):
+        assert await stated(client, one, token) == hidden
+    assert await stated(client, one, one["key"]) == [0.25, 3]
+    assert await sent(client, one, ANN, ["0.5"], None) == 204
+    assert await stated(client, one, ANN) == [0.25, None if reveal == "each" else 3]
+    for token in ("", BEN):
+        assert await stated(client, one, token) == hidden
+    other = await made(client, questions=numbers, reveal=reveal)
+    assert await stated(client, other, ANN) == hidden
+    assert await stated(client, other, one["key"]) == hidden
+    assert [row["right"] for row in await table(client, one, one["key"])] == ["no"]
 
 
 async def test_answers_replace_those_of_the_same_student_and_are_summed_up(

@@ -155,6 +155,39 @@ def test_each_answer_is_sent_before_the_model_answers(
         expect(student.locator(".progress")).to_contain_text("2 of 2 right")
 
 
+def test_a_stated_number_is_told_once_it_is_revealed(
+    browser: Browser, live_server: AppServer
+) -> None:
+    asks = [{"kind": "number", "link": "", "words": f"{n}?", "value": n} for n in (12.5, 3)]
+    questions = [{"entry": "numbers", "ask": ask} for ask in asks]
+    told: list[str] = []
+    with reader(browser) as student, reader(browser) as author:
+        for reveal in ("each", "end"):
+            one = made(live_server, *questions, reveal=reveal)
+            student.goto(one["url"])
+            first, second = student.locator(".assigned").all()
+            with student.expect_response(f"**/api/assignments/{one['id']}") as read:
+                student.reload()
+            told.append(read.value.text())
+            first.locator("input").fill("12.5")
+            second.locator("input").fill("2")
+            if reveal == "each":
+                first.get_by_role("button", name="Send this answer").click()
+                expect(first.locator(".verdict")).to_contain_text("You were right")
+                expect(second.locator(".verdict")).to_be_empty()
+                second.get_by_role("button", name="Send this answer").click()
+            else:
+                student.click("text=Send all answers")
+            expect(second.locator(".truth")).to_contain_text("3")
+            expect(student.locator(".progress")).to_contain_text("1 of 2 right")
+        student.reload()
+        expect(student.locator(".progress")).to_contain_text("1 of 2 right")
+        author.goto(one["owner_url"])
+        expect(author.locator(".truth").first).to_contain_text("12.5")
+    assert "value" not in str(told)
+    assert "12.5?" in told[0]
+
+
 def test_the_authors_link_works_elsewhere_and_deletes(
     browser: Browser, live_server: AppServer
 ) -> None:

@@ -4,7 +4,7 @@ import { cut, json } from "./reply.js";
 
 /** @typedef {import("./rooms.js").Entry} Entry */
 /** @typedef {import("./rooms.js").Results} Results */
-/** @typedef {{kind: string, link: string, words?: string, share?: string, page?: string}} Asked  a question of the page */
+/** @typedef {{kind: string, link: string, words?: string, share?: string, page?: string, value?: number}} Asked  a question of the page */
 /** @typedef {{right?: string[], numbers?: number[], within?: number}} Truth */
 /** @typedef {{entry: Entry, ask: Asked}} Assigned  a question as students get it */
 /** @typedef {{title: string, note: string, questions: (Assigned & {truth: Truth})[], reveal: "each" | "end", nicknames: boolean}} NewAssignment */
@@ -23,8 +23,8 @@ export function assignments({ ask, read, send }) {
     /** @param {NewAssignment} wanted @returns {Promise<MadeAssignment>} */
     createAssignment: async (wanted) => json(await send("/api/assignments", wanted, JSON_TYPE)),
 
-    /** @param {string} id @returns {Promise<Assignment>} */
-    readAssignment: (id) => read(path(id)),
+    /** Read the questions, with the numbers that are revealed to the owner of a token. @param {string} id @param {string} [token]  the key, or that of a student @returns {Promise<Assignment>} */
+    readAssignment: async (id, token) => (token ? json(await ask(path(id), bearer(token))) : read(path(id))),
 
     /** Send a student's answers, instead of those sent before. @param {string} id @param {Submission} submission */
     submitAnswers: async (id, submission) => void (await send(`${path(id)}/answers`, submission, JSON_TYPE)),

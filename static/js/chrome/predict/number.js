@@ -27,8 +27,9 @@ export const number = {
     return [{ id: "0", label: names[question.column ?? state.key ?? 0] }];
   },
   async reveal(asked) {
-    const { question, state } = asked;
-    if (question.value !== undefined) return { numbers: [question.value], says: [] };
+    const { question, state, stated } = asked;
+    const value = question.value ?? (isStated(question) && (await stated?.()));
+    if (typeof value === "number") return { numbers: [value], says: [] };
     const row = await (question.page === "lab" ? labRow(asked) : weightsAt(asked));
     return { numbers: [row[question.column ?? state.key ?? 0]], says: [] };
   },

@@ -40,6 +40,8 @@ import { merge, parse } from "../../state/link.js";
  * @property {import("../../state/data-sources.js").Source} source
  * @property {(body: object) => Promise<import("../../state/lab-steps.js").Answer>} compute  a step
  *   by hand, as POST /api/lab answers
+ * @property {() => Promise<number>} [stated]  the right number of a question that states it, if the
+ *   page gets it only when it is revealed
  */
 /**
  * @typedef {object} Asked  what a kind of question works with
@@ -48,6 +50,7 @@ import { merge, parse } from "../../state/link.js";
  * @property {() => Promise<ModelInfo>} model
  * @property {(addresses: (model: ModelInfo) => string[], changes?: Partial<State>) => Promise<Trace>} run
  * @property {Ways["compute"]} compute
+ * @property {Ways["stated"]} [stated]
  * @property {import("../../state/types.js").PageContext["t"]} t
  * @property {import("../../state/types.js").PageContext["say"]} say
  */
@@ -78,7 +81,7 @@ import { merge, parse } from "../../state/link.js";
  * @param {Question} question
  * @returns {Asked}
  */
-export function ask({ t, say }, { source, compute }, question) {
+export function ask({ t, say }, { source, compute, stated }, question) {
   const state = merge(linkTo(), parse(question.link, OPTIONS));
   async function model() {
     const models = await source.models();
@@ -89,6 +92,7 @@ export function ask({ t, say }, { source, compute }, question) {
     state,
     model,
     compute,
+    stated,
     t,
     say,
     async run(addresses, changes = {}) {

@@ -5,6 +5,7 @@ import { KINDS } from "../../chrome/predict/kinds.js";
 import { createPrediction } from "../../chrome/predict/predict.js";
 import { ask } from "../../chrome/predict/question.js";
 import { waysTo } from "../../chrome/predict/ways.js";
+import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 
@@ -14,6 +15,8 @@ import { render } from "../../lib/render.js";
  * @typedef {object} Plan
  * @property {import("../../state/types.js").PageContext} page
  * @property {import("../../data/api.js").Api} api
+ * @property {string} id  of the assignment
+ * @property {() => string} token  of the reader: the student's, or the assignment's key
  * @property {Assigned} assigned
  * @property {number} number  from 1
  * @property {string[] | null} [answer]  given earlier
@@ -25,7 +28,7 @@ import { render } from "../../lib/render.js";
 const LONGEST = 200;
 
 /** @param {Plan} plan */
-export function createQuestion({ page, api, assigned, number, answer = null, onAnswer = () => {}, answers = true }) {
+export function createQuestion({ page, api, id, token, assigned, number, answer = null, onAnswer = () => {}, answers = true }) {
   const { t } = page;
   const { ask: about, entry } = assigned;
   const context = h("p", { className: "context" });
@@ -34,10 +37,18 @@ export function createQuestion({ page, api, assigned, number, answer = null, onA
   const place = h("div", { className: "choosing" });
   const below = h("div", { className: "below" });
   const element = h("li", { className: `assigned predict${answers ? "" : " watching"}`, id: `question-${number}` }, h("p", { className: "kind" }, t("Question {n}", { n: number })), context, words, precise, place, below);
-  const ways = waysTo(api, about.share);
+  const ways = { ...waysTo(api, about.share), stated };
   /** @type {import("../../chrome/predict/predict.js").Prediction | null} */
   let prediction = null;
   let [opened, closed] = [false, false];
+
+  /** The number that the question states, which the server tells once it is revealed. */
+  async function stated() {
+    const { questions } = await api.readAssignment(id, token());
+    const { value } = questions[number - 1].ask;
+    if (value === undefined) throw new Problem("garbled");
+    return value;
+  }
 
   /** Show how it is answered. */
   function open() {

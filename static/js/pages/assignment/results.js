@@ -27,7 +27,7 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
   const key = assignmentKey(id);
   const link = createShortLink(page);
   const head = h("section", { className: "owning", "aria-label": t("Your assignment") });
-  const items = questions.map((assigned, i) => createQuestion({ page, api, assigned, number: i + 1, answers: false }));
+  const items = questions.map((assigned, i) => createQuestion({ page, api, id, token: () => key, assigned, number: i + 1, answers: false }));
   root.replaceChildren(head, h("ol", { className: "questions" }, ...items.map(({ element }) => element)));
   /** @type {Summary | null} */
   let summary = null;

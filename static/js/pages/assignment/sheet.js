@@ -31,7 +31,7 @@ export function showSheet({ page, api, root }, { id, questions, reveal, nickname
   let problem = null;
   let [busy, asking] = [false, false];
   const items = questions.map((assigned, i) =>
-    createQuestion({ page, api, assigned, number: i + 1, answer: work.answers[i], onAnswer: (answer) => answered(i, answer) }),
+    createQuestion({ page, api, id, token: () => work.member, assigned, number: i + 1, answer: work.answers[i], onAnswer: (answer) => answered(i, answer) }),
   );
   const list = h("ol", { className: "questions" }, ...items.map(({ element }) => element));
   const bar = h("section", { className: "sending", "aria-label": t("Your answers") });
