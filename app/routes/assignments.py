@@ -85,7 +85,9 @@ async def assignment(
     response.headers["Vary"] = "Authorization"
     if given:
         response.headers["Cache-Control"] = "no-store"
-    return await answers.read(services, request, assignment_id, given and given.credentials)
+    return await answers.read(
+        services, request, assignment_id, given.credentials if given else None
+    )
 
 
 @router.delete(
