@@ -11,7 +11,7 @@ from model.zoo.answers import solve
 from model.zoo.registry import TASKS
 
 SCRIPT = """
-import { TASK_EXAMPLES } from "./static/js/data/examples.js";
+import { TASK_EXAMPLES } from "./static/js/core/store/examples.js";
 console.log(JSON.stringify(TASK_EXAMPLES));
 """
 

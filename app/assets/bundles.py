@@ -52,18 +52,18 @@ IN_HANDOUT = [
 ]
 ROOM = ["chrome/room", "chrome/room-question"]
 WITHOUT_SERVER = {
-    "data/api": "data/api-in-handout",
+    "core/wire/api": "core/wire/api-in-handout",
     "lib/npz": "lib/npz-in-handout",
-    "parts/problem-wording": "parts/problem-wording-in-handout",
+    "core/figure/problem-wording": "core/figure/problem-wording-in-handout",
     "views/groups": "views/groups-in-handout",
-    "parts/zoom": "parts/zoom-in-handout",
+    "core/figure/zoom": "core/figure/zoom-in-handout",
     "views/space/solid": "views/space/solid-in-handout",
-    "draw/plotly": "draw/plotly-in-handout",
+    "core/draw/plotly": "core/draw/plotly-in-handout",
 }
-WITHOUT_MAP = WITHOUT_SERVER | {"views/attention/long/view": "views/attention/long/in-handout"}
+WITHOUT_MAP = WITHOUT_SERVER | {"long/map/view": "long/map/in-handout"}
 SIMPLE = WITHOUT_MAP | {
-    "state/model-comparison": "state/model-comparison-in-handout",
-    "views/compare/models/mount": "views/compare/models/mount-in-handout",
+    "compare-models/model-comparison": "compare-models/model-comparison-in-handout",
+    "compare-models/mount": "compare-models/mount-in-handout",
     "views/qkv/score-breakdown": "views/qkv/score-breakdown-in-handout",
 }
 SHORT_TEXT = [one for one in IN_HANDOUT if one != "long-text"]

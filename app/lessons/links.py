@@ -13,7 +13,7 @@ JSON_KEYS = ("decode", "interventions")
 NUMBERS = ("pad_to", "layer", "head", "query", "key")
 MATRICES = ("x", "memory", "w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "w_vocab")
 VECTORS = ("b_q", "b_k", "b_v", "b_o", "w", "b", "gamma", "beta", "b_1", "b_2")
-CLIP = 2  # offsets of relative positions, as in static/js/state/lab-matrices.js
+CLIP = 2  # offsets of relative positions, as in static/js/lab/matrices.js
 
 
 def looking(link: Link) -> ShareState:

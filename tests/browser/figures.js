@@ -8,7 +8,7 @@
  */
 export async function three(js, live, count, { plotly, share, given: numbers }) {
   const [api, around, sources, made, index] = await Promise.all(
-    ["data/api", "parts/page-context", "state/data-sources", "views/create-figure", "views/index"].map((name) => import(`${js}/${name}.js`)),
+    ["core/wire/api", "core/page/page-context", "core/store/data-sources", "views/create-figure", "views/index"].map((name) => import(`${js}/${name}.js`)),
   );
   const find = (/** @type {string} */ selector) => document.querySelector(selector);
   const page = around.createPageContext(window, { plotly, live: find("#live") });

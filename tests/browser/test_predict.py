@@ -15,7 +15,7 @@ SENTENCE = "She bought a red book yesterday."
 LINK = f"source={SENTENCE.replace(' ', '+')}&block=cross&layer=2&head=0&query=1"
 MAKE = """async ([js, plan]) => {
     const [api, around, sources, predict] = await Promise.all(
-        ["data/api", "parts/page-context", "state/data-sources", "chrome/predict/predict"]
+        ["core/wire/api", "core/page/page-context", "core/store/data-sources", "ask/predict"]
             .map((name) => import(`${js}/${name}.js`)),
     );
     const server = api.createApi((...request) => fetch(...request));
@@ -146,8 +146,8 @@ def test_a_kind_words_its_own_question_and_an_unknown_one_is_refused(asker: Aske
     page = asker.page
     said = """async ([js, question]) => {
         const [api, around, sources, { KINDS }, { ask }, { render }] = await Promise.all(
-            ["data/api", "parts/page-context", "state/data-sources", "chrome/predict/kinds",
-             "chrome/predict/question", "lib/render"].map((name) => import(`${js}/${name}.js`)),
+            ["core/wire/api", "core/page/page-context", "core/store/data-sources", "ask/kinds",
+             "ask/question", "lib/render"].map((name) => import(`${js}/${name}.js`)),
         );
         const server = api.createApi((...request) => fetch(...request));
         const page = around.createPageContext(window, { live: document.body });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { alignment, links, wordOf } from "../../static/js/compute/alignment.js";
+import { alignment, links, wordOf } from "../../static/js/core/compute/alignment.js";
 
 /** @param {string} text @param {number} start @param {boolean} [special] */
 const token = (text, start, special = false) => ({

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { plainNumbers } from "../../static/js/chrome/predict/entry-numbers.js";
-import { contextOf } from "../../static/js/chrome/predict/context.js";
-import { questionsOf } from "../../static/js/pages/assignments/gather.js";
+import { plainNumbers } from "../../static/js/ask/entry-numbers.js";
+import { contextOf } from "../../static/js/ask/context.js";
+import { questionsOf } from "../../static/js/assignment/gather.js";
 import { randomToken } from "../../static/js/lib/random-token.js";
-import { assignmentKey, forgetAssignment, keepWork, ownAssignments, rememberAssignment, workIn } from "../../static/js/state/kept-assignments.js";
-import { parse } from "../../static/js/state/link.js";
+import { assignmentKey, forgetAssignment, keepWork, ownAssignments, rememberAssignment, workIn } from "../../static/js/assignment/kept-assignments.js";
+import { parse } from "../../static/js/core/store/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
 import { linkTo } from "../../static/js/views/create-figure.js";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attention } from "../../static/js/data/attentions.js";
-import { contrast, hues, rgb } from "../../static/js/draw/scale.js";
-import { average, chosen, dash, strands, toggled, touched } from "../../static/js/compute/attention-lines.js";
+import { attention } from "../../static/js/core/wire/attentions.js";
+import { contrast, hues, rgb } from "../../static/js/core/draw/scale.js";
+import { average, chosen, dash, strands, toggled, touched } from "../../static/js/views/lines/attention-lines.js";
 import { MODEL, trace } from "./trace.js";
 
 /** @param {"encoder" | "decoder" | "cross"} block @param {number[]} list */

@@ -3,15 +3,15 @@ import { test } from "node:test";
 
 import {
   attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, place, placeOf, stands, summaries, taught, texts,
-} from "../../static/js/data/attentions.js";
-import { pictures } from "../../static/js/data/glimpses.js";
-import { lit, opener, pair } from "../../static/js/state/highlight.js";
-import { working } from "../../static/js/compute/softmax-row.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+} from "../../static/js/core/wire/attentions.js";
+import { pictures } from "../../static/js/core/compute/glimpses.js";
+import { lit, opener, pair } from "../../static/js/core/store/highlight.js";
+import { working } from "../../static/js/core/compute/softmax-row.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, trace } from "./trace.js";
 
-/** @param {Partial<import("../../static/js/state/link.js").State>} link */
+/** @param {Partial<import("../../static/js/core/store/link.js").State>} link */
 const page = (link) => ({ ...createStore({ ...DEFAULTS, block: "encoder", ...link }).get(), model: MODEL, trace: trace() });
 
 test("tensors have the names of the API", () => {
@@ -71,7 +71,7 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 });
 
 test("a head is taught where the model says so, across alone", () => {
-  /** @type {import("../../static/js/data/model.js").Taught[]} */
+  /** @type {import("../../static/js/core/wire/model.js").Taught[]} */
   const heads = [{ layer: 2, head: 1, rows: "writes", since: 1 }];
   assert.ok(taught({ ...MODEL, taught: heads }, { block: "cross", layer: 2, head: 1 }));
   assert.ok(!taught({ ...MODEL, taught: heads }, { block: "decoder", layer: 2, head: 1 }));
@@ -82,7 +82,7 @@ test("a head is taught where the model says so, across alone", () => {
 test("a page that was not told where opens on the head that tells most", () => {
   assert.deepEqual(opener(trace(), MODEL, { block: "cross", view: "alignment" }), { layer: 0, head: 0 });
   assert.deepEqual(opener(trace(), MODEL, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
-  /** @type {import("../../static/js/data/model.js").Aligner[]} */
+  /** @type {import("../../static/js/core/wire/model.js").Aligner[]} */
   const aligners = [
     { layer: 0, head: 1, error_rate: 0.4, rows: "reads" },
     { layer: 2, head: 1, error_rate: 0.5, rows: "writes" },

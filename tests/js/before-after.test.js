@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { initials } from "../../static/js/state/options.js";
-import { remembered, seen } from "../../static/js/state/two-runs.js";
-import { keyOf, traced } from "../../static/js/state/view-requests.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { initials } from "../../static/js/core/store/options.js";
+import { remembered, seen } from "../../static/js/core/store/two-runs.js";
+import { keyOf, traced } from "../../static/js/core/store/view-requests.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
-import { attentions, held, kept, pieces, questions, rowsOf, runs, unchanged, writing } from "../../static/js/state/before-after.js";
+import { attentions, held, kept, pieces, questions, rowsOf, runs, unchanged, writing } from "../../static/js/views/whatif/before-after.js";
 import { MODEL, token, trace } from "./trace.js";
 
 const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
 
-/** @param {Partial<import("../../static/js/state/link.js").State>} [link] */
+/** @param {Partial<import("../../static/js/core/store/link.js").State>} [link] */
 function page(link = {}) {
   const state = { ...DEFAULTS, block: "encoder", source: "the the", view: "whatif", interventions: OFF, ...link, options: initials(OPTIONS) };
   return { ...createStore(/** @type {any} */ (state)).get(), model: MODEL, trace: trace() };

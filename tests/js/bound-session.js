@@ -1,13 +1,13 @@
 /** A session with a source that answers when it is told to. */
 
-import { bindSession } from "../../static/js/state/session.js";
-import { encoding } from "../../static/js/state/view-requests.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { bindSession } from "../../static/js/core/store/session.js";
+import { encoding } from "../../static/js/core/store/view-requests.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/store.js").Page} Page */
-/** @typedef {import("../../static/js/state/link.js").State} State */
+/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
+/** @typedef {import("../../static/js/core/store/link.js").State} State */
 /** @typedef {{body: any, signal: AbortSignal, reply: (found: any) => Promise<void>, fail: (error: any) => Promise<void>}} Asked */
 
 export const flush = async () => {

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { comparison, otherPlace, otherRun, otherSentence, shownAt } from "../../static/js/state/comparison.js";
-import { texts } from "../../static/js/data/attentions.js";
-import { initials } from "../../static/js/state/options.js";
-import { keyOf } from "../../static/js/state/view-requests.js";
-import { litTokens } from "../../static/js/state/heatmap-data.js";
-import { COVER } from "../../static/js/compute/aggregate-attention.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { comparison, otherPlace, otherRun, otherSentence, shownAt } from "../../static/js/core/store/comparison.js";
+import { texts } from "../../static/js/core/wire/attentions.js";
+import { initials } from "../../static/js/core/store/options.js";
+import { keyOf } from "../../static/js/core/store/view-requests.js";
+import { litTokens } from "../../static/js/core/store/heatmap-data.js";
+import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { compare } from "../../static/js/views/compare/view.js";
 import { MODEL, tensor, token, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/store.js").Page} Page */
+/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
 
 /**
  * @param {Record<string, unknown>} choices
- * @param {Partial<import("../../static/js/state/link.js").State>} [link]
+ * @param {Partial<import("../../static/js/core/store/link.js").State>} [link]
  * @returns {Page}
  */
 function page(choices, link = {}) {
@@ -27,7 +27,7 @@ function page(choices, link = {}) {
 }
 /**
  * @param {Page} page
- * @param {import("../../static/js/state/view-requests.js").Answer | Problem} reply
+ * @param {import("../../static/js/core/store/view-requests.js").Answer | Problem} reply
  */
 function answered(page, reply) {
   const question = otherRun(page);

@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { csv } from "../../static/js/lib/csv.js";
 import { npz } from "../../static/js/lib/npz.js";
-import { json, matrix, tensor } from "../../static/js/data/computed-tensors.js";
-import { begun, more, tensors } from "../../static/js/compute/head-sweep.js";
+import { json, matrix, tensor } from "../../static/js/core/compute/computed-tensors.js";
+import { begun, more, tensors } from "../../static/js/views/whatif/head-sweep.js";
 import { MODEL } from "./trace.js";
 
 const shown = {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { RUNNER_UP, ahead, bestOf, contrastAt, contrastOption, contrastTensors, gradientOf, gradientRow, isAwaited, isItself, partOf, recorded, rivals, settledContrast } from "../../static/js/compute/contrast.js";
-import { contributions, needed, relevance } from "../../static/js/compute/logit-lens.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { RUNNER_UP, ahead, bestOf, contrastAt, contrastOption, contrastTensors, gradientOf, gradientRow, isAwaited, isItself, partOf, recorded, rivals, settledContrast } from "../../static/js/core/compute/contrast.js";
+import { contributions, needed, relevance } from "../../static/js/core/compute/logit-lens.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, tensor, token, trace } from "./trace.js";
 
 const link = (/** @type {string | null} */ contrast, /** @type {number | null} */ query = null) => ({ block: "decoder", layer: 0, head: 0, query, options: { contrast } });

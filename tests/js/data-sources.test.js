@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { bindSession } from "../../static/js/state/session.js";
-import { frozen, given, served } from "../../static/js/state/data-sources.js";
-import { settler } from "../../static/js/state/reconcile-link.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
-import { encoding } from "../../static/js/state/view-requests.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { bindSession } from "../../static/js/core/store/session.js";
+import { frozen, given, served } from "../../static/js/core/store/data-sources.js";
+import { settler } from "../../static/js/core/store/reconcile-link.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
+import { encoding } from "../../static/js/core/store/view-requests.js";
 import { VIEWS, nearestView, offered, view } from "../../static/js/views/index.js";
 import { MODEL, trace } from "./trace.js";
 
@@ -52,7 +52,7 @@ function telling(calls, digest = MODEL.digest) {
   });
 }
 const { signal } = new AbortController();
-/** Asks everything that can be asked. @param {import("../../static/js/state/data-sources.js").Source} source */
+/** Asks everything that can be asked. @param {import("../../static/js/core/store/data-sources.js").Source} source */
 const everything = async (source) => [
   await source.trace({ source: "b" }, signal),
   await source.answer(/** @type {any} */ ({ trace: {} }), signal),
@@ -84,7 +84,7 @@ test("a share asks its model where that is served, and else and before it is rea
   /** @type {any[][]} */
   const calls = [];
   const source = frozen(telling(calls), SHARE);
-  const refuses = async (/** @type {import("../../static/js/state/data-sources.js").Source} */ one) => {
+  const refuses = async (/** @type {import("../../static/js/core/store/data-sources.js").Source} */ one) => {
     await assert.rejects(one.trace({}), { kind: "frozen" });
     await assert.rejects(one.answer(/** @type {any} */ ({ trace: {} })), { kind: "frozen" });
     await assert.rejects(one.lines("sweep", {}).next(), { kind: "frozen" });

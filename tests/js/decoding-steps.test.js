@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { own, plan, said } from "../../static/js/data/decode-options.js";
+import { own, plan, said } from "../../static/js/core/store/decode-options.js";
 import {
   NOTHING,
   chances,
@@ -15,7 +15,7 @@ import {
   recorded,
   tree,
   written,
-} from "../../static/js/compute/decoding-steps.js";
+} from "../../static/js/views/decoding/decoding-steps.js";
 import { MODEL, tensor, trace } from "./trace.js";
 
 const [A, B, EOS] = [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cuts, edgesOf, joined, mended } from "../../static/js/state/edges.js";
-import { found, put } from "../../static/js/state/interventions.js";
+import { cuts, edgesOf, joined, mended } from "../../static/js/views/whatif/edges.js";
+import { found, put } from "../../static/js/core/store/interventions.js";
 
 /** @param {any} cut */
 const of = (cut) => ({ at: "encoder.0.self", head: 1, do: { cut } });

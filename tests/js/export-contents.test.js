@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { behind, made, nameOf } from "../../static/js/state/export-contents.js";
-import { choice } from "../../static/js/state/options.js";
-import { encoding, traced } from "../../static/js/state/view-requests.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { behind, made, nameOf } from "../../static/js/workspace/export-contents.js";
+import { choice } from "../../static/js/core/store/options.js";
+import { encoding, traced } from "../../static/js/core/store/view-requests.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { sized } from "./trace.js";
 
 /** @type {any} */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { poster, sizeOf, wrapped } from "../../static/js/draw/export-picture.js";
+import { poster, sizeOf, wrapped } from "../../static/js/core/draw/export-picture.js";
 
 const measure = (/** @type {string} */ text, size = 10) => [...text].length * size;
 const look = { paper: "#fff", ink: "#000", muted: "#666", font: '"A", sans', size: 13 };

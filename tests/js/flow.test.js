@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arriving, both, rollout, stack } from "../../static/js/compute/flow.js";
-import { network } from "../../static/js/compute/maxflow.js";
+import { arriving, both, rollout, stack } from "../../static/js/views/flow/flow.js";
+import { network } from "../../static/js/views/flow/maxflow.js";
 
 /** Numbers between 0 and 1, the same each time. @param {number} seed */
 function random(seed) {
@@ -34,7 +34,7 @@ const times = (a, b) =>
 
 /**
  * The smallest cut that parts two nodes, by trying every one: the other side of the theorem.
- * @param {import("../../static/js/compute/flow.js").Graph} graph @param {number} source @param {number} sink
+ * @param {import("../../static/js/views/flow/flow.js").Graph} graph @param {number} source @param {number} sink
  */
 function smallestCut({ nodes, from, to, weight }, source, sink) {
   const others = nodes.map((_, node) => node).filter((node) => node !== source && node !== sink);

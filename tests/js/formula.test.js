@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { factor, fraction, mathml, plain, raised, root, total, written } from "../../static/js/compute/formula.js";
+import { factor, fraction, mathml, plain, raised, root, total, written } from "../../static/js/core/compute/formula.js";
 
 /** Elements as text: all that a formula asks of a document. */
 const document = /** @type {Document} */ (

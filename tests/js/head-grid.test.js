@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange, cellAt, ordered, packed, table, tile } from "../../static/js/draw/head-grid.js";
-import { colour, sequential } from "../../static/js/draw/scale.js";
-import { plane } from "../../static/js/data/wire.js";
+import { arrange, cellAt, ordered, packed, table, tile } from "../../static/js/core/draw/head-grid.js";
+import { colour, sequential } from "../../static/js/core/draw/scale.js";
+import { plane } from "../../static/js/core/wire/wire.js";
 import { trace } from "./trace.js";
 
 const PALETTE = { paper: "#fbfaf7", ink: "#14171f", attention: "#4c1d95", q: "#2563eb", k: "#c2410c" };

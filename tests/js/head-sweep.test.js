@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { alignedColumns, begun, left, lines, more, mostDifferent, nameOf, of, pairName, partTensors, reach, recoveredTensors, standIns, strongest } from "../../static/js/compute/head-sweep.js";
-import { placeOf } from "../../static/js/data/attentions.js";
+import { alignedColumns, begun, left, lines, more, mostDifferent, nameOf, of, pairName, partTensors, reach, recoveredTensors, standIns, strongest } from "../../static/js/views/whatif/head-sweep.js";
+import { placeOf } from "../../static/js/core/wire/attentions.js";
 import { MODEL } from "./trace.js";
 
 const start = { changes: 3, tokens: {}, logprobs: [-1, -2], contrast: [1, 2] };

@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { initials } from "../../static/js/state/options.js";
-import { choice, litIn, litTokens, pairIn, reading, tokenAt } from "../../static/js/state/heatmap-data.js";
-import { COVER } from "../../static/js/compute/aggregate-attention.js";
-import { createStore } from "../../static/js/state/store.js";
-import { texts } from "../../static/js/data/attentions.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { initials } from "../../static/js/core/store/options.js";
+import { choice, litIn, litTokens, pairIn, reading, tokenAt } from "../../static/js/core/store/heatmap-data.js";
+import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { texts } from "../../static/js/core/wire/attentions.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { attention } from "../../static/js/views/attention/view.js";
 import { MODEL, sized, trace } from "./trace.js";
 
 /**
  * @param {Record<string, unknown>} choices
- * @param {Partial<import("../../static/js/state/link.js").State>} [link]
+ * @param {Partial<import("../../static/js/core/store/link.js").State>} [link]
  */
 function page(choices, link = {}) {
   const options = { ...initials(attention.options ?? {}), ...choices };
   const state = { ...DEFAULTS, block: "encoder", ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }
-/** @param {import("../../static/js/state/store.js").Page} page */
+/** @param {import("../../static/js/core/store/store.js").Page} page */
 function read(page) {
   const found = reading(page);
   assert.ok(found);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lit, opener, pair } from "../../static/js/state/highlight.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { lit, opener, pair } from "../../static/js/core/store/highlight.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, tensor, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/link.js").State} State */
+/** @typedef {import("../../static/js/core/store/link.js").State} State */
 /** @param {Partial<State>} [link] */
 const page = (link = {}) => ({ ...createStore({ ...DEFAULTS, block: "encoder", ...link }).get(), model: MODEL, trace: trace() });
 /** @param {string} side @param {number} index */

@@ -3,11 +3,11 @@ import { test } from "node:test";
 
 import {
   blamed, changes, found, isChanged, kindOf, linked, plainly, put, same, toggled, touches, without, worded,
-} from "../../static/js/state/interventions.js";
+} from "../../static/js/core/store/interventions.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { sized, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/interventions.js").Change} Change */
+/** @typedef {import("../../static/js/core/store/interventions.js").Change} Change */
 
 const TWO = sized({ encoder: 2, decoder: 2 });
 const { t } = translator({});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MOST, option, tokenRows } from "../../static/js/state/kept-runs.js";
+import { MOST, option, tokenRows } from "../../static/js/views/whatif/kept-runs.js";
 
 const OFF = [{ at: "encoder.0.self", head: 1, do: "zero" }];
 const FULL = { source: "Hi.", direction: null, target: null, decode: null, interventions: OFF, chat: null };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerCosts } from "../../static/js/compute/layer-costs.js";
-import { encoding } from "../../static/js/compute/position-rotation.js";
-import { learningRate, milestones } from "../../static/js/compute/warm-up.js";
+import { layerCosts } from "../../static/js/lab/formulas/layer-costs.js";
+import { encoding } from "../../static/js/core/compute/position-rotation.js";
+import { learningRate, milestones } from "../../static/js/lab/formulas/warm-up.js";
 
 test("costs of the paper's table", () => {
   const [attention, recurrence, convolution, window] = layerCosts({ n: 50, d: 512, k: 3, w: 8 });

@@ -4,12 +4,12 @@
  */
 
 import { readFileSync } from "node:fs";
-import { fitted, switched, turned } from "../../static/js/state/lab-matrices.js";
-import { request } from "../../static/js/state/lab-request.js";
-import { origins } from "../../static/js/state/lab-origins.js";
-import { PRESETS, preset } from "../../static/js/state/lab-presets.js";
+import { fitted, switched, turned } from "../../static/js/lab/matrices.js";
+import { request } from "../../static/js/lab/request.js";
+import { origins } from "../../static/js/lab/origins.js";
+import { PRESETS, preset } from "../../static/js/lab/presets.js";
 
-/** @typedef {import("../../static/js/state/lab-matrices.js").Lab} Lab */
+/** @typedef {import("../../static/js/lab/matrices.js").Lab} Lab */
 
 /** Numbers that are neither whole nor alike. @param {Lab} lab @returns {Lab} */
 function drawn(lab) {

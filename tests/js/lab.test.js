@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { latex, latexNumber, written } from "../../static/js/compute/formula.js";
+import { latex, latexNumber, written } from "../../static/js/core/compute/formula.js";
 import { copied, number, pasted, transposed } from "../../static/js/lib/cells.js";
-import { createHistory } from "../../static/js/state/history.js";
-import { format, parse } from "../../static/js/state/lab-link.js";
+import { createHistory } from "../../static/js/lab/history.js";
+import { format, parse } from "../../static/js/lab/link.js";
 import { fractional } from "../../static/js/lib/numbers.js";
-import { labCsv, labLatex } from "../../static/js/state/lab-exports.js";
-import { opened, stateOf } from "../../static/js/state/lab-share.js";
-import { judged } from "../../static/js/state/lab-exercise.js";
-import { moves, reordered, shuffled, unshuffled } from "../../static/js/state/lab-shuffle.js";
-import { fitted, grown, sizes, switched, turned } from "../../static/js/state/lab-matrices.js";
-import { request, wrongs } from "../../static/js/state/lab-request.js";
-import { PRESETS, preset } from "../../static/js/state/lab-presets.js";
-import { printed } from "../../static/js/parts/lab/matrices.js";
-import { finding, formulas, shownSteps } from "../../static/js/state/lab-steps.js";
+import { labCsv, labLatex } from "../../static/js/lab/exports.js";
+import { opened, stateOf } from "../../static/js/lab/share.js";
+import { judged } from "../../static/js/lab/exercise.js";
+import { moves, reordered, shuffled, unshuffled } from "../../static/js/lab/shuffle.js";
+import { fitted, grown, sizes, switched, turned } from "../../static/js/lab/matrices.js";
+import { request, wrongs } from "../../static/js/lab/request.js";
+import { PRESETS, preset } from "../../static/js/lab/presets.js";
+import { printed } from "../../static/js/lab/figure/matrices.js";
+import { finding, formulas, shownSteps } from "../../static/js/lab/steps.js";
 
 const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 const t = (/** @type {string} */ text) => text;
-/** @param {import("../../static/js/state/lab-matrices.js").Lab} lab @param {string} name */
+/** @param {import("../../static/js/lab/matrices.js").Lab} lab @param {string} name */
 const values = (lab, name) => /** @type {any} */ (request(lab))[name];
 
 test("numbers as people type them", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { clipped, createLabels, ruler, stands } from "../../static/js/draw/labels.js";
+import { clipped, createLabels, ruler, stands } from "../../static/js/core/draw/labels.js";
 
 /** An element as far as a label is one. */
 function element() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createApi } from "../../static/js/data/api.js";
-import { Problem } from "../../static/js/data/problem.js";
+import { createApi } from "../../static/js/core/wire/api.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
 
 const encoder = new TextEncoder();
 

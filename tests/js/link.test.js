@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { choice, initials, list, text, whole } from "../../static/js/state/options.js";
-import { DEFAULTS, REQUEST_KEYS, format, merge, parse, stated } from "../../static/js/state/link.js";
-import { bind } from "../../static/js/state/address.js";
-import { createStore } from "../../static/js/state/store.js";
+import { choice, initials, list, text, whole } from "../../static/js/core/store/options.js";
+import { DEFAULTS, REQUEST_KEYS, format, merge, parse, stated } from "../../static/js/core/store/link.js";
+import { bind } from "../../static/js/core/store/address.js";
+import { createStore } from "../../static/js/core/store/store.js";
 
-/** @param {Partial<import("../../static/js/state/link.js").State>} patch */
+/** @param {Partial<import("../../static/js/core/store/link.js").State>} patch */
 const round = (patch) => ({ ...DEFAULTS, ...parse(format({ ...DEFAULTS, ...patch })) });
 
 test("any sentence round-trips", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fresh, heard, over, placeOf, planned, reached, trainLosses } from "../../static/js/state/live-run.js";
-import { format, parse } from "../../static/js/pages/train/link.js";
-import { asked, wrongOf } from "../../static/js/pages/train/options.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { fresh, heard, over, placeOf, planned, reached, trainLosses } from "../../static/js/train/live-run.js";
+import { format, parse } from "../../static/js/train/link.js";
+import { asked, wrongOf } from "../../static/js/train/options.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 
 /** @type {any} */
 const INFO = { id: "r", options: { steps: 80 }, parent: null, learning_rate: 0.6 };

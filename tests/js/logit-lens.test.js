@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { contributions, farthest, lens, needed, relevance, settled, strongest, total } from "../../static/js/compute/logit-lens.js";
+import { contributions, farthest, lens, needed, relevance, settled, strongest, total } from "../../static/js/core/compute/logit-lens.js";
 import { MODEL, sized, tensor, token, trace } from "./trace.js";
 
 /** Two layers, two heads, three rows: the last is padding. Halves and quarters are exact in float32. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { axesOf, quoted, rowName } from "../../static/js/views/attention/long/axes.js";
+import { axesOf, quoted, rowName } from "../../static/js/long/map/axes.js";
 
 const word = (/** @type {string} */ text, /** @type {number} */ start, /** @type {number} */ end, special = false) => ({ text, id: 0, start, end, special });
 const READ = [word("<start>", 0, 0, true), word("Go", 0, 2), word(".", 2, 3), word(" Sit", 4, 7), word(".", 7, 8)];
@@ -17,7 +17,7 @@ const page = (block, level, tokens = WRITTEN) =>
     link: { block, options: { level } },
   });
 
-const names = (/** @type {import("../../static/js/views/attention/long/axes.js").Axis} */ axis) => Array.from({ length: axis.count }, (_, unit) => quoted(axis, unit));
+const names = (/** @type {import("../../static/js/long/map/axes.js").Axis} */ axis) => Array.from({ length: axis.count }, (_, unit) => quoted(axis, unit));
 
 test("rows that write are named by what they write", () => {
   const { rows, cols } = axesOf(page("cross"));

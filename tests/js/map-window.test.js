@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as windows from "../../static/js/compute/map-window.js";
+import * as windows from "../../static/js/long/map/map-window.js";
 
-/** @typedef {import("../../static/js/compute/map-window.js").Window} Window */
+/** @typedef {import("../../static/js/long/map/map-window.js").Window} Window */
 
 const EXTENT = { rows: 1000, cols: 1000 };
 const SIZE = { width: 500, height: 400 };

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { blockB, counterpart, modelB, models, otherModels, placeB, placed, runB } from "../../static/js/state/model-comparison.js";
-import { initials } from "../../static/js/state/options.js";
-import { keyOf } from "../../static/js/state/view-requests.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { blockB, counterpart, modelB, models, otherModels, placeB, placed, runB } from "../../static/js/compare-models/model-comparison.js";
+import { initials } from "../../static/js/core/store/options.js";
+import { keyOf } from "../../static/js/core/store/view-requests.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { compare } from "../../static/js/views/compare/view.js";
-import { everywhere } from "../../static/js/views/compare/models/pointing.js";
-import { finding } from "../../static/js/views/compare/models/finding.js";
+import { everywhere } from "../../static/js/compare-models/pointing.js";
+import { finding } from "../../static/js/compare-models/finding.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { MODEL, tensor, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/store.js").Page} Page */
+/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
 
 const row = { stack: "decoder", kind: "self", query: "text", key: "text", heads: 2, kv_heads: 1, mask: "causal", scoring: "scaled-dot" };
 /** A decoder of two layers. @type {any} */
@@ -39,7 +39,7 @@ function answerOf(layers) {
 
 /**
  * @param {Record<string, unknown>} [choices]
- * @param {Partial<import("../../static/js/state/link.js").State>} [link]
+ * @param {Partial<import("../../static/js/core/store/link.js").State>} [link]
  * @returns {Page}
  */
 function page(choices = {}, link = {}) {

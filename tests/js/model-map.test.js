@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { floors, folded, isLit, withoutVectors } from "../../static/js/state/model-map.js";
+import { floors, folded, isLit, withoutVectors } from "../../static/js/workspace/model-towers.js";
 import { sized } from "./trace.js";
 
 /** @param {string} stack @param {string} mask @param {number} layers */
@@ -38,7 +38,7 @@ test("without a model there is nothing to draw", () => assert.deepEqual(floors(n
 
 test("a part is lit in the layer that a view names, or in all of them", () => {
   const named = [{ part: "network", stack: "decoder", layer: 1 }, { part: "residual", stack: "encoder" }, { part: "attention", block: "cross", layer: 2 }];
-  const lit = /** @type {import("../../static/js/state/types.js").ModelPart[]} */ (named);
+  const lit = /** @type {import("../../static/js/core/figure/types.js").ModelPart[]} */ (named);
   assert.equal(isLit(lit, { part: "network", stack: "decoder", layer: 1 }), true);
   assert.equal(isLit(lit, { part: "network", stack: "decoder", layer: 0 }), false);
   assert.equal(isLit(lit, { part: "network", stack: "encoder", layer: 1 }), false);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linkTo } from "../../static/js/chrome/model-menu.js";
-import { examplesOf } from "../../static/js/data/examples.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
-import { called, grouped } from "../../static/js/state/model-names.js";
+import { linkTo } from "../../static/js/workspace/model-menu.js";
+import { examplesOf } from "../../static/js/core/store/examples.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
+import { called, grouped } from "../../static/js/core/store/model-names.js";
 import { MODEL } from "./trace.js";
 
 /** @param {string} task @param {Record<string, string | number>} [changed] */

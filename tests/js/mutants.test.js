@@ -13,7 +13,7 @@ test("every file and every test that mutants are made for is there", () => {
 });
 
 test("what is not there is named", () => {
-  const rooms = { "state/gone.js": ["link", "frozen"], "state/link.js": ["link"] };
+  const rooms = { "state/gone.js": ["link", "frozen"], "core/store/link.js": ["link"] };
   assert.deepEqual(missing(ROOT, rooms), ["static/js/state/gone.js", "tests/js/frozen.test.js"]);
 });
 

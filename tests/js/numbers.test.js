@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
 import { brief, four, grouped, one, plainly, roughly, short, significant, tiny, two, times } from "../../static/js/lib/numbers.js";
-import { inNats, likelier } from "../../static/js/parts/likelihood-wording.js";
+import { inNats, likelier } from "../../static/js/views/whatif/likelihood-wording.js";
 
 test("four decimals, and a power of ten where they would say nothing", () => {
   assert.deepEqual([0.61234, -8.76214, 1, 12345.678].map(four), ["0.6123", "−8.7621", "1.0000", "12345.6780"]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { ends, endsInHead, pathEnd } from "../../static/js/views/whatif/path-end.js";
 import { sized } from "./trace.js";
 

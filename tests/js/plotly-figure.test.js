@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { distinct, figure, frames, NUMBERS } from "../../static/js/draw/plotly-figure.js";
-import { fit } from "../../static/js/draw/geometry.js";
-import { colourOf } from "../../static/js/draw/paint.js";
-import { COVER } from "../../static/js/compute/aggregate-attention.js";
-import { colour, sequential } from "../../static/js/draw/scale.js";
+import { distinct, figure, frames, NUMBERS } from "../../static/js/core/draw/plotly-figure.js";
+import { fit } from "../../static/js/core/draw/geometry.js";
+import { colourOf } from "../../static/js/core/draw/paint.js";
+import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
+import { colour, sequential } from "../../static/js/core/draw/scale.js";
 
 const THEME = {
   paper: "#fbfaf7",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createPointing } from "../../static/js/parts/pointing.js";
+import { createPointing } from "../../static/js/core/figure/pointing.js";
 
 /** A figure of numbered words. */
 function figure() {

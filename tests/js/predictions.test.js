@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hidden, predicted, predicts, withCandidate, writable } from "../../static/js/data/predictions.js";
+import { hidden, predicted, predicts, withCandidate, writable } from "../../static/js/core/compute/predictions.js";
 
 const attention = { place: "x.0.self", stack: "decoder", layer: 0, kind: "self", query: "text", key: "text", heads: 1, kv_heads: 1, mask: "causal", scoring: "dot" };
 const model = (/** @type {object} */ more = {}) => /** @type {any} */ ({ texts: ["text"], capabilities: ["candidates"], attentions: [attention], ...more });

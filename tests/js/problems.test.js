@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createApi } from "../../static/js/data/api.js";
-import { Problem } from "../../static/js/data/problem.js";
-import { wording } from "../../static/js/parts/problem-wording.js";
+import { createApi } from "../../static/js/core/wire/api.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { wording } from "../../static/js/core/figure/problem-wording.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
 /** @param {object} document  of the problem @param {number} status */

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { kept, nearest, settler } from "../../static/js/state/reconcile-link.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
-import { initials } from "../../static/js/state/options.js";
+import { kept, nearest, settler } from "../../static/js/core/store/reconcile-link.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
+import { initials } from "../../static/js/core/store/options.js";
 import { OPTIONS, view } from "../../static/js/views/index.js";
 import { MODEL, sized, trace } from "./trace.js";
 
 const LINK = { ...DEFAULTS, block: "encoder", source: "the the", options: initials(OPTIONS) };
-/** @typedef {import("../../static/js/state/link.js").State} State */
+/** @typedef {import("../../static/js/core/store/link.js").State} State */
 
 /** A page that shows a trace. @param {Partial<State>} [link] */
 function shown(link = {}) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { completed } from "../../static/js/data/model.js";
-import { request, told } from "../../static/js/data/request.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { completed } from "../../static/js/core/wire/model.js";
+import { request, told } from "../../static/js/core/wire/request.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL } from "./trace.js";
 
 const ONE = { ...MODEL, texts: ["words"], capabilities: ["decode"] };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createApi } from "../../static/js/data/api.js";
-import { createAsker } from "../../static/js/data/retry.js";
-import { Problem, failure } from "../../static/js/data/problem.js";
+import { createApi } from "../../static/js/core/wire/api.js";
+import { createAsker } from "../../static/js/core/wire/retry.js";
+import { Problem, failure } from "../../static/js/core/wire/problem.js";
 
 /** A question that is answered by hand. @template T */
 function deferred() {

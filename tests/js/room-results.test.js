@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { expanded, oneByOne, summed, votes } from "../../static/js/chrome/room/results.js";
+import { expanded, oneByOne, summed, votes } from "../../static/js/room/results.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
-/** @typedef {import("../../static/js/data/rooms.js").Results} Results */
+/** @typedef {import("../../static/js/core/wire/rooms.js").Results} Results */
 
 const { t } = translator({});
 
@@ -69,7 +69,7 @@ test("of many choices, only those that someone chose are listed", () => {
 
 test("of a number, each that was given is listed in order, of several fields none", () => {
   const [first, second] = [results({ count: 3, chosen: { 10: 1, "-2.5": 2 } }), results({ count: 1, chosen: { 9: 1 } })];
-  const listed = (/** @type {import("../../static/js/chrome/predict/question.js").Choice[]} */ fields) => all(oneByOne(t, "numbers", fields, { first, second }), "tr").slice(1).map(text);
+  const listed = (/** @type {import("../../static/js/ask/question.js").Choice[]} */ fields) => all(oneByOne(t, "numbers", fields, { first, second }), "tr").slice(1).map(text);
   assert.deepEqual(listed([{ id: "0", label: "Number" }]), ["−2.520", "901", "1010"]);
   assert.deepEqual(listed([{ id: "0", label: "a" }, { id: "1", label: "b" }]), []);
 });

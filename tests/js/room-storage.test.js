@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import * as storage from "../../static/js/data/room-storage.js";
+import * as storage from "../../static/js/room/room-storage.js";
 
 /** @typedef {Record<string, string>} Kept */
 

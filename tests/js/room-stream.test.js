@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { createRoomStream } from "../../static/js/data/room-stream.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { createRoomStream } from "../../static/js/room/room-stream.js";
 
-/** @typedef {import("../../static/js/data/rooms.js").RoomState} RoomState */
+/** @typedef {import("../../static/js/core/wire/rooms.js").RoomState} RoomState */
 
 /** @template T @typedef {{promise: Promise<T>, resolve: (value: T) => void, reject: (reason: unknown) => void}} Reply */
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { legible } from "../../static/js/draw/paint.js";
-import { colorscale, colour, contrast, diverging, rgb, sequential, shares } from "../../static/js/draw/scale.js";
+import { legible } from "../../static/js/core/draw/paint.js";
+import { colorscale, colour, contrast, diverging, rgb, sequential, shares } from "../../static/js/core/draw/scale.js";
 
 const LIGHT = {
   paper: "#fbfaf7",

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { breakdown } from "../../static/js/compute/score-terms.js";
-import { cellOf, named, termsOf } from "../../static/js/data/score-names.js";
+import { breakdown } from "../../static/js/views/qkv/score-terms.js";
+import { cellOf, named, termsOf } from "../../static/js/views/qkv/score-names.js";
 import { csv } from "../../static/js/lib/csv.js";
 import { tensor, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/data/wire.js").Origin} Origin */
+/** @typedef {import("../../static/js/core/wire/wire.js").Origin} Origin */
 
 /** @param {string} at @param {string} part @param {number | null} [head] @returns {Origin} */
 const origin = (at, part, head = null) => ({ at, part, head });

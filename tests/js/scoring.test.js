@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { rotated, rotatedRows } from "../../static/js/compute/rotary.js";
-import { column, learned, scorer, scoringOf, termMatrix } from "../../static/js/compute/scoring.js";
-import { working } from "../../static/js/compute/softmax-row.js";
+import { rotated, rotatedRows } from "../../static/js/core/compute/rotary.js";
+import { column, learned, scorer, scoringOf, termMatrix } from "../../static/js/core/compute/scoring.js";
+import { working } from "../../static/js/core/compute/softmax-row.js";
 import { tensor } from "./trace.js";
 
 const PLACE = { place: "encoder.0.self", stack: "encoder" };
 /** @param {string} scoring */
 const of = (scoring) => scoringOf({ ...PLACE, scoring });
-/** @type {Record<string, import("../../static/js/data/wire.js").Tensor>} */
+/** @type {Record<string, import("../../static/js/core/wire/wire.js").Tensor>} */
 const LEARNED = {
   "encoder.0.self.scoring.w": tensor(["head", "channel"], [2, 2], [9, 9, 1, -2]),
   "encoder.0.self.scoring.b": tensor(["head", "channel"], [2, 2], [9, 9, -1, 0.5]),

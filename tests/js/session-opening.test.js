@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { bindSession } from "../../static/js/state/session.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { bindSession } from "../../static/js/core/store/session.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/store.js").Page} Page */
+/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
 /** @typedef {{body: any, signal: AbortSignal, reply: (found: any) => Promise<void>, fail: (error: any) => Promise<void>}} Asked */
 
 const flush = async () => {
@@ -17,7 +17,7 @@ const OTHER = { ...MODEL, id: "other" };
 
 /**
  * A session whose questions are answered by hand.
- * @param {Partial<import("../../static/js/state/session.js").Wishes>} [wishes]
+ * @param {Partial<import("../../static/js/core/store/session.js").Wishes>} [wishes]
  * @param {{link?: object, free?: boolean, open?: any}} [more]
  */
 function bound(wishes = {}, { link = {}, free = false, open } = {}) {

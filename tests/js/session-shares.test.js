@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { frozen } from "../../static/js/state/data-sources.js";
-import { bindSession } from "../../static/js/state/session.js";
-import { answer } from "../../static/js/state/view-requests.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { frozen } from "../../static/js/core/store/data-sources.js";
+import { bindSession } from "../../static/js/core/store/session.js";
+import { answer } from "../../static/js/core/store/view-requests.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { CROSS, flush, SELF, TABLE } from "./bound-session.js";
 import { MODEL } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/link.js").State} State */
+/** @typedef {import("../../static/js/core/store/link.js").State} State */
 
 /** @param {object} [more] */
 const frozenApi = (more = {}) => ({

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { answer, encoding, keyOf } from "../../static/js/state/view-requests.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { answer, encoding, keyOf } from "../../static/js/core/store/view-requests.js";
 import { bound, CROSS, flush, ready, SELF, served, TABLE } from "./bound-session.js";
 import { trace } from "./trace.js";
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { createPace } from "../../static/js/data/pace.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
-import { createStore } from "../../static/js/state/store.js";
-import { bindSession } from "../../static/js/state/session.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { createPace } from "../../static/js/core/wire/pace.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { bindSession } from "../../static/js/core/store/session.js";
 import { bound, CROSS, flush, ready, SELF } from "./bound-session.js";
 import { MODEL, tensor } from "./trace.js";
 
-/** @typedef {import("../../static/js/state/store.js").Page} Page */
+/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
 
 test("the trace that the link asks for is asked with what the view needs", async () => {
   const { store, traces } = await ready({ model: null, target: "这" });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, departed, held, heldParameters, isFixed, missing } from "../../static/js/state/share-contents.js";
-import { answer, encoding, keyOf, parameters, traced } from "../../static/js/state/view-requests.js";
-import { frozen } from "../../static/js/state/data-sources.js";
-import { bindSession } from "../../static/js/state/session.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { beside, departed, held, heldParameters, isFixed, missing } from "../../static/js/core/store/share-contents.js";
+import { answer, encoding, keyOf, parameters, traced } from "../../static/js/core/store/view-requests.js";
+import { frozen } from "../../static/js/core/store/data-sources.js";
+import { bindSession } from "../../static/js/core/store/session.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "./trace.js";
 
-/** @type {import("../../static/js/state/link.js").State} */
+/** @type {import("../../static/js/core/store/link.js").State} */
 const LINK = { ...DEFAULTS, source: "the the", block: "cross" };
 const page = () => ({ ...createStore(LINK).get(), model: MODEL });
 const other = () => traced(page(), { source: "a", select: ["*.weights"] });

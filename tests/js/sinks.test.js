@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerGlimpse, glimpse, thumbnails } from "../../static/js/data/glimpses.js";
-import { hasSink, sinkNeeds, sinkWeights, sinksNeeded, withSink } from "../../static/js/data/sinks.js";
-import { divided, thumbnail, tile } from "../../static/js/draw/head-grid.js";
-import { stack, rollout } from "../../static/js/compute/flow.js";
-import { network } from "../../static/js/compute/maxflow.js";
+import { layerGlimpse, glimpse, thumbnails } from "../../static/js/core/compute/glimpses.js";
+import { hasSink, sinkNeeds, sinkWeights, sinksNeeded, withSink } from "../../static/js/core/compute/sinks.js";
+import { divided, thumbnail, tile } from "../../static/js/core/draw/head-grid.js";
+import { stack, rollout } from "../../static/js/views/flow/flow.js";
+import { network } from "../../static/js/views/flow/maxflow.js";
 
 const row = (/** @type {number} */ layer, /** @type {string} */ scoring) => ({
   place: `decoder.${layer}.self`, stack: "decoder", layer, kind: "self", query: "text", key: "text", heads: 2, kv_heads: 2, mask: "causal", scoring, qk: true,

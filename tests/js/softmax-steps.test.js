@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { softmaxRow } from "../../static/js/compute/softmax-row.js";
-import { LAST, STEPS, barAt, stepsOf } from "../../static/js/compute/softmax-steps.js";
+import { softmaxRow } from "../../static/js/core/compute/softmax-row.js";
+import { LAST, STEPS, barAt, stepsOf } from "../../static/js/workspace/softmax-steps.js";
 
 const SCORES = [2, -1, 1];
 const ROW = { scores: SCORES, ...softmaxRow(SCORES, () => true) };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { covering, equals, trimmed } from "../../static/js/compute/span-alignment.js";
+import { covering, equals, trimmed } from "../../static/js/compare-models/span-alignment.js";
 
-/** @typedef {import("../../static/js/compute/span-alignment.js").Piece} Piece */
+/** @typedef {import("../../static/js/compare-models/span-alignment.js").Piece} Piece */
 
 /** @param {string} text @param {number} start @param {number} end @returns {Piece} */
 const piece = (text, start, end, special = false) => ({ text, start, end, special });

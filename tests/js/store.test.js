@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ORIGINS, createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { ORIGINS, createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 
 const LINK = { ...DEFAULTS, block: "encoder", source: "the the" };
 
-/** @param {import("../../static/js/state/store.js").Page} page */
+/** @param {import("../../static/js/core/store/store.js").Page} page */
 const all = (page) => page;
 
 test("a listener hears of each change once, with what was before and where it comes from", () => {

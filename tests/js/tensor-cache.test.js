@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asked, coarse, summary, tensorAt, valueAt, whole } from "../../static/js/data/tensor-address.js";
-import { joined, lacking, size } from "../../static/js/state/tensor-cache.js";
+import { asked, coarse, summary, tensorAt, valueAt, whole } from "../../static/js/core/wire/tensor-address.js";
+import { joined, lacking, size } from "../../static/js/core/wire/tensor-cache.js";
 import { trace } from "./trace.js";
 
 /** @param {number} bytes @returns {any} */

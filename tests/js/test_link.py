@@ -15,7 +15,7 @@ from tests.servers import ROOT
 
 LOOP = """
 import { createInterface } from "node:readline";
-import { DEFAULTS, format, parse } from "./static/js/state/link.js";
+import { DEFAULTS, format, parse } from "./static/js/core/store/link.js";
 for await (const line of createInterface({ input: process.stdin })) {
   const search = format({ ...DEFAULTS, ...JSON.parse(line) });
   console.log(JSON.stringify([search, { ...DEFAULTS, ...parse("?" + search) }, DEFAULTS]));

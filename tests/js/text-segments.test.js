@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cut } from "../../static/js/compute/cut-text.js";
-import { edgesOf, groupAt, starts } from "../../static/js/compute/text-segments.js";
-import { matches } from "../../static/js/compute/text-search.js";
+import { cut } from "../../static/js/long/cut-text.js";
+import { edgesOf, groupAt, starts } from "../../static/js/long/map/text-segments.js";
+import { matches } from "../../static/js/long/map/text-search.js";
 
 /** Tokens as a tokenizer gives them: words with their space, by code points. @param {string} text */
 function tokensOf(text) {

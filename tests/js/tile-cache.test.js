@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { createTileCache } from "../../static/js/state/tile-cache.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { createTileCache } from "../../static/js/long/map/tile-cache.js";
 import { flush } from "./bound-session.js";
 
 /** @param {number} [most] */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { labels, plain, plainStep, sides, ofWord } from "../../static/js/data/tokens.js";
+import { labels, plain, plainStep, sides, ofWord } from "../../static/js/core/wire/tokens.js";
 import { token, trace } from "./trace.js";
 
 const say = (/** @type {string[]} */ ...texts) =>

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attention, axes } from "../../static/js/data/attentions.js";
-import { made, nameOf } from "../../static/js/state/export-contents.js";
-import { beside } from "../../static/js/state/share-contents.js";
-import { counted, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/state/training-history.js";
-import { keyOf } from "../../static/js/state/view-requests.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { attention, axes } from "../../static/js/core/wire/attentions.js";
+import { made, nameOf } from "../../static/js/workspace/export-contents.js";
+import { beside } from "../../static/js/core/store/share-contents.js";
+import { counted, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/views/training/training-history.js";
+import { keyOf } from "../../static/js/core/store/view-requests.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "./trace.js";
 
 const STEPS = [0, 40, 400];
@@ -15,7 +15,7 @@ function found() {
   const { tokens, output, tensors } = trace();
   const { "decoder.0.self.weights": weights, "decoder.0.self.mask": mask } = tensors;
   const even = { ...weights, data: Float32Array.from(weights.data, () => 0.5) };
-  return /** @type {import("../../static/js/state/training-history.js").Learned} */ ({
+  return /** @type {import("../../static/js/views/training/training-history.js").Learned} */ ({
     model: "en-zh",
     digest: "0",
     snapshots: STEPS.map((step) => ({ step, loss: 9 / (step + 1), bleu: { "en-zh": step / 10 } })),
@@ -37,7 +37,7 @@ function found() {
   });
 }
 
-/** @param {Record<string, unknown>} [options] @param {object} [more] @returns {import("../../static/js/state/store.js").Page} */
+/** @param {Record<string, unknown>} [options] @param {object} [more] @returns {import("../../static/js/core/store/store.js").Page} */
 const page = (options = {}, more = {}) =>
   /** @type {any} */ ({
     link: { ...DEFAULTS, source: "Hi", block: "decoder", view: "training", options: { example: 1, snapshot: null, ...options } },

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/problem.js";
-import { lit } from "../../static/js/state/highlight.js";
-import { isOff } from "../../static/js/state/interventions.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
-import { flipped, known, otherOf, remembered, seen as seenOf, shownAs, storeOf } from "../../static/js/state/two-runs.js";
-import { traced } from "../../static/js/state/view-requests.js";
-import { bindSession } from "../../static/js/state/session.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+import { lit } from "../../static/js/core/store/highlight.js";
+import { isOff } from "../../static/js/core/store/interventions.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
+import { flipped, known, otherOf, remembered, seen as seenOf, shownAs, storeOf } from "../../static/js/core/store/two-runs.js";
+import { traced } from "../../static/js/core/store/view-requests.js";
+import { bindSession } from "../../static/js/core/store/session.js";
 import { flush, ready, SELF, served } from "./bound-session.js";
 import { MODEL, tensor, trace } from "./trace.js";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DEFAULTS } from "../../static/js/state/link.js";
-import { createStore } from "../../static/js/state/store.js";
-import { bindAnswers, bounded } from "../../static/js/state/view-answers.js";
-import { keyOf } from "../../static/js/state/view-requests.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { bindAnswers, bounded } from "../../static/js/core/store/view-answers.js";
+import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { tensor, trace } from "./trace.js";
 
 const MIB = 2 ** 20;

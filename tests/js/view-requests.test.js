@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answer, encoding, keyOf, ofThisRun, parameters, traced } from "../../static/js/state/view-requests.js";
-import { bindSession } from "../../static/js/state/session.js";
-import { createStore } from "../../static/js/state/store.js";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { answer, encoding, keyOf, ofThisRun, parameters, traced } from "../../static/js/core/store/view-requests.js";
+import { bindSession } from "../../static/js/core/store/session.js";
+import { createStore } from "../../static/js/core/store/store.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "./trace.js";
 
 function store() {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULTS } from "../../static/js/state/link.js";
+import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { VIEWS } from "../../static/js/views/index.js";
 
 const WORDS = ["", "0", "1", "7", "64", "0,2", "3-9", "head", "log", "reads", "words of mine"];

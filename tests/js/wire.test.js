@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { glance, mean, plane, readBeside, readSafetensors, row } from "../../static/js/data/wire.js";
+import { glance, mean, plane, readBeside, readSafetensors, row } from "../../static/js/core/wire/wire.js";
 import { tensor } from "./trace.js";
 
 /** @param {string} name  Made by tests/js/test_wire.py out of the server's own code. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EXAMPLES } from "../../static/js/data/examples.js";
-import { swapped } from "../../static/js/compute/word-swap.js";
+import { EXAMPLES } from "../../static/js/core/store/examples.js";
+import { swapped } from "../../static/js/core/compute/word-swap.js";
 
 test("the first word that has a counterpart takes its place, in its case", () => {
   assert.equal(swapped("My mother bought a new book."), "My father bought a new book.");

@@ -6,15 +6,15 @@
 
 import { readFileSync } from "node:fs";
 
-import { blocks, between } from "../../static/js/data/attentions.js";
-import { names } from "../../static/js/compute/worksheet-names.js";
-import { worksheet } from "../../static/js/compute/worksheet.js";
+import { blocks, between } from "../../static/js/core/wire/attentions.js";
+import { names } from "../../static/js/views/worksheet/worksheet-names.js";
+import { worksheet } from "../../static/js/views/worksheet/worksheet.js";
 import { overall, stages, transcript } from "../../static/js/views/worksheet/stage-order.js";
 import { tensor } from "./trace.js";
 
 /** @param {string} words @param {Record<string, unknown>} [values] */
 const t = (words, values = {}) => words.replace(/\{(\w+)\}/g, (place, name) => String(values[name] ?? place));
-/** @param {string} word @returns {import("../../static/js/data/tokens.js").Step} */
+/** @param {string} word @returns {import("../../static/js/core/wire/tokens.js").Step} */
 const step = (word) => ({ reads: null, writes: { space: "", word, nth: null, lang: "en", special: false } });
 
 /** @param {any} told */

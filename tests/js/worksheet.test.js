@@ -3,22 +3,22 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { affine, row, size, terms } from "../../static/js/lib/vectors.js";
-import { reconcile } from "../../static/js/compute/reconcile.js";
-import { worksheet } from "../../static/js/compute/worksheet.js";
-import { names } from "../../static/js/compute/worksheet-names.js";
+import { reconcile } from "../../static/js/views/worksheet/reconcile.js";
+import { worksheet } from "../../static/js/views/worksheet/worksheet.js";
+import { names } from "../../static/js/views/worksheet/worksheet-names.js";
 import { sized, tensor } from "./trace.js";
 
 const golden = JSON.parse(
   readFileSync(new URL("golden/worksheet.json", import.meta.url), "utf8"),
 );
 const DEEP = sized({ encoder: 2, decoder: 2 });
-const CELLS = /** @type {import("../../static/js/compute/worksheet.js").Cell[]} */ ([
+const CELLS = /** @type {import("../../static/js/views/worksheet/worksheet.js").Cell[]} */ ([
   { block: "encoder", layer: 0, head: 1, query: 2, key: 1 },
   { block: "decoder", layer: 1, head: 0, query: 2, key: 0 },
   { block: "cross", layer: 1, head: 1, query: 1, key: 2 },
 ]);
 
-/** @param {string} name @returns {import("../../static/js/data/wire.js").Tensor} */
+/** @param {string} name @returns {import("../../static/js/core/wire/wire.js").Tensor} */
 function find(name) {
   const { dims, shape, data } = golden.tensors[name] ?? golden.parameters[name];
   return tensor(dims, shape, data);
@@ -36,7 +36,7 @@ function near(found, expected) {
   expected.forEach((value, i) => assert.ok(Math.abs(found[i] - value) < 2e-6, `${i}: ${found[i]} ≠ ${value}`));
 }
 
-/** @param {import("../../static/js/compute/worksheet.js").Cell} cell */
+/** @param {import("../../static/js/views/worksheet/worksheet.js").Cell} cell */
 const sheet = (cell) => worksheet(find, cell, names(DEEP, cell));
 
 test("what a cell is worked out from", () => {

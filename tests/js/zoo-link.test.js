@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { best, chosen, format, heads, joined, linked, parse, workspace } from "../../static/js/state/zoo-link.js";
-import { changedName } from "../../static/js/state/zoo-names.js";
+import { best, chosen, format, heads, joined, linked, parse, workspace } from "../../static/js/zoo/link.js";
+import { changedName } from "../../static/js/core/store/zoo-names.js";
 import { sized } from "./trace.js";
 
 const t = (/** @type {string} */ text, /** @type {Record<string, any>} */ values = {}) =>

@@ -6,8 +6,8 @@
  * because Excel misreads Chinese without one.
  */
 
-/** @typedef {Pick<import("../data/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  a trace, or tensors computed from one */
-/** @typedef {import("../data/wire.js").Tensor} Tensor */
+/** @typedef {Pick<import("../core/wire/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  a trace, or tensors computed from one */
+/** @typedef {import("../core/wire/wire.js").Tensor} Tensor */
 
 export const MARK = "\ufeff";
 /** All axes in output order; a file has only those that its tensors have. */

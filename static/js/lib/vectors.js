@@ -1,6 +1,6 @@
 /** Rows of tensors, and the linear algebra that the worksheet needs. All sums are float64. */
 
-/** @typedef {import("../data/wire.js").Tensor} Tensor */
+/** @typedef {import("../core/wire/wire.js").Tensor} Tensor */
 /** @typedef {ArrayLike<number>} Vector */
 
 /**

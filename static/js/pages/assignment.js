@@ -1,15 +1,15 @@
 /** An assignment: its questions or, with its key, what was answered. */
 
-import { createApi } from "../data/api.js";
-import { Problem, failure } from "../data/problem.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find, h } from "../lib/dom.js";
-import { createPageContext } from "../parts/page-context.js";
-import { wording } from "../parts/problem-wording.js";
-import { readFragment, writeFragment } from "../state/address.js";
-import { assignmentKey, rememberAssignment } from "../state/kept-assignments.js";
-import { showResults } from "./assignment/results.js";
-import { showSheet } from "./assignment/sheet.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { readFragment, writeFragment } from "../core/store/address.js";
+import { assignmentKey, rememberAssignment } from "../assignment/kept-assignments.js";
+import { showResults } from "../assignment/results.js";
+import { showSheet } from "../assignment/sheet.js";
 
 const { lang = "en", catalog = "", assignment: id = "", title = "" } = find("#learn").dataset;
 const OWNER = "answers";

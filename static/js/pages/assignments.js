@@ -1,15 +1,15 @@
 /** The assignments that this browser created, and a new one, from the questions of links. */
 
-import { createApi } from "../data/api.js";
-import { Problem, failure } from "../data/problem.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { createPageContext } from "../parts/page-context.js";
-import { readQuery } from "../state/address.js";
-import { forgetAssignment, ownAssignments } from "../state/kept-assignments.js";
-import { keptCollections } from "../state/kept-collections.js";
-import { createMaker } from "./assignments/maker.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { readQuery } from "../core/store/address.js";
+import { forgetAssignment, ownAssignments } from "../assignment/kept-assignments.js";
+import { keptCollections } from "../core/store/kept-collections.js";
+import { createMaker } from "../assignment/maker.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
@@ -25,11 +25,11 @@ async function start() {
 
 /**
  * Those that were deleted elsewhere are no longer listed.
- * @param {import("../state/types.js").PageContext} page
- * @param {import("../data/api.js").Api} api
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
  */
 async function showOwn({ t }, api) {
-  const item = (/** @type {import("../state/kept-assignments.js").Own} */ { id, title }) =>
+  const item = (/** @type {import("../assignment/kept-assignments.js").Own} */ { id, title }) =>
     el("li", { key: id }, el("a", { className: "name", href: `/a/${id}?lang=${lang}#answers` }, title || id), el("a", { className: "button quiet", href: `/a/${id}?lang=${lang}` }, t("As students see it")));
   const draw = () => {
     const own = ownAssignments();

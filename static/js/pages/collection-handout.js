@@ -1,20 +1,20 @@
 /** A collection in one file: every item's numbers are in it, and its figures draw them. */
 
-import { bindTheme } from "../chrome/theme-switch.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find, h } from "../lib/dom.js";
 import { unpacked } from "../lib/packed.js";
-import { createApi } from "../data/api.js";
-import { createLabFigure } from "../parts/lab/lab-figure.js";
-import { createPageContext } from "../parts/page-context.js";
-import { frozen } from "../state/data-sources.js";
-import { opened } from "../state/lab-share.js";
-import { inFile } from "./share-in-file.js";
-import { sufficient } from "../state/share-contents.js";
+import { createApi } from "../core/wire/api.js";
+import { createLabFigure } from "../lab/figure/lab-figure.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { frozen } from "../core/store/data-sources.js";
+import { opened } from "../lab/share.js";
+import { inFile } from "../share/share-in-file.js";
+import { sufficient } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
-import { languages } from "../data/tokens.js";
+import { languages } from "../core/wire/tokens.js";
 
-/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../core/store/store.js").Page} Page */
 
 const { lang = "en" } = find("#learn").dataset;
 
@@ -30,7 +30,7 @@ async function start() {
   }
 }
 
-/** @param {import("../state/types.js").PageContext} page @param {HTMLElement} stand @param {string} item */
+/** @param {import("../core/figure/types.js").PageContext} page @param {HTMLElement} stand @param {string} item */
 async function ofTrace(page, stand, item) {
   const initial = linkTo({ lang });
   const source = frozen(createApi(inFile(`item-${item}-data`)), { id: `item-${item}`, initial, options: OPTIONS });

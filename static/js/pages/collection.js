@@ -1,24 +1,24 @@
 /** A collection: its figures, each opened at a click; as a lecture; and, with its key, an editor. */
 
-import { createShortLink } from "../chrome/short-link.js";
-import { explainTerms } from "../chrome/glossary.js";
-import { takeSeat } from "../chrome/room/seat.js";
-import { createApi } from "../data/api.js";
-import { failure, Problem } from "../data/problem.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { createShortLink } from "../core/page/short-link.js";
+import { explainTerms } from "../core/page/glossary.js";
+import { takeSeat } from "../room/seat.js";
+import { createApi } from "../core/wire/api.js";
+import { failure, Problem } from "../core/wire/problem.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { download } from "../lib/download.js";
 import { megabytes } from "../lib/numbers.js";
-import { createPageContext } from "../parts/page-context.js";
-import { wording } from "../parts/problem-wording.js";
-import { readFragment, writeFragment } from "../state/address.js";
-import { served } from "../state/data-sources.js";
-import { keyOf, remember } from "../state/kept-collections.js";
-import { createEditor } from "./collection/editor.js";
-import { bindItems } from "./collection/items.js";
-import { bindCollectionRoom } from "./collection/room.js";
-import { bindSlides } from "./collection/slides.js";
-import { createLiveFigures } from "./learn/live-figures.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { readFragment, writeFragment } from "../core/store/address.js";
+import { served } from "../core/store/data-sources.js";
+import { keyOf, remember } from "../core/store/kept-collections.js";
+import { createEditor } from "../collection/editor.js";
+import { bindItems } from "../collection/items.js";
+import { bindCollectionRoom } from "../collection/room.js";
+import { bindSlides } from "../collection/slides.js";
+import { createLiveFigures } from "../learn/live-figures.js";
 
 const { lang = "en", plotly = "", catalog = "", glossary = "", collection = "", url = "", title = "" } = find("#learn").dataset;
 const EDIT = "edit";
@@ -38,7 +38,7 @@ async function start() {
   bindEditing(page, api);
 }
 
-/** @param {import("../state/types.js").PageContext} page */
+/** @param {import("../core/figure/types.js").PageContext} page */
 function bindLink(page) {
   const panel = createShortLink(page);
   const button = find("#collection-link");
@@ -48,8 +48,8 @@ function bindLink(page) {
 
 /**
  * Save the handout and say its size. Without scripts the link downloads it.
- * @param {import("../state/types.js").PageContext} page
- * @param {import("../data/api.js").Api} api
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
  */
 function bindHandout({ t }, api) {
   const link = /** @type {HTMLAnchorElement | null} */ (document.querySelector("#collection-handout"));
@@ -72,8 +72,8 @@ function bindHandout({ t }, api) {
 /**
  * The edit link has the key in its fragment, which no server sees. It is kept in this browser and
  * taken out of the address bar, so that an address that is copied from there does not give it away.
- * @param {import("../state/types.js").PageContext} page
- * @param {import("../data/api.js").Api} api
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
  */
 function bindEditing(page, api) {
   const button = find("#collection-edit");

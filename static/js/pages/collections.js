@@ -1,14 +1,14 @@
 /** The collections that this browser can edit, and a new one. */
 
-import { createApi } from "../data/api.js";
-import { Problem, failure } from "../data/problem.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/while-busy.js";
-import { createPageContext } from "../parts/page-context.js";
-import { wording } from "../parts/problem-wording.js";
-import { forget, keptCollections, remember } from "../state/kept-collections.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { forget, keptCollections, remember } from "../core/store/kept-collections.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
@@ -42,7 +42,7 @@ async function start() {
     );
   }
 
-  /** @param {import("../state/kept-collections.js").Kept} one */
+  /** @param {import("../core/store/kept-collections.js").Kept} one */
   const item = ({ id, title }) =>
     el("li", { key: id }, el("a", { key: "edit", className: "name", href: `/c/${id}?lang=${lang}#edit` }, title || id), el("span", { className: "together" }, el("a", { key: "view", className: "button quiet", href: `/c/${id}?lang=${lang}` }, t("As readers see it")), el("a", { key: "present", className: "button quiet", href: `/c/${id}?lang=${lang}&projector=1` }, t("Present"))));
 

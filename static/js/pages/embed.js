@@ -1,15 +1,15 @@
 /** A share in a frame of another page: only its view and its caption. */
 
-import { createApi } from "../data/api.js";
-import { createDesk } from "./main-figure.js";
+import { createApi } from "../core/wire/api.js";
+import { createDesk } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
-import { bindChanges } from "../chrome/intervention-chips.js";
-import { bindShareChanges } from "../chrome/share-changes.js";
-import { bindShareQuestion } from "../chrome/share-question.js";
-import { bindKinds, bindSteppers } from "../chrome/steppers.js";
-import { bindStage } from "../chrome/view-tabs.js";
-import { frozen } from "../state/data-sources.js";
-import { read } from "../state/address.js";
+import { bindChanges } from "../workspace/intervention-chips.js";
+import { bindShareChanges } from "../share/share-changes.js";
+import { bindShareQuestion } from "../share/share-question.js";
+import { bindKinds, bindSteppers } from "../workspace/steppers.js";
+import { bindStage } from "../workspace/view-tabs.js";
+import { frozen } from "../core/store/data-sources.js";
+import { read } from "../core/store/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 
@@ -35,7 +35,7 @@ async function start() {
 
 /**
  * The link to the share opens what the reader selected.
- * @param {import("../chrome/types.js").Desk} desk
+ * @param {import("../workspace/types.js").Desk} desk
  */
 function bindOrigin({ store }) {
   const origin = /** @type {HTMLAnchorElement} */ (find("#origin"));

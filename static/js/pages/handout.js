@@ -3,30 +3,30 @@
  * and the address bar is not used.
  */
 
-import { createApi } from "../data/api.js";
-import { place } from "../data/attentions.js";
-import { opener } from "../state/highlight.js";
-import { createDesk } from "./main-figure.js";
+import { createApi } from "../core/wire/api.js";
+import { place } from "../core/wire/attentions.js";
+import { opener } from "../core/store/highlight.js";
+import { createDesk } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
-import { opening } from "../data/examples.js";
-import { inFile } from "./share-in-file.js";
-import { sufficient } from "../state/share-contents.js";
-import { isLong } from "../data/long-texts.js";
-import { bindChanges } from "../chrome/intervention-chips.js";
-import { bindChips } from "../chrome/token-chips.js";
-import { bindExport } from "../chrome/export-menu.js";
-import { bindInspector } from "../chrome/inspector.js";
-import { bindPickers } from "../chrome/head-pickers.js";
-import { bindOptions } from "../chrome/options-panel.js";
-import { bindSheets } from "../chrome/sheets.js";
-import { bindStage } from "../chrome/view-tabs.js";
-import { nearest } from "../state/reconcile-link.js";
-import { frozen } from "../state/data-sources.js";
+import { opening } from "../core/store/examples.js";
+import { inFile } from "../share/share-in-file.js";
+import { sufficient } from "../core/store/share-contents.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { bindChanges } from "../workspace/intervention-chips.js";
+import { bindChips } from "../workspace/token-chips.js";
+import { bindExport } from "../workspace/export-menu.js";
+import { bindInspector } from "../workspace/inspector.js";
+import { bindPickers } from "../workspace/head-pickers.js";
+import { bindOptions } from "../workspace/options-panel.js";
+import { bindSheets } from "../workspace/sheets.js";
+import { bindStage } from "../workspace/view-tabs.js";
+import { nearest } from "../core/store/reconcile-link.js";
+import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS, offered } from "../views/index.js";
 
-/** @typedef {import("../chrome/types.js").Desk} Desk */
-/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../workspace/types.js").Desk} Desk */
+/** @typedef {import("../core/store/store.js").Page} Page */
 /** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
 
 const root = find("#workspace");

@@ -1,12 +1,12 @@
 /** One head over many sentences: examples at each tenth of a ranking, and a search for rows. */
 
-import { openPage } from "../chrome/requesting-page.js";
-import { createApi } from "../data/api.js";
+import { openPage } from "../core/page/requesting-page.js";
+import { createApi } from "../core/wire/api.js";
 import { find } from "../lib/dom.js";
-import { onReturn, pushQuery, readQuery } from "../state/address.js";
-import { served } from "../state/data-sources.js";
-import { exampleFigure } from "./head/example-figure.js";
-import { createList, ofRanking, ofRows } from "./head/found-list.js";
+import { onReturn, pushQuery, readQuery } from "../core/store/address.js";
+import { served } from "../core/store/data-sources.js";
+import { exampleFigure } from "../heads/example-figure.js";
+import { createList, ofRanking, ofRows } from "../heads/found-list.js";
 
 const { lang = "en", model = "", corpus = "", place = "", head = "0", plotly = "", catalog = "" } = find("#head").dataset;
 const at = { model, place, head: Number(head), corpus };
@@ -27,9 +27,9 @@ async function start() {
 }
 
 /**
- * @param {import("../chrome/requesting-page.js").RequestingPage} opened
- * @param {import("../data/api.js").Api} api
- * @param {import("../data/api.js").ModelInfo} info
+ * @param {import("../core/page/requesting-page.js").RequestingPage} opened
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {import("../core/wire/api.js").ModelInfo} info
  */
 function bindExamples({ page, ask }, api, info) {
   const { t } = page;

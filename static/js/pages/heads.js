@@ -1,17 +1,17 @@
 /** All heads of a model: a scatter of two measures; the table is in the page already. */
 
-import { openPage } from "../chrome/requesting-page.js";
-import { createApi } from "../data/api.js";
-import { Problem } from "../data/problem.js";
-import { createPlot } from "../draw/plotly.js";
-import { figure } from "../draw/plotly-scatter.js";
+import { openPage } from "../core/page/requesting-page.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem } from "../core/wire/problem.js";
+import { createPlot } from "../core/draw/plotly.js";
+import { figure } from "../heads/plotly-scatter.js";
 import { find } from "../lib/dom.js";
 import { four, two } from "../lib/numbers.js";
-import { words } from "../parts/zoom.js";
-import { readQuery, writeQuery } from "../state/address.js";
-import { bindOwnText } from "./heads/own-text.js";
+import { words } from "../core/figure/zoom.js";
+import { readQuery, writeQuery } from "../core/store/address.js";
+import { bindOwnText } from "../heads/own-text.js";
 
-/** @typedef {import("../data/head-surveys.js").SurveyedHead} SurveyedHead */
+/** @typedef {import("../core/wire/head-surveys.js").SurveyedHead} SurveyedHead */
 
 const { lang = "en", model = "", corpus = "", ready = "", plotly = "", catalog = "" } = find("#heads").dataset;
 /** @type {Record<string, string>} */
@@ -26,7 +26,7 @@ async function start() {
 }
 
 /**
- * @param {import("../chrome/requesting-page.js").RequestingPage} opened
+ * @param {import("../core/page/requesting-page.js").RequestingPage} opened
  * @param {SurveyedHead[]} heads
  */
 function show({ page, fail }, heads) {

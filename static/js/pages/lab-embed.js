@@ -1,13 +1,13 @@
 /** A share of the lab in a frame of another page: only its matrices and steps. */
 
-import { createApi } from "../data/api.js";
-import { Problem, failure } from "../data/problem.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
-import { createLabFigure } from "../parts/lab/lab-figure.js";
-import { createPageContext } from "../parts/page-context.js";
-import { wording } from "../parts/problem-wording.js";
-import { opened } from "../state/lab-share.js";
+import { createLabFigure } from "../lab/figure/lab-figure.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { opened } from "../lab/share.js";
 
 const { catalog = "", share: id = "" } = find("#lab").dataset;
 

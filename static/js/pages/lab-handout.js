@@ -1,11 +1,11 @@
 /** The lab in one file with its numbers. Nothing is recomputed; hidden steps can be filled in. */
 
-import { bindTheme } from "../chrome/theme-switch.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { unpacked } from "../lib/packed.js";
-import { createLabFigure } from "../parts/lab/lab-figure.js";
-import { createPageContext } from "../parts/page-context.js";
-import { opened } from "../state/lab-share.js";
+import { createLabFigure } from "../lab/figure/lab-figure.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { opened } from "../lab/share.js";
 
 async function start() {
   const share = await unpacked(find("#share")).json();

@@ -1,29 +1,29 @@
 /** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
-import { bindSharePanel, day } from "../chrome/share-panel.js";
-import { takeSeat } from "../chrome/room/seat.js";
-import { createApi } from "../data/api.js";
-import { Problem, failure } from "../data/problem.js";
-import { isExploring } from "../data/room-storage.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { bindSharePanel, day } from "../share/share-panel.js";
+import { takeSeat } from "../room/seat.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { isExploring } from "../room/room-storage.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
-import { createLabFigure } from "../parts/lab/lab-figure.js";
-import { createPageContext } from "../parts/page-context.js";
-import { wording } from "../parts/problem-wording.js";
-import { here, readQuery, writeQuery } from "../state/address.js";
-import { format, parse } from "../state/lab-link.js";
-import { preset } from "../state/lab-presets.js";
-import { wrongs } from "../state/lab-request.js";
-import { opened, stateOf } from "../state/lab-share.js";
-import { bindExports } from "./lab/exports.js";
-import { bindFormulas } from "./lab/formulas.js";
-import { bindLabProjector } from "./lab/projector.js";
-import { bindLabRoom } from "./lab/room.js";
+import { createLabFigure } from "../lab/figure/lab-figure.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { here, readQuery, writeQuery } from "../core/store/address.js";
+import { format, parse } from "../lab/link.js";
+import { preset } from "../lab/presets.js";
+import { wrongs } from "../lab/request.js";
+import { opened, stateOf } from "../lab/share.js";
+import { bindExports } from "../lab/export-menu.js";
+import { bindFormulas } from "../lab/formula-panel.js";
+import { bindLabProjector } from "../lab/projector.js";
+import { bindLabRoom } from "../room/lab.js";
 
 const LAB = "/lab";
 const { lang = "en", catalog = "", share: id = "", room, roomLink = "", screen } = find("#lab").dataset;
 
-/** What decides how large it is: not what is typed into a cell. @param {import("../state/lab-matrices.js").Lab} [lab] */
+/** What decides how large it is: not what is typed into a cell. @param {import("../lab/matrices.js").Lab} [lab] */
 const shape = (lab) => lab && [lab.heads, lab.scoring, ...Object.values(lab.matrices).map((cells) => [cells.length, cells[0]?.length])];
 
 async function start() {
@@ -49,7 +49,7 @@ async function start() {
 
   /**
    * Write the address: that of the share as long as nothing is changed.
-   * @param {import("../state/lab-matrices.js").Lab} lab
+   * @param {import("../lab/matrices.js").Lab} lab
    */
   function onChange(lab) {
     const link = format(lab);
@@ -82,7 +82,7 @@ async function start() {
       formulas.go(jump.dataset.to ?? "");
     });
   const { t } = page;
-  /** @param {import("../chrome/share-panel.js").About} [about] */
+  /** @param {import("../share/share-panel.js").About} [about] */
   async function make(about) {
     if (formulas.shown()) return { url: here(window) };
     if (Object.keys(wrongs(made.lab())).length) throw new Problem("wrong-cells");

@@ -2,25 +2,25 @@
  * Lessons: figures that are created when they come into view, and questions that a model answers.
  */
 
-import { explainTerms } from "../chrome/glossary.js";
-import { takeSeat } from "../chrome/room/seat.js";
-import { createApi } from "../data/api.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { explainTerms } from "../core/page/glossary.js";
+import { takeSeat } from "../room/seat.js";
+import { createApi } from "../core/wire/api.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
-import { createPageContext } from "../parts/page-context.js";
-import { served } from "../state/data-sources.js";
-import { bindFigures } from "./learn/figures.js";
-import { showProgress } from "./learn/progress.js";
-import { bindProjector } from "./learn/projector.js";
-import { bindQuestions } from "./learn/questions.js";
-import { bindLessonRoom } from "./learn/room.js";
-import { bindSymbols } from "./learn/symbols.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { served } from "../core/store/data-sources.js";
+import { bindFigures } from "../learn/figures.js";
+import { showProgress } from "../learn/progress.js";
+import { bindProjector } from "../learn/projector.js";
+import { bindQuestions } from "../learn/questions.js";
+import { bindLessonRoom } from "../learn/room.js";
+import { bindSymbols } from "../learn/symbols.js";
 
 /**
  * @typedef {object} Desk
- * @property {import("../state/types.js").PageContext} page
- * @property {import("../data/api.js").Api} api
- * @property {import("../state/data-sources.js").Source} source
+ * @property {import("../core/figure/types.js").PageContext} page
+ * @property {import("../core/wire/api.js").Api} api
+ * @property {import("../core/store/data-sources.js").Source} source
  * @property {string} lang
  * @property {string} lesson  its name; "": none is open
  */

@@ -1,15 +1,15 @@
 /** Where the code of a room is typed, and where a teacher takes back a room. */
 
-import { createApi } from "../data/api.js";
-import { forgetRoom, ownRooms, setPresentedRoom } from "../data/room-storage.js";
-import { Problem, failure } from "../data/problem.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { createApi } from "../core/wire/api.js";
+import { forgetRoom, ownRooms, setPresentedRoom } from "../room/room-storage.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { createPageContext } from "../parts/page-context.js";
-import { spelled } from "../chrome/room/code.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { spelled } from "../room/code.js";
 
-/** @typedef {import("../data/rooms.js").OpenRoom} OpenRoom */
+/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
 
 const { catalog = "" } = find("#join").dataset;
 
@@ -22,8 +22,8 @@ async function start() {
 
 /**
  * The rooms that this browser opened and that have not ended.
- * @param {import("../state/types.js").PageContext} page
- * @param {import("../data/api.js").Api} api
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
  */
 async function showOwn({ t }, api) {
   const found = await Promise.all(ownRooms().map(async (room) => ({ room, counts: await api.classCounts(room).catch(failure) })));
@@ -44,7 +44,7 @@ async function showOwn({ t }, api) {
   );
 }
 
-/** Go on presenting where the room is now. @param {import("../data/api.js").Api} api @param {OpenRoom} room */
+/** Go on presenting where the room is now. @param {import("../core/wire/api.js").Api} api @param {OpenRoom} room */
 async function takeBack(api, room) {
   const state = await api.roomState(room.code).catch(failure);
   if (state instanceof Problem) return window.location.reload();

@@ -1,15 +1,15 @@
 /** The speaker's notes: the present scene, the next one, and a clock, in a window of its own. */
 
-import { channelOf } from "../chrome/speaker.js";
-import { createApi } from "../data/api.js";
-import { bindTheme } from "../chrome/theme-switch.js";
+import { channelOf } from "../learn/speaker.js";
+import { createApi } from "../core/wire/api.js";
+import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { TURNS, alone } from "../parts/arrow-keys.js";
-import { createPageContext } from "../parts/page-context.js";
-import { readQuery, writeQuery } from "../state/address.js";
+import { TURNS, alone } from "../core/figure/arrow-keys.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { readQuery, writeQuery } from "../core/store/address.js";
 
-/** @typedef {import("../chrome/speaker.js").Scene} Scene */
+/** @typedef {import("../learn/speaker.js").Scene} Scene */
 
 const { catalog = "" } = find("#speaker").dataset;
 /** Milliseconds until a page that does not answer counts as closed. */
@@ -27,7 +27,7 @@ async function start() {
   let [title, at, state] = ["", 0, /** @type {"waiting" | "open" | "left" | "silent"} */ ("waiting")];
   let started = Date.now();
 
-  /** @param {import("../chrome/speaker.js").Asked} asked */
+  /** @param {import("../learn/speaker.js").Asked} asked */
   const ask = (asked) => channel.postMessage(asked);
   const turn = (/** @type {number} */ by) => ask({ kind: "turn", by });
   let timer = 0;
@@ -42,7 +42,7 @@ async function start() {
     ask({ kind: "hello" });
   }
 
-  /** @param {import("../chrome/speaker.js").Told} told */
+  /** @param {import("../learn/speaker.js").Told} told */
   function hear(told) {
     clearTimeout(timer);
     if (told.kind === "moved") {

@@ -1,26 +1,26 @@
 /** Watch a model learn: a run on the server, live and at every snapshot. */
 
-import { createApi } from "../data/api.js";
-import { Problem } from "../data/problem.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
-import { trouble } from "../parts/problem-line.js";
-import { readQuery, writeQuery } from "../state/address.js";
-import { createDesk } from "./main-figure.js";
-import { bindKinds, bindSteppers } from "../chrome/steppers.js";
+import { trouble } from "../core/figure/problem-line.js";
+import { readQuery, writeQuery } from "../core/store/address.js";
+import { createDesk } from "../workspace/main-figure.js";
+import { bindKinds, bindSteppers } from "../workspace/steppers.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS } from "../views/index.js";
-import { bindChoices } from "./train/choices.js";
-import { bindCommands } from "./train/commands.js";
-import { createFollower } from "./train/follower.js";
-import { bindKeptList } from "./train/kept-list.js";
-import { createShown, probed } from "./train/shown.js";
-import { bindStatusLine } from "./train/status-line.js";
-import { bindTimeline } from "./train/timeline.js";
-import { bindViews } from "./train/views.js";
-import { bindProbes } from "./train/probes.js";
-import { format, parse } from "./train/link.js";
+import { bindChoices } from "../train/choices.js";
+import { bindCommands } from "../train/commands.js";
+import { createFollower } from "../train/follower.js";
+import { bindKeptList } from "../train/kept-list.js";
+import { createShown, probed } from "../train/shown.js";
+import { bindStatusLine } from "../train/status-line.js";
+import { bindTimeline } from "../train/timeline.js";
+import { bindViews } from "../train/views.js";
+import { bindProbes } from "../train/probes.js";
+import { format, parse } from "../train/link.js";
 
-/** @typedef {import("../state/live-run.js").LiveRun} LiveRun */
+/** @typedef {import("../train/live-run.js").LiveRun} LiveRun */
 
 /** Views that need only attention weights. */
 const OFFERED = new Set(["attention", "heads", "lines"]);

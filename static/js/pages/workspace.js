@@ -1,47 +1,47 @@
 /** Assemble the page: read the link into the state, bind the parts, and request the first trace. */
 
-import { createApi } from "../data/api.js";
-import { attentionAt, place } from "../data/attentions.js";
-import { thumbnails } from "../data/glimpses.js";
-import { createDesk } from "./main-figure.js";
+import { createApi } from "../core/wire/api.js";
+import { attentionAt, place } from "../core/wire/attentions.js";
+import { thumbnails } from "../core/compute/glimpses.js";
+import { createDesk } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
-import { examplesOf, opening } from "../data/examples.js";
-import { bindAnnouncer } from "../chrome/screen-reader.js";
-import { bindChanges } from "../chrome/intervention-chips.js";
-import { bindChips } from "../chrome/token-chips.js";
-import { bindTour } from "../chrome/tour/tour.js";
-import { bindTitleAndLanguage } from "../chrome/title-and-language.js";
-import { bindExport } from "../chrome/export-menu.js";
-import { bindDisclosure } from "../chrome/disclosure.js";
-import { bindGlossary } from "../chrome/glossary.js";
-import { bindHelp } from "../chrome/help.js";
-import { asksOf, bindInspector } from "../chrome/inspector.js";
-import { bindLongText } from "../chrome/long-text.js";
-import { bindPassProgress } from "../chrome/pass-progress.js";
-import { bindKeys } from "../chrome/shortcuts.js";
-import { bindModelMenu } from "../chrome/model-menu.js";
-import { bindPredictions } from "../chrome/predictions.js";
-import { bindPickers } from "../chrome/head-pickers.js";
-import { bindProblems, notices } from "../chrome/problem-notices.js";
-import { bindOpening } from "../chrome/opening/opening.js";
-import { bindOptions } from "../chrome/options-panel.js";
-import { bindProjector } from "../chrome/projector-mode.js";
-import { takeSeat } from "../chrome/room/seat.js";
-import { bindWorkspaceRoom } from "../chrome/room/workspace.js";
-import { bindSentence } from "../chrome/sentence-box.js";
-import { bindShareChanges } from "../chrome/share-changes.js";
-import { bindShareQuestion } from "../chrome/share-question.js";
-import { bindShare } from "../chrome/share-menu.js";
-import { bindSheets } from "../chrome/sheets.js";
-import { bindStage } from "../chrome/view-tabs.js";
-import { bindChangeButtons } from "../chrome/intervention-buttons.js";
-import { frozen, served } from "../state/data-sources.js";
-import { isExploring } from "../data/room-storage.js";
-import { predictions } from "../data/predictions.js";
-import { merge, parse } from "../state/link.js";
-import { openingNeeds } from "../state/opening.js";
-import { apart } from "../state/options.js";
-import { bind, read, write } from "../state/address.js";
+import { examplesOf, opening } from "../core/store/examples.js";
+import { bindAnnouncer } from "../workspace/screen-reader.js";
+import { bindChanges } from "../workspace/intervention-chips.js";
+import { bindChips } from "../workspace/token-chips.js";
+import { bindTour } from "../tour/tour.js";
+import { bindTitleAndLanguage } from "../workspace/title-and-language.js";
+import { bindExport } from "../workspace/export-menu.js";
+import { bindDisclosure } from "../core/page/disclosure.js";
+import { bindGlossary } from "../core/page/glossary.js";
+import { bindHelp } from "../workspace/help.js";
+import { asksOf, bindInspector } from "../workspace/inspector.js";
+import { bindLongText } from "../long/long-text.js";
+import { bindPassProgress } from "../long/pass-progress.js";
+import { bindKeys } from "../workspace/shortcuts.js";
+import { bindModelMenu } from "../workspace/model-menu.js";
+import { bindPredictions } from "../workspace/predictions.js";
+import { bindPickers } from "../workspace/head-pickers.js";
+import { bindProblems, notices } from "../workspace/problem-notices.js";
+import { bindOpening } from "../opening/opening.js";
+import { bindOptions } from "../workspace/options-panel.js";
+import { bindProjector } from "../workspace/projector-mode.js";
+import { takeSeat } from "../room/seat.js";
+import { bindWorkspaceRoom } from "../room/workspace.js";
+import { bindSentence } from "../workspace/sentence-box.js";
+import { bindShareChanges } from "../share/share-changes.js";
+import { bindShareQuestion } from "../share/share-question.js";
+import { bindShare } from "../share/share-menu.js";
+import { bindSheets } from "../workspace/sheets.js";
+import { bindStage } from "../workspace/view-tabs.js";
+import { bindChangeButtons } from "../workspace/intervention-buttons.js";
+import { frozen, served } from "../core/store/data-sources.js";
+import { isExploring } from "../room/room-storage.js";
+import { predictions } from "../core/compute/predictions.js";
+import { merge, parse } from "../core/store/link.js";
+import { openingNeeds } from "../opening/opening-content.js";
+import { apart } from "../core/store/options.js";
+import { bind, read, write } from "../core/store/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, view } from "../views/index.js";
 
@@ -58,7 +58,7 @@ async function start() {
   const store = storeOf(merge(initial, share ? {} : asked, ...greeting, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
   const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
-  const beside = { needs, asks: (/** @type {import("../state/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
+  const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
   const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
@@ -120,7 +120,7 @@ function bindMenus() {
 /**
  * The initial state: if the link names a model but no text, one of the model's examples.
  * @param {ReturnType<typeof createApi>} api
- * @param {Partial<import("../state/link.js").State>} asked
+ * @param {Partial<import("../core/store/link.js").State>} asked
  */
 async function first(api, asked) {
   const usual = opening(lang);
@@ -132,7 +132,7 @@ async function first(api, asked) {
 
 /**
  * The tensors for the caption, the inspector, and the thumbnails of layers and heads.
- * @param {import("../state/store.js").Page} page
+ * @param {import("../core/store/store.js").Page} page
  */
 function needs({ model, link }) {
   if (link.options.opening) return openingNeeds(model);

@@ -1,20 +1,20 @@
 /** The zoo: small models of a task side by side on the same input, and their measurements. */
 
-import { openPage } from "../chrome/requesting-page.js";
-import { createApi } from "../data/api.js";
-import { Problem } from "../data/problem.js";
-import { createAsker } from "../data/retry.js";
+import { openPage } from "../core/page/requesting-page.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem } from "../core/wire/problem.js";
+import { createAsker } from "../core/wire/retry.js";
 import { find } from "../lib/dom.js";
-import { readQuery, writeQuery } from "../state/address.js";
-import { served } from "../state/data-sources.js";
-import { chosen, format, joined, parse } from "../state/zoo-link.js";
-import { bindCharts } from "./zoo/charts.js";
-import { bindChoices } from "./zoo/choices.js";
-import { bindInput } from "./zoo/input.js";
-import { createPanels } from "./zoo/panels.js";
+import { readQuery, writeQuery } from "../core/store/address.js";
+import { served } from "../core/store/data-sources.js";
+import { chosen, format, joined, parse } from "../zoo/link.js";
+import { bindCharts } from "../zoo/charts.js";
+import { bindChoices } from "../zoo/choices.js";
+import { bindInput } from "../zoo/input.js";
+import { createPanels } from "../zoo/panels.js";
 
-/** @typedef {import("../state/zoo-link.js").ZooState} ZooState */
-/** @typedef {import("../data/api.js").ZooExample} ZooExample */
+/** @typedef {import("../zoo/link.js").ZooState} ZooState */
+/** @typedef {import("../core/wire/api.js").ZooExample} ZooExample */
 
 const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
 
@@ -32,9 +32,9 @@ async function start() {
 }
 
 /**
- * @param {import("../state/types.js").PageContext & {restyle: () => void}} page
- * @param {import("../data/api.js").Api} api
- * @param {import("../state/zoo-link.js").Zoo} zoo
+ * @param {import("../core/figure/types.js").PageContext & {restyle: () => void}} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {import("../zoo/link.js").Zoo} zoo
  */
 function show(page, api, zoo) {
   let state = parse(readQuery(window), zoo);

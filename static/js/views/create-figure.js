@@ -4,44 +4,44 @@
  * index of the views, which it opens by name; what surrounds a figure is in chrome/.
  */
 
-import { bindSession } from "../state/session.js";
-import { DEFAULTS } from "../state/link.js";
-import { initials } from "../state/options.js";
-import { keyOf } from "../state/view-requests.js";
-import { isLong } from "../data/long-texts.js";
-import { pictures } from "../data/glimpses.js";
-import { valueAt } from "../data/tensor-address.js";
-import { settler } from "../state/reconcile-link.js";
-import { createStore } from "../state/store.js";
-import { otherOf, storeOf as storeOfRun } from "../state/two-runs.js";
-import { bindCaption } from "../parts/caption.js";
-import { createKeys } from "../parts/figure-keys.js";
-import { showScale } from "../parts/scale.js";
-import { bindStatus } from "../parts/status.js";
-import { createRoom } from "../parts/figure-size.js";
+import { bindSession } from "../core/store/session.js";
+import { DEFAULTS } from "../core/store/link.js";
+import { initials } from "../core/store/options.js";
+import { keyOf } from "../core/store/view-requests.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { pictures } from "../core/compute/glimpses.js";
+import { valueAt } from "../core/wire/tensor-address.js";
+import { settler } from "../core/store/reconcile-link.js";
+import { createStore } from "../core/store/store.js";
+import { otherOf, storeOf as storeOfRun } from "../core/store/two-runs.js";
+import { bindCaption } from "../core/figure/caption.js";
+import { createKeys } from "../core/figure/figure-keys.js";
+import { showScale } from "../core/figure/scale.js";
+import { bindStatus } from "../core/figure/status.js";
+import { createRoom } from "../core/figure/figure-size.js";
 import { h } from "../lib/dom.js";
 import { createPair } from "./run-pair.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
 
-/** @typedef {import("../state/store.js").Page} Page */
-/** @typedef {import("../state/types.js").View} View */
-/** @typedef {import("../state/types.js").Context} Context */
+/** @typedef {import("../core/store/store.js").Page} Page */
+/** @typedef {import("../core/figure/types.js").View} View */
+/** @typedef {import("../core/figure/types.js").Context} Context */
 /**
  * @typedef {object} Plan
  * @property {HTMLElement} root  its container, emptied when it is destroyed
- * @property {import("../state/store.js").Store} store
- * @property {import("../state/data-sources.js").Source} source
- * @property {import("../state/types.js").PageContext} page
+ * @property {import("../core/store/store.js").Store} store
+ * @property {import("../core/store/data-sources.js").Source} source
+ * @property {import("../core/figure/types.js").PageContext} page
  * @property {string} [view]  the initial view; absent: that of the store's link
  * @property {string} [name]  prefix of its ids; absent: a unique one
  * @property {boolean} [main]  whether keys pressed outside all figures are for it
  * @property {boolean} [free]  whether its first trace may determine the layer and the head
- * @property {import("../state/session.js").Wishes} [beside]  what else is shown of its run
- * @property {import("../state/types.js").Offer} [offer]  absent: the views that the model supports
- * @property {import("../state/types.js").Measure} [measure]  measures the available space
+ * @property {import("../core/store/session.js").Wishes} [beside]  what else is shown of its run
+ * @property {import("../core/figure/types.js").Offer} [offer]  absent: the views that the model supports
+ * @property {import("../core/figure/types.js").Measure} [measure]  measures the available space
  * @property {HTMLElement} [caption]  for the caption
  * @property {HTMLElement} [legend]  for the colour scale
- * @property {import("../parts/status.js").Places} [status]  absent: it shows its status itself
+ * @property {import("../core/figure/status.js").Places} [status]  absent: it shows its status itself
  * @property {(view: View) => void} [onView]  called with another view before it is drawn
  */
 /** @typedef {ReturnType<typeof createFigure>} Figure */
@@ -49,15 +49,15 @@ import { OPTIONS, nearestView, offered, view } from "./index.js";
 let made = 0;
 
 /**
- * @param {Partial<import("../state/link.js").State>} [said]
- * @returns {import("../state/link.js").State}  the full state of a partial link
+ * @param {Partial<import("../core/store/link.js").State>} [said]
+ * @returns {import("../core/store/link.js").State}  the full state of a partial link
  */
 export const linkTo = (said = {}) => ({ ...DEFAULTS, options: initials(OPTIONS), ...said });
 
 /**
  * A store for a figure.
- * @param {import("../state/link.js").State} link
- * @param {import("../state/types.js").Offer} [offer]  the views to offer; absent: all that the
+ * @param {import("../core/store/link.js").State} link
+ * @param {import("../core/figure/types.js").Offer} [offer]  the views to offer; absent: all that the
  *   model supports
  */
 export const storeOf = (link, offer = offered) => createStore(link, settler(view, nearestView(offer)));
@@ -71,7 +71,7 @@ export function createFigure(plan) {
   const context = contextOf(plan, room);
   const pair = createPair(context, root, room, (own, place) => standTwin({ ...plan, ...own }, place));
   const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : null)) };
-  /** @param {import("../state/types.js").View} shown */
+  /** @param {import("../core/figure/types.js").View} shown */
   function scale({ frame }) {
     if (legend) showScale(context, legend, typeof frame.legend === "function" ? frame.legend(store.get()) : frame.legend);
   }
@@ -130,9 +130,9 @@ const NOTHING = { needs: () => [], asks: () => [] };
 
 /**
  * What is requested: what is shown beside the view, then what the view shows.
- * @param {import("../state/session.js").Wishes} beside
- * @param {import("../state/types.js").Offer} offer
- * @returns {import("../state/session.js").Wishes}
+ * @param {import("../core/store/session.js").Wishes} beside
+ * @param {import("../core/figure/types.js").Offer} offer
+ * @returns {import("../core/store/session.js").Wishes}
  */
 const wishes = (beside, offer) => ({
   needs: (page) => (isLong(page.trace) ? needsOf(page) : [...beside.needs(page), ...needsOf(page)]),
@@ -149,7 +149,7 @@ const needsOf = (page) => (isLong(page.trace) ? pictures(page.model, page.link.b
 
 /**
  * @param {Plan} plan
- * @param {import("../parts/figure-size.js").RoomOf} room
+ * @param {import("../core/figure/figure-size.js").RoomOf} room
  * @returns {Context}
  */
 function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++made}` }, { now }) {

@@ -20,7 +20,7 @@ import { worksheet } from "./worksheet/view.js";
  * @property {string} id
  * @property {(t: import("../lib/i18n.js").Translate) => string} name
  * @property {(t: import("../lib/i18n.js").Translate) => string} about  the purpose, in a few words
- * @property {import("../state/types.js").View[]} views
+ * @property {import("../core/figure/types.js").View[]} views
  */
 
 /** @type {Group[]} */

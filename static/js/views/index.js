@@ -2,9 +2,9 @@
 
 import { attention } from "./attention/view.js";
 import { GROUPS } from "./groups.js";
-import { attentionAt, between, blocks, place, withVectors } from "../data/attentions.js";
-import { isLong } from "../data/long-texts.js";
-import { PAGE } from "../state/options.js";
+import { attentionAt, between, blocks, place, withVectors } from "../core/wire/attentions.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { PAGE } from "../core/store/options.js";
 
 /** All views, in the order in which they are offered. */
 export const VIEWS = GROUPS.flatMap(({ views }) => views);
@@ -14,15 +14,15 @@ export const OPTIONS = Object.freeze(Object.assign({}, PAGE, ...VIEWS.map((view)
 
 /**
  * @param {string} id
- * @returns {import("../state/types.js").View}  the first if there is no such view
+ * @returns {import("../core/figure/types.js").View}  the first if there is no such view
  */
 export function view(id) {
   return VIEWS.find((view) => view.id === id) ?? attention;
 }
 
 /**
- * @param {Pick<import("../state/store.js").Page, "model"> & Partial<Pick<import("../state/store.js").Page, "trace" | "link">>} page
- * @returns {import("../state/types.js").View[]}  those for which the model has the capabilities and
+ * @param {Pick<import("../core/store/store.js").Page, "model"> & Partial<Pick<import("../core/store/store.js").Page, "trace" | "link">>} page
+ * @returns {import("../core/figure/types.js").View[]}  those for which the model has the capabilities and
  *   an attention, and the layer has q and k if it needs them; of a long text those that can show it
  */
 export function offered({ model, trace, link }) {
@@ -36,8 +36,8 @@ export function offered({ model, trace, link }) {
 
 /**
  * Why a view is not offered for a model.
- * @param {import("../state/types.js").View} view
- * @param {Pick<import("../state/store.js").Page, "model"> & Partial<Pick<import("../state/store.js").Page, "link">>} page
+ * @param {import("../core/figure/types.js").View} view
+ * @param {Pick<import("../core/store/store.js").Page, "model"> & Partial<Pick<import("../core/store/store.js").Page, "link">>} page
  * @returns {string | null}  a reason of the API; null: it is offered, or the reason is not known
  */
 export function whyNot({ capabilities = [], blocks: suits = () => true }, { model, link }) {
@@ -50,15 +50,15 @@ export function whyNot({ capabilities = [], blocks: suits = () => true }, { mode
 
 /**
  * The view that opens if the link's view is not offered.
- * @param {import("../state/types.js").Offer} [offer]
- * @returns {(page: import("../state/store.js").Page) => string}  its id; the link's own view if
+ * @param {import("../core/figure/types.js").Offer} [offer]
+ * @returns {(page: import("../core/store/store.js").Page) => string}  its id; the link's own view if
  *   that is offered
  */
 export function nearestView(offer = offered) {
   return (page) => {
     const [wanted, there] = [view(page.link.view), offer(page)];
     if (there.includes(wanted)) return page.link.view;
-    const away = (/** @type {import("../state/types.js").View} */ one) => Math.abs(VIEWS.indexOf(one) - VIEWS.indexOf(wanted));
+    const away = (/** @type {import("../core/figure/types.js").View} */ one) => Math.abs(VIEWS.indexOf(one) - VIEWS.indexOf(wanted));
     return there.reduce((best, one) => (away(one) < away(best) ? one : best)).id;
   };
 }

@@ -3,16 +3,16 @@
  * page describes the run that the link selects.
  */
 
-import { isChanged } from "../state/interventions.js";
-import { otherOf, shownAs, storeOf } from "../state/two-runs.js";
-import { abreast } from "../draw/side-by-side.js";
-import { file } from "../draw/svg.js";
+import { isChanged } from "../core/store/interventions.js";
+import { otherOf, shownAs, storeOf } from "../core/store/two-runs.js";
+import { abreast } from "../core/draw/side-by-side.js";
+import { file } from "../core/draw/svg.js";
 import { h } from "../lib/dom.js";
 import { view } from "./index.js";
 
-/** @typedef {import("../state/types.js").Context} Context */
-/** @typedef {import("../state/types.js").Mounted} Mounted */
-/** @typedef {import("../state/types.js").Picture} Picture */
+/** @typedef {import("../core/figure/types.js").Context} Context */
+/** @typedef {import("../core/figure/types.js").Mounted} Mounted */
+/** @typedef {import("../core/figure/types.js").Picture} Picture */
 /** @typedef {{shown: () => Mounted, again: () => void, end: () => void}} Twin */
 
 /** The gap between them, in pixels. */
@@ -21,7 +21,7 @@ const GAP = 28;
 /**
  * @param {Context} context
  * @param {HTMLElement} root  the container of the view; it is wrapped in a frame
- * @param {import("../parts/figure-size.js").RoomOf} room  measures the root
+ * @param {import("../core/figure/figure-size.js").RoomOf} room  measures the root
  * @param {(own: {store: Context["store"], name: string}, root: HTMLElement) => Twin} stand  mounts
  *   the view with another store
  */
@@ -100,7 +100,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
 
 /**
  * @param {{title: string, picture: Picture | null}[]} parts
- * @param {import("../draw/theme.js").Theme} theme
+ * @param {import("../core/draw/theme.js").Theme} theme
  * @returns {Picture | null}
  */
 function both(parts, theme) {

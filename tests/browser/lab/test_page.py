@@ -8,9 +8,9 @@ from tests.browser.legible import overflow
 
 FIGURES = """async ([modules, answer]) => {
     const load = (name) => import(`${modules}${name}`);
-    const { createLabFigure } = await load("parts/lab/lab-figure.js");
-    const { createPageContext } = await load("parts/page-context.js");
-    const { preset } = await load("state/lab-presets.js");
+    const { createLabFigure } = await load("lab/figure/lab-figure.js");
+    const { createPageContext } = await load("core/page/page-context.js");
+    const { preset } = await load("lab/presets.js");
     const live = document.createElement("p");
     const page = createPageContext(window, { live });
     const compute = async (body) => {

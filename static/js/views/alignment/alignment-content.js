@@ -1,14 +1,14 @@
 /** The data of the alignment view: the weights, and the words that they connect. */
 
-import { alignment } from "../../compute/alignment.js";
-import { across, attention, extent } from "../../data/attentions.js";
-import { combine } from "../../compute/aggregate-attention.js";
-import { agreement, attributed, largest, tensors } from "../../compute/source-words.js";
-import { labels, languages } from "../../data/tokens.js";
-import { plane } from "../../data/wire.js";
+import { alignment } from "../../core/compute/alignment.js";
+import { across, attention, extent } from "../../core/wire/attentions.js";
+import { combine } from "../../core/compute/aggregate-attention.js";
+import { agreement, attributed, largest, tensors } from "./source-words.js";
+import { labels, languages } from "../../core/wire/tokens.js";
+import { plane } from "../../core/wire/wire.js";
 import { rowsOf } from "./summary.js";
 
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 /** @typedef {import("./summary.js").Shown} Shown */
 
 /** @param {Page} page */
@@ -59,7 +59,7 @@ export function content(page) {
   return { page, found, by, ...more, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
 }
 
-/** @param {Page} page @returns {import("../../data/wire.js").Matrix | null}  null until all of it is here */
+/** @param {Page} page @returns {import("../../core/wire/wire.js").Matrix | null}  null until all of it is here */
 function weights(page) {
   const { trace, link, model } = page;
   if (!trace || !model) return null;

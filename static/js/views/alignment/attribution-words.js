@@ -1,11 +1,11 @@
 /** The texts of the alignment view when it shows attributions instead of attention. */
 
-import { completeness } from "../../compute/source-words.js";
+import { completeness } from "./source-words.js";
 import { four, two } from "../../lib/numbers.js";
 import { asKey, asQuery } from "./quoted-words.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../compute/source-words.js").Method} Method */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./source-words.js").Method} Method */
 /** @typedef {import("./summary.js").Shown} Shown */
 
 /** @type {Record<Method, (t: Context["t"]) => string>} */

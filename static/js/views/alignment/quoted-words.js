@@ -1,9 +1,9 @@
 /** Words in the captions of the alignment view, in the colours of queries and keys. */
 
-import { quoted } from "../../draw/token.js";
+import { quoted } from "../../core/draw/token.js";
 import { el } from "../../lib/render.js";
 
-/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {import("../../core/wire/tokens.js").Label} Label */
 
 /** @param {Label} written */
 export const asQuery = (written) => el("span", { className: "as-query" }, quoted(written));

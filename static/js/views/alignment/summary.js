@@ -1,23 +1,23 @@
 /** The texts of the alignment view: the finding, which head aligns best, and what is not drawn. */
 
-import { isOff } from "../../state/interventions.js";
-import { taught } from "../../data/attentions.js";
+import { isOff } from "../../core/store/interventions.js";
+import { taught } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { asKey, asQuery } from "./quoted-words.js";
 import { attributedRemarks, attributedSentence } from "./attribution-words.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../compute/alignment.js").Alignment} Alignment */
-/** @typedef {import("../../compute/alignment.js").Rows} Rows */
-/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/compute/alignment.js").Alignment} Alignment */
+/** @typedef {import("../../core/compute/alignment.js").Rows} Rows */
+/** @typedef {import("../../core/wire/tokens.js").Label} Label */
 /**
  * @typedef {object} Shown
  * @property {Page} page
  * @property {Alignment} found
  * @property {Rows} by
- * @property {"attention" | import("../../compute/source-words.js").Method} method  what `found` holds
+ * @property {"attention" | import("./source-words.js").Method} method  what `found` holds
  * @property {number} most  the value of the widest line: 1, or the largest attribution
  * @property {number[] | null} agree  τ of each written word's attributions with its attention
  * @property {Label[]} source

@@ -3,26 +3,26 @@
  * the same as a table. For one head, the mean of its layer, or the mean of all heads.
  */
 
-import { links } from "../../compute/alignment.js";
-import { METHODS } from "../../compute/source-words.js";
-import { across, between, place } from "../../data/attentions.js";
+import { links } from "../../core/compute/alignment.js";
+import { METHODS } from "./source-words.js";
+import { across, between, place } from "../../core/wire/attentions.js";
 import { prose } from "../../lib/i18n.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { choice, some, whole } from "../../state/options.js";
-import { controls } from "../../parts/controls.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { diverging, sequential } from "../../draw/scale.js";
-import { file } from "../../draw/svg.js";
+import { choice, some, whole } from "../../core/store/options.js";
+import { controls } from "../../core/figure/controls.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { diverging, sequential } from "../../core/draw/scale.js";
+import { file } from "../../core/draw/svg.js";
 import { attributes, content, layers, methodOf, needed } from "./alignment-content.js";
 import { NAMES } from "./attribution-words.js";
 import { createLines } from "./word-lines.js";
 import { hover, litWords, pick, tip } from "./word-pointing.js";
 import { nearest, remarks, rowsOf, sentence } from "./summary.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./summary.js").Shown} Shown */
 
 /**
@@ -89,7 +89,7 @@ function mount(context, root) {
   };
 }
 
-/** @param {Context} context @returns {import("../../parts/controls.js").Control[]} */
+/** @param {Context} context @returns {import("../../core/figure/controls.js").Control[]} */
 const choices = ({ store, t }) => [
   {
     option: "connects",
@@ -183,14 +183,14 @@ function drawIn(context, { element, lines, table, note }, shown) {
   });
 }
 
-/** @param {Context} context @param {Shown} shown @returns {import("../../draw/paint.js").Shade} */
+/** @param {Context} context @param {Shown} shown @returns {import("../../core/draw/paint.js").Shade} */
 const shadeOf = (context, { method, most }) =>
   method === "attention"
     ? { stops: sequential(context.theme()), range: [0, 1] }
     : { stops: diverging(context.theme()), range: [-most, most] };
 
-/** @param {import("../../data/wire.js").Matrix} matrix @param {number} by */
+/** @param {import("../../core/wire/wire.js").Matrix} matrix @param {number} by */
 const scaled = (matrix, by) => ({ ...matrix, values: matrix.values.map((value) => value * by) });
 
-/** @param {import("../../data/tokens.js").Label} label @returns {import("../../data/tokens.js").Step} */
+/** @param {import("../../core/wire/tokens.js").Label} label @returns {import("../../core/wire/tokens.js").Step} */
 const alone = (label) => ({ reads: null, writes: label });

@@ -4,7 +4,7 @@
  */
 
 import { two } from "../../lib/numbers.js";
-import { fine, s } from "../../draw/svg.js";
+import { fine, s } from "../../core/draw/svg.js";
 import { PAD, ROW, spelled } from "./word-layout.js";
 
 /** @typedef {import("./word-layout.js").Side} Side */
@@ -15,9 +15,9 @@ export const LARGE = 1.25;
 /**
  * @param {Side} side
  * @param {number} i
- * @param {import("../../data/tokens.js").Label} label
+ * @param {import("../../core/wire/tokens.js").Label} label
  * @param {import("./word-layout.js").Layout} layout
- * @param {import("../../draw/theme.js").Theme} theme
+ * @param {import("../../core/draw/theme.js").Theme} theme
  */
 export function createWord(side, i, label, { spots, along }, theme) {
   const { x, y, width } = spots[side][i];

@@ -3,9 +3,9 @@
  * side.
  */
 
-import { plain } from "../../data/tokens.js";
+import { plain } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {import("../../core/wire/tokens.js").Label} Label */
 /** @typedef {"source" | "target"} Side */
 /** @typedef {{x: number, y: number, width: number}} Spot  the middle of a word */
 /** @typedef {{spots: Record<Side, Spot[]>, width: number, height: number, along: "x" | "y"}} Layout  along: the axis that lines cross */

@@ -1,15 +1,15 @@
 /** The picture of an alignment: the sentence, its translation, and lines between their words. */
 
-import { onArrows, within } from "../../parts/arrow-keys.js";
+import { onArrows, within } from "../../core/figure/arrow-keys.js";
 import { h } from "../../lib/dom.js";
-import { ruler } from "../../draw/labels.js";
-import { curve, drawing, fine, s } from "../../draw/svg.js";
+import { ruler } from "../../core/draw/labels.js";
+import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { LARGE, createWord } from "./word-label.js";
 import { PAD, ROW, fits, lay } from "./word-layout.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
-/** @typedef {import("../../compute/alignment.js").Link} Link */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @typedef {import("../../core/compute/alignment.js").Link} Link */
 /** @typedef {import("./word-layout.js").Layout} Layout */
 /** @typedef {import("./word-layout.js").Side} Side */
 /** @typedef {import("./word-layout.js").Spot} Spot */

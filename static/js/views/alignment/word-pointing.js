@@ -1,14 +1,14 @@
 /** Map hovered words to the page's highlighted tokens, and back. */
 
-import { wordOf } from "../../compute/alignment.js";
-import { across } from "../../data/attentions.js";
+import { wordOf } from "../../core/compute/alignment.js";
+import { across } from "../../core/wire/attentions.js";
 import { four, plus } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { token } from "../../draw/token.js";
-import { lit } from "../../state/highlight.js";
+import { token } from "../../core/draw/token.js";
+import { lit } from "../../core/store/highlight.js";
 import { sentence, text } from "./summary.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./summary.js").Shown} Shown */
 /** @typedef {{target: number | null, source: number | null}} Pointed  words */
 

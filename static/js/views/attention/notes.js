@@ -1,12 +1,12 @@
 /** Notes on how the weights were processed, so that nothing is changed silently. */
 
-import { attentionAt, extent, place } from "../../data/attentions.js";
+import { attentionAt, extent, place } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
-import { isPad } from "../../data/tokens.js";
-import { addedTokens } from "../../parts/row-wording.js";
+import { isPad } from "../../core/wire/tokens.js";
+import { addedTokens } from "../../core/figure/row-wording.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/heatmap-data.js").Reading} Reading */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/heatmap-data.js").Reading} Reading */
 
 /**
  * @param {Context} context
@@ -42,7 +42,7 @@ export function notes({ store, t }, reading, floor) {
   ].filter((line) => typeof line === "string");
 }
 
-/** @param {...import("../../compute/aggregate-attention.js").Axis} axes */
+/** @param {...import("../../core/compute/aggregate-attention.js").Axis} axes */
 const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => group.length > 1));
 
 /**
@@ -86,7 +86,7 @@ function sinks(t, { choice, sinks, specials, templated, rows }) {
 /**
  * Which heads read the same keys and values.
  * @param {Context["t"]} t
- * @param {import("../../data/model.js").Attention | undefined} attention
+ * @param {import("../../core/wire/model.js").Attention | undefined} attention
  * @param {number} head
  */
 function shared(t, attention, head) {

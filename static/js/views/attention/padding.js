@@ -1,10 +1,10 @@
 /** Run with padding, so that the padding mask can be seen: `pad_to` of the request. */
 
-import { isFixed } from "../../state/share-contents.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { h, write } from "../../lib/dom.js";
-import { isPad } from "../../data/tokens.js";
+import { isPad } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /** The initial number of padding tokens: enough to be seen, and not so many that they dominate. */
 const FIRST = 3;

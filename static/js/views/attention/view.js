@@ -3,29 +3,29 @@
  * of a layer.
  */
 
-import { blockAt, place } from "../../data/attentions.js";
-import { isLong } from "../../data/long-texts.js";
+import { blockAt, place } from "../../core/wire/attentions.js";
+import { isLong } from "../../core/wire/long-texts.js";
 import { four } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { SHARED, choice, whole } from "../../state/options.js";
-import { controls } from "../../parts/controls.js";
-import { legend } from "../../parts/legend.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { sinkNeeds } from "../../data/sinks.js";
-import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
-import { COVER } from "../../compute/aggregate-attention.js";
-import { file } from "../../draw/svg.js";
-import { mountLong } from "./long/view.js";
-import { range } from "./long/link.js";
+import { step } from "../../core/draw/token.js";
+import { SHARED, choice, whole } from "../../core/store/options.js";
+import { controls } from "../../core/figure/controls.js";
+import { legend } from "../../core/figure/legend.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { sinkNeeds } from "../../core/compute/sinks.js";
+import { litIn, pairIn, reading, tokenAt } from "../../core/store/heatmap-data.js";
+import { COVER } from "../../core/compute/aggregate-attention.js";
+import { file } from "../../core/draw/svg.js";
+import { mountLong } from "../../long/map/view.js";
+import { range } from "../../long/map/link.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
-import { shadeOf } from "./shade.js";
+import { shadeOf } from "../../core/draw/shade.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../draw/geometry.js").Place} Place */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/draw/geometry.js").Place} Place */
 
 /** Below this width in pixels, a matrix beside another one has no bars at the ends of its rows. */
 const NARROW = 420;
@@ -173,7 +173,7 @@ function mountMatrix(context, root) {
 /**
  * @param {Context} context
  * @param {Place} place
- * @returns {import("../../state/store.js").Lit | null}
+ * @returns {import("../../core/store/store.js").Lit | null}
  */
 function refs({ store }, { row, col }) {
   const found = reading(store.get());
@@ -202,7 +202,7 @@ function pick({ store }, { row, col }, how) {
   else store.go({ query, key }, how === "click" ? "pinned" : "moved");
 }
 
-/** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control[]} */
+/** @param {Context["t"]} t @returns {import("../../core/figure/controls.js").Control[]} */
 const choices = (t) => [
   {
     option: "pool",
@@ -220,7 +220,7 @@ const choices = (t) => [
   { option: "words", label: t("whole words") },
 ];
 
-/** @param {Context} context @param {import("../../state/heatmap-data.js").Reading} reading */
+/** @param {Context} context @param {import("../../core/store/heatmap-data.js").Reading} reading */
 function endsLabel({ t }, { specials, templated, choice, sunk }) {
   if (sunk) return t("attention sink");
   if (!specials) return t("on the first token");

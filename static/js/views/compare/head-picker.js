@@ -1,15 +1,15 @@
 /** B's picker of another head or layer, with thumbnails like those of the page. */
 
-import { extent } from "../../data/attentions.js";
-import { glimpse, thumbnails } from "../../data/glimpses.js";
-import { otherPlace } from "../../state/comparison.js";
+import { extent } from "../../core/wire/attentions.js";
+import { glimpse, thumbnails } from "../../core/compute/glimpses.js";
+import { otherPlace } from "../../core/store/comparison.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { table, thumbnail } from "../../draw/head-grid.js";
-import { sequential } from "../../draw/scale.js";
+import { table, thumbnail } from "../../core/draw/head-grid.js";
+import { sequential } from "../../core/draw/scale.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 
 /** @param {Page} page @returns {boolean}  whether B is another head or layer, and there are pictures to pick from */
 const picks = ({ link }) => link.options.other === "head" || link.options.other === "layer";

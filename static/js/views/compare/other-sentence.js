@@ -1,16 +1,16 @@
 /** The second sentence, traced while typing; its errors are shown beside it. */
 
-import { Problem } from "../../data/problem.js";
-import { otherRun, otherSentence } from "../../state/comparison.js";
-import { isFixed } from "../../state/share-contents.js";
+import { Problem } from "../../core/wire/problem.js";
+import { otherRun, otherSentence } from "../../core/store/comparison.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { h } from "../../lib/dom.js";
-import { bindTyping, grow } from "../../parts/text-input.js";
-import { wording } from "../../parts/problem-wording.js";
-import { answer } from "../../state/view-requests.js";
-import { languages } from "../../data/tokens.js";
+import { bindTyping, grow } from "../../core/figure/text-input.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { answer } from "../../core/store/view-requests.js";
+import { languages } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
 
 /** @param {Context} context */
 export function otherBox({ store, t, own }) {

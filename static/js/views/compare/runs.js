@@ -1,25 +1,25 @@
 /** Compare two runs of the page's model: another word, head, layer or direction. */
 
-import { Problem } from "../../data/problem.js";
-import { across, between, blockAt } from "../../data/attentions.js";
-import { comparison } from "../../state/comparison.js";
+import { Problem } from "../../core/wire/problem.js";
+import { across, between, blockAt } from "../../core/wire/attentions.js";
+import { comparison } from "../../core/store/comparison.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { trio as trioOf } from "../../data/computed-tensors.js";
-import { wording } from "../../parts/problem-wording.js";
-import { changeList, headline } from "../../parts/comparison/largest-changes.js";
+import { trio as trioOf } from "../../core/compute/computed-tensors.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { changeList, headline } from "../../core/figure/comparison/largest-changes.js";
 import { otherPicker } from "./head-picker.js";
-import { panels } from "../../parts/comparison/panels.js";
-import { pointing } from "../../parts/comparison/pointing.js";
+import { panels } from "../../core/figure/comparison/panels.js";
+import { pointing } from "../../core/figure/comparison/pointing.js";
 import { otherBox } from "./other-sentence.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /**
  * @param {Context} context
  * @param {HTMLElement} root
  * @param {HTMLElement} bar  with the options, to which it adds
- * @param {import("../../state/types.js").Finding} finding
+ * @param {import("../../core/figure/types.js").Finding} finding
  */
 export function mountRuns(context, root, bar, { line: lead, inner }) {
   const { store } = context;

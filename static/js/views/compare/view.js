@@ -1,19 +1,19 @@
 /** Two runs, heads, layers or models side by side, and what changed between them. */
 
-import { blocks, extent, place } from "../../data/attentions.js";
-import { bothWays } from "../../data/model.js";
-import { otherPlace, otherRun } from "../../state/comparison.js";
-import { otherModels, placed, runB } from "../../state/model-comparison.js";
-import { hasRun } from "../../state/share-contents.js";
-import { choice, named, text, whole } from "../../state/options.js";
-import { controls } from "../../parts/controls.js";
+import { blocks, extent, place } from "../../core/wire/attentions.js";
+import { bothWays } from "../../core/wire/model.js";
+import { otherPlace, otherRun } from "../../core/store/comparison.js";
+import { otherModels, placed, runB } from "../../compare-models/model-comparison.js";
+import { hasRun } from "../../core/store/share-contents.js";
+import { choice, named, text, whole } from "../../core/store/options.js";
+import { controls } from "../../core/figure/controls.js";
 import { offered } from "./head-picker.js";
-import { mountModels } from "./models/mount.js";
+import { mountModels } from "../../compare-models/mount.js";
 import { mountRuns } from "./runs.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 
 /** @type {View} */
 export const compare = {
@@ -82,7 +82,7 @@ function mount(context, root) {
 /** Whether there is another model to compare with. @param {Page} page */
 const hasOthers = (page) => !page.models.length || otherModels(page).length > 0;
 
-/** @param {Page} page @param {string} other  in what B differs @returns {import("../../state/view-requests.js").Question[]} */
+/** @param {Page} page @param {string} other  in what B differs @returns {import("../../core/store/view-requests.js").Question[]} */
 function asked(page, other) {
   const there = { ...page, link: { ...page.link, options: { ...page.link.options, other } } };
   return [other === "model" ? runB(there) : otherRun(there)].flatMap((question) => question ?? []);
@@ -111,7 +111,7 @@ const MOST = 2 ** 20;
 /**
  * The question about a run, for all its attention: then each of its heads can be shown without its model.
  * @param {Page} page
- * @param {import("../../state/view-requests.js").Question} question
+ * @param {import("../../core/store/view-requests.js").Question} question
  */
 function everywhere(page, question) {
   const trace = /** @type {{model?: string}} */ ("trace" in question ? question.trace : {});
@@ -123,7 +123,7 @@ function everywhere(page, question) {
   return { trace: { ...trace, select: rows.flatMap((place) => [`${place}.weights`, `${place}.mask`]) } };
 }
 
-/** @param {Context} context @returns {import("../../parts/controls.js").Control} */
+/** @param {Context} context @returns {import("../../core/figure/controls.js").Control} */
 const choices = ({ store, t }) => ({
   option: "other",
   label: t("B differs in"),

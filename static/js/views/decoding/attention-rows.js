@@ -3,20 +3,20 @@
  * the encoder read that.
  */
 
-import { across, attention, extent, nexts, place, predicting, within } from "../../data/attentions.js";
+import { across, attention, extent, nexts, place, predicting, within } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { quoted, token } from "../../draw/token.js";
-import { sides } from "../../data/tokens.js";
-import { mean, row } from "../../data/wire.js";
+import { quoted, token } from "../../core/draw/token.js";
+import { sides } from "../../core/wire/tokens.js";
+import { mean, row } from "../../core/wire/wire.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/attentions.js").Block} Block */
-/** @typedef {import("../../data/tokens.js").Label} Label */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/attentions.js").Block} Block */
+/** @typedef {import("../../core/wire/tokens.js").Label} Label */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
 /** @typedef {{labels: Label[], weights: number[]}} Strip */
 
 /** @param {Page} page @param {string} block @returns {{block: string, layer: number, head: number}}  what is shown of it */

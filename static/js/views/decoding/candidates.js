@@ -3,20 +3,20 @@
  * others.
  */
 
-import { isFixed } from "../../state/share-contents.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { shareBar } from "../../draw/proportion-bar.js";
-import { token } from "../../draw/token.js";
-import { labels } from "../../data/tokens.js";
-import { chances, onPath } from "../../compute/decoding-steps.js";
+import { shareBar } from "../../core/draw/proportion-bar.js";
+import { token } from "../../core/draw/token.js";
+import { labels } from "../../core/wire/tokens.js";
+import { chances, onPath } from "./decoding-steps.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 /** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("../../compute/decoding-steps.js").Candidate} Candidate */
+/** @typedef {import("./decoding-steps.js").Candidate} Candidate */
 
 /**
  * @typedef {object} Actions
@@ -163,7 +163,7 @@ const rest = (t, mass) =>
     el("span", { className: "p" }, four(mass)),
   );
 
-/** @param {Scene} scene @returns {import("../../compute/decoding-steps.js").Beam | undefined}  what was written after the hypothesis that is shown */
+/** @param {Scene} scene @returns {import("./decoding-steps.js").Beam | undefined}  what was written after the hypothesis that is shown */
 export function taken({ step, hypothesis, ids }) {
   const beam = onPath(step, ids);
   return beam?.parent === hypothesis

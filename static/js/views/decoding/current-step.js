@@ -2,29 +2,29 @@
 
 import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
-import { own, plan } from "../../data/decode-options.js";
-import { answer, traced } from "../../state/view-requests.js";
-import { decodeOf, shownRun, stepOf } from "../../state/continued-run.js";
-import { hypothesis, ofContinuation, onPath, written } from "../../compute/decoding-steps.js";
-import { labels, languages } from "../../data/tokens.js";
+import { quoted } from "../../core/draw/token.js";
+import { own, plan } from "../../core/store/decode-options.js";
+import { answer, traced } from "../../core/store/view-requests.js";
+import { decodeOf, shownRun, stepOf } from "./continued-run.js";
+import { hypothesis, ofContinuation, onPath, written } from "./decoding-steps.js";
+import { labels, languages } from "../../core/wire/tokens.js";
 import { wanted } from "./attention-rows.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
 /**
  * @typedef {object} Scene  one step with its data
  * @property {Page} page
- * @property {import("../../compute/decoding-steps.js").Run} run
+ * @property {import("./decoding-steps.js").Run} run
  * @property {boolean} frozen  whether only the data of a share's trace is available
  * @property {boolean} waiting  whether more steps are to come
- * @property {import("../../data/decode-options.js").Plan} plan
+ * @property {import("../../core/store/decode-options.js").Plan} plan
  * @property {number} at  the step, from 0: a decoder row
- * @property {import("../../compute/decoding-steps.js").Step} step
+ * @property {import("./decoding-steps.js").Step} step
  * @property {number} hypothesis  index of the selected hypothesis
  * @property {number[]} ids  of what is written
- * @property {import("../../data/tokens.js").Label[]} labels  of what is written
+ * @property {import("../../core/wire/tokens.js").Label[]} labels  of what is written
  * @property {number[]} probabilities  of what is written; NaN where not known
  * @property {number | undefined} rank  of the token written now, if known
  * @property {Trace | null} ran  the run with these tokens; null: loading
@@ -58,7 +58,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
   const ids = pieces.map(({ id }) => id);
   const step = run.steps[at];
   const agrees = output?.tokens.length === ids.length && output.tokens.every(({ id }, i) => id === ids[i]);
-  /** @type {Trace | import("../../data/problem.js").Problem | undefined} */
+  /** @type {Trace | import("../../core/wire/problem.js").Problem | undefined} */
   const unforced = bent(page) ? answer(page, unbent(page)) : undefined;
   const [, lang] = languages(trace.direction);
   const row =
@@ -90,7 +90,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
   };
 }
 
-/** @param {import("../../compute/decoding-steps.js").Step | undefined} step @param {number[]} ids */
+/** @param {import("./decoding-steps.js").Step | undefined} step @param {number[]} ids */
 function chance(step, ids) {
   const beam = step && onPath(step, ids);
   return step && beam ? Math.exp(beam.logprob - step.hypotheses[beam.parent].logprob) : NaN;

@@ -1,15 +1,15 @@
 /** The decoding method and its settings, stored in the link as the API takes them. */
 
-import { isFixed } from "../../state/share-contents.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { radios } from "../../parts/controls.js";
+import { radios } from "../../core/figure/controls.js";
 import { settle } from "../../lib/timing.js";
-import { plan, said } from "../../data/decode-options.js";
+import { plan, said } from "../../core/store/decode-options.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/decode-options.js").Plan} Plan */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/decode-options.js").Plan} Plan */
 /** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
 
 /** Milliseconds after the last move of a slider until its value is used. */

@@ -1,20 +1,20 @@
 /** Score the reader's own translation, token by token. */
 
-import { isFixed } from "../../state/share-contents.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { four, one, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { bindTyping } from "../../parts/text-input.js";
-import { shareBar } from "../../draw/proportion-bar.js";
-import { token } from "../../draw/token.js";
-import { measure } from "../../compute/decoding-steps.js";
-import { outputKind } from "../../data/output.js";
-import { continues } from "../../state/continued-run.js";
-import { labels } from "../../data/tokens.js";
+import { bindTyping } from "../../core/figure/text-input.js";
+import { shareBar } from "../../core/draw/proportion-bar.js";
+import { token } from "../../core/draw/token.js";
+import { measure } from "./decoding-steps.js";
+import { outputKind } from "../../core/wire/output.js";
+import { continues } from "./continued-run.js";
+import { labels } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("../../data/wire.js").Trace["output"] & {ranks?: number[]}} Output */
+/** @typedef {import("../../core/wire/wire.js").Trace["output"] & {ranks?: number[]}} Output */
 
 /**
  * @param {Context} context

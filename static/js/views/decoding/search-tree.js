@@ -3,14 +3,14 @@
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { curve, drawing, s } from "../../draw/svg.js";
-import { labels, plain } from "../../data/tokens.js";
-import { penalty, tree } from "../../compute/decoding-steps.js";
+import { curve, drawing, s } from "../../core/draw/svg.js";
+import { labels, plain } from "../../core/wire/tokens.js";
+import { penalty, tree } from "./decoding-steps.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
 /** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("../../compute/decoding-steps.js").Node & {name: string, number: string}} Tried */
+/** @typedef {import("./decoding-steps.js").Node & {name: string, number: string}} Tried */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
 /** Widths in multiples of the font size: padding of a token, distance of columns. */
@@ -53,7 +53,7 @@ export function createBranches(context, { go }) {
 }
 
 /**
- * @param {import("../../compute/decoding-steps.js").Node[]} nodes
+ * @param {import("./decoding-steps.js").Node[]} nodes
  * @param {Scene} scene
  * @param {boolean} beams
  * @returns {Tried[]}

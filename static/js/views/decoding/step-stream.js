@@ -1,22 +1,22 @@
 /** Stream the search: one stream at a time; a newer one cancels the older one. */
 
-import { request } from "../../data/request.js";
-import { Problem } from "../../data/problem.js";
-import { createAsker } from "../../data/retry.js";
-import { continues, decodeOf, shownRun } from "../../state/continued-run.js";
-import { keyOf } from "../../state/view-requests.js";
-import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
+import { request } from "../../core/wire/request.js";
+import { Problem } from "../../core/wire/problem.js";
+import { createAsker } from "../../core/wire/retry.js";
+import { continues, decodeOf, shownRun } from "./continued-run.js";
+import { keyOf } from "../../core/store/view-requests.js";
+import { NOTHING, heard, recorded } from "./decoding-steps.js";
 import { wanted } from "./attention-rows.js";
 
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../compute/decoding-steps.js").Run} Run */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("./decoding-steps.js").Run} Run */
 /** @typedef {{run: Run, key: string, frozen: boolean, waiting: boolean, problem: Problem | null}} Heard */
 
 /** The number of candidates requested per step: as many as a share's trace has. */
 const CANDIDATES = 10;
 
 /**
- * @param {Pick<import("../../state/data-sources.js").Source, "lines">} source
+ * @param {Pick<import("../../core/store/data-sources.js").Source, "lines">} source
  * @param {() => void} changed
  */
 export function createFeed(source, changed) {
@@ -75,7 +75,7 @@ export function createFeed(source, changed) {
     },
   };
 
-  /** @param {Page["model"]} model @param {import("../../data/wire.js").Trace} trace */
+  /** @param {Page["model"]} model @param {import("../../core/wire/wire.js").Trace} trace */
   function thaw(model, trace) {
     if (state.key === trace.id) return;
     const run = recorded(model, trace) ?? NOTHING;

@@ -3,19 +3,19 @@
  * own.
  */
 
-import { isFixed } from "../../state/share-contents.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { prose } from "../../lib/i18n.js";
 import { grouped, one, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { token } from "../../draw/token.js";
-import { measure, parting } from "../../compute/decoding-steps.js";
-import { continues } from "../../state/continued-run.js";
-import { labels } from "../../data/tokens.js";
+import { token } from "../../core/draw/token.js";
+import { measure, parting } from "./decoding-steps.js";
+import { continues } from "./continued-run.js";
+import { labels } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("../../data/wire.js").Trace["output"]} Output */
+/** @typedef {import("../../core/wire/wire.js").Trace["output"]} Output */
 
 /**
  * @param {Context} context

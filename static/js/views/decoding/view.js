@@ -1,17 +1,17 @@
 /** How a translation is written: step by step, with the alternatives and where the model looked. */
 
-import { isFixed } from "../../state/share-contents.js";
-import { between, continuing } from "../../data/attentions.js";
+import { isFixed } from "../../core/store/share-contents.js";
+import { between, continuing } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
-import { LENGTH, atStep, continued, continues } from "../../state/continued-run.js";
-import { choice, whole } from "../../state/options.js";
-import { continuationLength } from "../../parts/continuation-length.js";
-import { trouble } from "../../parts/problem-line.js";
-import { waitingLine } from "../../parts/waiting.js";
-import { own, plan, said } from "../../data/decode-options.js";
-import { file } from "../../draw/svg.js";
+import { LENGTH, atStep, continued, continues } from "./continued-run.js";
+import { choice, whole } from "../../core/store/options.js";
+import { continuationLength } from "../../core/figure/continuation-length.js";
+import { trouble } from "../../core/figure/problem-line.js";
+import { waitingLine } from "../../core/figure/waiting.js";
+import { own, plan, said } from "../../core/store/decode-options.js";
+import { file } from "../../core/draw/svg.js";
 import { createBranches } from "./search-tree.js";
 import { createCandidates } from "./candidates.js";
 import { createFeed } from "./step-stream.js";
@@ -22,8 +22,8 @@ import { createScoring } from "./own-translation.js";
 import { createVersus } from "./two-translations.js";
 import { createWriting } from "./written-tokens.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 
 /** @type {View} */

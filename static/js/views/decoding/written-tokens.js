@@ -3,10 +3,10 @@
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { token } from "../../draw/token.js";
-import { createTransport } from "../../parts/playback.js";
+import { token } from "../../core/draw/token.js";
+import { createTransport } from "../../core/figure/playback.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 
 /** Milliseconds per step while playing. */

@@ -3,11 +3,11 @@
  * carry.
  */
 
-import { curve, fine, s } from "../../draw/svg.js";
+import { curve, fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
+/** @typedef {import("./flow.js").Graph} Graph */
 /** @typedef {import("./diagram-layout.js").Places} Places */
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
 
 /** Width of the widest edge, in pixels. */
 const THICK = 16;

@@ -1,10 +1,10 @@
 /** The layout of a flow: rows are tokens, columns layers, from the input to the selected layer. */
 
-import { texts } from "../../data/attentions.js";
+import { texts } from "../../core/wire/attentions.js";
 
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
-/** @typedef {import("../../compute/flow.js").Side} Side */
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("./flow.js").Graph} Graph */
+/** @typedef {import("./flow.js").Side} Side */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 /** @typedef {{width: number, height: number, wide: boolean, measure: (text: string) => number}} Room */
 /** @typedef {ReturnType<typeof layout>} Places */
 

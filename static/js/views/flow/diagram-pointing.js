@@ -3,12 +3,12 @@
  * inputs.
  */
 
-import { blockAt } from "../../data/attentions.js";
-import { lit } from "../../state/highlight.js";
-import { onArrows, within } from "../../parts/arrow-keys.js";
+import { blockAt } from "../../core/wire/attentions.js";
+import { lit } from "../../core/store/highlight.js";
+import { onArrows, within } from "../../core/figure/arrow-keys.js";
 
-/** @typedef {import("../../state/store.js").Store} Store */
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
+/** @typedef {import("../../core/store/store.js").Store} Store */
+/** @typedef {import("./flow.js").Graph} Graph */
 
 /**
  * @param {HTMLElement} element  the container of the diagram

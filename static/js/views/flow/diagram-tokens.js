@@ -3,14 +3,14 @@
  */
 
 import { two } from "../../lib/numbers.js";
-import { nameText } from "../../draw/token-svg.js";
-import { fine, s } from "../../draw/svg.js";
+import { nameText } from "../../core/draw/token-svg.js";
+import { fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
-/** @typedef {import("../../compute/flow.js").Side} Side */
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("./flow.js").Graph} Graph */
+/** @typedef {import("./flow.js").Side} Side */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 /** @typedef {import("./diagram-layout.js").Places} Places */
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
 /** @typedef {{element: SVGGElement, light: (on: boolean) => void}} Row  a token's */
 
 const NUMBER = 40;

@@ -1,13 +1,13 @@
 /** What the flow view computes from a trace, once, and the numbers for export. */
 
-import { rollout } from "../../compute/flow.js";
-import { network } from "../../compute/maxflow.js";
-import { named, tensor } from "../../data/computed-tensors.js";
-import { sinkStep } from "../../data/sinks.js";
+import { rollout } from "./flow.js";
+import { network } from "./maxflow.js";
+import { named, tensor } from "../../core/compute/computed-tensors.js";
+import { sinkStep } from "../../core/compute/sinks.js";
 import { memo } from "../../lib/memo.js";
 import { graphOf, names, needs, streamOf } from "./layer-means.js";
 
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
+/** @typedef {import("./flow.js").Graph} Graph */
 /**
  * @typedef {object} Shown
  * @property {Graph} graph
@@ -21,8 +21,8 @@ import { graphOf, names, needs, streamOf } from "./layer-means.js";
 const KEPT = 4;
 
 /**
- * @param {import("../../state/types.js").Context["t"]} t
- * @param {import("../../state/store.js").Page} page
+ * @param {import("../../core/figure/types.js").Context["t"]} t
+ * @param {import("../../core/store/store.js").Page} page
  * @returns {Shown | null}  null until everything is loaded
  */
 export function content(t, page) {
@@ -37,7 +37,7 @@ export function content(t, page) {
 
 /**
  * The labels, with those of inputs that are learned sinks.
- * @param {import("../../state/types.js").Context["t"]} t
+ * @param {import("../../core/figure/types.js").Context["t"]} t
  * @param {Graph} graph
  * @param {ReturnType<typeof names>} found
  */
@@ -53,7 +53,7 @@ function labelled(t, { nodes, leaves }, found) {
  * The rollout of every token of the layer, and the flow of the chosen one, which takes longer.
  * @param {Shown} shown
  * @param {number} top
- * @returns {import("../../data/computed-tensors.js").Shown}
+ * @returns {import("../../core/compute/computed-tensors.js").Shown}
  */
 export function numbersOf({ graph, stream, names, network, flows }, top) {
   const { nodes, tops, leaves } = graph;

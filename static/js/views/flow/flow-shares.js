@@ -1,9 +1,9 @@
 /** What is shown for a chosen token: the shares of all inputs, and the amount on each edge. */
 
-import { arriving, rollout } from "../../compute/flow.js";
+import { arriving, rollout } from "./flow.js";
 
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
-/** @typedef {ReturnType<typeof import("../../compute/maxflow.js").network>} Network */
+/** @typedef {import("./flow.js").Graph} Graph */
+/** @typedef {ReturnType<typeof import("./maxflow.js").network>} Network */
 /**
  * @typedef {object} Shares
  * @property {number} top  index of the chosen token

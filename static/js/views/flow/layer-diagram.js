@@ -4,15 +4,15 @@
  * Fixed parts are drawn once; only what depends on the chosen token is updated.
  */
 
-import { drawing, fine, s } from "../../draw/svg.js";
+import { drawing, fine, s } from "../../core/draw/svg.js";
 import { createEdges } from "./diagram-edges.js";
 import { HEAD, layout } from "./diagram-layout.js";
 import { createInputs, createOutputs } from "./diagram-tokens.js";
 
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
-/** @typedef {import("../../compute/flow.js").Side} Side */
-/** @typedef {import("../../data/tokens.js").Step} Step */
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("./flow.js").Graph} Graph */
+/** @typedef {import("./flow.js").Side} Side */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 /** @typedef {import("./diagram-layout.js").Places} Places */
 /**

@@ -1,18 +1,18 @@
 /** The data of a flow from a trace: the mean of every layer's heads, and the residual stream. */
 
-import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../data/attentions.js";
-import { both, stack } from "../../compute/flow.js";
-import { sinkNeeds, sinkWeights, withSink } from "../../data/sinks.js";
-import { sides } from "../../data/tokens.js";
-import { combine } from "../../compute/aggregate-attention.js";
-import { cosines, norms, stations } from "../../compute/residual-stream.js";
+import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../core/wire/attentions.js";
+import { both, stack } from "./flow.js";
+import { sinkNeeds, sinkWeights, withSink } from "../../core/compute/sinks.js";
+import { sides } from "../../core/wire/tokens.js";
+import { combine } from "../../core/compute/aggregate-attention.js";
+import { cosines, norms, stations } from "./residual-stream.js";
 
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
-/** @typedef {import("../../data/wire.js").Matrix} Matrix */
-/** @typedef {import("../../data/tokens.js").Step} Step */
-/** @typedef {import("../../compute/flow.js").Graph} Graph */
-/** @typedef {import("../../compute/flow.js").Side} Side */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @typedef {import("./flow.js").Graph} Graph */
+/** @typedef {import("./flow.js").Side} Side */
 /**
  * @typedef {object} Stream
  * @property {ReturnType<typeof stations>} stations

@@ -2,15 +2,15 @@
  * The residual stream: the length of each token's vector after every sublayer, and its direction.
  */
 
-import { texts } from "../../data/attentions.js";
-import { reach } from "../../compute/residual-stream.js";
-import { prepare } from "../../draw/chart.js";
-import { legible } from "../../draw/paint.js";
-import { nameText } from "../../draw/token-svg.js";
-import { colour, css, diverging, sequential } from "../../draw/scale.js";
-import { drawing, enlarge, fine, s } from "../../draw/svg.js";
+import { texts } from "../../core/wire/attentions.js";
+import { reach } from "./residual-stream.js";
+import { prepare } from "../../core/draw/chart.js";
+import { legible } from "../../core/draw/paint.js";
+import { nameText } from "../../core/draw/token-svg.js";
+import { colour, css, diverging, sequential } from "../../core/draw/scale.js";
+import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 /** @typedef {import("./layer-means.js").Stream} Stream */
 /** @typedef {{row: number, width: number, measure: (text: string) => number, unit: number}} Room  rows as high as the diagram's; all of it so many times larger */
@@ -21,7 +21,7 @@ import { drawing, enlarge, fine, s } from "../../draw/svg.js";
  * @property {number[][]} values  [station][token]
  * @property {number} x
  * @property {number} cell  width
- * @property {(value: number) => import("../../draw/scale.js").Rgb} shade
+ * @property {(value: number) => import("../../core/draw/scale.js").Rgb} shade
  * @property {number} reach  larger values are printed in their cells
  */
 /** @typedef {HTMLCanvasElement & {picture?: Record<string, number[][]>}} Cells  carries the numbers that it shows */
@@ -36,7 +36,7 @@ export const prints = (cell) => cell === CELL.most;
 /**
  * Draw the strip once per layer: cells on a canvas, labels above it; the highlighted token changes
  * with the pointer.
- * @param {{stream: Stream, tokens: import("../../data/tokens.js").Step[]}} content
+ * @param {{stream: Stream, tokens: import("../../core/wire/tokens.js").Step[]}} content
  * @param {Room} room
  * @param {Theme} theme
  * @param {Translate} t
@@ -62,7 +62,7 @@ export function createStrip({ stream, tokens }, room, theme, t) {
 
 /**
  * The size of the strip, in the drawing's pixels, and the positions of its panels.
- * @param {{stream: Stream, tokens: import("../../data/tokens.js").Step[]}} content
+ * @param {{stream: Stream, tokens: import("../../core/wire/tokens.js").Step[]}} content
  * @param {Room} room
  * @param {Translate} t
  */

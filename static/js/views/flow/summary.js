@@ -3,18 +3,18 @@
  * exact.
  */
 
-import { between, blockAt } from "../../data/attentions.js";
-import { sinksNeeded } from "../../data/sinks.js";
+import { between, blockAt } from "../../core/wire/attentions.js";
+import { sinksNeeded } from "../../core/compute/sinks.js";
 import { four, two } from "../../lib/numbers.js";
-import { reach } from "../../compute/residual-stream.js";
-import { diverging, sequential } from "../../draw/scale.js";
+import { reach } from "./residual-stream.js";
+import { diverging, sequential } from "../../core/draw/scale.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
-import { ramp } from "../../parts/scale.js";
-import { quotedStep } from "../../draw/token.js";
+import { ramp } from "../../core/figure/scale.js";
+import { quotedStep } from "../../core/draw/token.js";
 import { FAINT, STRONG } from "./diagram-edges.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /**
  * @param {Context} context

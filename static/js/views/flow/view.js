@@ -3,15 +3,15 @@
  * chosen token (Abnar & Zuidema 2020), and how its residual stream changes.
  */
 
-import { between, blockAt } from "../../data/attentions.js";
-import { readers } from "../../state/model-part-names.js";
+import { between, blockAt } from "../../core/wire/attentions.js";
+import { readers } from "../../core/store/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { choice } from "../../state/options.js";
-import { controls } from "../../parts/controls.js";
-import { createReading } from "../../parts/reading.js";
-import { ruler } from "../../draw/labels.js";
-import { enlarge, file } from "../../draw/svg.js";
+import { choice } from "../../core/store/options.js";
+import { controls } from "../../core/figure/controls.js";
+import { createReading } from "./reading.js";
+import { ruler } from "../../core/draw/labels.js";
+import { enlarge, file } from "../../core/draw/svg.js";
 import { bindDiagram, chosenIn } from "./diagram-pointing.js";
 import { content, numbersOf } from "./flow-content.js";
 import { sharesOf } from "./flow-shares.js";
@@ -22,8 +22,8 @@ import { createLateStrip } from "./late-strip.js";
 import { caution, finding, remarks, scales, series } from "./summary.js";
 import { prints, stripRoom } from "./residual-strip.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./flow-content.js").Shown} Shown */
 
 /** The usual font size, in pixels. */

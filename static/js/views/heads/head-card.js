@@ -1,14 +1,14 @@
 /** One head enlarged: its picture, a description of what it does, and all its numbers. */
 
-import { isOff } from "../../state/interventions.js";
-import { tile as paintTile } from "../../draw/head-grid.js";
+import { isOff } from "../../core/store/interventions.js";
+import { tile as paintTile } from "../../core/draw/head-grid.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { inGeneral, known, patterns } from "../../compute/patterns.js";
-import { place } from "../../data/attentions.js";
+import { inGeneral, known, patterns } from "../../core/compute/patterns.js";
+import { place } from "../../core/wire/attentions.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 const SIZE = 236;
 
@@ -23,7 +23,7 @@ export function preview({ t }) {
   return {
     element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, general, canvas, numbers),
 
-    /** @param {import("../../parts/head-tile-data.js").Seen} seen @param {import("../../draw/head-grid.js").Tile} tile */
+    /** @param {import("../../core/figure/head-tile-data.js").Seen} seen @param {import("../../core/draw/head-grid.js").Tile} tile */
     show(seen, tile) {
       const { layer, head } = tile;
       const summary = seen.summary(layer);
@@ -46,8 +46,8 @@ export function preview({ t }) {
 
 /**
  * What the head does over many sentences, with a link to its page.
- * @param {import("../../parts/head-tile-data.js").Seen} seen
- * @param {import("../../draw/head-grid.js").Tile} tile
+ * @param {import("../../core/figure/head-tile-data.js").Seen} seen
+ * @param {import("../../core/draw/head-grid.js").Tile} tile
  * @param {Context["t"]} t
  */
 function generally({ page: { model, link } }, { layer, head }, t) {
@@ -59,8 +59,8 @@ function generally({ page: { model, link } }, { layer, head }, t) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {import("../../parts/head-tile-data.js").Seen} seen
- * @param {import("../../draw/head-grid.js").Tile} tile
+ * @param {import("../../core/figure/head-tile-data.js").Seen} seen
+ * @param {import("../../core/draw/head-grid.js").Tile} tile
  */
 function draw(canvas, seen, tile) {
   const picture = seen.matrix(tile);

@@ -1,27 +1,27 @@
 /** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
-import { arrange, ordered } from "../../draw/head-grid.js";
-import { file } from "../../draw/svg.js";
-import { tensorAt } from "../../data/tensor-address.js";
-import { blockAt, place, summaries } from "../../data/attentions.js";
-import { pictures, thumbnails } from "../../data/glimpses.js";
-import { sinksNeeded } from "../../data/sinks.js";
-import { isLong } from "../../data/long-texts.js";
-import { lit } from "../../state/highlight.js";
+import { arrange, ordered } from "../../core/draw/head-grid.js";
+import { file } from "../../core/draw/svg.js";
+import { tensorAt } from "../../core/wire/tensor-address.js";
+import { blockAt, place, summaries } from "../../core/wire/attentions.js";
+import { pictures, thumbnails } from "../../core/compute/glimpses.js";
+import { sinksNeeded } from "../../core/compute/sinks.js";
+import { isLong } from "../../core/wire/long-texts.js";
+import { lit } from "../../core/store/highlight.js";
 import { h } from "../../lib/dom.js";
-import { choice } from "../../state/options.js";
-import { menu } from "../../parts/menu.js";
-import { look } from "../../parts/head-tile-data.js";
-import { createTiles } from "../../parts/head-tiles.js";
-import { known, measures, patterns } from "../../compute/patterns.js";
-import { lacking } from "../../state/tensor-cache.js";
+import { choice } from "../../core/store/options.js";
+import { menu } from "./menu.js";
+import { look } from "../../core/figure/head-tile-data.js";
+import { createTiles } from "../../core/figure/head-tiles.js";
+import { known, measures, patterns } from "../../core/compute/patterns.js";
+import { lacking } from "../../core/wire/tensor-cache.js";
 import { preview } from "./head-card.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../parts/head-tile-data.js").Seen} Seen */
-/** @typedef {import("../../draw/head-grid.js").Tile} Tile */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/figure/head-tile-data.js").Seen} Seen */
+/** @typedef {import("../../core/draw/head-grid.js").Tile} Tile */
 
 const MEASURES = Object.keys(measures((message) => message));
 const PATTERNS = Object.keys(patterns((message) => message));

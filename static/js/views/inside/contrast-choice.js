@@ -1,19 +1,19 @@
 /** "Why this token rather than that one?": whether the view contrasts, and with which token. */
 
 import { el } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
-import { contrastMenu } from "../../parts/contrast-menu.js";
-import { RUNNER_UP, isItself, recorded, rivals } from "../../compute/contrast.js";
+import { quoted } from "../../core/draw/token.js";
+import { contrastMenu } from "../../core/figure/contrast-menu.js";
+import { RUNNER_UP, isItself, recorded, rivals } from "../../core/compute/contrast.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
-/** @typedef {{value: string, piece: import("../../compute/contrast.js").Piece}} Choice */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {{value: string, piece: import("../../core/compute/contrast.js").Piece}} Choice */
 
 /**
  * @param {Context} context
  * @param {Trace} trace
  * @param {number} row
- * @param {import("../../data/tokens.js").Label} written
+ * @param {import("../../core/wire/tokens.js").Label} written
  * @param {string} lang  of the tokens
  * @returns {import("../../lib/render.js").Described | null}  null: there is nothing to choose
  */
@@ -42,7 +42,7 @@ export function contrastChoice({ store, t, say }, trace, row, written, lang) {
 
 /**
  * The runner-up first; without a model, as in a share whose model is gone, only what was recorded.
- * @param {import("../../state/store.js").Page} page
+ * @param {import("../../core/store/store.js").Page} page
  * @param {Trace} trace
  * @param {number} row
  * @returns {Choice[]}

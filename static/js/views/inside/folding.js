@@ -2,7 +2,7 @@
 
 import { el } from "../../lib/render.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {{layers: number[], shown: boolean}} Run  consecutive layers */
 
 /** A model with more layers than this is folded; and how many of the last, and of those whose heads add most, stay. */
@@ -15,7 +15,7 @@ export const isDeep = (count) => count > MOST;
  * The layers that are shown: the first, the last ones, that of the link, that from which on the
  * token is most probable, and those whose heads add most to its logit.
  * @param {number} count
- * @param {import("../../compute/logit-lens.js").Sum | null} sum
+ * @param {import("../../core/compute/logit-lens.js").Sum | null} sum
  * @param {(number | null)[]} others
  * @returns {Set<number>}
  */

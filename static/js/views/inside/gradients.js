@@ -2,27 +2,27 @@
  * The attention of the selected head and, beside it, how log P depends on it: gradient × attention.
  */
 
-import { abreast } from "../../draw/side-by-side.js";
-import { file } from "../../draw/svg.js";
-import { attention, axes, blockAt, predicting } from "../../data/attentions.js";
-import { lit } from "../../state/highlight.js";
+import { abreast } from "../../core/draw/side-by-side.js";
+import { file } from "../../core/draw/svg.js";
+import { attention, axes, blockAt, predicting } from "../../core/wire/attentions.js";
+import { lit } from "../../core/store/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { quoted, step } from "../../draw/token.js";
-import { contrastAt, gradientRow } from "../../compute/contrast.js";
-import { about, farthest, relevance } from "../../compute/logit-lens.js";
-import { labels, languages, plain } from "../../data/tokens.js";
-import { legend } from "../../parts/legend.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { COVER } from "../../compute/aggregate-attention.js";
-import { diverging, sequential } from "../../draw/scale.js";
+import { quoted, step } from "../../core/draw/token.js";
+import { contrastAt, gradientRow } from "../../core/compute/contrast.js";
+import { about, farthest, relevance } from "../../core/compute/logit-lens.js";
+import { labels, languages, plain } from "../../core/wire/tokens.js";
+import { legend } from "../../core/figure/legend.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { COVER } from "../../core/compute/aggregate-attention.js";
+import { diverging, sequential } from "../../core/draw/scale.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../draw/geometry.js").Place} Place */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/draw/geometry.js").Place} Place */
 
-/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {import("../../core/wire/tokens.js").Label} Label */
 /** @typedef {{written: Label, other: Label}} Both  the tokens of the contrast whose slopes are shown */
 
 /** In pixels: the gap between the two, and the width from which they are side by side. */

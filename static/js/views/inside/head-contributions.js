@@ -1,13 +1,13 @@
 /** What each head adds to a logit: one row per attention, one column per head. */
 
-import { onArrows } from "../../parts/arrow-keys.js";
+import { onArrows } from "../../core/figure/arrow-keys.js";
 import { change, four, plus } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { foldedRows } from "./folding.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
 /** @typedef {{block: string, layer: number, head: number}} At */
 /** @typedef {(value: number) => Record<string, string>} Paint  a cell's style */
 

@@ -4,12 +4,12 @@
  */
 
 import { el } from "../../lib/render.js";
-import { LAYERS, total } from "../../compute/logit-lens.js";
+import { LAYERS, total } from "../../core/compute/logit-lens.js";
 import { change } from "../../lib/numbers.js";
 import { foldedRows } from "./folding.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
 /** @typedef {import("./head-contributions.js").Paint} Paint */
 /** @typedef {{name: string, label: string, input: number | null, layers: (number | null)[]}} Line */
 

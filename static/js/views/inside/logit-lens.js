@@ -5,19 +5,19 @@
 
 import { change, four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { shareBar } from "../../draw/proportion-bar.js";
-import { token } from "../../draw/token.js";
-import { labels } from "../../data/tokens.js";
+import { shareBar } from "../../core/draw/proportion-bar.js";
+import { token } from "../../core/draw/token.js";
+import { labels } from "../../core/wire/tokens.js";
 import { foldedRows } from "./folding.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../compute/logit-lens.js").Layer} Layer */
-/** @typedef {import("../../compute/logit-lens.js").Candidate} Candidate */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/compute/logit-lens.js").Layer} Layer */
+/** @typedef {import("../../core/compute/logit-lens.js").Candidate} Candidate */
 
 /**
  * @param {Context["t"]} t
  * @param {Layer[]} layers
- * @param {{written: import("../../data/tokens.js").Label, lang: string, count: number, fold: Parameters<typeof foldedRows>[2], odds: (import("./wording.js").Rival & {paint: import("./head-contributions.js").Paint}) | null}} scene
+ * @param {{written: import("../../core/wire/tokens.js").Label, lang: string, count: number, fold: Parameters<typeof foldedRows>[2], odds: (import("./wording.js").Rival & {paint: import("./head-contributions.js").Paint}) | null}} scene
  *   count: how many candidates fit; odds: the contrast, if there is one
  */
 export function lensTable(t, layers, { written, lang, count, fold, odds }) {

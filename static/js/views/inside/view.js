@@ -3,17 +3,17 @@
  * of the written token, and how the translation's probability depends on the selected head.
  */
 
-import { axes, blockOf, predicting } from "../../data/attentions.js";
-import { lit } from "../../state/highlight.js";
+import { axes, blockOf, predicting } from "../../core/wire/attentions.js";
+import { lit } from "../../core/store/highlight.js";
 import { prose } from "../../lib/i18n.js";
-import { waitingLine } from "../../parts/waiting.js";
+import { waitingLine } from "../../core/figure/waiting.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { contrastAt, contrastOption, isAwaited, settledContrast } from "../../compute/contrast.js";
-import { about, adds, contributions, lens, needed, settled, slopes } from "../../compute/logit-lens.js";
-import { legible } from "../../draw/paint.js";
-import { colour, css, diverging } from "../../draw/scale.js";
-import { labels, languages } from "../../data/tokens.js";
+import { contrastAt, contrastOption, isAwaited, settledContrast } from "../../core/compute/contrast.js";
+import { about, adds, contributions, lens, needed, settled, slopes } from "../../core/compute/logit-lens.js";
+import { legible } from "../../core/draw/paint.js";
+import { colour, css, diverging } from "../../core/draw/scale.js";
+import { labels, languages } from "../../core/wire/tokens.js";
 import { contrastChoice } from "./contrast-choice.js";
 import { isDeep, kept } from "./folding.js";
 import { headTable } from "./head-contributions.js";
@@ -22,9 +22,9 @@ import { lensTable } from "./logit-lens.js";
 import { slopes as gradients } from "./gradients.js";
 import { balanced, colours, column, found, headLabel, headRemarks, lensRemarks, sumRemarks } from "./wording.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
 
 /**
  * In multiples of the font size: the width from which there are two columns, their gap, the width
@@ -194,7 +194,7 @@ function columnsOf(letters, sum, more) {
   return { columns, count: Math.min(Math.max(Math.floor((each - BESIDE - more) / CANDIDATE), 2), 5) };
 }
 
-/** @param {import("../../draw/scale.js").Stops} stops @param {number} most @returns {import("./head-contributions.js").Paint} */
+/** @param {import("../../core/draw/scale.js").Stops} stops @param {number} most @returns {import("./head-contributions.js").Paint} */
 function painter(stops, most) {
   return (value) => {
     const ground = colour(stops, (value / most + 1) / 2);

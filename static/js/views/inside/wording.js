@@ -1,22 +1,22 @@
 /** What the view says of a row: of its token's logit, or of its log-odds against another token. */
 
-import { between, blockOf } from "../../data/attentions.js";
+import { between, blockOf } from "../../core/wire/attentions.js";
 import { el } from "../../lib/render.js";
 import { change, four, tiny, two } from "../../lib/numbers.js";
-import { quoted } from "../../draw/token.js";
-import { ahead } from "../../compute/contrast.js";
-import { settled, strongest } from "../../compute/logit-lens.js";
+import { quoted } from "../../core/draw/token.js";
+import { ahead } from "../../core/compute/contrast.js";
+import { settled, strongest } from "../../core/compute/logit-lens.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/tokens.js").Label} Label */
-/** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/tokens.js").Label} Label */
+/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
 /** @typedef {import("../../lib/render.js").Child} Child */
 /** @typedef {{label: Label, lens: number[]}} Rival  the other token, and the contrast after each layer */
 
 /**
  * @param {Context} context
  * @param {Label} written
- * @param {import("../../compute/logit-lens.js").Layer[]} layers
+ * @param {import("../../core/compute/logit-lens.js").Layer[]} layers
  * @param {Sum | null} sum
  * @param {Rival | null} rival
  * @returns {Child[]}
@@ -41,7 +41,7 @@ export function found(context, written, layers, sum, rival) {
   return [...said, full ? "" : " ", ...say(says, values)];
 }
 
-/** @param {Context} context @param {Child} token @param {import("../../compute/logit-lens.js").Layer[]} layers */
+/** @param {Context} context @param {Child} token @param {import("../../core/compute/logit-lens.js").Layer[]} layers */
 function isFirst({ t, say }, token, layers) {
   const first = settled(layers);
   return first === null
@@ -90,7 +90,7 @@ export const lensRemarks = (t, layers) => [
   t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
 ];
 
-/** @param {Context["t"]} t @param {import("../../data/attentions.js").Model} model @param {Rival | null} rival */
+/** @param {Context["t"]} t @param {import("../../core/wire/attentions.js").Model} model @param {Rival | null} rival */
 export const headRemarks = (t, model, rival) => [
   model && model.texts.length > 1 && (rival
     ? t("Only decoder heads add to the log-odds directly; encoder heads contribute through cross-attention.")

@@ -1,6 +1,6 @@
 /** Pointing, clicking and arrow keys for the tokens at the ends of the lines. */
 
-import { onArrows, within } from "../../parts/arrow-keys.js";
+import { onArrows, within } from "../../core/figure/arrow-keys.js";
 
 /** @typedef {import("./diagram.js").At} At */
 /** @typedef {import("./diagram.js").End} End */

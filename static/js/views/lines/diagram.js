@@ -1,19 +1,19 @@
 /** The drawing: tokens on both sides, lines between them, and highlights. */
 
-import { finding } from "../../compute/row-summary.js";
+import { finding } from "../../core/compute/row-summary.js";
 import { four } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { ruler } from "../../draw/labels.js";
-import { drawing, s } from "../../draw/svg.js";
-import { row } from "../../data/wire.js";
+import { ruler } from "../../core/draw/labels.js";
+import { drawing, s } from "../../core/draw/svg.js";
+import { row } from "../../core/wire/wire.js";
 import { bindDiagram } from "./diagram-pointing.js";
 import { lay } from "./layout.js";
 import { createStrands } from "./strand-paths.js";
 import { createEnd, numberAt } from "./token-label.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/tokens.js").Step} Step */
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {"query" | "key"} End */
 /**
@@ -21,9 +21,9 @@ import { createEnd, numberAt } from "./token-label.js";
  * @property {Step[]} rows
  * @property {Step[]} cols
  * @property {{rows: string[], cols: string[]}} names
- * @property {import("../../compute/attention-lines.js").Strands} strands
- * @property {import("../../data/wire.js").Matrix | null} mean  over the heads that are on
- * @property {import("../../draw/scale.js").Rgb[]} colours  by head
+ * @property {import("./attention-lines.js").Strands} strands
+ * @property {import("../../core/wire/wire.js").Matrix | null} mean  over the heads that are on
+ * @property {import("../../core/draw/scale.js").Rgb[]} colours  by head
  * @property {boolean} numbers
  * @property {Record<End, string>} titles
  * @property {number[]} on

@@ -1,12 +1,12 @@
 /** Which heads are drawn: one button per head with its number, colour and stroke. */
 
 import { h } from "../../lib/dom.js";
-import { css } from "../../draw/scale.js";
-import { dash, every, toggled } from "../../compute/attention-lines.js";
-import { s } from "../../draw/svg.js";
+import { css } from "../../core/draw/scale.js";
+import { dash, every, toggled } from "./attention-lines.js";
+import { s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../draw/scale.js").Rgb} Rgb */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/draw/scale.js").Rgb} Rgb */
 
 /** @param {Context} context @param {(head: number | null) => void} onPoint  at a head's button */
 export function createToggles({ store, t }, onPoint) {

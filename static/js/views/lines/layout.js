@@ -1,8 +1,8 @@
 /** The layout of tokens and lines, in pixels. */
 
-import { plainStep } from "../../data/tokens.js";
+import { plainStep } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 /**
  * @typedef {object} Layout
  * @property {number} width

@@ -2,9 +2,9 @@
  * The lines of all heads that are on and, when a token is highlighted, its lines once more on top.
  */
 
-import { css } from "../../draw/scale.js";
-import { dash, touched } from "../../compute/attention-lines.js";
-import { curve, fine, s } from "../../draw/svg.js";
+import { css } from "../../core/draw/scale.js";
+import { dash, touched } from "./attention-lines.js";
+import { curve, fine, s } from "../../core/draw/svg.js";
 
 /** @typedef {import("./diagram.js").Content} Content */
 /** @typedef {import("./diagram.js").At} At */

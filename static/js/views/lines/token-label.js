@@ -1,12 +1,12 @@
 /** A token at one end of the lines: its label, a frame when it is highlighted, and its number. */
 
 import { two } from "../../lib/numbers.js";
-import { row } from "../../data/wire.js";
-import { lettering } from "../../draw/token-svg.js";
-import { fine, s } from "../../draw/svg.js";
+import { row } from "../../core/wire/wire.js";
+import { lettering } from "../../core/draw/token-svg.js";
+import { fine, s } from "../../core/draw/svg.js";
 import { cut } from "./layout.js";
 
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 /** @typedef {import("./diagram.js").End} End */
 
 /**
@@ -14,7 +14,7 @@ import { cut } from "./layout.js";
  * @param {number} index
  * @param {Step} step
  * @param {import("./layout.js").Layout} layout
- * @param {import("../../draw/theme.js").Theme} theme
+ * @param {import("../../core/draw/theme.js").Theme} theme
  */
 export function createEnd(side, index, step, { from, to, width, pitch, short, numbers, y }, theme) {
   const query = side === "query";

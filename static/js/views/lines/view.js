@@ -1,23 +1,23 @@
 /** Lines from queries to keys, one colour per head. */
 
-import { attention, axes, blockAt, extent, place } from "../../data/attentions.js";
-import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../data/sinks.js";
-import { lit } from "../../state/highlight.js";
+import { attention, axes, blockAt, extent, place } from "../../core/wire/attentions.js";
+import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../core/compute/sinks.js";
+import { lit } from "../../core/store/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { flag, list, whole } from "../../state/options.js";
-import { controls } from "../../parts/controls.js";
-import { hues } from "../../draw/scale.js";
-import { average, chosen, strands } from "../../compute/attention-lines.js";
-import { file } from "../../draw/svg.js";
-import { plainStep } from "../../data/tokens.js";
+import { flag, list, whole } from "../../core/store/options.js";
+import { controls } from "../../core/figure/controls.js";
+import { hues } from "../../core/draw/scale.js";
+import { average, chosen, strands } from "./attention-lines.js";
+import { file } from "../../core/draw/svg.js";
+import { plainStep } from "../../core/wire/tokens.js";
 import { createToggles } from "./head-toggles.js";
 import { createDiagram } from "./diagram.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../compute/attention-lines.js").Strands} Strands */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("./attention-lines.js").Strands} Strands */
 
 /** The largest number of lines. */
 const MOST = 1200;

@@ -3,9 +3,9 @@
  * starts at twelve and moves clockwise by ω radians per position.
  */
 
-import { fine, s } from "../../draw/svg.js";
+import { fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
 /** @typedef {{x: number, y: number, radius: number}} Face */
 
 /**

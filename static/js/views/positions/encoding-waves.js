@@ -3,19 +3,19 @@
 import { brief, four, roughly, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { wavelength } from "../../compute/position-rotation.js";
-import { angle } from "../../compute/rotary.js";
+import { step } from "../../core/draw/token.js";
+import { wavelength } from "../../core/compute/position-rotation.js";
+import { angle } from "../../core/compute/rotary.js";
 import { largest } from "../../lib/vectors.js";
-import { kindOf } from "../../state/position-kinds.js";
-import { diverging } from "../../draw/scale.js";
-import { apart, featureAt } from "../../compute/encoding-order.js";
-import { plot } from "../../draw/curves.js";
+import { kindOf } from "../../core/compute/position-kinds.js";
+import { diverging } from "../../core/draw/scale.js";
+import { apart, featureAt } from "./encoding-order.js";
+import { plot } from "../../core/draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { places, marked } from "./encodings.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 const MOST = 8;

@@ -1,17 +1,17 @@
 /** The encodings shown: for the sentence's positions, or for a chosen size. */
 
-import { blockAt, stands } from "../../data/attentions.js";
-import { lit } from "../../state/highlight.js";
-import { answer, encoding, parameters } from "../../state/view-requests.js";
-import { kindOf } from "../../state/position-kinds.js";
-import { cosines } from "../../compute/similarity.js";
-import { dots } from "../../compute/position-rotation.js";
-import { Problem } from "../../data/problem.js";
-import { matrix, named, tensor } from "../../data/computed-tensors.js";
+import { blockAt, stands } from "../../core/wire/attentions.js";
+import { lit } from "../../core/store/highlight.js";
+import { answer, encoding, parameters } from "../../core/store/view-requests.js";
+import { kindOf } from "../../core/compute/position-kinds.js";
+import { cosines } from "./cosines.js";
+import { dots } from "../../core/compute/position-rotation.js";
+import { Problem } from "../../core/wire/problem.js";
+import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
 
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/api.js").Positions & {waves: boolean}} Positions  waves: sines and cosines, not learned */
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/api.js").Positions & {waves: boolean}} Positions  waves: sines and cosines, not learned */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 
 /**
  * @param {Page} page
@@ -32,7 +32,7 @@ export function size({ trace, model, link }) {
   };
 }
 
-/** @param {Page} page @returns {import("../../state/view-requests.js").Question[]} */
+/** @param {Page} page @returns {import("../../core/store/view-requests.js").Question[]} */
 export function questions(page) {
   const wanted = size(page);
   const { base } = kindOf(page.model);
@@ -57,10 +57,10 @@ export function table(page) {
   const wanted = size(page);
   if (!question || !wanted) return undefined;
   if (kindOf(page.model).base !== "learned") {
-    const found = /** @type {import("../../data/api.js").Positions | Problem | undefined} */ (answer(page, question));
+    const found = /** @type {import("../../core/wire/api.js").Positions | Problem | undefined} */ (answer(page, question));
     return found && !(found instanceof Problem) ? { ...found, waves: true } : found;
   }
-  /** @type {import("../../state/view-requests.js").Tensors | Problem | undefined} */
+  /** @type {import("../../core/store/view-requests.js").Tensors | Problem | undefined} */
   const found = answer(page, question);
   if (!found || found instanceof Problem) return found;
   const { shape, data } = found[learnedTable(page)];
@@ -73,7 +73,7 @@ export function table(page) {
 /**
  * @param {Page} page
  * @param {Positions} found
- * @returns {import("../../data/computed-tensors.js").Shown}
+ * @returns {import("../../core/compute/computed-tensors.js").Shown}
  */
 export function numbers(page, { length, d_model, positions, similarity }) {
   const alike = { rows: length, cols: length, values: similarity };
@@ -109,7 +109,7 @@ export function bare(at) {
 /**
  * The highlighted positions, if they are shown.
  * @param {Page} page
- * @param {import("../../state/store.js").Lit | null} hovered
+ * @param {import("../../core/store/store.js").Lit | null} hovered
  * @returns {{row: number | null, col: number | null}}
  */
 export function marked(page, hovered) {

@@ -6,8 +6,8 @@
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../draw/geometry.js").Place} Place */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/draw/geometry.js").Place} Place */
 /** @typedef {{row: number, col: number}} Cell */
 
 /**

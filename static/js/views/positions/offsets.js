@@ -2,29 +2,29 @@
  * Relative positions: the number that each head has for each offset, and its effect on the scores.
  */
 
-import { abreast } from "../../draw/side-by-side.js";
-import { file } from "../../draw/svg.js";
-import { attentionAt, axes, blockAt, extent, masked, maskOf, ofHead, place, within } from "../../data/attentions.js";
+import { abreast } from "../../core/draw/side-by-side.js";
+import { file } from "../../core/draw/svg.js";
+import { attentionAt, axes, blockAt, extent, masked, maskOf, ofHead, place, within } from "../../core/wire/attentions.js";
 import { largest, row as vector } from "../../lib/vectors.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { Problem } from "../../data/problem.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { answer, parameters } from "../../state/view-requests.js";
-import { kindOf } from "../../state/position-kinds.js";
-import { diverging } from "../../draw/scale.js";
-import { plane } from "../../data/wire.js";
-import { column, learned, scorer, scoringOf, termMatrix } from "../../compute/scoring.js";
+import { step } from "../../core/draw/token.js";
+import { Problem } from "../../core/wire/problem.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { answer, parameters } from "../../core/store/view-requests.js";
+import { kindOf } from "../../core/compute/position-kinds.js";
+import { diverging } from "../../core/draw/scale.js";
+import { plane } from "../../core/wire/wire.js";
+import { column, learned, scorer, scoringOf, termMatrix } from "../../core/compute/scoring.js";
 import { bare } from "./encodings.js";
 import { createKeyCell } from "./key-cell.js";
 import { picker } from "./pickers.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/wire.js").Matrix} Matrix */
-/** @typedef {import("../../state/view-requests.js").Tensors} Tensors */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @typedef {import("../../core/store/view-requests.js").Tensors} Tensors */
 
 /** The self-attention of the text, and the selected layer and head. @param {Page} page */
 export function at({ link, model }) {
@@ -151,7 +151,7 @@ function byOffset(context) {
   const line = h("p", {});
   return {
     element: h("section", { className: "panel" }, h("h3", {}, t("A number for each head and offset")), line, h("div", { className: "scroller" }, matrix.element)),
-    /** @param {import("../../data/wire.js").Tensor} pi */
+    /** @param {import("../../core/wire/wire.js").Tensor} pi */
     draw(pi) {
       const page = store.get();
       const most = Math.max(1, (page.trace?.tokens[blockAt(page).query].length ?? 2) - 1);
@@ -214,7 +214,7 @@ function scores(context, which) {
 
   function light() {
     const lit = store.hovered();
-    const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ one) => (one?.side === side() ? one.index : null);
+    const index = (/** @type {import("../../core/store/store.js").Ref | null | undefined} */ one) => (one?.side === side() ? one.index : null);
     matrix.mark((!lit && reached.at()) || { row: index(lit?.query), col: index(lit?.key) });
   }
 

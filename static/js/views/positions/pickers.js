@@ -1,11 +1,11 @@
 /** Menus for the layer and the head, in views without thumbnails beside the figure. */
 
-import { extent } from "../../data/attentions.js";
+import { extent } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 
 /**
  * @param {Context} context

@@ -1,14 +1,14 @@
 /** A matrix over positions, linked with the tokens at them. */
 
-import { blockAt } from "../../data/attentions.js";
-import { lit } from "../../state/highlight.js";
-import { file } from "../../draw/svg.js";
+import { blockAt } from "../../core/wire/attentions.js";
+import { lit } from "../../core/store/highlight.js";
+import { file } from "../../core/draw/svg.js";
 import { h } from "../../lib/dom.js";
-import { createMatrix } from "../../parts/matrix.js";
+import { createMatrix } from "../../core/figure/matrix.js";
 import { createKeyCell } from "./key-cell.js";
 import { marked, size } from "./encodings.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /**
  * @typedef {object} Wording
  * @property {string} name

@@ -1,30 +1,30 @@
 /** The same words in another order: how a head's weights change, with and without positions. */
 
-import { abreast } from "../../draw/side-by-side.js";
-import { file } from "../../draw/svg.js";
-import { attention, axes, extent, place, typed, within } from "../../data/attentions.js";
-import { changes } from "../../state/interventions.js";
-import { inForce } from "../../data/request.js";
+import { abreast } from "../../core/draw/side-by-side.js";
+import { file } from "../../core/draw/svg.js";
+import { attention, axes, extent, place, typed, within } from "../../core/wire/attentions.js";
+import { changes } from "../../core/store/interventions.js";
+import { inForce } from "../../core/wire/request.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { Problem } from "../../data/problem.js";
-import { wording } from "../../parts/problem-wording.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { answer, traced } from "../../state/view-requests.js";
-import { diverging, sequential } from "../../draw/scale.js";
-import { matrix, named } from "../../data/computed-tensors.js";
-import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
-import { languages } from "../../data/tokens.js";
+import { step } from "../../core/draw/token.js";
+import { Problem } from "../../core/wire/problem.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { answer, traced } from "../../core/store/view-requests.js";
+import { diverging, sequential } from "../../core/draw/scale.js";
+import { matrix, named } from "../../core/compute/computed-tensors.js";
+import { difference, follow, restored, shuffle } from "./word-order.js";
+import { languages } from "../../core/wire/tokens.js";
 import { createKeyCell } from "./key-cell.js";
 import { picker } from "./pickers.js";
-import { droppable, kindOf } from "../../state/position-kinds.js";
+import { droppable, kindOf } from "../../core/compute/position-kinds.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
-/** @typedef {import("../../data/wire.js").Matrix} Matrix */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
 
 /** The self-attention of the typed text. @param {Pick<Page, "model">} page */
 const read = ({ model }) => within(model, typed(model));
@@ -48,7 +48,7 @@ const moved = ({ link }) => shuffle(link.source, link.options.seed);
  * Four runs, one of which the page already has: as written and shuffled, each with and without
  * positions.
  * @param {Page} page
- * @returns {import("../../state/view-requests.js").Question[]}  shuffled; and if positions can be
+ * @returns {import("../../core/store/view-requests.js").Question[]}  shuffled; and if positions can be
  *   dropped, as written and shuffled without them
  */
 export function questions(page) {
@@ -224,7 +224,7 @@ function band(context, which) {
 
   function light() {
     const lit = store.hovered();
-    const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ ref) =>
+    const index = (/** @type {import("../../core/store/store.js").Ref | null | undefined} */ ref) =>
       ref?.side === typed(store.get().model) ? ref.index : null;
     const place = (!lit && reached.at()) || { row: index(lit?.query), col: index(lit?.key) };
     charts.forEach((chart) => chart.mark(place));
@@ -285,7 +285,7 @@ function band(context, which) {
     clear: () => (element.hidden = true),
     pictures: () =>
       element.hidden ? [] : charts.map((chart, i) => ({ svg: chart.drawing(), title: `${title}: ${names[i]}` })),
-    /** @returns {Record<string, import("../../data/computed-tensors.js").Tensor>} */
+    /** @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>} */
     numbers() {
       const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));
       return Object.fromEntries(found);

@@ -4,12 +4,12 @@ import { prose } from "../../lib/i18n.js";
 import { four, significant, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { controls } from "../../parts/controls.js";
-import { check, frequency, pairs, turn, wavelength } from "../../compute/position-rotation.js";
-import { drawing, file, s } from "../../draw/svg.js";
+import { controls } from "../../core/figure/controls.js";
+import { check, frequency, pairs, turn, wavelength } from "../../core/compute/position-rotation.js";
+import { drawing, file, s } from "../../core/draw/svg.js";
 import { clock } from "./clock.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 const SMALL = 8;
@@ -126,7 +126,7 @@ function large({ t, theme }, { at, by, pair }, { length, d_model }) {
 
 /**
  * All pairs, or a selection from the fastest to the slowest.
- * @param {import("../../draw/theme.js").Theme} theme
+ * @param {import("../../core/draw/theme.js").Theme} theme
  * @param {Chosen} chosen
  * @param {Positions} table
  */

@@ -4,14 +4,14 @@ import { largest } from "../../lib/vectors.js";
 import { brief, four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { decay, dots } from "../../compute/position-rotation.js";
-import { diverging } from "../../draw/scale.js";
-import { plot } from "../../draw/curves.js";
+import { step } from "../../core/draw/token.js";
+import { decay, dots } from "../../core/compute/position-rotation.js";
+import { diverging } from "../../core/draw/scale.js";
+import { plot } from "../../core/draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { marked, places } from "./encodings.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 /** @param {Context} context */
@@ -19,7 +19,7 @@ export function createLikeness(context) {
   const { store, t } = context;
   /** @type {Positions | null} */
   let found = null;
-  /** @type {import("../../data/wire.js").Matrix | null} */
+  /** @type {import("../../core/wire/wire.js").Matrix | null} */
   let matrix = null;
   let fall = { mean: /** @type {number[]} */ ([]), spread: 0 };
   const panel = createPanel(context, {
@@ -104,7 +104,7 @@ export function createLikeness(context) {
 /**
  * The limit of the scale of dot products.
  * @param {Positions} found
- * @param {import("../../data/wire.js").Matrix} matrix
+ * @param {import("../../core/wire/wire.js").Matrix} matrix
  */
 const dotReach = ({ waves, d_model }, { values }) => (waves ? Math.max(1, d_model / 2) : largest(values) || 1);
 

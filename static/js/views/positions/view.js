@@ -3,22 +3,22 @@
  * as a rotation, and attention without positions.
  */
 
-import { Problem } from "../../data/problem.js";
+import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { choice, list, whole } from "../../state/options.js";
-import { controls } from "../../parts/controls.js";
-import { wording } from "../../parts/problem-wording.js";
+import { choice, list, whole } from "../../core/store/options.js";
+import { controls } from "../../core/figure/controls.js";
+import { wording } from "../../core/figure/problem-wording.js";
 import { createLikeness } from "./similarity.js";
 import * as shuffled from "./reordering.js";
 import * as relative from "./offsets.js";
-import { kindOf, whereSaid } from "../../state/position-kinds.js";
+import { kindOf, whereSaid } from "../../core/compute/position-kinds.js";
 import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
 import { createWaves } from "./encoding-waves.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /**
  * @typedef {object} Part  one of the pictures
@@ -26,10 +26,10 @@ import { createWaves } from "./encoding-waves.js";
  * @property {(found: any) => void} draw
  * @property {() => void} light
  * @property {() => void} destroy
- * @property {() => import("../../state/types.js").Picture | null} picture
+ * @property {() => import("../../core/figure/types.js").Picture | null} picture
  * @property {() => import("../../lib/render.js").Child[]} [finding]  the summary sentence; absent
  *   or empty: where the positions act
- * @property {() => import("../../data/computed-tensors.js").Shown | null} [numbers]  absent: those
+ * @property {() => import("../../core/compute/computed-tensors.js").Shown | null} [numbers]  absent: those
  *   of the table
  */
 
@@ -168,7 +168,7 @@ const PARTS = {
 
 /**
  * The current part: that of the link, or the first one for these positions.
- * @param {import("../../state/store.js").Page} page
+ * @param {import("../../core/store/store.js").Page} page
  * @returns {string}
  */
 function partOf({ model, link }) {

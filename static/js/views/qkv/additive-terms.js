@@ -1,23 +1,23 @@
 /** Additive scoring: for one query, what each channel adds to the score of each key. */
 
-import { attentionAt, axes, blockAt, maskOf, masked, ofHead, place } from "../../data/attentions.js";
-import { Problem } from "../../data/problem.js";
-import { isDot, learned, scorer, scoringOf } from "../../compute/scoring.js";
-import { lit } from "../../state/highlight.js";
-import { answer, parameters } from "../../state/view-requests.js";
+import { attentionAt, axes, blockAt, maskOf, masked, ofHead, place } from "../../core/wire/attentions.js";
+import { Problem } from "../../core/wire/problem.js";
+import { isDot, learned, scorer, scoringOf } from "../../core/compute/scoring.js";
+import { lit } from "../../core/store/highlight.js";
+import { answer, parameters } from "../../core/store/view-requests.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { diverging } from "../../draw/scale.js";
-import { plane } from "../../data/wire.js";
+import { step } from "../../core/draw/token.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { diverging } from "../../core/draw/scale.js";
+import { plane } from "../../core/wire/wire.js";
 import { largest } from "../../lib/vectors.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/wire.js").Matrix} Matrix */
-/** @typedef {import("../../state/view-requests.js").Tensors} Tensors */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @typedef {import("../../core/store/view-requests.js").Tensors} Tensors */
 
 /** The current attention's scoring, if it is additive. @param {Page} page */
 function scoringAt({ model, link }) {

@@ -3,28 +3,28 @@
  * its key. It is requested only while it is open.
  */
 
-import { attention, axes, place, placeOf, stacked, within } from "../../data/attentions.js";
-import { Problem } from "../../data/problem.js";
-import { cellOf, termsOf } from "../../data/score-names.js";
-import { breakdown } from "../../compute/score-terms.js";
-import { pair } from "../../state/highlight.js";
-import { networks, partName } from "../../state/model-part-names.js";
-import { isFixed, isHeld } from "../../state/share-contents.js";
-import { answer, traced } from "../../state/view-requests.js";
+import { attention, axes, place, placeOf, stacked, within } from "../../core/wire/attentions.js";
+import { Problem } from "../../core/wire/problem.js";
+import { cellOf, termsOf } from "./score-names.js";
+import { breakdown } from "./score-terms.js";
+import { pair } from "../../core/store/highlight.js";
+import { networks, partName } from "../../core/store/model-part-names.js";
+import { isFixed, isHeld } from "../../core/store/share-contents.js";
+import { answer, traced } from "../../core/store/view-requests.js";
 import { prose } from "../../lib/i18n.js";
 import { memo } from "../../lib/memo.js";
 import { change, four, plus, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { wording } from "../../parts/problem-wording.js";
-import { legible } from "../../draw/paint.js";
-import { colour, css, diverging } from "../../draw/scale.js";
-import { quoted } from "../../draw/token.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { legible } from "../../core/draw/paint.js";
+import { colour, css, diverging } from "../../core/draw/scale.js";
+import { quoted } from "../../core/draw/token.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../compute/score-terms.js").Part} Part */
-/** @typedef {import("../../compute/score-terms.js").Breakdown} Breakdown */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("./score-terms.js").Part} Part */
+/** @typedef {import("./score-terms.js").Breakdown} Breakdown */
 /** @typedef {{cell: string, query: number, key: number}} At */
 /** @typedef {"query" | "key"} Side */
 
@@ -45,7 +45,7 @@ function shownAt(page) {
 export const needed = (page) =>
   splits(page) && page.link.options.terms ? ["weights", "mask"].map((name) => place(page.model, page.link, name)) : [];
 
-/** @param {Page} page @returns {import("../../state/view-requests.js").Question[]}  only what can be answered */
+/** @param {Page} page @returns {import("../../core/store/view-requests.js").Question[]}  only what can be answered */
 export function asked(page) {
   const at = shownAt(page);
   if (!at) return [];
@@ -62,7 +62,7 @@ export function asked(page) {
 function found(page, { cell }) {
   const [question] = asked(page);
   if (!question) return new Problem("frozen");
-  const reply = /** @type {import("../../data/wire.js").Trace | Problem | undefined} */ (answer(page, question));
+  const reply = /** @type {import("../../core/wire/wire.js").Trace | Problem | undefined} */ (answer(page, question));
   if (!reply) return "waits";
   if (reply instanceof Problem) return reply;
   const [split, terms] = [reply.scores?.[cell], reply.tensors[termsOf(cell)]];
@@ -122,7 +122,7 @@ function content(context, at, terms) {
 
 /** @param {Page} page @param {At} at @returns {Record<Side, import("../../lib/render.js").Described>}  the two tokens */
 function tokens({ model, trace, link }, { query, key }) {
-  const { rows, cols } = axes(model, /** @type {import("../../data/wire.js").Trace} */ (trace), link.block);
+  const { rows, cols } = axes(model, /** @type {import("../../core/wire/wire.js").Trace} */ (trace), link.block);
   return { query: el("span", { className: "as-query" }, quoted(rows[query].writes)), key: el("span", { className: "as-key" }, quoted(cols[key].writes)) };
 }
 

@@ -1,27 +1,27 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
-import { abreast } from "../../draw/side-by-side.js";
-import { file } from "../../draw/svg.js";
-import { attentionAt, axes, between, blockAt, ofHead, place, withVectors } from "../../data/attentions.js";
-import { rotatedRows } from "../../compute/rotary.js";
-import { isDot, scoringOf } from "../../compute/scoring.js";
-import { controls } from "../../parts/controls.js";
-import { choice, flag } from "../../state/options.js";
-import { kindOf } from "../../state/position-kinds.js";
-import { lit } from "../../state/highlight.js";
+import { abreast } from "../../core/draw/side-by-side.js";
+import { file } from "../../core/draw/svg.js";
+import { attentionAt, axes, between, blockAt, ofHead, place, withVectors } from "../../core/wire/attentions.js";
+import { rotatedRows } from "../../core/compute/rotary.js";
+import { isDot, scoringOf } from "../../core/compute/scoring.js";
+import { controls } from "../../core/figure/controls.js";
+import { choice, flag } from "../../core/store/options.js";
+import { kindOf } from "../../core/compute/position-kinds.js";
+import { lit } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
-import { waitingLine } from "../../parts/waiting.js";
+import { waitingLine } from "../../core/figure/waiting.js";
 import { h } from "../../lib/dom.js";
-import { step } from "../../draw/token.js";
+import { step } from "../../core/draw/token.js";
 import { createTerms, isAdditive, maskNeeded, questions } from "./additive-terms.js";
 import { asked, createBreakdown, needed } from "./score-breakdown.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { diverging } from "../../draw/scale.js";
-import { plane } from "../../data/wire.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { diverging } from "../../core/draw/scale.js";
+import { plane } from "../../core/wire/wire.js";
 import { largest } from "../../lib/vectors.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {"q" | "k" | "v"} Letter */
 
 /** Distance between two panels, in pixels. */
@@ -81,7 +81,7 @@ export const qkv = {
   },
 };
 
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 
 /** Whether q and k are rotated by their positions. @param {Page} page */
 const turns = (page) => kindOf(page.model).base === "rotary" && !between(blockAt(page));
@@ -150,7 +150,7 @@ function panel(context, letter) {
   );
 
   const side = () => blockAt(store.get())[role];
-  /** @param {number | null} index @returns {import("../../state/store.js").Lit | null} */
+  /** @param {number | null} index @returns {import("../../core/store/store.js").Lit | null} */
   function ref(index) {
     if (index === null) return null;
     const one = { side: side(), index };

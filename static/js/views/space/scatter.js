@@ -2,13 +2,13 @@
  * The plane: queries as circles, keys as squares, labels if there is room, lines to the best keys.
  */
 
-import { beside, PLACES, spread, touch } from "../../lib/label-placement.js";
-import { drawing, fine, s } from "../../draw/svg.js";
+import { beside, PLACES, spread, touch } from "./label-placement.js";
+import { drawing, fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../draw/theme.js").Theme} Theme */
-/** @typedef {import("../../lib/label-placement.js").Point} Point */
-/** @typedef {import("../../lib/label-placement.js").Box} Box */
-/** @typedef {import("../../compute/qk-plane.js").Found} Found */
+/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @typedef {import("./label-placement.js").Point} Point */
+/** @typedef {import("./label-placement.js").Box} Box */
+/** @typedef {import("./qk-plane.js").Found} Found */
 /**
  * @typedef {object} Layout
  * @property {number} width

@@ -2,13 +2,13 @@
  * The same points in three dimensions, which can be rotated, drawn by Plotly in place of the plane.
  */
 
-import { blockAt } from "../../data/attentions.js";
-import { figure } from "../../draw/plotly-space.js";
-import { createPlot } from "../../draw/plotly.js";
+import { blockAt } from "../../core/wire/attentions.js";
+import { figure } from "./plotly-space.js";
+import { createPlot } from "../../core/draw/plotly.js";
 import { h } from "../../lib/dom.js";
-import { words } from "../../parts/zoom.js";
+import { words } from "../../core/figure/zoom.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /** @param {Context} context */
 export function createSolid({ plotter, store, theme, t }) {
@@ -42,7 +42,7 @@ export function createSolid({ plotter, store, theme, t }) {
     shown: () => !element.hidden && problem.hidden,
 
     /**
-     * @param {import("../../compute/qk-plane.js").Space["solid"]} solid
+     * @param {import("./qk-plane.js").Space["solid"]} solid
      * @param {import("./scatter.js").Layout} layout
      * @param {import("./scatter.js").Lit} lit
      */

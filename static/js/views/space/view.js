@@ -1,30 +1,30 @@
 /** Q/K space: all queries and keys of one head in the plane in which they vary most. */
 
-import { onArrows, within } from "../../parts/arrow-keys.js";
-import { attention, attentionAt, axes, blockAt, ofHead, place, withVectors } from "../../data/attentions.js";
-import { lit } from "../../state/highlight.js";
+import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { attention, attentionAt, axes, blockAt, ofHead, place, withVectors } from "../../core/wire/attentions.js";
+import { lit } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
+import { quoted } from "../../core/draw/token.js";
 import { memo } from "../../lib/memo.js";
-import { cellPicker } from "../../parts/cell-picker.js";
-import { ruler } from "../../draw/labels.js";
-import { isDot, scoringOf } from "../../compute/scoring.js";
-import { nearest, placed, ranking, space as spaceOf } from "../../compute/qk-plane.js";
-import { file } from "../../draw/svg.js";
-import { plain } from "../../data/tokens.js";
-import { plane, row } from "../../data/wire.js";
+import { cellPicker } from "../../core/figure/cell-picker.js";
+import { ruler } from "../../core/draw/labels.js";
+import { isDot, scoringOf } from "../../core/compute/scoring.js";
+import { nearest, placed, ranking, space as spaceOf } from "./qk-plane.js";
+import { file } from "../../core/draw/svg.js";
+import { plain } from "../../core/wire/tokens.js";
+import { plane, row } from "../../core/wire/wire.js";
 import { createSolid } from "./solid.js";
-import { choice } from "../../state/options.js";
-import { controls } from "../../parts/controls.js";
+import { choice } from "../../core/store/options.js";
+import { controls } from "../../core/figure/controls.js";
 import { lay, picture } from "./scatter.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 /** @typedef {import("./scatter.js").Layout} Layout */
-/** @typedef {import("../../compute/qk-plane.js").Found} Found */
+/** @typedef {import("./qk-plane.js").Found} Found */
 
 /** The number of lines from the highlighted query, and of rows of its list. */
 const [LINES, LISTED] = [3, 10];
@@ -56,7 +56,7 @@ export const space = {
 
 /**
  * @param {Page} page
- * @returns {{q: import("../../data/wire.js").Matrix, k: import("../../data/wire.js").Matrix, weights: import("../../data/wire.js").Matrix, seen: import("../../compute/qk-plane.js").Space} | null}
+ * @returns {{q: import("../../core/wire/wire.js").Matrix, k: import("../../core/wire/wire.js").Matrix, weights: import("../../core/wire/wire.js").Matrix, seen: import("./qk-plane.js").Space} | null}
  */
 function content({ model, trace, link }) {
   const found = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
@@ -132,8 +132,8 @@ function mount(context, root) {
 
 /**
  * @param {Context} context
- * @param {import("../../data/wire.js").Trace} trace
- * @param {import("../../compute/qk-plane.js").Space} seen
+ * @param {import("../../core/wire/wire.js").Trace} trace
+ * @param {import("./qk-plane.js").Space} seen
  * @returns {Layout}
  */
 function arrange({ room, store, theme }, trace, { queries, keys, origin, directions }) {
@@ -169,7 +169,7 @@ function legend(t) {
   return h("p", { className: "legend" }, ...entries);
 }
 
-/** @param {Context["t"]} t @param {import("../../compute/qk-plane.js").Space} seen */
+/** @param {Context["t"]} t @param {import("./qk-plane.js").Space} seen */
 function spreadSaid(t, { shares: [x, y], channels }) {
   const values = { channels, share: two(x + y), across: two(x), up: two(y) };
   return x + y < 0.5

@@ -1,19 +1,19 @@
 /** One head at one step, enlarged: its matrix, its caption and its highlights. */
 
-import { blockAt } from "../../data/attentions.js";
+import { blockAt } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { traceAt } from "../../state/training-history.js";
-import { compose } from "../../parts/row-wording.js";
-import { legend } from "../../parts/legend.js";
-import { createMatrix } from "../../parts/matrix.js";
-import { litIn, reading } from "../../state/heatmap-data.js";
-import { sequential } from "../../draw/scale.js";
+import { step } from "../../core/draw/token.js";
+import { traceAt } from "./training-history.js";
+import { compose } from "../../core/figure/row-wording.js";
+import { legend } from "../../core/figure/legend.js";
+import { createMatrix } from "../../core/figure/matrix.js";
+import { litIn, reading } from "../../core/store/heatmap-data.js";
+import { sequential } from "../../core/draw/scale.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../draw/geometry.js").Place} Place */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/draw/geometry.js").Place} Place */
 /** @typedef {import("./view.js").Moment} Moment */
 
 const RANGE = /** @type {[number, number]} */ ([0, 1]);
@@ -149,7 +149,7 @@ function tip(t, moment, { row, col }) {
 
 /**
  * Heads count as supervised only from the step at which supervision began.
- * @param {import("../../data/api.js").ModelInfo} model
+ * @param {import("../../core/wire/api.js").ModelInfo} model
  * @param {number} step
  */
 const asAt = (model, step) => ({ ...model, taught: model.taught?.filter(({ since }) => since <= step) });

@@ -1,13 +1,13 @@
 /** The loss and BLEU of every snapshot as a zoomable Plotly chart, in place of the small chart. */
 
 import { h } from "../../lib/dom.js";
-import { scores } from "../../state/training-history.js";
-import { figure } from "../../draw/plotly-curves.js";
-import { createPlot } from "../../draw/plotly.js";
-import { words } from "../../parts/zoom.js";
+import { scores } from "./training-history.js";
+import { figure } from "./plotly-curves.js";
+import { createPlot } from "../../core/draw/plotly.js";
+import { words } from "../../core/figure/zoom.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/training-history.js").Snapshot} Snapshot */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./training-history.js").Snapshot} Snapshot */
 
 const HEIGHT = 340;
 const DASHES = ["solid", "dash"];
@@ -49,7 +49,7 @@ export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }
     onTurn();
   }
 
-  /** @param {NonNullable<typeof now>} shown @returns {import("../../draw/plotly-curves.js").Curves} */
+  /** @param {NonNullable<typeof now>} shown @returns {import("./plotly-curves.js").Curves} */
   function curves({ snapshots, place }) {
     const look = theme();
     const measured = scores(snapshots);

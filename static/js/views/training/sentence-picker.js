@@ -2,9 +2,9 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { languages } from "../../data/tokens.js";
+import { languages } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /** @param {Context} context */
 export function createPicker({ store, t, own }) {

@@ -3,12 +3,12 @@
 import { one, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { counted, scores } from "../../state/training-history.js";
-import { margins, plot } from "../../draw/curves.js";
-import { createTransport } from "../../parts/playback.js";
+import { counted, scores } from "./training-history.js";
+import { margins, plot } from "../../core/draw/curves.js";
+import { createTransport } from "../../core/figure/playback.js";
 import { createLearningCurves } from "./learning-curves.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./view.js").Moment} Moment */
 
 /** Milliseconds per step while playing. */
@@ -101,7 +101,7 @@ export function createTimeline(context, { now, go }) {
   /**
    * A remark on a step, such as that it is the first.
    * @param {number} place
-   * @param {import("../../state/training-history.js").Snapshot[]} snapshots
+   * @param {import("./training-history.js").Snapshot[]} snapshots
    */
   function stage(place, snapshots) {
     if (snapshots[place].step === 0) return t("before training");

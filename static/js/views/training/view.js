@@ -1,30 +1,30 @@
 /** How attention formed: the heads of a block on a fixed sentence at each step of the training. */
 
-import { extent } from "../../data/attentions.js";
-import { arrange, ordered } from "../../draw/head-grid.js";
-import { Problem } from "../../data/problem.js";
-import { counted, learned, placeOf, subject, traceAt, watched } from "../../state/training-history.js";
-import { file } from "../../draw/svg.js";
+import { extent } from "../../core/wire/attentions.js";
+import { arrange, ordered } from "../../core/draw/head-grid.js";
+import { Problem } from "../../core/wire/problem.js";
+import { counted, learned, placeOf, subject, traceAt, watched } from "./training-history.js";
+import { file } from "../../core/draw/svg.js";
 import { h } from "../../lib/dom.js";
-import { whole } from "../../state/options.js";
-import { wording } from "../../parts/problem-wording.js";
-import { look } from "../../parts/head-tile-data.js";
-import { createTiles } from "../../parts/head-tiles.js";
+import { whole } from "../../core/store/options.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { look } from "../../core/figure/head-tile-data.js";
+import { createTiles } from "../../core/figure/head-tiles.js";
 import { createFigure } from "./head-figure.js";
 import { createPicker } from "./sentence-picker.js";
 import { createSaid } from "./written-by-model.js";
 import { createTimeline } from "./timeline.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../state/training-history.js").Learned} Learned */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("./training-history.js").Learned} Learned */
 /**
  * @typedef {object} Moment  what is shown
  * @property {Page} page
  * @property {Learned} found
  * @property {number} place  index of the snapshot
- * @property {import("../../data/wire.js").Trace} trace  the snapshot's trace
+ * @property {import("../../core/wire/wire.js").Trace} trace  the snapshot's trace
  */
 
 const MOST = 9_999_999;

@@ -2,9 +2,9 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { bcp47, languages } from "../../data/tokens.js";
+import { bcp47, languages } from "../../core/wire/tokens.js";
 
-/** @param {import("../../state/types.js").Context} context */
+/** @param {import("../../core/figure/types.js").Context} context */
 export function createSaid({ store, t }) {
   const texts = h("div", { className: "texts" });
   return {

@@ -5,20 +5,20 @@
 
 import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
-import { counted, outputKind } from "../../data/output.js";
-import { plain } from "../../data/tokens.js";
-import { inNats, likelier } from "../../parts/likelihood-wording.js";
-import { of, partTensors, standIns, strongest, tensors } from "../../compute/head-sweep.js";
-import { where } from "../../state/feature-wording.js";
-import { found, same, touches } from "../../state/interventions.js";
-import { sublayerName } from "../../state/model-part-names.js";
+import { quoted } from "../../core/draw/token.js";
+import { counted, outputKind } from "../../core/wire/output.js";
+import { plain } from "../../core/wire/tokens.js";
+import { inNats, likelier } from "./likelihood-wording.js";
+import { of, partTensors, standIns, strongest, tensors } from "./head-sweep.js";
+import { where } from "../../core/store/feature-wording.js";
+import { found, same, touches } from "../../core/store/interventions.js";
+import { sublayerName } from "../../core/store/model-part-names.js";
 import { writes } from "./row-picker.js";
 import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
 import { key, pairKey, sublayerKey, theWhole, whole } from "./wording.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./head-sweep.js").Sweep} Sweep */
 /** @typedef {import("./sweep.js").Kind} Kind */
 /** @typedef {import("./sweep-grids.js").Cell} Cell */
 
@@ -34,7 +34,7 @@ export function ablations(context) {
   const parts = () => partsOf(chosen());
   const part = () => /** @type {"heads" | "tokens" | "sublayers" | "pairs"} */ (parts());
 
-  /** @param {import("../../state/before-after.js").Runs} runs @returns {import("./sweep-grids.js").Section[]} */
+  /** @param {import("./before-after.js").Runs} runs @returns {import("./sweep-grids.js").Section[]} */
   function sections({ before }) {
     const { model, link } = store.get();
     if (!model) return [];

@@ -3,18 +3,18 @@
  * be dragged.
  */
 
-import { isFixed } from "../../state/share-contents.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { trio as numbers } from "../../data/computed-tensors.js";
-import { attentions } from "../../state/before-after.js";
-import { changeList } from "../../parts/comparison/largest-changes.js";
-import { panels } from "../../parts/comparison/panels.js";
-import { pointing } from "../../parts/comparison/pointing.js";
+import { trio as numbers } from "../../core/compute/computed-tensors.js";
+import { attentions } from "./before-after.js";
+import { changeList } from "../../core/figure/comparison/largest-changes.js";
+import { panels } from "../../core/figure/comparison/panels.js";
+import { pointing } from "../../core/figure/comparison/pointing.js";
 import { throttle } from "../../lib/timing.js";
 import { PACE, gesture } from "./change-controls.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /** In pixels: the distance of a drag from 0 to 1, and the largest movement that is not a drag. */
 const [WHOLE, STILL] = [160, 4];
@@ -70,10 +70,10 @@ export function attentionChanges(context, set) {
   };
 }
 
-/** @param {import("../../state/comparison.js").Comparison | null} shown */
+/** @param {import("../../core/store/comparison.js").Comparison | null} shown */
 const bare = (shown) => shown && { ...shown, changes: [] };
 
-/** @param {Context["t"]} t @returns {import("../../parts/comparison/panels.js").Names} */
+/** @param {Context["t"]} t @returns {import("../../core/figure/comparison/panels.js").Names} */
 const names = (t) => ({
   describe: (which) => ({ a: t("as trained"), b: t("changed"), delta: "B − A" })[which],
   titles: () => ({ rows: t("query (looks)"), cols: t("key (looked at)") }),

@@ -1,14 +1,14 @@
 /** Changes to one cell: set its weight, or cut its edge. */
 
-import { attention, place } from "../../data/attentions.js";
-import { pair } from "../../state/highlight.js";
+import { attention, place } from "../../core/wire/attentions.js";
+import { pair } from "../../core/store/highlight.js";
 import { h } from "../../lib/dom.js";
-import { cellPicker } from "../../parts/cell-picker.js";
-import { cuts, edgesOf, joined, mended } from "../../state/edges.js";
-import { editModel } from "../../state/set-interventions.js";
+import { cellPicker } from "../../core/figure/cell-picker.js";
+import { cuts, edgesOf, joined, mended } from "./edges.js";
+import { editModel } from "../../core/store/set-interventions.js";
 import { PLAIN, amount, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 const FRACTION = { min: 0, max: 1, step: 0.01 };
 const HUNDREDTHS = { ...PLAIN, say: (/** @type {number} */ value) => value.toFixed(2) };
@@ -49,7 +49,7 @@ export function cellChanges(context) {
   });
   /** The cuts of this head. */
   const cutHere = () => list().filter((one) => one?.at === change(0).at && one.head === change(0).head && edgesOf(one).length);
-  /** @param {import("../../state/edges.js").Edge} edge  What cuts it, alone or with others. */
+  /** @param {import("./edges.js").Edge} edge  What cuts it, alone or with others. */
   const cutting = (edge) => cutHere().find((one) => cuts(one, edge));
 
   const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
@@ -70,7 +70,7 @@ export function cellChanges(context) {
   });
   back.addEventListener("click", restore);
 
-  /** The edges to the pinned key that the mask allows. @returns {import("../../state/edges.js").Edge[]} */
+  /** The edges to the pinned key that the mask allows. @returns {import("./edges.js").Edge[]} */
   function toKey() {
     const page = store.get();
     const [at, matrix] = [pair(page), page.trace && attention(page.model, page.trace, page.link)];

@@ -2,13 +2,13 @@
 
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { radios } from "../../parts/controls.js";
+import { radios } from "../../core/figure/controls.js";
 import { significant } from "../../lib/numbers.js";
 import { throttle } from "../../lib/timing.js";
 
 /**
  * Radio buttons.
- * @param {import("../../state/types.js").Context} context
+ * @param {import("../../core/figure/types.js").Context} context
  * @param {string} name  of the radio buttons
  * @param {string} label
  * @param {(value: string) => Record<string, string>} values  given the chosen one

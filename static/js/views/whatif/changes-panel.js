@@ -1,6 +1,6 @@
 /** All changes available at the current place, in one column. */
 
-import { isFixed } from "../../state/share-contents.js";
+import { isFixed } from "../../core/store/share-contents.js";
 import { h } from "../../lib/dom.js";
 import { cellChanges } from "./cell-changes.js";
 import { headChanges } from "./head-changes.js";
@@ -8,7 +8,7 @@ import { sentenceChanges } from "./sentence-changes.js";
 import { sublayerChanges } from "./sublayer-changes.js";
 import { vectorChanges } from "./vector-changes.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 /** @param {Context} context */
 export function changePanel(context) {

@@ -1,13 +1,13 @@
 /** The effects of a sweep as a map: sections of rows and columns, each cell coloured by its effect. */
 
-import { alone, onArrows } from "../../parts/arrow-keys.js";
+import { alone, onArrows } from "../../core/figure/arrow-keys.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { legible } from "../../draw/paint.js";
-import { colour, css, diverging } from "../../draw/scale.js";
-import { drawing, file, s } from "../../draw/svg.js";
+import { legible } from "../../core/draw/paint.js";
+import { colour, css, diverging } from "../../core/draw/scale.js";
+import { drawing, file, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./sweep-grids.js").Section} Section */
 /** @typedef {import("./sweep-grids.js").Cell} Cell */
 /**

@@ -1,18 +1,18 @@
 /** Changes to the current head, or to all heads of its layer. */
 
-import { axes, place } from "../../data/attentions.js";
-import { where } from "../../state/feature-wording.js";
-import { kindOf } from "../../state/interventions.js";
+import { axes, place } from "../../core/wire/attentions.js";
+import { where } from "../../core/store/feature-wording.js";
+import { kindOf } from "../../core/store/interventions.js";
 import { h } from "../../lib/dom.js";
-import { bindTyping } from "../../parts/text-input.js";
-import { editModel, offered } from "../../state/set-interventions.js";
-import { swapped } from "../../compute/word-swap.js";
-import { bcp47 } from "../../data/tokens.js";
+import { bindTyping } from "../../core/figure/text-input.js";
+import { editModel, offered } from "../../core/store/set-interventions.js";
+import { swapped } from "../../core/compute/word-swap.js";
+import { bcp47 } from "../../core/wire/tokens.js";
 import { FACTOR, FACTORS, amount, oneOf, onOff } from "./change-controls.js";
 import { restricted, rowChoice } from "./row-choice.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/interventions.js").Change} Change */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/interventions.js").Change} Change */
 
 /** @param {Context} context */
 export function headChanges(context) {

@@ -3,21 +3,21 @@
 import { four, hundredths } from "../../lib/numbers.js";
 import { prose } from "../../lib/i18n.js";
 import { el } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
-import { counted } from "../../data/output.js";
-import { labels, languages, plain } from "../../data/tokens.js";
-import { typed } from "../../data/attentions.js";
-import { mostDifferent, reach, recoveredTensors } from "../../compute/head-sweep.js";
-import { writing } from "../../state/before-after.js";
-import { where } from "../../state/feature-wording.js";
-import { found, pathEndName, same } from "../../state/interventions.js";
+import { quoted } from "../../core/draw/token.js";
+import { counted } from "../../core/wire/output.js";
+import { labels, languages, plain } from "../../core/wire/tokens.js";
+import { typed } from "../../core/wire/attentions.js";
+import { mostDifferent, reach, recoveredTensors } from "./head-sweep.js";
+import { writing } from "./before-after.js";
+import { where } from "../../core/store/feature-wording.js";
+import { found, pathEndName, same } from "../../core/store/interventions.js";
 import { writes } from "./row-picker.js";
 import { mixGrid, partsOf, positionGrid, sublayerGrid } from "./sweep-grids.js";
 import { along, otherRun } from "./sweep-request.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/before-after.js").Runs} Runs */
-/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./before-after.js").Runs} Runs */
+/** @typedef {import("./head-sweep.js").Sweep} Sweep */
 /** @typedef {import("./sweep.js").Kind} Kind */
 /** @typedef {import("./sweep-grids.js").Section} Section */
 /** @typedef {import("./sweep-grids.js").Cell} Cell */
@@ -116,7 +116,7 @@ export function patches(context) {
   };
 }
 
-/** The text whose rows a tensor has. @param {import("../../state/store.js").Page["model"]} model @param {string} at @returns {string} */
+/** The text whose rows a tensor has. @param {import("../../core/store/store.js").Page["model"]} model @param {string} at @returns {string} */
 function textOf(model, at) {
   const [first] = at.split(".");
   if (model?.texts.includes(first)) return first;

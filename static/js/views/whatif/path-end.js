@@ -1,9 +1,9 @@
 /** Where a patched part acts: on everything after it, or along the direct path to one place only. */
 
-import { attentionAt, place, predicting } from "../../data/attentions.js";
-import { networks } from "../../state/model-part-names.js";
+import { attentionAt, place, predicting } from "../../core/wire/attentions.js";
+import { networks } from "../../core/store/model-part-names.js";
 
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 
 /** Values of the option; all but the first and the last are an input of the selected head. */

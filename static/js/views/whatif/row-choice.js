@@ -2,14 +2,14 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { plainStep } from "../../data/tokens.js";
-import { token } from "../../draw/token.js";
+import { plainStep } from "../../core/wire/tokens.js";
+import { token } from "../../core/draw/token.js";
 import { onOff } from "./change-controls.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 
-/** @param {import("../../state/interventions.js").Change} change @param {number[] | null} rows */
+/** @param {import("../../core/store/interventions.js").Change} change @param {number[] | null} rows */
 export function restricted({ rows: _, ...change }, rows) {
   return rows ? { ...change, rows } : change;
 }

@@ -2,13 +2,13 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { token } from "../../draw/token.js";
-import { continuesAt, counted, outputKind } from "../../data/output.js";
-import { labels, languages } from "../../data/tokens.js";
+import { token } from "../../core/draw/token.js";
+import { continuesAt, counted, outputKind } from "../../core/wire/output.js";
+import { labels, languages } from "../../core/wire/tokens.js";
 import { whole } from "./wording.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
 
 /** @param {Trace} trace  What it writes. */
 export const writes = ({ output, direction }) => labels(output.tokens, languages(direction)[1]);

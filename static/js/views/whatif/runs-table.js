@@ -1,26 +1,26 @@
 /** Runs kept side by side: what each writes, and the log-probability of the first one's tokens. */
 
-import { Problem } from "../../data/problem.js";
+import { Problem } from "../../core/wire/problem.js";
 import { change as gain, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { alone } from "../../data/attentions.js";
-import { logprob } from "../../data/output.js";
-import { named, tensor } from "../../data/computed-tensors.js";
-import { ruler } from "../../draw/labels.js";
-import { drawing, file, s } from "../../draw/svg.js";
-import { languages, plain } from "../../data/tokens.js";
-import { changes, plainly } from "../../state/interventions.js";
-import { MOST, canKeep, keeping, keptRuns, leaving, tokenRows } from "../../state/kept-runs.js";
-import { isFixed } from "../../state/share-contents.js";
-import { wording } from "../../parts/problem-wording.js";
+import { step } from "../../core/draw/token.js";
+import { alone } from "../../core/wire/attentions.js";
+import { logprob } from "../../core/wire/output.js";
+import { named, tensor } from "../../core/compute/computed-tensors.js";
+import { ruler } from "../../core/draw/labels.js";
+import { drawing, file, s } from "../../core/draw/svg.js";
+import { languages, plain } from "../../core/wire/tokens.js";
+import { changes, plainly } from "../../core/store/interventions.js";
+import { MOST, canKeep, keeping, keptRuns, leaving, tokenRows } from "./kept-runs.js";
+import { isFixed } from "../../core/store/share-contents.js";
+import { wording } from "../../core/figure/problem-wording.js";
 import { writes } from "./row-picker.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/kept-runs.js").Kept} Kept */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./kept-runs.js").Kept} Kept */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 /** @typedef {{index: number, logprobs: (number | null)[]}} Row */
 
 /** @param {Context} context */
@@ -154,7 +154,7 @@ function cell(row, n) {
   return el("td", { className: `number ${n ? tone(value) : ""}` }, text);
 }
 
-/** @param {Kept[]} runs @returns {import("../../data/computed-tensors.js").Shown | null} */
+/** @param {Kept[]} runs @returns {import("../../core/compute/computed-tensors.js").Shown | null} */
 function numbers(runs) {
   const rows = runs.length ? tokenRows(runs) : null;
   if (!rows) return null;

@@ -1,15 +1,15 @@
 /** Changes to the sentence: masked tokens, positions. */
 
-import { kindOf } from "../../state/position-kinds.js";
-import { axes, within } from "../../data/attentions.js";
+import { kindOf } from "../../core/compute/position-kinds.js";
+import { axes, within } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { token } from "../../draw/token.js";
-import { editModel } from "../../state/set-interventions.js";
-import { plain } from "../../data/tokens.js";
+import { token } from "../../core/draw/token.js";
+import { editModel } from "../../core/store/set-interventions.js";
+import { plain } from "../../core/wire/tokens.js";
 import { oneOf, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 
 const SEED = 1;
 

@@ -2,18 +2,18 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { token } from "../../draw/token.js";
-import { bcp47, labels, languages } from "../../data/tokens.js";
-import { typed } from "../../data/attentions.js";
-import { isFixed } from "../../state/share-contents.js";
-import { otherSentence } from "../../state/comparison.js";
-import { alignedColumns } from "../../compute/head-sweep.js";
-import { contrastMenu } from "../../parts/contrast-menu.js";
-import { bindTyping } from "../../parts/text-input.js";
+import { token } from "../../core/draw/token.js";
+import { bcp47, labels, languages } from "../../core/wire/tokens.js";
+import { typed } from "../../core/wire/attentions.js";
+import { isFixed } from "../../core/store/share-contents.js";
+import { otherSentence } from "../../core/store/comparison.js";
+import { alignedColumns } from "./head-sweep.js";
+import { contrastMenu } from "../../core/figure/contrast-menu.js";
+import { bindTyping } from "../../core/figure/text-input.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
-/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("./head-sweep.js").Sweep} Sweep */
 
 /** @param {Context} context */
 export function sentencePair(context) {

@@ -1,16 +1,16 @@
 /** One end of a step between two runs: a token of a sentence. */
 
-import { typed } from "../../data/attentions.js";
-import { Problem } from "../../data/problem.js";
-import { createAsker } from "../../data/retry.js";
-import { labels, languages, plain } from "../../data/tokens.js";
+import { typed } from "../../core/wire/attentions.js";
+import { Problem } from "../../core/wire/problem.js";
+import { createAsker } from "../../core/wire/retry.js";
+import { labels, languages, plain } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { bindTyping } from "../../parts/text-input.js";
-import { traced } from "../../state/view-requests.js";
+import { bindTyping } from "../../core/figure/text-input.js";
+import { traced } from "../../core/store/view-requests.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/tokens.js").Label} Label */
 
 /**
  * @param {Context} context

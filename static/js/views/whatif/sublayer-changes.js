@@ -3,16 +3,16 @@
  * connection; and to one hidden unit of a network.
  */
 
-import { attentionAt, axes, place, placeOf, stacked } from "../../data/attentions.js";
-import { hasSublayers, networks, sublayerName } from "../../state/model-part-names.js";
+import { attentionAt, axes, place, placeOf, stacked } from "../../core/wire/attentions.js";
+import { hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { editModel } from "../../state/set-interventions.js";
+import { editModel } from "../../core/store/set-interventions.js";
 import { FACTOR, FACTORS, PLAIN, amount, oneOf, onOff } from "./change-controls.js";
 import { restricted, rowChoice } from "./row-choice.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/interventions.js").Change} Change */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/interventions.js").Change} Change */
 
 /** Values that a unit can be set to with the slider. */
 const VALUES = { min: -10, max: 10, step: 0.5 };

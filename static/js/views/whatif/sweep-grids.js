@@ -1,13 +1,13 @@
 /** The parts of a model that a sweep changes, as a map: sections of rows and columns. */
 
-import { attentionAt, axes, blockOf, blocks, place, stacked, within } from "../../data/attentions.js";
-import { plainStep } from "../../data/tokens.js";
-import { nameOf, pairName } from "../../compute/head-sweep.js";
-import { blockName, hasSublayers, kindName, networks, sublayerName } from "../../state/model-part-names.js";
-import { where } from "../../state/feature-wording.js";
+import { attentionAt, axes, blockOf, blocks, place, stacked, within } from "../../core/wire/attentions.js";
+import { plainStep } from "../../core/wire/tokens.js";
+import { nameOf, pairName } from "./head-sweep.js";
+import { blockName, hasSublayers, kindName, networks, sublayerName } from "../../core/store/model-part-names.js";
+import { where } from "../../core/store/feature-wording.js";
 
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../../data/api.js").ModelInfo} ModelInfo */
+/** @typedef {import("../../core/wire/api.js").ModelInfo} ModelInfo */
 /**
  * @typedef {object} Cell
  * @property {string} name  of its effect
@@ -30,7 +30,7 @@ const PARTS = {
   patch: ["heads", "sublayers", "positions"],
 };
 
-/** @param {string} ablation @param {import("../../state/store.js").Page["model"]} model @param {Translate} t @returns {Record<string, string>}  with their names */
+/** @param {string} ablation @param {import("../../core/store/store.js").Page["model"]} model @param {Translate} t @returns {Record<string, string>}  with their names */
 export function partNames(ablation, model, t) {
   const names = { heads: t("heads"), tokens: t("heads × tokens"), sublayers: t("sublayers"), positions: t("layers × tokens"), pairs: t("pairs of heads") };
   return Object.fromEntries(Object.entries(names).filter(([part]) => PARTS[ablation].includes(part) && (part !== "sublayers" || hasSublayers(model))));
@@ -70,7 +70,7 @@ export function mixGrid(model, t) {
 /**
  * The heads of a block by written token: a section for each layer, a row for each head.
  * @param {ModelInfo} model
- * @param {import("../../state/link.js").State} link  its block
+ * @param {import("../../core/store/link.js").State} link  its block
  * @param {Translate} t
  * @param {{index: number, word: string}[]} written
  * @returns {Section[]}
@@ -93,7 +93,7 @@ export function tokenGrid(model, link, t, written) {
 /**
  * The pairs of heads of an attention: a row and a column for each head, and what each is worth alone.
  * @param {ModelInfo} model
- * @param {import("../../state/link.js").State} link  its attention
+ * @param {import("../../core/store/link.js").State} link  its attention
  * @param {Translate} t
  * @returns {Section[]}
  */
@@ -141,7 +141,7 @@ export function sublayerGrid(model, t) {
 /**
  * The residual stream at every token: what each text's stack reads, and after each of its layers.
  * @param {ModelInfo} model
- * @param {import("../../data/wire.js").Trace} run
+ * @param {import("../../core/wire/wire.js").Trace} run
  * @param {Translate} t
  * @returns {Section[]}
  */

@@ -1,19 +1,19 @@
 /** The request for a sweep: which parts of the model are changed, one at a time, and how. */
 
-import { place } from "../../data/attentions.js";
-import { request } from "../../data/request.js";
-import { writing } from "../../state/before-after.js";
-import { otherSentence } from "../../state/comparison.js";
-import { changes, linked } from "../../state/interventions.js";
+import { place } from "../../core/wire/attentions.js";
+import { request } from "../../core/wire/request.js";
+import { writing } from "./before-after.js";
+import { otherSentence } from "../../core/store/comparison.js";
+import { changes, linked } from "../../core/store/interventions.js";
 import { pathEnd } from "./path-end.js";
 import { partsOf } from "./sweep-grids.js";
 
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 
 /**
  * As the API takes it: for the original translation, on the model as trained or as changed.
  * @param {Page} page
- * @param {import("../../data/wire.js").Trace | null} before  the original run
+ * @param {import("../../core/wire/wire.js").Trace | null} before  the original run
  */
 export function sweepRequest(page, before) {
   const { model, link } = page;

@@ -1,10 +1,10 @@
 /** Stream one causal sweep at a time; complete sweeps are cached while the page is open. */
 
-import { createAsker } from "../../data/retry.js";
-import { Problem } from "../../data/problem.js";
-import { begun, more } from "../../compute/head-sweep.js";
+import { createAsker } from "../../core/wire/retry.js";
+import { Problem } from "../../core/wire/problem.js";
+import { begun, more } from "./head-sweep.js";
 
-/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
+/** @typedef {import("./head-sweep.js").Sweep} Sweep */
 /**
  * @typedef {object} State
  * @property {string} key  of the request
@@ -20,7 +20,7 @@ const known = new Map();
 const KEPT = 32;
 
 /**
- * @param {Pick<import("../../state/data-sources.js").Source, "lines">} source
+ * @param {Pick<import("../../core/store/data-sources.js").Source, "lines">} source
  * @param {() => void} show  called for every new result
  */
 export function sweeper(source, show) {

@@ -3,14 +3,14 @@
  * makes its change.
  */
 
-import { changes, isChanged } from "../../state/interventions.js";
-import { placeOf } from "../../data/attentions.js";
+import { changes, isChanged } from "../../core/store/interventions.js";
+import { placeOf } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { controls } from "../../parts/controls.js";
-import { editModel, offered } from "../../state/set-interventions.js";
-import { trouble } from "../../parts/problem-line.js";
-import { left } from "../../compute/head-sweep.js";
+import { controls } from "../../core/figure/controls.js";
+import { editModel, offered } from "../../core/store/set-interventions.js";
+import { trouble } from "../../core/figure/problem-line.js";
+import { left } from "./head-sweep.js";
 import { ablations } from "./ablations.js";
 import { effectMap } from "./effect-map.js";
 import { patches } from "./patches.js";
@@ -21,10 +21,10 @@ import { sentencePair, why } from "./sentence-pair.js";
 import { sweepRequest } from "./sweep-request.js";
 import { sweeper } from "./sweep-stream.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/before-after.js").Runs} Runs */
-/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
-/** @typedef {import("../../state/interventions.js").Change} Change */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./before-after.js").Runs} Runs */
+/** @typedef {import("./head-sweep.js").Sweep} Sweep */
+/** @typedef {import("../../core/store/interventions.js").Change} Change */
 /** @typedef {import("./sweep-grids.js").Cell} Cell */
 /**
  * What is changed part by part, and how its effect is shown.
@@ -35,7 +35,7 @@ import { sweeper } from "./sweep-stream.js";
  * @property {() => string} note
  * @property {(cell: Cell, sweep: Sweep | null, runs: Runs) => Change} change
  * @property {(sweep: Sweep, row: number | null, runs: Runs) => import("../../lib/render.js").Child[]} finding  in one sentence
- * @property {(sweep: Sweep) => Record<string, import("../../data/computed-tensors.js").Tensor>} numbers
+ * @property {(sweep: Sweep) => Record<string, import("../../core/compute/computed-tensors.js").Tensor>} numbers
  */
 
 /** @param {Context} context @param {() => void} told  called when what it finds may be another */

@@ -3,20 +3,20 @@
 import { change as gain, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { step } from "../../draw/token.js";
-import { alone, predicting } from "../../data/attentions.js";
-import { outputKind, rowOf } from "../../data/output.js";
-import { named, tensor } from "../../data/computed-tensors.js";
-import { drawing, file, s } from "../../draw/svg.js";
-import { plain } from "../../data/tokens.js";
-import { rowsOf } from "../../state/before-after.js";
+import { step } from "../../core/draw/token.js";
+import { alone, predicting } from "../../core/wire/attentions.js";
+import { outputKind, rowOf } from "../../core/wire/output.js";
+import { named, tensor } from "../../core/compute/computed-tensors.js";
+import { drawing, file, s } from "../../core/draw/svg.js";
+import { plain } from "../../core/wire/tokens.js";
+import { rowsOf } from "./before-after.js";
 import { basis } from "./wording.js";
 import { writes } from "./row-picker.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/before-after.js").Runs} Runs */
-/** @typedef {import("../../state/before-after.js").Row} Row */
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./before-after.js").Runs} Runs */
+/** @typedef {import("./before-after.js").Row} Row */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 
 /**
  * In pixels, at a font size of 13: the width of a bar, its smallest width, and the width of the
@@ -92,10 +92,10 @@ function cells({ before, after, ranks }, named, ranked, drawn) {
   ];
 }
 
-/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../data/computed-tensors.js").Shown} */
+/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../core/compute/computed-tensors.js").Shown} */
 function numbers(rows, steps) {
   const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
-  /** @type {Record<string, import("../../data/computed-tensors.js").Tensor>} */
+  /** @type {Record<string, import("../../core/compute/computed-tensors.js").Tensor>} */
   const ranks = rows.every((row) => row.ranks)
     ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
     : {};

@@ -2,19 +2,19 @@
  * The outputs of both runs, one below the other, and how the likelihood of the original one changed.
  */
 
-import { isChanged } from "../../state/interventions.js";
-import { inNats, likelier } from "../../parts/likelihood-wording.js";
+import { isChanged } from "../../core/store/interventions.js";
+import { inNats, likelier } from "./likelihood-wording.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { logprob, outputKind } from "../../data/output.js";
-import { languages } from "../../data/tokens.js";
+import { logprob, outputKind } from "../../core/wire/output.js";
+import { languages } from "../../core/wire/tokens.js";
 import { effect } from "./wording.js";
-import { pieces } from "../../state/before-after.js";
+import { pieces } from "./before-after.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
-/** @typedef {import("../../state/before-after.js").Runs} Runs */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("./before-after.js").Runs} Runs */
 
 /** @param {Context} context */
 export function outcome({ store, t, say }) {

@@ -3,20 +3,20 @@
  * for a token of another (activation addition, Turner et al. 2023).
  */
 
-import { axes, typed, within } from "../../data/attentions.js";
-import { plain } from "../../data/tokens.js";
-import { swapped } from "../../compute/word-swap.js";
+import { axes, typed, within } from "../../core/wire/attentions.js";
+import { plain } from "../../core/wire/tokens.js";
+import { swapped } from "../../core/compute/word-swap.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { wording } from "../../parts/problem-wording.js";
-import { blockName, hasSublayers, networks } from "../../state/model-part-names.js";
-import { editModel } from "../../state/set-interventions.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { blockName, hasSublayers, networks } from "../../core/store/model-part-names.js";
+import { editModel } from "../../core/store/set-interventions.js";
 import { amount, onOff, PLAIN } from "./change-controls.js";
 import { rowChoice } from "./row-choice.js";
 import { stepEnd } from "./step-end.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/interventions.js").Change} Change */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/interventions.js").Change} Change */
 /** @typedef {{source: string | null, row: number | null}} End  null: as it is at first */
 /** @typedef {{at: string, rows: number[] | null, from: End, to: End, times: number}} Step */
 
@@ -71,7 +71,7 @@ export function vectorChanges(context) {
 
   const inLink = () => list().findLast((one) => one?.do?.add?.to && places().some(({ at }) => at === one.at)) ?? null;
 
-  /** @param {Partial<Step>} what @param {import("../../state/store.js").Origin} [origin] */
+  /** @param {Partial<Step>} what @param {import("../../core/store/store.js").Origin} [origin] */
   function edit(what, origin) {
     const present = inLink();
     step = { ...step, ...what };

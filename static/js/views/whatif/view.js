@@ -1,16 +1,16 @@
 /** The changed model: what to change, the effect on the translation, and which heads matter. */
 
-import { Problem } from "../../data/problem.js";
-import { place } from "../../data/attentions.js";
+import { Problem } from "../../core/wire/problem.js";
+import { place } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { choice, flag, text, whole } from "../../state/options.js";
-import { continuationLength } from "../../parts/continuation-length.js";
-import { controls } from "../../parts/controls.js";
-import { wording } from "../../parts/problem-wording.js";
-import { kept, questions, runs } from "../../state/before-after.js";
-import { isChanged } from "../../state/interventions.js";
-import { keptQuestions, option as runOption } from "../../state/kept-runs.js";
+import { choice, flag, text, whole } from "../../core/store/options.js";
+import { continuationLength } from "../../core/figure/continuation-length.js";
+import { controls } from "../../core/figure/controls.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { kept, questions, runs } from "./before-after.js";
+import { isChanged } from "../../core/store/interventions.js";
+import { keptQuestions, option as runOption } from "./kept-runs.js";
 import { attentionChanges } from "./attention-panels.js";
 import { THROUGH } from "./path-end.js";
 import { outcome } from "./translations.js";
@@ -21,17 +21,17 @@ import { sweepRequest } from "./sweep-request.js";
 import { tokenChanges } from "./token-probabilities.js";
 import { needsMask } from "./wording.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/before-after.js").Runs} Runs */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("./before-after.js").Runs} Runs */
 /**
  * @typedef {object} Part  one of the three pictures
  * @property {HTMLElement} element
  * @property {(runs: Runs) => void} draw
  * @property {() => void} light
  * @property {() => void} destroy
- * @property {() => import("../../state/types.js").Picture | null} picture
- * @property {() => import("../../data/computed-tensors.js").Shown | null} numbers
+ * @property {() => import("../../core/figure/types.js").Picture | null} picture
+ * @property {() => import("../../core/compute/computed-tensors.js").Shown | null} numbers
  * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows for a model
  *   without changes
  */
@@ -67,7 +67,7 @@ export const whatif = {
   mount,
 };
 
-/** The map of a sweep, if it is on the screen. @param {import("../../state/store.js").Page} page */
+/** The map of a sweep, if it is on the screen. @param {import("../../core/store/store.js").Page} page */
 function mapped(page) {
   const found = runs(page);
   const shown = page.link.options.effect === "heads" && found && !(found instanceof Problem) && found.before.output.tokens.length;
@@ -119,7 +119,7 @@ function mount(context, root) {
   /** @type {Part | null} */
   let part = null;
   let shown = "";
-  /** @type {import("../../state/link.js").State | null} */
+  /** @type {import("../../core/store/link.js").State | null} */
   let refreshed = null;
 
   function draw() {

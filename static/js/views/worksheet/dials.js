@@ -2,10 +2,10 @@
 
 import { four } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { fine, s } from "../../draw/svg.js";
-import { mathml } from "../../compute/formula.js";
+import { fine, s } from "../../core/draw/svg.js";
+import { mathml } from "../../core/compute/formula.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Turn} Turn */
 
 /** The length of an arrow in a drawing of 100 × 100, and that of the arc. */

@@ -1,13 +1,13 @@
 /** The stages mask and softmax, and weighted sum. */
 
-import { factor, fraction, plain, raised, total } from "../../compute/formula.js";
+import { factor, fraction, plain, raised, total } from "../../core/compute/formula.js";
 import { four } from "../../lib/numbers.js";
 import { sum } from "../../lib/vectors.js";
 import { bySize, ledger, upTo } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("../../compute/formula.js").Formula} Formula */
+/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
 
 /** The number of keys in a table at first; a button shows all. */
 const MANY_KEYS = 24;

@@ -1,13 +1,13 @@
 /** The stages input (two vectors) and projections (q, k and v). */
 
-import { root } from "../../compute/formula.js";
+import { root } from "../../core/compute/formula.js";
 import { sum, terms } from "../../lib/vectors.js";
 import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("./sheet-model.js").Table} Table */
-/** @typedef {import("../../compute/formula.js").Formula} Formula */
+/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
 
 /** @param {Scene} scene @returns {Stage} */
 export function input(scene) {

@@ -1,6 +1,6 @@
 /** The stages of the whole layer: all heads together, and what comes next. */
 
-import { total } from "../../compute/formula.js";
+import { total } from "../../core/compute/formula.js";
 import { size } from "../../lib/vectors.js";
 import { ONWARD, ledger, upTo } from "./sheet-model.js";
 

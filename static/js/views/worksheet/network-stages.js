@@ -1,14 +1,14 @@
 /** The stages of the feed-forward network: its hidden units, and its output. */
 
 import { four } from "../../lib/numbers.js";
-import { plain } from "../../compute/formula.js";
+import { plain } from "../../core/compute/formula.js";
 import { FEW, bySize, ledger } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("./sheet-model.js").Table} Table */
 /** @typedef {import("./sheet-model.js").Prose} Prose */
-/** @typedef {import("../../compute/formula.js").Formula} Formula */
+/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
 /** @typedef {NonNullable<Scene["sheet"]["ffn"]>} FeedForward */
 
 const UNITS = 8;

@@ -4,16 +4,16 @@
  */
 
 import { four, significant } from "../../lib/numbers.js";
-import { fraction, plain, root } from "../../compute/formula.js";
+import { fraction, plain, root } from "../../core/compute/formula.js";
 import { size } from "../../lib/vectors.js";
 import { ledger } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {NonNullable<Scene["sheet"]["ffn"]>} FeedForward */
-/** @typedef {ReturnType<typeof import("../../compute/sublayer.js").normed>} Normed */
-/** @typedef {ReturnType<typeof import("../../compute/sublayer.js").added>} Added */
-/** @typedef {ReturnType<typeof import("../../compute/sublayer.js").addNorm>} AddNormed */
+/** @typedef {ReturnType<typeof import("./sublayer.js").normed>} Normed */
+/** @typedef {ReturnType<typeof import("./sublayer.js").added>} Added */
+/** @typedef {ReturnType<typeof import("./sublayer.js").addNorm>} AddNormed */
 /** @typedef {Omit<Stage, "id" | "title">} Rest */
 
 /** The norm after the attention, or before it (pre-norm). @param {Scene} scene @returns {Stage} */
@@ -175,7 +175,7 @@ export function close(scene) {
 /**
  * @param {Scene} scene
  * @param {Normed} values
- * @param {import("../../compute/formula.js").Formula} name  of its input
+ * @param {import("../../core/compute/formula.js").Formula} name  of its input
  * @returns {Rest}
  */
 function normStage({ t }, values, name) {
@@ -274,12 +274,12 @@ function addNorm({ t }, values, added) {
 }
 
 /**
- * @param {import("../../compute/formula.js").Formula} of
+ * @param {import("../../core/compute/formula.js").Formula} of
  * @param {Pick<Normed, "rms" | "variance" | "epsilon" | "deviation" | "bias">} values
- * @returns {import("../../compute/formula.js").Formula[]}
+ * @returns {import("../../core/compute/formula.js").Formula[]}
  */
 function normFormulas(of, { rms, variance, epsilon, deviation, bias }) {
-  /** @type {import("../../compute/formula.js").Formula} */
+  /** @type {import("../../core/compute/formula.js").Formula} */
   const under = rms ? ["ms", "+", "ε"] : ["σ²", "+", "ε"];
   const small = epsilon < 5e-7 ? epsilon : plain(significant(epsilon, 6));
   return [

@@ -1,13 +1,13 @@
 /** The score of a cell, by the model's scoring, with relative positions. */
 
-import { factor, fraction, plain, root, total } from "../../compute/formula.js";
+import { factor, fraction, plain, root, total } from "../../core/compute/formula.js";
 import { four } from "../../lib/numbers.js";
 import { FEW, bySize } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("./sheet-model.js").Prose} Prose */
-/** @typedef {import("../../compute/formula.js").Formula} Formula */
+/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
 /** @typedef {Scene["sheet"]["score"]} Score */
 
 /** @param {Scene} scene @returns {Stage} */

@@ -1,11 +1,11 @@
 /** The description of a worksheet stage, which is rendered as elements and as plain text. */
 
-/** @typedef {import("../../compute/formula.js").Formula} Formula */
-/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
+/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 /** @typedef {import("../../lib/vectors.js").Vector} Vector */
-/** @typedef {import("../../compute/reconcile.js").Check} Check */
-/** @typedef {import("../../compute/worksheet.js").Cell} Cell */
-/** @typedef {import("../../compute/worksheet.js").Worksheet} Worksheet */
+/** @typedef {import("./reconcile.js").Check} Check */
+/** @typedef {import("./worksheet.js").Cell} Cell */
+/** @typedef {import("./worksheet.js").Worksheet} Worksheet */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 /** @typedef {"input" | "project" | "headnorm" | "rotate" | "score" | "softmax" | "mix" | "output" | "ownnorm" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "ownnorm2" | "close" | "cross"} StageId */
 /** @typedef {{says: string, values?: Record<string, string | number | Step | {math: Formula}>}} Prose  places are still open in `says` */
@@ -47,7 +47,7 @@
  * @typedef {object} Scene  the data of the stages
  * @property {Translate} t
  * @property {Worksheet} sheet
- * @property {import("../../compute/worksheet-names.js").Names} named  the model's mechanisms
+ * @property {import("./worksheet-names.js").Names} named  the model's mechanisms
  * @property {Cell} cell
  * @property {boolean} joins  whether it is cross-attention
  * @property {Step} query

@@ -6,12 +6,12 @@
 import { four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { shareBar } from "../../draw/proportion-bar.js";
-import { quoted } from "../../draw/token.js";
-import { mathml } from "../../compute/formula.js";
+import { shareBar } from "../../core/draw/proportion-bar.js";
+import { quoted } from "../../core/draw/token.js";
+import { mathml } from "../../core/compute/formula.js";
 import { dials } from "./dials.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("./sheet-model.js").Prose} Prose */
 /** @typedef {import("./sheet-model.js").Band} Band */
@@ -65,7 +65,7 @@ function uttered(value) {
   return "math" in value ? mathml(document, value.math) : h("b", {}, quoted(value.writes));
 }
 
-/** @param {Context} context @param {import("../../compute/reconcile.js").Check} check */
+/** @param {Context} context @param {import("./reconcile.js").Check} check */
 export function judgement({ t, say }, { agrees, largest, count }) {
   const word = agrees
     ? h("b", {}, "✓ ", t("Agrees with the model"))

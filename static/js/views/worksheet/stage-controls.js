@@ -1,12 +1,12 @@
 /** Navigation through the stages (list, buttons, keys), printing and copying. */
 
-import { across } from "../../data/attentions.js";
-import { pair } from "../../state/highlight.js";
+import { across } from "../../core/wire/attentions.js";
+import { pair } from "../../core/store/highlight.js";
 import { h } from "../../lib/dom.js";
-import { onSteps } from "../../parts/arrow-keys.js";
+import { onSteps } from "../../core/figure/arrow-keys.js";
 import { copyText } from "../../lib/clipboard.js";
 
-/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 
 /** Elements that use arrows or Space themselves. */

@@ -1,8 +1,8 @@
 /** The order of the stages, and the whole sheet as plain text. */
 
-import { written } from "../../compute/formula.js";
+import { written } from "../../core/compute/formula.js";
 import { four, tiny } from "../../lib/numbers.js";
-import { plainStep } from "../../data/tokens.js";
+import { plainStep } from "../../core/wire/tokens.js";
 import { mix, softmax } from "./head-stages.js";
 import { given, input, project } from "./input-stages.js";
 import { onwards, output } from "./layer-stages.js";
@@ -65,7 +65,7 @@ export function stages(scene) {
 
 /**
  * @param {Stage[]} list
- * @returns {import("../../compute/reconcile.js").Check}  of all stages together
+ * @returns {import("./reconcile.js").Check}  of all stages together
  */
 export function overall(list) {
   const checks = list.flatMap(({ check }) => check ?? []);
@@ -76,7 +76,7 @@ export function overall(list) {
   };
 }
 
-/** @param {Translate} t @param {import("../../compute/reconcile.js").Check} check */
+/** @param {Translate} t @param {import("./reconcile.js").Check} check */
 export function verdict(t, { agrees, largest, count }) {
   const values = { difference: tiny(largest), count };
   return agrees

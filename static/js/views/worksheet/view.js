@@ -3,31 +3,31 @@
  * model's numbers.
  */
 
-import { attentionAt, axes, between, blockAt, place } from "../../data/attentions.js";
-import { isOff } from "../../state/interventions.js";
-import { pair } from "../../state/highlight.js";
+import { attentionAt, axes, between, blockAt, place } from "../../core/wire/attentions.js";
+import { isOff } from "../../core/store/interventions.js";
+import { pair } from "../../core/store/highlight.js";
 import { four, grouped } from "../../lib/numbers.js";
-import { waitingLine } from "../../parts/waiting.js";
-import { blockWord } from "../../state/model-part-names.js";
+import { waitingLine } from "../../core/figure/waiting.js";
+import { blockWord } from "../../core/store/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { quoted } from "../../draw/token.js";
-import { Problem } from "../../data/problem.js";
-import { choice } from "../../state/options.js";
-import { cellPicker } from "../../parts/cell-picker.js";
-import { wording } from "../../parts/problem-wording.js";
-import { answer, parameters } from "../../state/view-requests.js";
-import { languages, plainStep } from "../../data/tokens.js";
-import { names } from "../../compute/worksheet-names.js";
-import { worksheet as calculate } from "../../compute/worksheet.js";
+import { quoted } from "../../core/draw/token.js";
+import { Problem } from "../../core/wire/problem.js";
+import { choice } from "../../core/store/options.js";
+import { cellPicker } from "../../core/figure/cell-picker.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { answer, parameters } from "../../core/store/view-requests.js";
+import { languages, plainStep } from "../../core/wire/tokens.js";
+import { names } from "./worksheet-names.js";
+import { worksheet as calculate } from "./worksheet.js";
 import { judgement, section } from "./sheet.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
 import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
 import { ONWARD } from "./sheet-model.js";
 
-/** @typedef {import("../../state/types.js").View} View */
-/** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../core/figure/types.js").View} View */
+/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @typedef {import("../../core/store/store.js").Page} Page */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 
 /** @type {View} */
@@ -51,7 +51,7 @@ export const worksheet = {
 
 /**
  * The parts of the layer that belong to the stages after the attention.
- * @type {Record<string, import("../../state/types.js").ModelPart["part"][]>}
+ * @type {Record<string, import("../../core/figure/types.js").ModelPart["part"][]>}
  */
 const PARTS = {
   input: ["residual"],
@@ -65,7 +65,7 @@ const PARTS = {
   all: ["sum", "network", "network-sum"],
 };
 
-/** @param {Page} page @returns {import("../../state/types.js").ModelPart[]} */
+/** @param {Page} page @returns {import("../../core/figure/types.js").ModelPart[]} */
 function lights({ model, link }) {
   const at = attentionAt(model, place(model, link));
   if (!at) return [];
@@ -93,8 +93,8 @@ function asked(page) {
  * @property {number} weight  the model's weight
  * @property {boolean} masked
  * @property {"waits" | Problem | null} late  why the stages of the feed-forward network are missing
- * @property {import("../../data/tokens.js").Step} query
- * @property {import("../../data/tokens.js").Step} key
+ * @property {import("../../core/wire/tokens.js").Step} query
+ * @property {import("../../core/wire/tokens.js").Step} key
  */
 
 /**
@@ -105,7 +105,7 @@ function work({ store, t }) {
   const page = store.get();
   const { trace, link } = page;
   const at = pair(page);
-  /** @type {(Record<string, import("../../data/wire.js").Tensor> | Problem | undefined)[]} */
+  /** @type {(Record<string, import("../../core/wire/wire.js").Tensor> | Problem | undefined)[]} */
   const answers = asked(page).map((question) => answer(page, question));
   const whole = named(page);
   // The attention is shown without the network's matrices, which are much larger.
@@ -115,7 +115,7 @@ function work({ store, t }) {
   const list = late ? { ...whole, network: null } : whole;
   const failed = answers.find((one) => one instanceof Problem);
   if (failed) return failed;
-  const learnt = /** @type {Record<string, import("../../data/wire.js").Tensor>} */ (Object.assign({}, ...answers));
+  const learnt = /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */ (Object.assign({}, ...answers));
   if (!trace || !at || answers.includes(undefined) || list.tensors.some((name) => !trace.tensors[name])) return null;
   const cell = { block: link.block, layer: link.layer, head: link.head, ...at };
   const sheet = calculate((name) => trace.tensors[name] ?? learnt[name], cell, list);

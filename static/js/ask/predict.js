@@ -1,0 +1,186 @@
+/**
+ * Predict, then reveal: a question about what a model does, the reader's answer, and the right one,
+ * which is computed when it is requested. Used by lessons, shares and rooms.
+ *
+ *     const prediction = createPrediction({ root, page, ways, label, question: { kind: "looks", link } });
+ *
+ * A question goes in and an answer comes out; both are plain data (`question.js`). The reader
+ * reveals; with `controls: false` the surrounding page decides when, by `reveal()`. It looks up
+ * nothing in the document and can be on a page any number of times. Its style is
+ * `css/chrome/predict.css`.
+ */
+
+import { Problem } from "../core/wire/problem.js";
+import { createAsker } from "../core/wire/retry.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { trouble } from "../core/figure/problem-line.js";
+import { ENTRIES } from "./entries.js";
+import { KINDS } from "./kinds.js";
+import { ask } from "./question.js";
+
+/** @typedef {import("./question.js").Answer} Answer */
+/** @typedef {import("./question.js").Choice} Choice */
+/** @typedef {import("./question.js").Revealed} Revealed */
+/**
+ * @typedef {object} Plan
+ * @property {HTMLElement} root  the container to fill
+ * @property {import("../core/figure/types.js").PageContext} page
+ * @property {import("./question.js").Ways} ways  access to a model and to the lab
+ * @property {import("./question.js").Question} question
+ * @property {HTMLElement | string} label  the element with the question in words, or the words
+ * @property {Answer | null} [answer]  given earlier
+ * @property {boolean} [controls]  whether the reader reveals (default); false: only `reveal()` does
+ * @property {(answer: Answer | null) => void} [onAnswer]  called with each change of the answer;
+ *   null: it is incomplete
+ * @property {(result: Result) => void} [onReveal]  called once, when the right answer is shown
+ */
+/**
+ * @typedef {object} Result
+ * @property {Answer | null} answer  null: revealed without an answer
+ * @property {boolean | null} right  whether the answer is right; null: there is none
+ * @property {Revealed} revealed
+ */
+/** @typedef {ReturnType<typeof createPrediction>} Prediction */
+
+let made = 0;
+
+/** @param {Plan} plan */
+export function createPrediction({ root, page, ways, question, label, answer: given = null, controls = true, onAnswer = () => {}, onReveal = () => {} }) {
+  const { t } = page;
+  const kind = KINDS[question.kind];
+  if (!kind) throw new Error(`unknown kind of question: ${question.kind} (one of ${Object.keys(KINDS).join(", ")})`);
+  const name = kind.entry(question);
+  const entry = ENTRIES[name];
+  const asked = ask(page, ways, question);
+  const asker = createAsker();
+  const failed = trouble(page, () => void again());
+  const list = h("div", { className: `choices by-${name}`, role: "group", ...named(label) });
+  const verdict = h("p", { className: "verdict", role: "status", tabIndex: -1 });
+  const actions = h("p", { className: "actions" });
+  const element = h("div", { className: "prediction" }, failed.element, list, actions, verdict);
+  /** @type {Choice[] | null} */
+  let choices = null;
+  /** @type {Answer} */
+  let answer = given ?? [];
+  /** @type {Revealed | null} */
+  let found = null;
+  /** @type {Answer[] | null} */
+  let tally = null;
+  let [closed, busy, counts] = [false, false, true];
+  /** @type {() => Promise<unknown>} */
+  let again = open;
+  root.replaceChildren(element);
+
+  const complete = () => choices !== null && entry.complete(answer, choices);
+
+  /** Show the possible answers. */
+  async function open() {
+    again = open;
+    choices = (await requested(() => kind.choices(asked))) ?? choices;
+    draw();
+  }
+
+  /**
+   * Show the right answer.
+   * @param {{guessed?: boolean}} [of]  false: the reader's answer is not judged
+   * @returns {Promise<Result | null>}  null: the request failed, which is shown with a way to retry
+   */
+  async function reveal({ guessed = true } = {}) {
+    if (busy) return null;
+    again = () => reveal({ guessed });
+    busy = true;
+    draw();
+    choices ??= await requested(() => kind.choices(asked));
+    const answered = choices && (await requested(() => kind.reveal(asked)));
+    busy = false;
+    const held = actions.contains(document.activeElement);
+    if (answered) {
+      found = answered;
+      counts = guessed && complete();
+      onReveal(/** @type {Result} */ (result()));
+    }
+    draw();
+    if (answered && held) verdict.focus(); // the buttons are gone
+    return result();
+  }
+
+  /** @template T @param {() => Promise<T>} what @returns {Promise<T | null>} */
+  async function requested(what) {
+    const fails = (/** @type {Problem} */ problem) => failed.show(choices ? problem : problem.first());
+    const reply = await asker.ask(what, fails);
+    if (reply === null) return null;
+    if (reply instanceof Problem) fails(reply);
+    else failed.show(null);
+    return reply instanceof Problem ? null : reply;
+  }
+
+  /** @returns {Result | null} */
+  const result = () => found && { answer: counts ? answer : null, right: counts ? entry.right(answer, found, question) : null, revealed: found };
+
+  /** @param {Answer} next */
+  function change(next) {
+    answer = next;
+    draw();
+    onAnswer(complete() ? answer : null);
+  }
+
+  function draw() {
+    const fixed = closed || Boolean(found);
+    render(list, choices && entry.draw({ t, question, choices, answer, found, tally, fixed, change }));
+    const asking = controls && !found && choices !== null;
+    actions.hidden = !asking;
+    render(actions, asking && buttons());
+    const sentence = found && el("span", {}, found.says);
+    render(verdict, found && (counts ? [...judgement(t, entry, question, answer, found), sentence] : [sentence]));
+  }
+
+  const buttons = () => [
+    el("button", { key: "reveal", type: "button", className: "button strong", "aria-disabled": String(busy), disabled: !complete(), onclick: () => void reveal() }, t("Reveal")),
+    el("button", { key: "skip", type: "button", className: "button quiet", "aria-disabled": String(busy), onclick: () => void reveal({ guessed: false }) }, t("Reveal without a guess")),
+  ];
+
+  void open();
+  return {
+    /** The answer; null while it is incomplete. */
+    answer: () => (complete() ? answer : null),
+    reveal,
+    /** Accept no more changes to the answer, or accept them again. @param {boolean} [now] */
+    close(now = true) {
+      closed = now;
+      draw();
+    },
+    /** Show the answers of a class beside the choices; null: hide them. @param {Answer[] | null} answers */
+    tally(answers) {
+      tally = answers;
+      draw();
+    },
+    /** Remove it from the page. */
+    destroy() {
+      asker.stop();
+      element.remove();
+    },
+  };
+}
+
+/**
+ * Whether an answer is right, and how near it is.
+ * @param {import("../lib/i18n.js").Translate} t
+ * @param {typeof ENTRIES[keyof typeof ENTRIES]} entry
+ * @param {Plan["question"]} question
+ * @param {Answer} answer
+ * @param {Revealed} revealed
+ */
+function judgement(t, entry, question, answer, revealed) {
+  const right = entry.right(answer, revealed, question);
+  const near = entry.says?.(answer, revealed, t);
+  const says = el("b", { className: right ? "right" : "wrong" }, right ? t("✓ You were right.") : t("✗ Not what you guessed."));
+  return [says, " ", near && el("span", {}, near), " "];
+}
+
+/** The attributes that name a group by its question. @param {HTMLElement | string} label */
+function named(label) {
+  if (typeof label === "string") return { "aria-label": label };
+  label.id ||= `prediction-${++made}`;
+  return { "aria-labelledby": label.id };
+}

@@ -1,0 +1,103 @@
+/**
+ * Questions for predictions, and what a kind of question works with. Only the data that a kind
+ * needs at the time is requested.
+ */
+
+import { request } from "../core/wire/request.js";
+import { linkTo } from "../views/create-figure.js";
+import { OPTIONS } from "../views/index.js";
+import { merge, parse } from "../core/store/link.js";
+
+/** @typedef {import("../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("../core/wire/api.js").ModelInfo} ModelInfo */
+/** @typedef {import("../core/store/link.js").State} State */
+/** @typedef {import("../lib/render.js").Described} Described */
+/**
+ * Plain data: it can be stored with a share and sent to a room.
+ * @typedef {object} Question
+ * @property {string} kind  a key of `KINDS`
+ * @property {string} link  a query string: what the question is about
+ * @property {string} [page]  the page of the link: "workspace" (default) or "lab"
+ * @property {string} [step]  a step of the lab, such as "scores"; default: its weights
+ * @property {number} [row]  of that step, from 0
+ * @property {number} [column]  of that row, from 0
+ * @property {number} [value]  the right number, if no model computes it
+ * @property {string} [share]  the id of a share whose stored numbers answer it
+ * @property {string} [words]  as its author wrote it; absent: its kind words it
+ * @property {number} [within]  how far a typed number may be off; default: rounding to two decimals
+ */
+/**
+ * Plain data: the id of the chosen answer, or one text per field, as typed.
+ * @typedef {string[]} Answer
+ */
+/**
+ * @typedef {object} Choice  one of the possible answers, or a field to fill in
+ * @property {string} id
+ * @property {Described | string} label
+ */
+/**
+ * @typedef {object} Ways  where the data comes from
+ * @property {import("../core/store/data-sources.js").Source} source
+ * @property {(body: object) => Promise<import("../lab/steps.js").Answer>} compute  a step
+ *   by hand, as POST /api/lab answers
+ * @property {() => Promise<number>} [stated]  the right number of a question that states it, if the
+ *   page gets it only when it is revealed
+ */
+/**
+ * @typedef {object} Asked  what a kind of question works with
+ * @property {Question} question
+ * @property {State} state  of its link
+ * @property {() => Promise<ModelInfo>} model
+ * @property {(addresses: (model: ModelInfo) => string[], changes?: Partial<State>) => Promise<Trace>} run
+ * @property {Ways["compute"]} compute
+ * @property {Ways["stated"]} [stated]
+ * @property {import("../core/figure/types.js").PageContext["t"]} t
+ * @property {import("../core/figure/types.js").PageContext["say"]} say
+ */
+/**
+ * @typedef {object} Revealed  the right answer
+ * @property {string[]} [right]  ids of choices; of equal ones all
+ * @property {Record<string, number>} [shares]  of the choices, from 0 to 1
+ * @property {number[]} [numbers]  one per field
+ * @property {(string | Described)[]} says  one sentence on what the model did; may be empty
+ */
+/**
+ * @typedef {object} Kind
+ * @property {(t: Asked["t"]) => string} name  for a menu of kinds
+ * @property {(state: State, model: ModelInfo | null) => boolean} fits  whether it can be asked
+ *   about what a link shows
+ * @property {(question: Question) => "choice" | "numbers" | "shares"} entry  how it is answered
+ * @property {(asked: Asked) => Promise<(string | Described)[]>} words  the question in words, for
+ *   someone who did not write any
+ * @property {(asked: Asked) => Promise<Choice[]>} choices
+ * @property {(asked: Asked) => Promise<Revealed>} reveal
+ * @property {"all" | "before"} [shows]  how much of what is written a reader must see to answer: all,
+ *   or what is before the row; absent: nothing
+ */
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {Ways} ways
+ * @param {Question} question
+ * @returns {Asked}
+ */
+export function ask({ t, say }, { source, compute, stated }, question) {
+  const state = merge(linkTo(), parse(question.link, OPTIONS));
+  async function model() {
+    const models = await source.models();
+    return models.find(({ id }) => id === state.model) ?? models[0];
+  }
+  return {
+    question,
+    state,
+    model,
+    compute,
+    stated,
+    t,
+    say,
+    async run(addresses, changes = {}) {
+      const found = await model();
+      return source.trace(request(found, { ...state, ...changes }, addresses(found)));
+    },
+  };
+}

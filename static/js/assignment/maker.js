@@ -1,0 +1,142 @@
+/** A new assignment: questions are taken from links, and the model's answers are computed once. */
+
+import { KINDS } from "../ask/kinds.js";
+import { ask } from "../ask/question.js";
+import { waysTo } from "../ask/ways.js";
+import { contextOf } from "../ask/context.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { rememberAssignment } from "./kept-assignments.js";
+import { questionsOf, withTruth } from "./gather.js";
+
+/** @typedef {import("../ask/question.js").Question} Question */
+/**
+ * @typedef {object} Plan
+ * @property {import("../core/figure/types.js").PageContext} page
+ * @property {import("../core/wire/api.js").Api} api
+ * @property {string} lang
+ * @property {HTMLElement} root
+ * @property {HTMLElement} menu  of lessons; collections of this browser are added to it
+ * @property {import("../core/store/kept-collections.js").Kept[]} collections
+ */
+
+const [MOST, MOST_TITLE, MOST_NOTE] = [50, 200, 2000];
+
+/** @param {Plan} plan */
+export function createMaker({ page, api, lang, root, menu, collections }) {
+  const { t, announce } = page;
+  /** @type {Question[]} */
+  let questions = [];
+  /** What they are about and how they are worded, which takes a run. @type {WeakMap<Question, {context: any[], words: any[]}>} */
+  const said = new WeakMap();
+  let [title, note, reveal, nicknames, link] = ["", "", "end", false, ""];
+  let [busy, says] = [false, ""];
+  /** @type {Problem | null} */
+  let problem = null;
+
+  /** Add the questions of a link. @param {string} from */
+  async function take(from) {
+    if (busy) return;
+    busy = true;
+    draw();
+    const found = await questionsOf(api, from, lang).catch(failure);
+    busy = false;
+    problem = found instanceof Problem ? found : null;
+    if (!(found instanceof Problem)) {
+      title ||= found.title;
+      link = "";
+      const fresh = found.questions.filter((one) => !questions.some((known) => JSON.stringify(known) === JSON.stringify(one)));
+      questions = [...questions, ...fresh].slice(0, MOST);
+      says = fresh.length === 1 ? t("1 question added.") : fresh.length ? t("{n} questions added.", { n: fresh.length }) : t("There is no other question in it.");
+      announce(says);
+      for (const one of fresh) void describe(one);
+    }
+    draw();
+  }
+
+  /** @param {Question} question */
+  async function describe(question) {
+    const asked = ask(page, waysTo(api, question.share), question);
+    const [context, words] = await Promise.all([contextOf(asked), question.words ? [question.words] : KINDS[question.kind].words(asked)]).catch(() => [[], [question.words ?? ""]]);
+    said.set(question, { context, words });
+    draw();
+  }
+
+  async function make() {
+    if (busy) return;
+    busy = true;
+    problem = null;
+    const found = [];
+    for (const [i, question] of questions.entries()) {
+      says = t("The model answers question {n} of {all} …", { n: i + 1, all: questions.length });
+      draw();
+      const one = await withTruth(page, api, question).catch(failure);
+      if (one instanceof Problem) return fail(one);
+      found.push(one);
+    }
+    const made = await api.createAssignment({ title: title.trim(), note: note.trim(), questions: found, reveal: reveal === "each" ? "each" : "end", nicknames }).catch(failure);
+    if (made instanceof Problem) return fail(made);
+    rememberAssignment({ id: made.id, title: title.trim(), key: made.key });
+    window.location.assign(`/a/${made.id}?lang=${lang}#answers`);
+  }
+
+  /** @param {Problem} failed */
+  function fail(failed) {
+    [busy, says, problem] = [false, "", failed];
+    draw();
+  }
+
+  function draw() {
+    const pasting = (/** @type {Event} */ event) => (event.preventDefault(), link.trim() && void take(link));
+    render(
+      root,
+      el(
+        "form",
+        { key: "paste", className: "adding", onsubmit: pasting },
+        el("label", {}, el("span", {}, t("Or paste a link: of a lesson, a collection, or a share that asks")), el("span", { className: "together" }, el("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, maxLength: 8000, value: link, oninput: (/** @type {any} */ { target }) => (link = target.value) }), el("button", { type: "submit", className: "button", "aria-disabled": String(busy) }, t("Add questions")))),
+      ),
+      el("p", { key: "says", className: "says", role: "status" }, says),
+      problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
+      questions.length > 0 && el("ol", { key: "list", className: "chosen" }, questions.map(row)),
+      questions.length > 0 && form(),
+    );
+  }
+
+  /** @param {Question} question @param {number} i */
+  function row(question, i) {
+    const { context, words } = said.get(question) ?? { context: [], words: [question.words ?? ""] };
+    const name = t("Leave out question {n}", { n: i + 1 });
+    return el(
+      "li",
+      { key: JSON.stringify(question) },
+      el("div", {}, el("p", { className: "meta" }, KINDS[question.kind]?.name(t), context.length ? " · " : "", context), el("p", { className: "asks" }, words)),
+      el("button", { type: "button", className: "button quiet", "aria-label": name, title: name, disabled: busy, onclick: () => ((questions = questions.filter((one) => one !== question)), draw()) }, "×"),
+    );
+  }
+
+  function form() {
+    const typed = (/** @type {(text: string) => void} */ set) => (/** @type {any} */ { target }) => (set(target.value), draw());
+    const choice = (/** @type {string} */ value, /** @type {string} */ words) => el("label", { key: value, className: "check" }, el("input", { type: "radio", name: "reveal", value, checked: reveal === value, onchange: () => ((reveal = value), draw()) }), el("span", {}, words));
+    return el(
+      "form",
+      { key: "form", className: "making", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void make()) },
+      el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", required: true, maxLength: MOST_TITLE, value: title, autocomplete: "off", oninput: typed((text) => (title = text)) })),
+      el("label", { key: "note" }, el("span", {}, t("Note to the students (optional)")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: note, oninput: typed((text) => (note = text)) })),
+      el("fieldset", { key: "reveal" }, el("legend", {}, t("The model’s answers are shown")), choice("end", t("at the end, once all answers are sent")), choice("each", t("after each question"))),
+      el("label", { key: "nicknames", className: "check" }, el("input", { type: "checkbox", checked: nicknames, onchange: (/** @type {any} */ { target }) => (nicknames = target.checked) }), el("span", {}, t("Ask for a nickname, which is in the table of the answers"))),
+      el("p", { key: "make" }, el("button", { type: "submit", className: "button strong", "aria-disabled": String(busy), disabled: !title.trim() }, t("Create the assignment"))),
+    );
+  }
+
+  const chooser = /** @type {HTMLSelectElement} */ (menu);
+  if (collections.length) chooser.append(h("optgroup", { label: t("Your collections") }, ...collections.map(({ id, title: name }) => h("option", { value: `/c/${id}` }, name || id))));
+  chooser.addEventListener("change", () => {
+    const from = chooser.value;
+    chooser.value = "";
+    if (from) void take(from);
+  });
+  draw();
+  return { take };
+}

@@ -1,0 +1,98 @@
+/** One question of an assignment: what it is about, its words, and how it is answered. */
+
+import { contextOf } from "../ask/context.js";
+import { KINDS } from "../ask/kinds.js";
+import { createPrediction } from "../ask/predict.js";
+import { ask } from "../ask/question.js";
+import { waysTo } from "../ask/ways.js";
+import { Problem } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { render } from "../lib/render.js";
+
+/** @typedef {import("../core/wire/assignments.js").Assigned} Assigned */
+/** @typedef {import("../ask/predict.js").Result} Result */
+/**
+ * @typedef {object} Plan
+ * @property {import("../core/figure/types.js").PageContext} page
+ * @property {import("../core/wire/api.js").Api} api
+ * @property {string} id  of the assignment
+ * @property {() => string} token  of the reader: the student's, or the assignment's key
+ * @property {Assigned} assigned
+ * @property {number} number  from 1
+ * @property {string[] | null} [answer]  given earlier
+ * @property {(answer: string[] | null) => void} [onAnswer]
+ * @property {boolean} [answers]  false: the reader only looks
+ */
+/** @typedef {ReturnType<typeof createQuestion>} AssignedQuestion */
+
+const LONGEST = 200;
+
+/** @param {Plan} plan */
+export function createQuestion({ page, api, id, token, assigned, number, answer = null, onAnswer = () => {}, answers = true }) {
+  const { t } = page;
+  const { ask: about, entry } = assigned;
+  const context = h("p", { className: "context" });
+  const words = h("h2", { className: "asks", id: `asks-${number}`, tabIndex: -1 }, about.words ?? "");
+  const precise = h("p", { className: "precise" });
+  const place = h("div", { className: "choosing" });
+  const below = h("div", { className: "below" });
+  const element = h("li", { className: `assigned predict${answers ? "" : " watching"}`, id: `question-${number}` }, h("p", { className: "kind" }, t("Question {n}", { n: number })), context, words, precise, place, below);
+  const ways = { ...waysTo(api, about.share), stated };
+  /** @type {import("../ask/predict.js").Prediction | null} */
+  let prediction = null;
+  let [opened, closed] = [false, false];
+
+  /** The number that the question states, which the server tells once it is revealed. */
+  async function stated() {
+    const { questions } = await api.readAssignment(id, token());
+    const { value } = questions[number - 1].ask;
+    if (value === undefined) throw new Problem("garbled");
+    return value;
+  }
+
+  /** Show how it is answered. */
+  function open() {
+    if (opened) return;
+    opened = true;
+    if (entry === "text") {
+      words.textContent ||= t("Write a sentence.");
+      return void (answers && place.append(field()));
+    }
+    if (!(about.kind in KINDS)) return place.append(h("p", { className: "problem" }, t("This page cannot ask a question of this kind.")));
+    prediction = createPrediction({ root: place, page, ways, question: about, label: words, answer, controls: false, onAnswer });
+    if (closed || !answers) prediction.close();
+    const asked = ask(page, ways, about);
+    void contextOf(asked).then((seen) => render(context, seen), () => {});
+    // An author may say "this head", which is known only beside a figure.
+    if (about.words && about.page === "lab") return;
+    void KINDS[about.kind].words(asked).then((said) => render(about.words ? precise : words, said), () => {});
+  }
+
+  function field() {
+    const area = h("textarea", { rows: 2, maxLength: LONGEST, value: answer?.[0] ?? "", readOnly: closed, "aria-labelledby": words.id });
+    area.addEventListener("input", () => onAnswer(area.value.trim() ? [area.value.trim()] : null));
+    return area;
+  }
+
+  return {
+    element,
+    below,
+    open,
+    /** The right answer; null: it is not known. @param {boolean} guessed  whether the reader's is judged @returns {Promise<Result | null>} */
+    async reveal(guessed) {
+      open();
+      return (await prediction?.reveal({ guessed })) ?? null;
+    },
+    /** What can be answered, of a question with choices or fields. */
+    choices: async () => KINDS[about.kind]?.choices(ask(page, ways, about)) ?? [],
+    /** Accept no more changes. */
+    close() {
+      closed = true;
+      prediction?.close();
+      for (const area of place.querySelectorAll("textarea")) area.readOnly = true;
+    },
+    /** @param {string[][]} given  the answers of a class */
+    tally: (given) => prediction?.tally(given),
+    focus: () => words.focus(),
+  };
+}

@@ -1,0 +1,116 @@
+/** The author's side of an assignment: its link, what was answered beside the model's answers, the table. */
+
+import { createShortLink } from "../core/page/short-link.js";
+import { rowsOf } from "../room/result-rows.js";
+import { expanded } from "../room/results.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { download } from "../lib/download.js";
+import { two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { assignmentKey, forgetAssignment } from "./kept-assignments.js";
+import { inSight } from "../lib/in-sight.js";
+import { createQuestion } from "./question.js";
+
+/** @typedef {import("../core/wire/assignments.js").Summary} Summary */
+
+/** Milliseconds between two looks at the answers. */
+const PACE = 10_000;
+
+/**
+ * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} desk
+ * @param {import("../core/wire/assignments.js").Assignment} assignment
+ */
+export function showResults({ page, api, root, lang }, { id, url, questions }) {
+  const { t } = page;
+  const key = assignmentKey(id);
+  const link = createShortLink(page);
+  const head = h("section", { className: "owning", "aria-label": t("Your assignment") });
+  const items = questions.map((assigned, i) => createQuestion({ page, api, id, token: () => key, assigned, number: i + 1, answers: false }));
+  root.replaceChildren(head, h("ol", { className: "questions" }, ...items.map(({ element }) => element)));
+  /** @type {Summary | null} */
+  let summary = null;
+  /** @type {Problem | null} */
+  let problem = null;
+  let [sure, gone] = [false, false];
+  /** The model's rows, of questions that are answered by drawing one. @type {Map<number, {choices: import("../ask/question.js").Choice[], truth: number[]}>} */
+  const rows = new Map();
+
+  async function look() {
+    if (!document.hidden) {
+      const found = await api.sumUpAnswers(id, key).catch(failure);
+      problem = found instanceof Problem ? found : null;
+      if (!(found instanceof Problem)) summary = found;
+      draw();
+    }
+    if (!gone) setTimeout(look, PACE);
+  }
+
+  async function table() {
+    const file = await api.assignmentTable(id, key).catch(failure);
+    problem = file instanceof Problem ? file : null;
+    if (!(file instanceof Problem)) download(file, `answers-${id}.csv`);
+    draw();
+  }
+
+  async function remove() {
+    const failed = await api.deleteAssignment(id, key).then(() => null, failure);
+    if (failed) {
+      problem = failed;
+      return draw();
+    }
+    gone = true;
+    forgetAssignment(id);
+    root.replaceChildren(h("p", { role: "status" }, t("The assignment was deleted with all answers."), " ", h("a", { href: `/a?lang=${lang}` }, t("Your assignments"))));
+  }
+
+  const student = () => link.show(url, t("Students open this link and answer in their own time."), { opener: head });
+  const owner = () => link.show(`${url}#key=${key}`, t("Keep this link to yourself: whoever has it sees all answers and can delete them."), { opener: head });
+
+  function draw() {
+    if (gone) return;
+    const members = summary?.members ?? 0;
+    render(
+      head,
+      el("p", { key: "count", className: "count", role: "status" }, el("b", {}, members === 1 ? t("1 student has answered") : t("{n} students have answered", { n: members }))),
+      problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
+      el(
+        "div",
+        { key: "actions", className: "actions" },
+        button(t("Link for students"), student, "strong"),
+        button(t("Download the answers (CSV)"), () => void table(), "", !members),
+        button(t("Link for yourself"), owner),
+        sure
+          ? [el("span", { key: "sure", role: "alert" }, t("Delete the assignment and all answers?")), button(t("Delete it"), () => void remove(), "strong"), button(t("Keep it"), () => ((sure = false), draw()), "quiet")]
+          : button(t("Delete…"), () => ((sure = true), draw()), "quiet"),
+      ),
+      link.element,
+    );
+    items.forEach(({ below, tally }, i) => {
+      const results = summary?.results[i];
+      if (!results) return;
+      if (questions[i].entry !== "text") tally(expanded(questions[i].entry, results));
+      const row = rows.get(i);
+      render(below, el("div", { className: "class-answers" }, el("p", {}, said(results)), row && rowsOf(t, row.choices, row.truth, [["", results]])));
+    });
+  }
+
+  /** @param {import("../core/wire/rooms.js").Results} results */
+  function said({ count, right, distance }) {
+    const known = [t("{count} answered", { count }), count > 0 && right !== null && t("{right} right", { right }), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) })];
+    return known.filter(Boolean).join(" · ");
+  }
+
+  inSight(items.map(({ element }) => element), async (element) => {
+    const i = items.findIndex((one) => one.element === element);
+    const truth = (await items[i].reveal(false))?.revealed.numbers;
+    if (truth && questions[i].entry === "shares") rows.set(i, { truth, choices: await items[i].choices() });
+    draw();
+  });
+  draw();
+  void look();
+}
+
+/** @param {string} words @param {() => void} onclick @param {"" | "strong" | "quiet"} [kind] @param {boolean} [disabled] */
+const button = (words, onclick, kind = "", disabled = false) => el("button", { type: "button", key: words, className: `button ${kind}`.trim(), disabled, onclick }, words);

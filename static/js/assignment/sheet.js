@@ -1,0 +1,145 @@
+/**
+ * The student's side of an assignment: its questions, each answered in one's own time. What is
+ * answered is kept in this browser until it is sent, and is sent before the model answers.
+ */
+
+import { plainNumbers } from "../ask/entry-numbers.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { download } from "../lib/download.js";
+import { randomToken } from "../lib/random-token.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { keepWork, workIn } from "./kept-assignments.js";
+import { inSight } from "../lib/in-sight.js";
+import { createQuestion } from "./question.js";
+
+/** @typedef {import("../core/wire/assignments.js").Assignment} Assignment */
+
+const MOST_NICKNAME = 40;
+
+/**
+ * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement}} desk
+ * @param {Assignment} assignment
+ */
+export function showSheet({ page, api, root }, { id, questions, reveal, nicknames }) {
+  const { t, announce } = page;
+  const work = workIn(id, questions.length, randomToken);
+  /** Whether the answers were right, as far as they are revealed. @type {(boolean | null)[]} */
+  const right = questions.map(() => null);
+  /** @type {Problem | null} */
+  let problem = null;
+  let [busy, asking] = [false, false];
+  const items = questions.map((assigned, i) =>
+    createQuestion({ page, api, id, token: () => work.member, assigned, number: i + 1, answer: work.answers[i], onAnswer: (answer) => answered(i, answer) }),
+  );
+  const list = h("ol", { className: "questions" }, ...items.map(({ element }) => element));
+  const bar = h("section", { className: "sending", "aria-label": t("Your answers") });
+  root.replaceChildren(...(nicknames ? [nickname()] : []), list, bar);
+
+  const all = () => work.sent.every(Boolean);
+  const count = () => work.answers.filter(Boolean).length;
+
+  function nickname() {
+    const field = h("input", { type: "text", maxLength: MOST_NICKNAME, value: work.nickname, autocomplete: "nickname", readOnly: work.sent.some(Boolean) });
+    field.addEventListener("input", () => ((work.nickname = field.value), keepWork(id, work)));
+    return h("label", { className: "nickname" }, h("span", {}, t("Your nickname (optional; the author sees it beside your answers)")), field);
+  }
+
+  /** @param {number} i @param {string[] | null} answer */
+  function answered(i, answer) {
+    work.answers[i] = answer;
+    keepWork(id, work);
+    asking = false;
+    draw();
+  }
+
+  /**
+   * Send the answers to some of the questions, with those sent before; then let the model answer.
+   * @param {number[]} which
+   */
+  async function send(which) {
+    busy = true;
+    draw();
+    const sent = work.sent.map((one, i) => one || which.includes(i));
+    const answers = work.answers.map((answer, i) => (answer && sent[i] ? (questions[i].entry === "numbers" ? plainNumbers(answer) : answer) : null));
+    const name = work.nickname.trim();
+    const failed = await api.submitAnswers(id, { member: work.member, ...(nicknames && name ? { nickname: name } : {}), answers }).then(() => null, failure);
+    busy = asking = false;
+    problem = failed;
+    if (!failed) {
+      work.sent = sent;
+      keepWork(id, work);
+      root.querySelector(".nickname input")?.setAttribute("readonly", "");
+      announce(t("Sent."));
+      which.forEach((i) => void reveals(i));
+    }
+    draw();
+    if (!failed && all()) bar.focus();
+  }
+
+  /** @param {number} i */
+  async function reveals(i) {
+    items[i].close();
+    const result = await items[i].reveal(work.answers[i] !== null);
+    right[i] = result?.right ?? null;
+    draw();
+  }
+
+  async function own() {
+    const file = await api.assignmentTable(id, work.member).catch(failure);
+    problem = file instanceof Problem ? file : null;
+    if (!(file instanceof Problem)) download(file, `my-answers-${id}.csv`);
+    draw();
+  }
+
+  function draw() {
+    if (reveal === "each") items.forEach(({ below }, i) => render(below, !work.sent[i] && button(t("Send this answer"), () => void send([i]), "strong", busy || !work.answers[i])));
+    render(bar, progress(), problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)), el("div", { key: "actions", className: "actions" }, actions()));
+    bar.tabIndex = -1;
+  }
+
+  function progress() {
+    const done = reveal === "each" ? work.sent.filter(Boolean).length : count();
+    const known = right.filter((one) => one !== null).length;
+    const score = known > 0 && t("{right} of {count} right", { right: right.filter(Boolean).length, count: known });
+    const says = all() ? t("All answers are sent.") : reveal === "each" ? t("{done} of {all} sent", { done, all: questions.length }) : t("{done} of {all} answered", { done, all: questions.length });
+    return el(
+      "p",
+      { key: "progress", className: "progress", role: "status" },
+      el("progress", { max: questions.length, value: all() ? questions.length : done, "aria-label": t("Progress") }),
+      el("span", {}, [says, score].filter(Boolean).join(" · ")),
+    );
+  }
+
+  function actions() {
+    const mine = work.sent.some(Boolean) && button(t("Download my answers (CSV)"), () => void own());
+    if (all() || reveal === "each") return [mine];
+    const missing = questions.length - count();
+    if (!asking) return [button(t("Send all answers"), () => (missing ? ((asking = true), draw()) : void send(questions.map((_, i) => i))), "strong", busy || !count())];
+    return [
+      el("span", { key: "sure", role: "alert" }, missing === 1 ? t("One question has no answer yet, and answers cannot be changed once they are sent.") : t("{n} questions have no answer yet, and answers cannot be changed once they are sent.", { n: missing })),
+      button(t("Go to the next open question"), next, "strong"),
+      button(t("Send anyway"), () => void send(questions.map((_, i) => i)), "quiet", busy),
+    ];
+  }
+
+  function next() {
+    asking = false;
+    draw();
+    const { element, focus } = items[work.answers.findIndex((answer) => !answer)];
+    element.scrollIntoView();
+    focus();
+  }
+
+  // One after the other, so that a long assignment does not run all its sentences at once.
+  inSight(items.map(({ element }) => element), async (element) => {
+    const i = items.findIndex((one) => one.element === element);
+    items[i].open();
+    if (work.sent[i]) await reveals(i);
+  });
+  draw();
+}
+
+/** @param {string} words @param {() => void} onclick @param {"" | "strong" | "quiet"} [kind] @param {boolean} [disabled] */
+const button = (words, onclick, kind = "", disabled = false) => el("button", { type: "button", key: words, className: `button ${kind}`.trim(), disabled, onclick }, words);

@@ -1,0 +1,124 @@
+/** The items of a collection in the editor: their order, titles and notes. */
+
+import { pictureOf } from "../core/wire/collections.js";
+import { el } from "../lib/render.js";
+import { moved } from "../core/store/kept-collections.js";
+
+/** @typedef {import("../core/wire/collections.js").Item} Item */
+/** @typedef {import("../core/wire/collections.js").Shown} Shown */
+
+const MOST_TITLE = 200;
+const MOST_NOTE = 2000;
+
+/**
+ * @param {Pick<import("./editor.js").Plan, "page" | "api" | "lang">} plan
+ * @param {(items: Item[], words?: string) => void} change
+ * @param {() => void} draw  called when more is known of an item
+ */
+export function createItemList({ page: { t }, api, lang }, change, draw) {
+  /** What links show; null: nothing any more; undefined: not known yet. @type {Map<string, Shown | null | undefined>} */
+  const known = new Map();
+  /** Identities of items, which keep focus while they move. @type {WeakMap<Item, number>} */
+  const ids = new WeakMap();
+  let made = 0;
+  /** @type {{item: Item, at: number} | null} */
+  let removed = null;
+  /** @type {number | null} */
+  let dragged = null;
+
+  /** @param {string} link */
+  function look(link) {
+    if (known.has(link)) return;
+    known.set(link, undefined);
+    const tell = (/** @type {Shown | null} */ found) => (known.set(link, found), draw());
+    void api.link(link, lang).then(tell, ({ kind }) => kind === "not-a-link" && tell(null));
+  }
+
+  /** @param {Item} item */
+  function idOf(item) {
+    if (!ids.has(item)) ids.set(item, ++made);
+    return /** @type {number} */ (ids.get(item));
+  }
+
+  /** @param {Item[]} items @param {number} from @param {number} to */
+  function move(items, from, to) {
+    if (to < 0 || to >= items.length || to === from) return;
+    change(moved(items, from, to), t("Moved to {n} of {all}.", { n: to + 1, all: items.length }));
+  }
+
+  /** @param {Item[]} items @param {number} i @param {Partial<Item>} part */
+  function edit(items, i, part) {
+    const next = { ...items[i], ...part };
+    ids.set(next, idOf(items[i]));
+    change(items.map((item, n) => (n === i ? next : item)));
+  }
+
+  /** @param {Item[]} items @param {number} at */
+  function remove(items, at) {
+    removed = { item: items[at], at };
+    change(items.filter((_, i) => i !== at), t("Removed."));
+  }
+
+  /** @param {Item[]} items */
+  function restore(items) {
+    if (!removed) return;
+    const { item, at } = removed;
+    removed = null;
+    change([...items.slice(0, at), item, ...items.slice(at)], t("Back again."));
+  }
+
+  /** @param {string} link */
+  const nameOf = (link) => {
+    const found = known.get(link);
+    const kinds = { workspace: t("A sentence"), lab: t("Attention by hand"), share: t("A shared figure"), lesson: t("A lesson"), figure: t("A figure of a lesson") };
+    if (!found) return { title: link, kind: found === null ? t("This is no longer there.") : "" };
+    const kind = found.fits ? kinds[found.kind] : t("A figure of a lesson, which no longer has the state of the link");
+    return { title: found.title || kinds[found.kind], kind };
+  };
+
+  /** @param {Item[]} items @param {Item} item @param {number} i */
+  function row(items, item, i) {
+    look(item.link);
+    const { title, kind } = nameOf(item.link);
+    const named = item.title || title;
+    const typed = (/** @type {"title" | "note"} */ name) => (/** @type {Event} */ { target }) => edit(items, i, { [name]: /** @type {HTMLInputElement} */ (target).value });
+    const button = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {string} */ says, /** @type {() => void} */ onclick, disabled = false) => el("button", { key, type: "button", className: "button quiet", title: says, "aria-label": `${says}: ${named}`, disabled, onclick }, sign);
+    return el(
+      "li",
+      {
+        key: idOf(item),
+        className: "row",
+        "data-over": dragged === null ? undefined : "no",
+        ondragover: (/** @type {DragEvent} */ event) => dragged !== null && event.preventDefault(),
+        ondrop: (/** @type {DragEvent} */ event) => {
+          event.preventDefault();
+          if (dragged !== null) move(items, dragged, i);
+          dragged = null;
+        },
+      },
+      el("span", { className: "handle", draggable: true, "aria-hidden": "true", title: t("Drag to another place"), ondragstart: () => (dragged = i), ondragend: () => (dragged = null) }, "⠿"),
+      known.get(item.link)?.picture ? el("img", { key: item.link, src: pictureOf(item.link, lang), alt: "", width: 160, height: 100, loading: "lazy" }) : el("span", { key: "none", className: "picture" }),
+      el(
+        "div",
+        { className: "about-item" },
+        el("p", { className: "meta" }, `${i + 1} · `, el("a", { href: item.link, target: "_blank", rel: "noopener" }, kind || item.link)),
+        el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", maxLength: MOST_TITLE, placeholder: title, value: item.title, oninput: typed("title"), autocomplete: "off" })),
+        el("label", { key: "note" }, el("span", {}, t("Note, for the page and the speaker")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: item.note, oninput: typed("note") })),
+      ),
+      el("div", { className: "order" }, button("up", "↑", t("Move up"), () => move(items, i, i - 1), i === 0), button("down", "↓", t("Move down"), () => move(items, i, i + 1), i === items.length - 1), button("remove", "×", t("Remove"), () => remove(items, i))),
+    );
+  }
+
+  return {
+    /** @param {Shown} found  what a link shows, when it was just read */
+    know: (found) => void known.set(found.link, found),
+    /** @param {Item[]} items */
+    show: (items) =>
+      el(
+        "div",
+        { key: "list", className: "rows" },
+        items.length ? el("ol", { key: "rows" }, items.map((item, i) => row(items, item, i))) : el("p", { key: "empty", className: "empty" }, t("Nothing yet. Paste a link below; Share in the workspace can also add what you see there.")),
+        removed && el("p", { key: "removed", className: "removed" }, t("Removed “{title}”.", { title: removed.item.title || nameOf(removed.item.link).title }), " ", el("button", { type: "button", className: "button", onclick: () => restore(items) }, t("Undo"))),
+      ),
+  };
+}

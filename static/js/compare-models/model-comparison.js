@@ -1,0 +1,223 @@
+/**
+ * Two models on one text: the page's own run A, and a run B of a second model. Each has its own
+ * tokens. They are aligned by the characters that they cover, and weights are subtracted where the
+ * tokens are equal.
+ */
+
+import { Problem } from "../core/wire/problem.js";
+import { attention, axes, blockOf, blocks, extent } from "../core/wire/attentions.js";
+import { bothWays } from "../core/wire/model.js";
+import { asked } from "../core/wire/request.js";
+import { changes, difference, spread } from "../core/compute/token-diff.js";
+import { covering, equals, trimmed } from "./span-alignment.js";
+import { memo, together } from "../lib/memo.js";
+import { opener } from "../core/store/highlight.js";
+import { answer } from "../core/store/view-requests.js";
+
+/** @typedef {import("../core/store/store.js").Page} Page */
+/** @typedef {import("../core/store/link.js").State} State */
+/** @typedef {import("../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("../core/wire/model.js").ModelInfo} ModelInfo */
+/** @typedef {import("../core/wire/attentions.js").Block} Block */
+/** @typedef {import("./span-alignment.js").Piece} Piece */
+/** @typedef {import("./span-alignment.js").Stretch} Stretch */
+/** @typedef {import("../core/compute/token-diff.js").Covered} Covered */
+/** @typedef {import("../core/store/view-requests.js").Question} Question */
+/** @typedef {{block: string, layer: number, head: number}} Place */
+/**
+ * @typedef {object} Axis
+ * @property {import("../core/wire/tokens.js").Step[]} steps
+ * @property {Piece[]} pieces  the characters of each
+ * @property {string} text  of which they are
+ */
+/** @typedef {{matrix: import("../core/wire/wire.js").Matrix, rows: Axis, cols: Axis}} Side */
+/** @typedef {{a: number, b: number}[]} Equal  tokens, by their index in either run */
+/**
+ * @typedef {object} Models
+ * @property {Side} a
+ * @property {Side} b
+ * @property {Equal} rows  equal tokens
+ * @property {Equal} cols
+ * @property {Covered | null} delta  B − A over equal tokens; null if the rows or the columns have none
+ * @property {import("../core/compute/token-diff.js").Change[]} changes  cells of `delta`
+ */
+
+/** How many changes are listed. */
+const TOLD = 8;
+
+/** Options that name no B: the first model that reads such text. */
+export const NO_B = { model_b: null, block_b: null, layer_b: null, head_b: null };
+
+/**
+ * The models that can be B: those that read the same kind of text, and that of the link. A model of
+ * the zoo reads the words of its task only.
+ * @param {Page} page
+ */
+export const otherModels = ({ models, model, link }) =>
+  models.filter(({ id, zoo }) => id !== model?.id && (zoo?.task === model?.zoo?.task || id === link.options.model_b));
+
+/** @param {Page} page @returns {ModelInfo | null}  that of the link, else the first other one */
+export function modelB(page) {
+  const others = otherModels(page);
+  return others.find(({ id }) => id === page.link.options.model_b) ?? others[0] ?? null;
+}
+
+/**
+ * B's attentions: those of the link, else those that are most like A's.
+ * @param {Page} page
+ * @returns {Block | null}
+ */
+export function blockB(page) {
+  const model = modelB(page);
+  if (!model) return null;
+  const all = blocks(model);
+  return all.find(({ id }) => id === page.link.options.block_b) ?? likest(all, model, roles(blockOf(page.model, page.link.block), page.model));
+}
+
+/**
+ * What the rows and columns of a block are: 0 for the text that is typed, 1 for one that is written.
+ * @param {Block} block
+ * @param {Page["model"]} model
+ */
+const roles = ({ query, key }, model) => [query, key].map((text) => model?.texts.indexOf(text) ?? 0);
+
+/** @param {Block[]} all @param {ModelInfo} model @param {number[]} wanted  roles */
+function likest(all, model, wanted) {
+  const alike = (/** @type {Block} */ block) => roles(block, model).reduce((sum, role, i) => sum + Number(role === wanted[i]) * (1 + i), 0);
+  return all.reduce((best, block) => (alike(block) > alike(best) ? block : best), all[0]);
+}
+
+/** Whether the link names B's place. @param {Page} page */
+const isPlaced = ({ link: { options } }) => [options.block_b, options.layer_b, options.head_b].every((one) => one !== null);
+
+/**
+ * The run B. Its place is in the link, except at first: then all weights of the block are
+ * requested, and the place is chosen by them.
+ * @param {Page} page
+ * @returns {Question | null}  null if there is no other model
+ */
+export function runB(page) {
+  const { link, trace } = page;
+  const [model, block] = [modelB(page), blockB(page)];
+  if (!trace || !model || !block || !link.source.trim()) return null;
+  const at = placeIn(page, model, block);
+  const rows = at ? [block.rows[at.layer].place] : block.rows.map(({ place }) => place);
+  const select = rows.flatMap((place) => [`${place}.weights`, `${place}.mask`]);
+  const direction = bothWays(model) && model.languages.includes(link.direction?.split("-")[0] ?? "") ? link.direction : null;
+  return { trace: asked(model, { source: link.source, model: model.id, direction, target: link.target, select }) };
+}
+
+/**
+ * @param {Page} page
+ * @param {ModelInfo} model
+ * @param {Block} block
+ * @returns {Place | null}  as the link names it, within the model; null if the link names none
+ */
+function placeIn(page, model, block) {
+  if (!isPlaced(page)) return null;
+  const { layer_b, head_b } = page.link.options;
+  const { layers, heads } = extent(model, block.id);
+  return { block: block.id, layer: Math.min(layer_b, layers - 1), head: Math.min(head_b, heads - 1) };
+}
+
+/**
+ * @param {Page} page
+ * @returns {Trace | Problem | null}  null while loading
+ */
+export function traceB(page) {
+  const question = runB(page);
+  return question && (/** @type {Trace | Problem | undefined} */ (answer(page, question)) ?? null);
+}
+
+/**
+ * B's layer and head: those of the link, else the most informative ones.
+ * @param {Page} page
+ * @returns {Place | null}  null while loading
+ */
+export function placeB(page) {
+  const [model, block, trace] = [modelB(page), blockB(page), traceB(page)];
+  if (!model || !block) return null;
+  const at = placeIn(page, model, block);
+  if (at || !trace || trace instanceof Problem) return at;
+  return { block: block.id, ...memo(trace, `opener ${block.id}`, () => opener(trace, model, { block: block.id, view: "compare" })) };
+}
+
+/**
+ * The link with B's model and place in it, as soon as they are known, so that it opens the same.
+ * @param {Page} page
+ * @returns {State}
+ */
+export function placed(page) {
+  const { link } = page;
+  const [model, at] = [modelB(page), placeB(page)];
+  if (!model || !at) return link;
+  const said = { model_b: model.id, block_b: at.block, layer_b: at.layer, head_b: at.head };
+  const same = Object.entries(said).every(([name, value]) => link.options[name] === value);
+  return same ? link : { ...link, options: { ...link.options, ...said } };
+}
+
+/** @param {Page} page @returns {Models | Problem | null}  null while loading */
+export function models(page) {
+  const { trace, model, link } = page;
+  const [other, at, found] = [modelB(page), placeB(page), traceB(page)];
+  if (found instanceof Problem) return found;
+  if (!trace || !model || !other || !at || !found) return null;
+  const key = `models ${link.block} ${link.layer} ${link.head} ${at.block} ${at.layer} ${at.head}`;
+  return memo(together(trace, found), key, () => {
+    const [a, b] = [sideOf(model, trace, link, link.source), sideOf(other, found, at, link.source)];
+    return a && b && joined(a, b);
+  }, 16);
+}
+
+/**
+ * @param {ModelInfo} model
+ * @param {Trace} trace
+ * @param {Place} at
+ * @param {string} source
+ * @returns {Side | null}  null if the trace does not contain it
+ */
+function sideOf(model, trace, at, source) {
+  const matrix = attention(model, trace, at);
+  if (!matrix) return null;
+  const { rows, cols } = axes(model, trace, at.block);
+  const { query, key, writes } = blockOf(model, at.block);
+  const typed = model.texts[0];
+  const own = trace.output.tokens;
+  const read = trace.tokens[query] ?? [];
+  // A row that writes is about the token that it writes.
+  const looks = writes ? read.map((token, i) => own[i] ?? token) : read;
+  const textOf = (/** @type {string} */ text) => (text === typed ? source : trace.output.text);
+  return {
+    matrix,
+    rows: axis(rows, looks, textOf(query)),
+    cols: axis(cols, trace.tokens[key] ?? [], textOf(key)),
+  };
+}
+
+/** @param {Axis["steps"]} steps @param {Piece[]} tokens @param {string} text @returns {Axis} */
+function axis(steps, tokens, text) {
+  const characters = [...text];
+  return { steps, text, pieces: tokens.map((token) => trimmed(token, characters)) };
+}
+
+/** @param {Side} a @param {Side} b @returns {Models} */
+function joined(a, b) {
+  const [rows, cols] = [pairs(a.rows, b.rows), pairs(a.cols, b.cols)];
+  if (!rows.length || !cols.length) return { a, b, rows, cols, delta: null, changes: [] };
+  const [one, two] = [spread(a.matrix, rows, cols, "a"), spread(b.matrix, rows, cols, "b")];
+  return { a, b, rows, cols, delta: difference(one, two), changes: changes(one, two, TOLD) };
+}
+
+/** @param {Axis} a @param {Axis} b @returns {Equal}  none if they are of different texts */
+const pairs = (a, b) => (a.text === b.text ? memo(together(a, b), "equal", () => equals(a.pieces, b.pieces)) : []);
+
+/**
+ * The tokens of another run that cover the same characters as a token.
+ * @param {Axis} from
+ * @param {number | null} at  the token
+ * @param {Axis} to
+ * @returns {Stretch | null}  null: none
+ */
+export function counterpart(from, at, to) {
+  return at === null || from.text !== to.text ? null : covering(from.pieces, at, to.pieces);
+}

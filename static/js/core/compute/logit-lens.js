@@ -1,0 +1,204 @@
+/**
+ * Inside a run, for one written row: the logit lens, contributions to the logit, gradient ×
+ * attention.
+ */
+
+import { masked, place, predicting, stacked } from "../wire/attentions.js";
+import { predictedToken } from "./predictions.js";
+import { memo } from "../../lib/memo.js";
+import { bestOf, contrastTensors, gradientOf, gradientRow, partOf } from "./contrast.js";
+import { plane } from "../wire/wire.js";
+
+/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @typedef {import("../wire/wire.js").Tensor} Tensor */
+/** @typedef {import("../wire/attentions.js").Model} Model */
+/** @typedef {import("../store/link.js").State} State */
+/** @typedef {{id: number, text: string, special: boolean, probability: number, written: boolean}} Candidate */
+/** @typedef {{top: Candidate[], probability: number, rank: number}} Layer  what its stream says; rank and probability are those of the token that is written */
+/**
+ * @typedef {object} Sum  the breakdown of a logit
+ * @property {{block: string, kind: string, values: number[][]}[]} heads  of each attention, [layer][head]
+ * @property {Record<Exclude<Part, "position">, number[]> & {position?: number[]}} parts  one number
+ *   per layer; for what is added only at the input, one number
+ * @property {number} sum  of all terms
+ * @property {number} logit  computed from the last residual stream; of a contrast, the difference of two
+ * @property {{head: number, part: number}} most  the largest absolute value of a head, and of a
+ *   part of a layer
+ */
+/** @typedef {"embedding" | "position" | "ffn" | "bias" | "norm"} Part */
+
+/** Kinds of positions that are added to the embedding. */
+const POSITIONED = ["sinusoidal", "learned"];
+const LENS = ["probabilities", "candidates", "written", "rank"].map((name) => `inside.lens.${name}`);
+const INPUT = /** @type {const} */ (["embedding", "position"]);
+export const LAYERS = /** @type {const} */ (["ffn", "bias", "norm"]);
+
+/** @param {Model} model  The attentions whose heads add to a logit themselves. */
+const adding = (model) => stacked(model, predicting(model).stack);
+/**
+ * What is added at the input: the embedding, and a position if the model adds one there.
+ * @param {Model} model
+ */
+const atInput = (model) => (POSITIONED.includes(model?.positions ?? POSITIONED[0]) ? INPUT : INPUT.slice(0, 1));
+/** The parts of a logit. @param {Model} model @returns {string[]} */
+const partsOf = (model) => [...adding(model).map(({ kind }) => kind), ...atInput(model), ...LAYERS, "total"];
+
+/** Whether its logits are a sum of contributions. @param {Model} model */
+export const adds = (model) => model?.capabilities?.includes("contributions") ?? true;
+
+/** Whether it has gradient × attention. @param {Model} model */
+export const slopes = (model) => model?.capabilities?.includes("relevance") ?? true;
+
+/** @typedef {Pick<State, "block" | "layer"> & Partial<Pick<State, "options" | "query">>} At */
+
+/**
+ * Gradient × attention: of the contrast of the pinned row, or of the whole output.
+ * @param {Model} model
+ * @param {Trace | null} trace
+ * @param {At} at
+ */
+function relevanceOf(model, trace, at) {
+  const row = gradientRow(model, at, trace);
+  return row === null ? `inside.relevance.${place(model, at)}` : gradientOf(at, row, place(model, at));
+}
+
+/** @param {Model} model @param {At} at @param {Trace | null} [trace]  what is shown so far @returns {string[]}  tensors */
+export function needed(model, at, trace = null) {
+  const parts = adds(model) ? partsOf(model) : [];
+  return [
+    ...LENS,
+    ...parts.map((part) => partOf(null, part)),
+    ...contrastTensors(at, parts),
+    ...(slopes(model) ? [relevanceOf(model, trace, at)] : []),
+    place(model, at, "weights"),
+    place(model, at, "mask"),
+  ];
+}
+
+/**
+ * The token that a row predicts.
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {number} row
+ */
+export function about(model, trace, row) {
+  return predictedToken(model, trace, row, bestOf(trace, row));
+}
+
+/**
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {number} row  that predicts
+ * @returns {Layer[] | null}  null where the trace lacks it, or the row predicts nothing
+ */
+export function lens(model, trace, row) {
+  const [probabilities, candidates, written, ranks] = LENS.map((name) => trace.tensors[name]);
+  const token = about(model, trace, row);
+  if (!probabilities || !token) return null;
+  const [layers, rows, count] = probabilities.shape;
+  return Array.from({ length: layers }, (_, layer) => {
+    const at = layer * rows + row;
+    const top = Array.from({ length: count }, (_, n) => {
+      const id = candidates.data[at * count + n];
+      const { text, special } = trace.pieces?.[id] ?? { text: `#${id}`, special: false };
+      return { id, text, special, probability: probabilities.data[at * count + n], written: id === token.id };
+    });
+    return { top, probability: written.data[at], rank: ranks.data[at] };
+  });
+}
+
+/**
+ * The first layer from which on the written token is the most probable one.
+ * @param {Layer[]} layers
+ * @returns {number | null}  null: never
+ */
+export function settled(layers) {
+  const last = layers.findLastIndex(({ rank }) => rank !== 1);
+  return last === layers.length - 1 ? null : last + 1;
+}
+
+/**
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {number} row  that writes
+ * @param {string | null} [against]  a contrast, as in the link; null: the logit of the row's own token
+ * @returns {Sum | null}  null where the trace lacks it, or the row writes nothing
+ */
+export function contributions(model, trace, row, against = null) {
+  const of = (/** @type {string} */ name) => trace.tensors[partOf(against, name)];
+  if (!partsOf(model).every(of) || !about(model, trace, row)) return null;
+  const heads = adding(model).map(({ id, kind }) => ({ block: id, kind, values: byHead(of(kind), row) }));
+  const parts = /** @type {Sum["parts"]} */ (
+    Object.fromEntries([...atInput(model), ...LAYERS].map((name) => [name, byLayer(of(name), row)]))
+  );
+  const layers = heads.flatMap(({ values }) => values);
+  const all = [...layers.flat(), ...Object.values(parts).flat()];
+  return {
+    heads,
+    parts,
+    sum: total(all),
+    logit: of("total").data[row],
+    most: {
+      head: largest(layers.flat()),
+      part: largest([...layers.map(total), ...Object.values(parts).flat()]),
+    },
+  };
+}
+
+/** @param {number[]} values */
+const largest = (values) => Math.max(...values.map(Math.abs));
+
+/** @param {number[]} values */
+export const total = (values) => values.reduce((sum, value) => sum + value, 0);
+
+/**
+ * The head that adds most to the logit.
+ * @param {Sum} sum
+ * @returns {{block: string, layer: number, head: number, value: number}}
+ */
+export function strongest({ heads }) {
+  const all = heads.flatMap(({ block, values }) =>
+    values.flatMap((row, layer) => row.map((value, head) => ({ block, layer, head, value }))),
+  );
+  return all.reduce((best, one) => (one.value > best.value ? one : best));
+}
+
+/** @param {Tensor} tensor  [layer, head, query] @param {number} row */
+function byHead({ shape: [layers, heads, rows], data }, row) {
+  return Array.from({ length: layers }, (_, layer) =>
+    Array.from({ length: heads }, (_, head) => data[(layer * heads + head) * rows + row]),
+  );
+}
+
+/** @param {Tensor} tensor  [layer, query], or [query] alone @param {number} row */
+function byLayer({ shape, data }, row) {
+  const rows = shape[shape.length - 1];
+  return Array.from({ length: data.length / rows }, (_, layer) => data[layer * rows + row]);
+}
+
+/**
+ * One head's gradient × attention; NaN where the mask forbids.
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {At & Pick<State, "head">} at
+ * @returns {import("../wire/wire.js").Matrix | null}  null where the trace lacks it
+ */
+export function relevance(model, trace, at) {
+  const found = trace.tensors[relevanceOf(model, trace, at)];
+  const mask = trace.tensors[place(model, at, "mask")];
+  if (!found || !mask || at.head >= found.shape[0]) return null;
+  return memo(found, String(at.head), () => masked(plane(found, { head: at.head }), plane(mask).values));
+}
+
+/**
+ * @param {import("../wire/wire.js").Matrix} matrix
+ * @returns {{row: number, col: number, value: number}}  the cell that is farthest from zero
+ */
+export function farthest({ values, cols }) {
+  let at = 0;
+  values.forEach((value, i) => {
+    if (Math.abs(value) > Math.abs(values[at] || 0)) at = i;
+  });
+  return { row: Math.floor(at / cols), col: at % cols, value: values[at] || 0 };
+}
+

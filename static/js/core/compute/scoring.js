@@ -1,0 +1,145 @@
+/**
+ * The score of a query and a key, by the model's scoring:
+ *
+ *     scaled-dot     q_i · k_j / √d_k               (Vaswani et al. 2017, equation 1)
+ *     dot            q_i · k_j                      (Luong et al. 2015, equation 8)
+ *     additive       w · tanh(q_i + k_j)            (Bahdanau et al. 2015, appendix A.1.2)
+ *     additive-bias  w · tanh(q_i + k_j + b)
+ *     dot-by         c · q_i · k_j                  with a constant c of the model
+ *
+ * A soft cap bounds the score before its position term: cap · tanh(score / cap) (Gemma 2).
+ *
+ * Relative positions act on the result with π, one number for each head and offset j − i, which is
+ * clipped at the largest offset: `relative` adds it, `relative-product` multiplies by it.
+ */
+
+import { row, sum } from "../../lib/vectors.js";
+
+/** @typedef {import("../../lib/vectors.js").Vector} Vector */
+/** @typedef {import("../wire/wire.js").Tensor} Tensor */
+/** @typedef {"scaled-dot" | "dot" | "dot-by" | "additive" | "additive-bias"} Kind */
+/** @typedef {"" | "relative" | "relative-product"} Placed */
+/**
+ * @typedef {object} Scoring
+ * @property {Kind} kind
+ * @property {Placed} placed  how relative positions change a score
+ * @property {string | null} w  the name of the parameter, if the scoring has one
+ * @property {string | null} b
+ * @property {string | null} pi
+ * @property {number} [by]  the constant of "dot-by"
+ * @property {number | null} [cap]  the soft cap
+ * @property {boolean} [sink]  whether the softmax has a learned score that belongs to no token
+ * @property {boolean} [unknown]  whether something is added to the scores that is not known
+ */
+/**
+ * @typedef {object} Scored  a query and a key
+ * @property {Float64Array} terms  one per channel
+ * @property {number} sum  of the terms
+ * @property {number} root  √d_k, or 1 if the score is not scaled
+ * @property {number} raw  the score before the soft cap and the position term
+ * @property {number} plain  the score before its position term
+ * @property {number | null} pi  the position term
+ * @property {number} score
+ */
+
+const KINDS = new Set(["scaled-dot", "dot", "additive", "additive-bias"]);
+const PLACED = new Set(["", "relative", "relative-product"]);
+
+/**
+ * @param {Pick<import("../wire/model.js").Attention, "place" | "stack" | "scoring"> | undefined} attention
+ * @returns {Scoring | null}  null: an unknown scoring
+ */
+export function scoringOf(attention) {
+  const [kind = "", placed = ""] = attention?.scoring.split(" & ") ?? [];
+  if (!attention || !KINDS.has(kind) || !PLACED.has(placed)) return null;
+  return {
+    kind: /** @type {Kind} */ (kind),
+    placed: /** @type {Placed} */ (placed),
+    w: kind.startsWith("additive") ? `${attention.place}.scoring.w` : null,
+    b: kind === "additive-bias" ? `${attention.place}.scoring.b` : null,
+    pi: placed ? `${attention.stack}.positions.pi` : null,
+  };
+}
+
+/**
+ * The scoring for the worksheet, which also follows scores of models of `transformers`.
+ * @param {import("../wire/model.js").Attention | undefined} attention
+ * @returns {Scoring | null}
+ */
+export function workedScoring(attention) {
+  const plain = scoringOf(attention);
+  if (plain || !attention) return plain;
+  const [kind, ...rest] = attention.scoring.split(" & ");
+  const number = (/** @type {string} */ prefix) => rest.find((part) => part.startsWith(prefix))?.slice(prefix.length);
+  const by = /^dot-by-(.+)$/.exec(kind)?.[1];
+  if (!by && !KINDS.has(kind)) return null;
+  const cap = number("softcap-");
+  const pi = rest.includes("bias") && attention.parameters?.includes("pi") ? `${attention.place}.pi` : null;
+  return {
+    kind: by ? "dot-by" : /** @type {Kind} */ (kind),
+    placed: pi ? "relative" : "",
+    w: null,
+    b: null,
+    pi,
+    by: by ? Number(by) : undefined,
+    cap: cap ? Number(cap) : null,
+    sink: rest.includes("sink"),
+    unknown: rest.includes("bias") && !pi,
+  };
+}
+
+/** The names of its parameters. @param {Scoring | null} scoring @returns {string[]} */
+export const learned = (scoring) => [scoring?.w, scoring?.b, scoring?.pi].flatMap((name) => name ?? []);
+
+/** Whether its terms are products, not tanh of a sum. @param {Scoring} scoring */
+export const isDot = ({ kind }) => kind === "dot" || kind === "scaled-dot" || kind === "dot-by";
+
+/**
+ * @param {Scoring} scoring
+ * @param {(name: string) => Tensor} find  finds the parameters that `learned` names
+ * @param {number} head
+ * @returns {(q: Vector, k: Vector, query: number, key: number) => Scored}
+ */
+export function scorer(scoring, find, head) {
+  const { kind, placed, by = 1, cap = null } = scoring;
+  const [w, b, pi] = [scoring.w, scoring.b, scoring.pi].map((name) => (name ? row(find(name), head) : null));
+  /** @param {Vector} q @param {Vector} k @param {number} c */
+  const term = (q, k, c) => (w ? w[c] * Math.tanh(q[c] + k[c] + (b ? b[c] : 0)) : q[c] * k[c]);
+  return (q, k, query, key) => {
+    const terms = Float64Array.from(q, (_, c) => term(q, k, c));
+    const root = kind === "scaled-dot" ? Math.sqrt(q.length) : 1;
+    const all = sum(terms);
+    const raw = (all / root) * by;
+    const plain = cap === null ? raw : cap * Math.tanh(raw / cap);
+    const own = pi ? pi[column(pi.length, key - query)] : null;
+    const score = own === null ? plain : placed === "relative" ? plain + own : plain * own;
+    return { terms, sum: all, root, raw, plain, pi: own, score };
+  };
+}
+
+/** q · k / √d_k, without learned parameters. */
+export const scaledDot = scorer({ kind: "scaled-dot", placed: "", w: null, b: null, pi: null }, () => { throw new Error("learns nothing"); }, 0);
+
+/**
+ * The column of an offset in π; larger offsets count as the largest.
+ * @param {number} width  2 · the largest offset + 1
+ * @param {number} offset  key − query
+ */
+export function column(width, offset) {
+  const most = (width - 1) / 2;
+  return Math.min(Math.max(offset, -most), most) + most;
+}
+
+/**
+ * π for every query and key of a head.
+ * @param {Tensor} pi  [head, offset]
+ * @param {number} head
+ * @param {number} rows
+ * @param {number} cols
+ * @returns {import("../wire/wire.js").Matrix}
+ */
+export function termMatrix(pi, head, rows, cols) {
+  const own = row(pi, head);
+  const at = (/** @type {number} */ cell) => own[column(own.length, (cell % cols) - Math.floor(cell / cols))];
+  return { rows, cols, values: Float32Array.from({ length: rows * cols }, (_, cell) => at(cell)) };
+}

@@ -1,0 +1,129 @@
+/**
+ * Compare two runs: align their tokens and subtract their weights.
+ *
+ * Tokens are aligned as `diff` aligns lines: by a longest common subsequence (Hunt & McIlroy 1976).
+ * A token without a partner gets its own row or column, with a gap in the other run.
+ */
+
+import { COVER } from "./aggregate-attention.js";
+
+/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/**
+ * One position of the axis shared by both runs: null if a run has no such token.
+ * @typedef {{a: number | null, b: number | null}} Pair
+ */
+/** @typedef {{matrix: Matrix, cover: Uint8Array}} Covered */
+/** @typedef {{row: number, col: number, a: number, b: number, change: number}} Change */
+
+/**
+ * @param {string[]} a
+ * @param {string[]} b
+ * @returns {Pair[]}  in the order of both; where they differ, a's tokens come first
+ */
+export function align(a, b) {
+  const lengths = common(a, b);
+  /** @type {Pair[]} */
+  const pairs = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) pairs.push({ a: i++, b: j++ });
+    else if (j >= b.length || (i < a.length && lengths[i + 1][j] >= lengths[i][j + 1]))
+      pairs.push({ a: i++, b: null });
+    else pairs.push({ a: null, b: j++ });
+  }
+  return pairs;
+}
+
+/**
+ * @param {string[]} a
+ * @param {string[]} b
+ * @returns {Uint16Array[]}  at [i][j], the length of the longest common subsequence of a from i and
+ *   b from j
+ */
+function common(a, b) {
+  const lengths = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      lengths[i][j] =
+        a[i] === b[j] ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
+  return lengths;
+}
+
+/**
+ * Spread a run's matrix over the shared axes.
+ * @param {Matrix} matrix  NaN where masked
+ * @param {Pair[]} rows
+ * @param {Pair[]} cols
+ * @param {"a" | "b"} run
+ * @returns {Covered}
+ */
+export function spread({ values, cols: width }, rows, cols, run) {
+  const missing = run === "a" ? COVER.onlyB : COVER.onlyA;
+  const size = rows.length * cols.length;
+  const spread = { values: new Float32Array(size).fill(NaN), cover: new Uint8Array(size) };
+  for (let at = 0; at < size; at++) {
+    const row = rows[Math.floor(at / cols.length)][run];
+    const col = cols[at % cols.length][run];
+    const value = row === null || col === null ? NaN : values[row * width + col];
+    spread.values[at] = value;
+    if (row === null || col === null) spread.cover[at] = missing;
+    else if (Number.isNaN(value)) spread.cover[at] = COVER.masked;
+  }
+  const matrix = { rows: rows.length, cols: cols.length, values: spread.values };
+  return { matrix, cover: spread.cover };
+}
+
+/**
+ * B − A where both have a number. Other cells say which run has them, or that they are masked.
+ * @param {Covered} a
+ * @param {Covered} b
+ * @returns {Covered}
+ */
+export function difference(a, b) {
+  const values = Float32Array.from(b.matrix.values, (value, i) => value - a.matrix.values[i]);
+  const cover = Uint8Array.from(a.cover, (why, i) => {
+    const gaps = [why, b.cover[i]].filter((one) => one > COVER.masked);
+    return gaps[0] ?? Math.max(why, b.cover[i]);
+  });
+  return { matrix: { ...a.matrix, values }, cover };
+}
+
+/**
+ * Transpose a matrix.
+ * @param {Matrix} matrix
+ * @returns {Matrix}
+ */
+export function transpose({ rows, cols, values }) {
+  const turned = Float32Array.from(values, (_, i) => values[(i % rows) * cols + Math.floor(i / rows)]);
+  return { rows: cols, cols: rows, values: turned };
+}
+
+/**
+ * The cells that changed most. Cells equal to four decimals count as unchanged.
+ * @param {Covered} a
+ * @param {Covered} b
+ * @param {number} count
+ * @returns {Change[]}  largest first
+ */
+export function changes(a, b, count) {
+  const { cols } = a.matrix;
+  /** @type {Change[]} */
+  const found = [];
+  a.matrix.values.forEach((before, i) => {
+    const after = b.matrix.values[i];
+    const change = after - before;
+    if (Math.abs(change) < 5e-5 || Number.isNaN(change)) return;
+    found.push({ row: Math.floor(i / cols), col: i % cols, a: before, b: after, change });
+  });
+  return found.sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, count);
+}
+
+/**
+ * The limit of the symmetric scale of a difference.
+ * @param {Matrix} matrix
+ */
+export function reach({ values }) {
+  let most = 0;
+  for (const value of values) if (Math.abs(value) > most) most = Math.abs(value);
+  return most;
+}

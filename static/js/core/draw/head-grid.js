@@ -1,0 +1,245 @@
+/**
+ * All heads of a block on one canvas: the layout of the tiles, and their pixels. In a tile smaller
+ * than its matrix, each pixel shows the largest weight beneath it, so that a thin diagonal stays a
+ * line; a larger tile repeats cells.
+ */
+
+import { memo } from "../../lib/memo.js";
+import { colour } from "./scale.js";
+
+/** @typedef {import("../wire/wire.js").Numbers} Numbers */
+/** @typedef {import("../wire/wire.js").Summary} Summary */
+/** @typedef {import("./scale.js").Rgb} Rgb */
+/** @typedef {{layer: number, head: number}} Tile */
+/**
+ * @typedef {object} Layout  in CSS pixels
+ * @property {number} size  height of a tile's picture
+ * @property {number} wide  its width: square, or wider if there is more space horizontally
+ * @property {number} columns
+ * @property {{left: number, top: number}[]} places  of the tiles
+ * @property {number} width
+ * @property {number} height
+ */
+
+/** The smallest picture, in multiples of the font size: the text below must fit. */
+const SMALLEST = 76 / 13;
+/** The same if the text is only the layer and head. */
+const PLAIN = 40 / 13;
+/** The smallest picture in pixels if all tiles must fit on the screen. */
+const LEAST = 72;
+/** The size of a picture if the tiles do not fit on the screen anyway. */
+const EASY = 112;
+const LARGEST = 168;
+/** Height of a line of text below a picture, in multiples of the font size. */
+export const LINE = 1.35;
+const GAP = 10;
+/** The largest ratio of width to height of a picture. */
+const WIDER = 1.7;
+/** Distance between layers if a layer takes several rows. */
+const BREAK = 12;
+
+/**
+ * The tiles to show, in order: by layer, or by a measure of their heads. Heads without a value come
+ * last; equal ones are ordered by layer.
+ * @param {{layers: number, heads: number}} extent
+ * @param {(layer: number) => Summary | undefined} summary
+ * @param {{by?: string, rising?: boolean, only?: string}} [wanted]  by: a measure; only: a pattern
+ * @returns {Tile[]}
+ */
+export function ordered({ layers, heads }, summary, { by, rising = false, only } = {}) {
+  const tiles = Array.from({ length: layers * heads }, (_, i) => ({
+    layer: Math.floor(i / heads),
+    head: i % heads,
+  }));
+  const kept = only ? tiles.filter(({ layer, head }) => summary(layer)?.pattern[head] === only) : tiles;
+  if (!by) return kept;
+  const last = rising ? Infinity : -Infinity;
+  const value = (/** @type {Tile} */ { layer, head }) => summary(layer)?.[by]?.[head] ?? last;
+  const sign = rising ? 1 : -1;
+  return kept.sort((a, b) => (value(a) === value(b) ? 0 : sign * (value(a) - value(b))));
+}
+
+/**
+ * Arrange tiles in rows: one row per layer if there is room, otherwise several.
+ * @param {Tile[]} tiles
+ * @param {object} room
+ * @param {number} room.width
+ * @param {number} room.height
+ * @param {number} room.heads  a layer
+ * @param {number} room.letters  font size in pixels
+ * @param {boolean} room.byLayer  whether each layer begins a new row
+ * @param {boolean} [room.plain]  whether the text below a picture is one line (layer and head)
+ *   instead of two
+ * @param {boolean} [room.whole]  whether all tiles must fit on the screen, even if small
+ * @returns {Layout}
+ */
+export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false, whole = false }) {
+  const smallest = (plain ? PLAIN : SMALLEST) * letters;
+  const line = (plain ? 1 : 2) * Math.ceil(LINE * letters) + 4;
+  const most = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
+  // Distribute a layer's tiles evenly over its rows.
+  const columns = most < heads ? Math.ceil(heads / Math.ceil(heads / most)) : heads;
+  const rows = Math.ceil(tiles.length / columns);
+  const across = Math.floor((width + GAP) / columns) - GAP;
+  const down = Math.floor((height + GAP) / rows) - GAP - line;
+  const size = Math.min(across, whole ? Infinity : LARGEST, down < smallest && !(whole && down >= LEAST) ? Math.max(EASY, smallest) : down);
+  const wide = Math.min(across, Math.floor(WIDER * size));
+  const pitch = { x: wide + GAP, y: size + line + GAP };
+  const folded = byLayer && columns < heads;
+  let [column, row, shift] = [0, -1, 0];
+  const places = tiles.map(({ layer }, i) => {
+    const begins = byLayer && i > 0 && layer !== tiles[i - 1].layer;
+    column = i === 0 || begins ? 0 : (column + 1) % columns;
+    if (column === 0) row++;
+    if (begins && folded) shift += BREAK;
+    return { left: column * pitch.x, top: row * pitch.y + shift };
+  });
+  const bottom = places.length ? places[places.length - 1].top + pitch.y - GAP : 0;
+  return { size, wide, columns, places, width: columns * pitch.x - GAP, height: bottom };
+}
+
+/**
+ * How the width of a picture is divided between its cells and the column of a sink.
+ * @param {{cols: number, sink?: Numbers | null}} picture
+ * @param {number} wide
+ * @returns {{inner: number, from: number, across: number}}  the cells' width, and where the column begins and its width
+ */
+export function divided({ cols, sink }, wide) {
+  if (!sink) return { inner: wide, from: wide, across: 0 };
+  const across = Math.max(1, Math.round((wide - APART) / (cols + 1)));
+  return { inner: wide - APART - across, from: wide - across, across };
+}
+
+/** Pixels between the cells and the column of a sink. */
+const APART = 3;
+
+/**
+ * The cell at a point of a tile's picture.
+ * @param {Layout} layout
+ * @param {number} index  of the tile
+ * @param {Pick<Picture, "rows" | "cols" | "sink">} matrix
+ * @param {number} x  in the layout
+ * @param {number} y
+ * @returns {{row: number, col: number} | null}  null outside the picture
+ */
+export function cellAt({ size, wide, places }, index, { rows, cols, sink }, x, y) {
+  const { left, top } = places[index];
+  const row = Math.floor(((y - top) / size) * rows);
+  const col = Math.floor(((x - left) / divided({ cols, sink }, wide).inner) * cols);
+  return row >= 0 && row < rows && col >= 0 && col < cols ? { row, col } : null;
+}
+
+/**
+ * A colour for each of 256 weights, in the canvas's pixel format.
+ * @param {import("./scale.js").Stops} stops
+ * @returns {Uint32Array}
+ */
+export function table(stops) {
+  return memo(stops, "table", () => Uint32Array.from({ length: 256 }, (_, i) => packed(colour(stops, i / 255))));
+}
+
+/** @param {Rgb} colour  As a little-endian machine reads red, green, blue and opaque. */
+export function packed([r, g, b]) {
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/**
+ * @typedef {object} Picture  of one head
+ * @property {number} rows
+ * @property {number} cols
+ * @property {Numbers} values  from 0 to `unit`
+ * @property {number} [unit]  the number that means 1; absent: 1
+ * @property {Numbers | null} may  1 where unmasked; null: everything is unmasked
+ * @property {Numbers | null} [sink]  each row's weight on a learned sink, from 0 to 1: a column of its own
+ */
+/**
+ * @typedef {object} Paint
+ * @property {Uint32Array} table  see `table`
+ * @property {number} paper  behind the hatching of masked cells
+ * @property {number} hatch
+ */
+
+/**
+ * Write one head's picture.
+ * @param {Uint32Array} pixels  of the whole atlas
+ * @param {number} stride  its width
+ * @param {{left: number, top: number, size: number, wide?: number}} where  whole pixels
+ * @param {Picture} picture
+ * @param {Paint} paint
+ */
+export function tile(pixels, stride, { left, top, size, wide = size }, { sink, ...cells }, paint) {
+  const { inner, from, across } = divided({ ...cells, sink }, wide);
+  fill(pixels, stride, { left, top, size, wide: inner }, cells, paint);
+  if (sink) fill(pixels, stride, { left: left + from, top, size, wide: across }, { rows: cells.rows, cols: 1, values: sink, may: null }, paint);
+}
+
+/**
+ * The same without a sink.
+ * @param {Uint32Array} pixels
+ * @param {number} stride
+ * @param {{left: number, top: number, size: number, wide: number}} where
+ * @param {Picture} picture
+ * @param {Paint} paint
+ */
+function fill(pixels, stride, { left, top, size, wide }, { rows, cols, values, unit = 1, may }, paint) {
+  const { table, paper, hatch } = paint;
+  const across = spans(cols, wide);
+  const down = spans(rows, size);
+  const line = new Float32Array(cols);
+  const scale = 255 / unit;
+  for (let y = 0; y < size; y++) {
+    // The largest weight of each column beneath this line of pixels; −1 if all are masked.
+    line.fill(-1);
+    for (let row = down[2 * y]; row < down[2 * y + 1]; row++) {
+      for (let col = 0, cell = row * cols; col < cols; col++, cell++) {
+        if (values[cell] > line[col] && (may === null || may[cell] !== 0)) line[col] = values[cell];
+      }
+    }
+    let at = (top + y) * stride + left;
+    for (let x = 0; x < wide; x++, at++) {
+      let most = -1;
+      for (let col = across[2 * x]; col < across[2 * x + 1]; col++) most = Math.max(most, line[col]);
+      if (most >= 0) pixels[at] = table[(most * scale + 0.5) | 0];
+      else pixels[at] = (x + y) & 3 ? paper : hatch;
+    }
+  }
+}
+
+/**
+ * Draw one pixel per cell, for a picture that the page scales up; masked cells stay transparent. The
+ * column of a sink comes last.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Picture} picture
+ * @param {Uint32Array} table
+ */
+export function thumbnail(canvas, { rows, cols, values, unit = 1, may, sink }, table) {
+  const across = cols + (sink ? 1 : 0);
+  if (canvas.width !== across) canvas.width = across;
+  if (canvas.height !== rows) canvas.height = rows;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(across, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const scale = 255 / unit;
+  for (let row = 0, i = 0; row < rows; row++) {
+    const start = row * across;
+    for (let col = 0; col < cols; col++, i++)
+      if (may === null || may[i]) pixels[start + col] = table[(values[i] * scale + 0.5) | 0];
+    if (sink) pixels[start + cols] = table[(sink[row] * 255 + 0.5) | 0];
+  }
+  context.putImageData(image, 0, 0);
+}
+
+/**
+ * The half-open range of cells beneath each pixel.
+ * @param {number} cells
+ * @param {number} size  in pixels
+ * @returns {Int32Array}  [from, to] for each pixel in turn
+ */
+function spans(cells, size) {
+  const found = new Int32Array(2 * size);
+  for (let i = 0; i < size; i++) {
+    found[2 * i] = Math.floor((i * cells) / size);
+    found[2 * i + 1] = Math.max(found[2 * i] + 1, cells > size ? Math.ceil(((i + 1) * cells) / size) : 0);
+  }
+  return found;
+}

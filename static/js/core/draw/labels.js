@@ -1,0 +1,209 @@
+/** The labels along both sides of a matrix: words slant, single characters are upright. */
+
+import { h, write } from "../../lib/dom.js";
+import { make } from "../../lib/render.js";
+import { step } from "./token.js";
+import { memo } from "../../lib/memo.js";
+import { plainStep } from "../wire/tokens.js";
+import { neighbours } from "./label-choice.js";
+
+/** @typedef {import("./geometry.js").Geometry} Geometry */
+/** @typedef {import("./geometry.js").Place} Place */
+/** @typedef {import("../wire/tokens.js").Step} Step */
+/** @typedef {import("./label-choice.js").Side} Side */
+
+/** A Chinese character, optionally with the letter of its sentence and an index: shown upright. */
+const SINGLE = /^\p{Script=Han}[ᴬᴮ]?[₀-₉]*$/u;
+
+/** @param {string} text */
+export const stands = (text) => SINGLE.test(text);
+
+/**
+ * @typedef {object} Label
+ * @property {Step} step
+ * @property {string} look  class names
+ * @property {Record<string, string>} at  its position, as style properties
+ */
+
+export function createLabels() {
+  const rows = createSide("rows");
+  const cols = createSide("cols");
+  return {
+    elements: [rows.element, cols.element],
+
+    /**
+     * @param {Geometry} geometry
+     * @param {{rows: Step[], cols: Step[]}} steps
+     * @param {boolean[]} upright  which columns have upright labels
+     * @param {{rows: string, cols: string}} titles  of the axes
+     * @param {{rows: Side, cols: Side}} places  which labels are shown, and which overlap
+     * @param {number} [seen]  visible width without scrolling
+     */
+    write(geometry, steps, upright, titles, places, seen = Infinity) {
+      const { left, top, cellWidth, cellHeight } = geometry;
+      rows.write(steps.rows.map((one, i) => beside(geometry, one, i, places.rows.shown[i])), places.rows);
+      cols.write(steps.cols.map((one, i) => above(geometry, one, i, upright[i], places.cols.shown[i])), places.cols);
+      rows.element.style.setProperty("--names", `${left - 1}px`);
+      rows.call(titles.rows, { top, left: 0, height: geometry.rows * cellHeight });
+      cols.call(titles.cols, { top: 0, left, width: Math.min(geometry.cols * cellWidth, seen - left) });
+    },
+
+    /** Keep the labels of rows in view while the matrix is scrolled. @param {number} x */
+    follow(x) {
+      rows.element.style.translate = x ? `${x}px` : "";
+    },
+
+    /** @param {Place} place */
+    light({ row, col, tall = 1, wide = 1 }) {
+      rows.light(row, tall);
+      cols.light(col, wide);
+    },
+  };
+}
+
+/**
+ * The labels along one side; only those that change are updated.
+ * @param {"rows" | "cols"} name
+ */
+function createSide(name) {
+  const title = h("span", { className: "axis" });
+  const element = h("div", { className: `labels ${name}` }, title);
+  /** @type {{item: HTMLElement, said: string, look: string, at: Record<string, string>}[]} */
+  const kept = [];
+  /** The position of the title. @type {Record<string, string>} */
+  let called = {};
+  /** The highlighted labels, which are neighbours. @type {number[]} */
+  let lit = [];
+  /** @type {Side} */
+  let places = { shown: [], clash: () => false };
+  /** Labels covered by the highlighted ones. @type {number[]} */
+  let under = [];
+
+  function cover() {
+    for (const one of under) kept[one]?.item.classList.remove("under");
+    const near = lit.filter((at) => at < kept.length).flatMap((at) => neighbours(at, kept.length, places.clash));
+    under = near.filter((at) => !lit.includes(at));
+    for (const one of under) kept[one].item.classList.add("under");
+  }
+
+  return {
+    element,
+
+    /** @param {Label[]} labels @param {Side} next */
+    write(labels, next) {
+      places = next;
+      for (const { item } of kept.splice(labels.length)) item.remove();
+      while (kept.length < labels.length) {
+        const item = h("span", {});
+        element.append(item);
+        kept.push({ item, said: "", look: "", at: {} });
+      }
+      labels.forEach(({ step: one, look, at }, i) => {
+        const label = kept[i];
+        const said = JSON.stringify(one);
+        if (said !== label.said) label.item.replaceChildren(make(step(one)));
+        if (look !== label.look) label.item.className = lit.includes(i) ? `${look} lit` : look;
+        place(label.item, at, label.at);
+        Object.assign(label, { said, look, at });
+      });
+      cover();
+    },
+
+    /** @param {string} text @param {Record<string, number>} at  in pixels */
+    call(text, at) {
+      write(title, text);
+      const next = Object.fromEntries(Object.entries(at).map(([side, length]) => [side, `${length}px`]));
+      place(title, next, called);
+      called = next;
+    },
+
+    /** @param {number | null} first  null: none @param {number} count  how many from there */
+    light(first, count) {
+      const next = first === null ? [] : Array.from({ length: count }, (_, i) => first + i);
+      if (String(next) === String(lit)) return;
+      for (const one of lit) kept[one]?.item.classList.remove("lit");
+      for (const one of next) kept[one]?.item.classList.add("lit");
+      lit = next;
+      cover();
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} item
+ * @param {Record<string, string>} at
+ * @param {Record<string, string>} [before]  its previous position
+ */
+function place(item, at, before = {}) {
+  for (const [side, value] of Object.entries(at))
+    if (value !== before[side]) item.style.setProperty(side, value);
+}
+
+/** @param {Geometry} geometry @param {Step} row @param {number} i @param {boolean} shown @returns {Label} */
+function beside({ left, top, cellHeight }, row, i, shown) {
+  const at = { top: `${top + (i + 0.5) * cellHeight}px`, right: `calc(100% - ${left - 8}px)` };
+  return { step: row, look: looks(row, !shown), at };
+}
+
+/** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright @param {boolean} shown @returns {Label} */
+function above({ left, top, cellWidth, slant }, col, i, upright, shown) {
+  const slanted = slant > 0 && !upright;
+  const at = {
+    rotate: slanted ? `-${slant}deg` : "none",
+    left: `${left + (i + 0.5) * cellWidth}px`,
+    top: `${top - 6}px`,
+  };
+  return { step: col, look: looks(col, !shown, slanted), at };
+}
+
+/** @param {Step} step @param {boolean} between @param {boolean} [slanted] */
+function looks({ writes }, between, slanted = false) {
+  return ["label", between && "between", writes.pad && "pad", slanted && "slanted"].filter(Boolean).join(" ");
+}
+
+/**
+ * Measure text in the style of a highlighted label, the widest one.
+ * @param {Pick<import("./theme.js").Theme, "font" | "size">} theme
+ * @returns {(text: string) => number}
+ */
+export function ruler({ font, size }) {
+  const letters = `600 ${size}px ${font}`;
+  return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), KEPT);
+}
+
+/** The largest width of a label: a share of its picture's width, but at least so many pixels. */
+const LONGEST = { share: 0.24, least: 84 };
+
+/**
+ * Cut long labels, such as those of a decoder's byte pieces, so that the cells keep their room.
+ * @param {Step[]} steps
+ * @param {(text: string) => number} measure
+ * @param {number} width  of the picture
+ * @returns {Step[]}
+ */
+export function clipped(steps, measure, width) {
+  const most = Math.max(LONGEST.least, LONGEST.share * width);
+  return steps.map((one) => (measure(plainStep(one)) > most ? cut(one, (shorter) => measure(plainStep(shorter)) <= most) : one));
+}
+
+/** @param {Step} step @param {(step: Step) => boolean} fits @returns {Step} */
+function cut({ writes, ...step }, fits) {
+  const letters = [...writes.word];
+  const upTo = (/** @type {number} */ count) => ({ ...step, writes: { ...writes, word: `${letters.slice(0, count).join("")}…` } });
+  let count = letters.length - 1;
+  while (count > 1 && !fits(upTo(count))) count--;
+  return upTo(count);
+}
+
+/** Number of cached widths. */
+const KEPT = 4096;
+/** @type {{context?: CanvasRenderingContext2D}} */
+const RULER = {};
+
+/** @param {string} letters @param {string} text */
+function measured(letters, text) {
+  const canvas = () => document.createElement("canvas");
+  RULER.context ??= /** @type {CanvasRenderingContext2D} */ (canvas().getContext("2d"));
+  RULER.context.font = letters;
+  return RULER.context.measureText(text).width;
+}

@@ -1,0 +1,214 @@
+/** Paint matrices on a canvas: cells, patterns, numbers. */
+
+import { short, two } from "../../lib/numbers.js";
+import { COVER } from "../compute/aggregate-attention.js";
+import { colour, contrast, logarithmic, rgb } from "./scale.js";
+
+/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @typedef {import("./geometry.js").Geometry} Geometry */
+/** @typedef {import("./scale.js").Stops} Stops */
+/** @typedef {import("./scale.js").Rgb} Rgb */
+/**
+ * @typedef {object} Shade
+ * @property {Stops} stops
+ * @property {[number, number]} range
+ * @property {number} [floor]  the minimum of a logarithmic scale, which ends at 1
+ */
+/** @typedef {import("./theme.js").Theme} Theme */
+
+/** Smaller numbers print as zero with two decimals. */
+const LEAST = 0.005;
+/** The smallest cell with a number, in multiples of the label's font size. */
+const ROOM = { width: 2.6, signed: 3.2, height: 1.38 };
+
+/** @param {Geometry} geometry @param {Pick<Theme, "size">} theme @param {[number, number]} [range]  of the values: a sign needs room */
+export function hasRoom({ cellWidth, cellHeight }, { size }, range = [0, 1]) {
+  return cellWidth >= (range[0] < 0 ? ROOM.signed : ROOM.width) * size && cellHeight >= ROOM.height * size;
+}
+
+/**
+ * Only the cells that show a number; NaN elsewhere.
+ * @param {{matrix: Matrix, cover?: Uint8Array}} covered
+ * @returns {Matrix}
+ */
+export function open({ matrix, cover }) {
+  if (!cover?.some((why) => why !== COVER.open)) return matrix;
+  return { ...matrix, values: matrix.values.map((value, i) => (cover[i] === COVER.open ? value : NaN)) };
+}
+
+/**
+ * @param {Shade} shade
+ * @param {number} value
+ * @returns {Rgb}
+ */
+export function colourOf({ stops, range: [low, high], floor }, value) {
+  return colour(stops, floor ? logarithmic(value, floor) : (value - low) / (high - low));
+}
+
+/**
+ * The text of a cell: two decimals, or nothing if they would be zero. On a logarithmic scale, small
+ * numbers are written as powers of ten, down to the minimum.
+ * @param {Shade} shade
+ * @param {number} value
+ */
+export function written({ floor }, value) {
+  if (Math.abs(value) >= LEAST) return two(value);
+  return floor && value >= floor ? short(value) : "";
+}
+
+/**
+ * The colours of `colourOf` for many cells at once; cells without a number stay transparent.
+ * @param {Uint8ClampedArray} pixels  four bytes per cell
+ * @param {import("../wire/wire.js").Numbers} values
+ * @param {Shade} shade
+ */
+export function raster(pixels, values, { stops, range: [low, high], floor }) {
+  const last = stops.length - 1;
+  for (let i = 0; i < values.length; i++) {
+    if (Number.isNaN(values[i])) continue;
+    const share = floor ? logarithmic(values[i], floor) : (values[i] - low) / (high - low);
+    const at = Math.min(Math.max(share, 0), 1) * last;
+    const stop = Math.min(Math.floor(at), last - 1);
+    const [a, b] = [stops[stop], stops[stop + 1]];
+    for (let c = 0; c < 3; c++) pixels[i * 4 + c] = Math.round(a[c] + (b[c] - a[c]) * (at - stop));
+    pixels[i * 4 + 3] = 255;
+  }
+}
+
+/** A buffer with one pixel per cell, which is then scaled. @type {HTMLCanvasElement | undefined} */
+let SMALL;
+
+/**
+ * @param {CanvasRenderingContext2D} context  already scaled to CSS pixels
+ * @param {Matrix} matrix
+ * @param {Geometry} geometry
+ * @param {Shade} shade
+ * @param {string} rule  the lines between cells, which make empty cells visible
+ */
+export function cells(context, matrix, geometry, shade, rule) {
+  const { left, top, cellWidth, cellHeight, gap } = geometry;
+  const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
+  SMALL ??= context.canvas.ownerDocument.createElement("canvas");
+  const own = /** @type {CanvasRenderingContext2D} */ (SMALL.getContext("2d"));
+  [SMALL.width, SMALL.height] = [matrix.cols, matrix.rows];
+  const image = own.createImageData(matrix.cols, matrix.rows);
+  raster(image.data, matrix.values, shade);
+  own.putImageData(image, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(SMALL, left, top, width, height);
+  if (!gap) return;
+  context.fillStyle = rule;
+  for (let col = 0; col <= matrix.cols; col++)
+    context.fillRect(left + col * cellWidth - gap, top - gap, gap, height + gap);
+  for (let row = 0; row <= matrix.rows; row++)
+    context.fillRect(left - gap, top + row * cellHeight - gap, width + gap, gap);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Matrix} matrix
+ * @param {Geometry} geometry
+ * @param {Shade} shade
+ * @param {Theme} theme
+ */
+export function numbers(context, matrix, geometry, shade, theme) {
+  context.font = `${theme.size}px ${theme.font}`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  matrix.values.forEach((value, i) => {
+    const said = Number.isNaN(value) ? "" : written(shade, value);
+    if (!said) return;
+    const [x, y] = corner(geometry, i);
+    context.fillStyle = legible(colourOf(shade, value));
+    context.fillText(said, x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
+  });
+}
+
+/**
+ * Paint grey patterns over cells without a number, one pattern per reason.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{matrix: Matrix, cover?: Uint8Array}} covered  without a cover, NaN means masked
+ * @param {Geometry} geometry
+ * @param {string} ink
+ */
+export function covers(context, { matrix, cover }, geometry, ink) {
+  /** @type {(i: number) => number} */
+  const why = (i) =>
+    cover ? cover[i] : Number.isNaN(matrix.values[i]) ? COVER.masked : COVER.open;
+  const kinds = new Set(Array.from(matrix.values, (_, i) => why(i)));
+  kinds.delete(COVER.open);
+  const { cellWidth, cellHeight, gap } = geometry;
+  for (const kind of kinds) {
+    context.save();
+    context.beginPath();
+    matrix.values.forEach((_, i) => {
+      if (why(i) === kind)
+        context.rect(...corner(geometry, i), cellWidth - gap, cellHeight - gap);
+    });
+    context.clip();
+    context.beginPath();
+    context.strokeStyle = context.fillStyle = ink;
+    context.lineWidth = 1;
+    if (kind === COVER.weak) dots(context, geometry, (i) => why(i) === kind);
+    else lines(context, geometry, kind);
+    context.restore();
+  }
+}
+
+/**
+ * Rising lines for masked cells; horizontal and vertical ones for cells of only one run.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Geometry} geometry
+ * @param {number} kind
+ */
+function lines(context, { left, top, rows, cols, cellWidth, cellHeight }, kind) {
+  const [right, bottom] = [left + cols * cellWidth, top + rows * cellHeight];
+  const height = bottom - top;
+  /** @param {number} x @param {number} y @param {number} toX @param {number} toY */
+  const line = (x, y, toX, toY) => (context.moveTo(x, y), context.lineTo(toX, toY));
+  if (kind === COVER.masked)
+    for (let x = left - height; x < right; x += 6) line(x, bottom, x + height, top);
+  if (kind === COVER.onlyA) for (let y = top + 1.5; y < bottom; y += 4) line(left, y, right, y);
+  if (kind === COVER.onlyB) for (let x = left + 1.5; x < right; x += 4) line(x, top, x, bottom);
+  context.stroke();
+}
+
+/**
+ * A dot in the middle of each cell whose number is not shown.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Geometry} geometry
+ * @param {(i: number) => boolean} has
+ */
+function dots(context, geometry, has) {
+  const { rows, cols, cellWidth, cellHeight, gap } = geometry;
+  const size = Math.min(1.5, cellWidth / 4, cellHeight / 4);
+  for (let i = 0; i < rows * cols; i++) {
+    if (!has(i)) continue;
+    const [x, y] = corner(geometry, i);
+    const [right, down] = [x + (cellWidth - gap) / 2, y + (cellHeight - gap) / 2];
+    context.moveTo(right + size, down);
+    context.arc(right, down, size, 0, 2 * Math.PI);
+  }
+  context.fill();
+}
+
+/** Colours of numbers: on any background one of the two has a contrast of 4.5 (AA). */
+export const INKS = Object.freeze(["#000000", "#ffffff"]);
+
+/** @param {Rgb} ground */
+export function legible(ground) {
+  const [black, white] = INKS;
+  return contrast(ground, rgb(black)) >= contrast(ground, rgb(white)) ? black : white;
+}
+
+/**
+ * @param {Geometry} geometry
+ * @param {number} i  index of the cell, row by row
+ * @returns {[number, number]}
+ */
+function corner({ left, top, cols, cellWidth, cellHeight }, i) {
+  return [
+    Math.round(left + (i % cols) * cellWidth),
+    Math.round(top + Math.floor(i / cols) * cellHeight),
+  ];
+}

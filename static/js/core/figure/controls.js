@@ -1,0 +1,99 @@
+/** Controls for the options of views. */
+
+import { h, write } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
+
+/** @typedef {import("./types.js").Context} Context */
+/**
+ * @typedef {object} Control
+ * @property {string} option  its name in the link
+ * @property {string} label
+ * @property {Record<string, string> | (() => Record<string, string>)} [values]  the values of a
+ *   choice with their names
+ * @property {Range | (() => Range)} [range]  of a slider
+ * @property {(value: number) => string} [say]  a slider's value; absent: the number
+ * @property {() => any} [otherwise]  the effective value if nothing was chosen; absent: none
+ * @property {(value: any) => any} [effective]  what a chosen value stands for here, if not itself
+ */
+/** @typedef {[number, number, number]} Range  lowest, highest, step */
+/** @typedef {{element: HTMLElement, show: (value: any) => void}} Bound */
+
+/**
+ * @param {Context} context
+ * @param {Control[]} list  a control without values or a range is a checkbox
+ * @returns {HTMLElement & {refresh: () => void}}  `refresh` updates the controls from the link
+ */
+export function controls({ store, own }, list) {
+  const bound = list.map((control) => {
+    /** @param {any} value */
+    const choose = (value) => store.choose({ [control.option]: value });
+    const make = control.values ? choices : control.range ? slider : toggle;
+    return { otherwise: () => null, effective: (/** @type {any} */ value) => value, ...control, ...make(control, choose, own) };
+  });
+  const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
+  const refresh = () => {
+    const { options } = store.get().link;
+    bound.forEach(({ option, show, otherwise, effective }) => show(effective(options[option] ?? otherwise())));
+  };
+  refresh();
+  return Object.assign(element, { refresh });
+}
+
+/** @param {Control} control @param {(value: string) => void} choose @param {Context["own"]} own @returns {Bound} */
+function choices({ option, label, values = {} }, choose, own) {
+  const list = h("div", { className: "choice" });
+  const element = h("fieldset", { className: "option" }, h("legend", {}, label), list);
+  element.addEventListener("change", ({ target }) => choose(/** @type {HTMLInputElement} */ (target).value));
+  const options = () => (typeof values === "function" ? values() : values);
+  return {
+    element,
+    show(value) {
+      element.hidden = Object.keys(options()).length < 2;
+      render(list, radios(own(`option-${option}`), options(), value));
+    },
+  };
+}
+
+/**
+ * Radio buttons side by side.
+ * @param {string} name
+ * @param {Record<string, string>} values  values with their names
+ * @param {string | null} chosen
+ * @param {(value: string) => boolean} [fixed]  which values are disabled
+ */
+export const radios = (name, values, chosen, fixed = () => false) =>
+  Object.entries(values).map(([value, says]) =>
+    el(
+      "label",
+      { key: value },
+      el("input", { type: "radio", className: "hidden", name, value, checked: value === chosen, disabled: fixed(value) }),
+      el("span", {}, says),
+    ),
+  );
+
+/** @param {Control} control @param {(value: boolean) => void} choose @returns {Bound} */
+function toggle({ label }, choose) {
+  const box = h("input", { type: "checkbox" });
+  box.addEventListener("change", () => choose(box.checked));
+  return {
+    element: h("label", { className: "option toggle" }, box, h("span", {}, label)),
+    show: (value) => (box.checked = value),
+  };
+}
+
+/** @param {Control} control @param {(value: number) => void} choose @returns {Bound} */
+function slider({ label, range = [0, 1, 1], say = String }, choose) {
+  const input = h("input", { type: "range" });
+  const output = h("output", {});
+  input.addEventListener("input", () => choose(Number(input.value)));
+  return {
+    element: h("label", { className: "option slider" }, h("span", {}, label), input, output),
+    show(value) {
+      const [min, max, step] = (typeof range === "function" ? range() : range).map(String);
+      Object.assign(input, { min, max, step, value: value ?? min });
+      const said = say(Number(input.value));
+      write(output, said);
+      input.setAttribute("aria-valuetext", said);
+    },
+  };
+}

@@ -1,0 +1,199 @@
+/**
+ * A matrix with its labels: the chart, the tokens along both sides, highlights, a tooltip, and
+ * pointer and key handling. It knows only rows and columns; their meaning is up to the view.
+ */
+
+import { COVER } from "../compute/aggregate-attention.js";
+import { texts } from "../wire/attentions.js";
+import { createChart } from "../draw/chart.js";
+import { h } from "../../lib/dom.js";
+import { fit } from "../draw/geometry.js";
+import { engrave } from "../draw/matrix-svg.js";
+import { createEnds, roomForEnds } from "../draw/row-bars.js";
+import { bindGestures } from "./gestures.js";
+import { meaning } from "./legend.js";
+import { chosen, colClash, rowClash } from "../draw/label-choice.js";
+import { clipped, createLabels, ruler, stands } from "../draw/labels.js";
+import { hasRoom } from "../draw/paint.js";
+import { createMatrixHighlight } from "./matrix-highlight.js";
+import { createZoom } from "./zoom.js";
+
+/** @typedef {import("./types.js").Context} Context */
+/** @typedef {import("../wire/tokens.js").Step} Step */
+/** @typedef {import("../draw/geometry.js").Place} Place */
+/** @typedef {import("../draw/geometry.js").Geometry} Geometry */
+/**
+ * @typedef {object} Options
+ * @property {string} label  the accessible name
+ * @property {(place: Place | null) => void} onHover
+ * @property {(place: Place, how: "click" | "key") => void} onPick
+ * @property {() => {row: number, col: number} | null} picked  where the arrow keys start
+ * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
+ * @property {boolean} [zoomed]  whether it opens zoomable
+ */
+/**
+ * @typedef {object} Content
+ * @property {import("../wire/wire.js").Matrix} matrix
+ * @property {Uint8Array} [cover]  why a cell shows no number; absent: NaN is masked
+ * @property {import("../draw/row-bars.js").Ends | null} [ends]  the bars at the ends of rows
+ * @property {import("../draw/paint.js").Shade} shade
+ * @property {Step[]} rows
+ * @property {Step[]} cols  empty: columns have no labels
+ * @property {{rows: string, cols: string}} titles
+ * @property {number} width  to fit into
+ * @property {number} height  to fit into
+ * @property {number} [stretch]  largest ratio of a cell's width to its height
+ * @property {number} [largest]
+ * @property {boolean} [bare]  whether the labels of rows are those of the matrix beside it
+ * @property {{rows: number[], cols: number[]}} [changed]  positions whose labels are shown first
+ */
+
+/** The largest share of the width for the labels of rows. */
+const MOST = 0.2;
+/** The smallest cell in pixels; what does not fit is scrolled. */
+const LEAST = 18;
+
+/**
+ * @param {Context} context
+ * @param {Options} options
+ */
+export function createMatrix(context, options) {
+  const { label, onHover, onPick, picked, tip, zoomed } = options;
+  const host = h("div", { className: "chart" });
+  const labels = createLabels();
+  const ends = createEnds();
+  const marks = createMatrixHighlight();
+  const field = h(
+    "div",
+    { className: "matrix", tabIndex: 0, role: "application", "aria-label": label },
+    host,
+    ends.element,
+    labels.elements,
+    marks.elements,
+  );
+  const element = h("div", { className: "panned" }, field);
+  element.addEventListener("scroll", () => labels.follow(element.scrollLeft), { passive: true });
+  const zoom = createZoom(context, { onHover, onPick: (place) => onPick(place, "click"), onTurn: measure, opens: zoomed });
+  field.append(...zoom.elements);
+  const chart = createChart(host);
+  /** @type {Geometry | null} */
+  let geometry = null;
+  let wide = 0;
+  /** @type {import("../draw/matrix-svg.js").Plate | null} */
+  let plate = null;
+  /** @type {Place} */
+  let lit = { row: null, col: null };
+
+  bindGestures(field, {
+    geometry: () => geometry,
+    onPoint(place) {
+      onHover(place);
+      marks.tell(geometry, place, tip);
+    },
+    onPick,
+    picked,
+  });
+
+  /** Set the element's size to that of its contents. */
+  function measure() {
+    const { width, height } = zoom.size() ?? { width: wide, height: geometry?.height ?? 0 };
+    field.style.width = `${width}px`;
+    field.style.height = `${height}px`;
+    field.classList.toggle("closer", zoom.size() !== null);
+  }
+
+  return {
+    element,
+
+    /** @param {Content} content */
+    draw({ matrix, cover, ends: share = null, shade, rows, cols, titles, changed, ...room }) {
+      const theme = context.theme();
+      const names = { rows: texts(rows), cols: texts(cols) };
+      const ruled = ruler(theme);
+      const upright = names.cols.map(stands);
+      const beside = clipped(shortened(rows, ruled, room.width), ruled, room.width);
+      const above = clipped(cols, ruled, room.width);
+      const aside = share ? roomForEnds(share, room.width, ruled) : 0;
+      const rowWidths = texts(beside).map(ruled);
+      const colWidths = texts(above).map(ruled);
+      const least = context.room().wide ? 0 : LEAST;
+      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, least, ...room, width: room.width - aside });
+      const places = {
+        rows: side(rows, rowClash(geometry), changed?.rows),
+        cols: side(above, colClash(geometry, colWidths, upright), changed?.cols),
+      };
+      if (room.bare) places.rows.shown.fill(false);
+      wide = geometry.width + ends.draw(geometry, share, theme, aside);
+      const picture = { matrix, cover, geometry, shade, theme, labels: names, titles: room.bare ? { ...titles, rows: "" } : titles };
+      chart.draw(picture);
+      labels.write(geometry, { rows: beside, cols: above }, upright, titles, places, room.width);
+      element.classList.toggle("bare", Boolean(room.bare));
+      element.classList.toggle("scrolls", wide > room.width);
+      zoom.draw(picture, room, !hasRoom(geometry, theme, shade.range));
+      measure();
+      plate = { ...picture, labels: { rows: texts(beside), cols: texts(above) }, upright, named: { rows: places.rows.shown, cols: places.cols.shown }, ends: share, room: aside };
+    },
+
+    /** @param {Place} place  Lights it. */
+    mark(place) {
+      lit = place;
+      if (geometry) marks.show(geometry, place);
+      if (geometry && element.classList.contains("scrolls")) reveal(element, geometry, place.col);
+      labels.light(place);
+      zoom.mark(place);
+    },
+
+    /**
+     * The drawing with labels, highlights and legend, for an export; null before the first drawing.
+     */
+    drawing: () => plate && engrave(plate, lit, meaning(context.t, { shade: plate.shade, covers: covering(plate) })),
+
+    destroy() {
+      zoom.destroy();
+      chart.destroy();
+      element.remove();
+    },
+  };
+}
+
+/**
+ * The reasons for which its cells show no number.
+ * @param {Pick<Content, "matrix" | "cover">} content
+ */
+const covering = ({ matrix, cover }) => new Set(cover ?? (matrix.values.some(Number.isNaN) ? [COVER.masked] : []));
+
+/**
+ * Which labels of a side are shown: changed tokens and special ones first.
+ * @param {Step[]} steps
+ * @param {import("../draw/label-choice.js").Clash} clash
+ * @param {number[]} [changed]
+ */
+function side(steps, clash, changed = []) {
+  const special = steps.flatMap(({ writes }, i) => (writes.special && !writes.pad ? [i] : []));
+  return { shown: chosen(steps.length, clash, [...changed, ...special]), clash };
+}
+
+/**
+ * Scroll just enough to make a column visible.
+ * @param {HTMLElement} element
+ * @param {Geometry} geometry
+ * @param {number | null} col
+ */
+function reveal(element, { left, cellWidth }, col) {
+  if (col === null) return;
+  const [from, to] = [col * cellWidth, left + (col + 1) * cellWidth - element.clientWidth];
+  if (element.scrollLeft > from) element.scrollLeft = from;
+  else if (element.scrollLeft < to) element.scrollLeft = to;
+}
+
+/**
+ * Omit the tokens that decoder steps have read if the labels would take too much width.
+ * @param {Step[]} rows
+ * @param {(text: string) => number} measure
+ * @param {number} width
+ */
+function shortened(rows, measure, width) {
+  const longest = Math.max(...texts(rows).map(measure));
+  if (longest < MOST * width) return rows;
+  return rows.map((step) => ({ ...step, short: step.reads !== null }));
+}

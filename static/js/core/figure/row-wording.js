@@ -1,0 +1,135 @@
+/** Describe the highlighted row in a sentence. */
+
+import { finding } from "../compute/row-summary.js";
+import { litIn, reading } from "../store/heatmap-data.js";
+import { two } from "../../lib/numbers.js";
+import { el } from "../../lib/render.js";
+import { quoted } from "../draw/token.js";
+import { row } from "../wire/wire.js";
+import { attentionAt, blockAt, extent, place, taught } from "../wire/attentions.js";
+import { isOff } from "../store/interventions.js";
+import { windowSaid } from "../store/mask-wording.js";
+
+/** @typedef {import("./types.js").Context} Context */
+/** @typedef {import("../compute/row-summary.js").Finding} Finding */
+
+/**
+ * @param {Pick<Context, "say" | "t">} context
+ * @param {import("../store/store.js").Page} page
+ * @param {import("../store/store.js").Lit | null} hovered
+ * @returns {(string | import("../../lib/render.js").Described)[] | null}
+ */
+export function compose({ say, t }, page, hovered) {
+  const read = reading(page);
+  if (!read) return null;
+  const { matrix, rows, cols, choice } = read;
+  const at = litIn(page, hovered, read).row ?? litIn(page, null, read).row;
+  if (at === null || at >= matrix.rows) return null;
+  const said = finding(row(matrix, at));
+  const keys =
+    "keys" in said
+      ? said.keys.map((i) => el("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
+      : [];
+  const decodes = blockAt(page).writes;
+  const off = said.kind === "nothing" && choice.pool === "one" && isOff(page);
+  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? most(said, t) : sentence(said, decodes, t);
+  const { by, col } = litIn(page, null, read);
+  const pinned = by === "pin" && col !== null && litIn(page, hovered, read).col === col && choice.pool === "one";
+  const asked = pinned ? looker(matrix, col) : null;
+  // If a key is pinned, add which row looks at it most.
+  const answer = asked && [" ", ...say(t("Of all queries, {query} looks most at {key} ({weight})."), {
+    key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
+    query: el("span", { className: "as-query" }, quoted(rows.steps[asked.row].writes)),
+    weight: two(asked.weight),
+  })];
+  return [...say(words, {
+    place: el("span", { className: "place" }, whereabouts(page, read, t)),
+    query: el("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
+    key: keys[0],
+    other: keys[1],
+    count: keys.length,
+    weight: "weight" in said ? two(said.weight) : "",
+  }), ...(answer ?? [])];
+}
+
+/**
+ * The row that looks most at a key.
+ * @param {import("../wire/wire.js").Matrix} matrix
+ * @param {number} col
+ * @returns {{row: number, weight: number} | null}  null: none
+ */
+function looker({ rows, cols, values }, col) {
+  let best = { row: -1, weight: 0 };
+  for (let row = 0; row < rows; row++)
+    if (values[row * cols + col] > best.weight) best = { row, weight: values[row * cols + col] };
+  return best.weight >= 0.005 ? best : null;
+}
+
+/**
+ * Which head (or that heads are pooled), the window that it sees, and what was left out.
+ * @param {import("../store/store.js").Page} page
+ * @param {Pick<import("../store/heatmap-data.js").Reading, "choice" | "templated">} read
+ * @param {Context["t"]} t
+ */
+function whereabouts({ link, model }, { choice: { pool, hides }, templated }, t) {
+  const layer = link.layer + 1;
+  const heads = model ? extent(model, link.block).heads : 0;
+  const name = {
+    one: () =>
+      model && taught(model, link)
+        ? t("Layer {layer}, head {head}, supervised to align", { layer, head: link.head + 1 })
+        : t("Layer {layer}, head {head}", { layer, head: link.head + 1 }),
+    mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
+    max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
+  }[pool]();
+  const seen = windowSaid(t, attentionAt(model, place(model, link))?.mask ?? "");
+  const named = seen ? t("{place} ({window})", { place: name, window: seen }) : name;
+  return hides ? t("{place}, {what} left out", { place: named, what: addedTokens(t, templated) }) : named;
+}
+
+/** The tokens that are not of the text. @param {Context["t"]} t @param {boolean} templated  whether a chat's template adds some */
+export const addedTokens = (t, templated) => (templated ? t("special tokens and the chat template") : t("special tokens"));
+
+/**
+ * A maximum over heads says nothing about the whole row of one head.
+ * @param {Finding} found
+ * @param {Context["t"]} t
+ */
+function most({ kind }, t) {
+  if (kind === "nothing") return t("{place}: {query} has no token to look at.");
+  if (kind === "both" || kind === "spread")
+    return t("{place}: for {query}, the largest weight of any head is {weight}, on {count} tokens.");
+  return t("{place}: for {query}, the largest weight of any head is on {key} ({weight}).");
+}
+
+/**
+ * @param {Finding} found
+ * @param {boolean} writes  whether the row writes a token
+ * @param {Context["t"]} t  only marks the messages here; the caller fills the placeholders
+ * @returns {string}
+ */
+export function sentence({ kind }, writes, t) {
+  if (writes) {
+    if (kind === "nothing") return t("{place}: while writing {query} it has no token to look at.");
+    if (kind === "only")
+      return t("{place}: while writing {query} it can look at {key} only ({weight}).");
+    if (kind === "both")
+      return t(
+        "{place}: while writing {query} it looks equally at {key} and {other} ({weight} each).",
+      );
+    if (kind === "spread")
+      return t(
+        "{place}: while writing {query} its attention is spread out; {count} tokens share the largest weight ({weight} " +
+        "each).",
+      );
+    return t("{place}: while writing {query} it looks most at {key} ({weight}).");
+  }
+  if (kind === "nothing") return t("{place}: {query} has no token to look at.");
+  if (kind === "only") return t("{place}: {query} can look at {key} only ({weight}).");
+  if (kind === "both")
+    return t("{place}: {query} looks equally at {key} and {other} ({weight} each).");
+  if (kind === "spread")
+    return t("{place}: the attention of {query} is spread out; {count} tokens share the largest weight ({weight} " +
+      "each).");
+  return t("{place}: {query} looks most at {key} ({weight}).");
+}

@@ -1,0 +1,59 @@
+/** The status of a figure: loading, or a problem. */
+
+import { Problem } from "../wire/problem.js";
+import { wording } from "./problem-wording.js";
+
+/** @typedef {import("../store/store.js").Page} Page */
+/**
+ * @typedef {object} Places
+ * @property {HTMLElement} root  gets data attributes for stylesheets and tests
+ * @property {HTMLElement} [busy]  gets `aria-busy`; absent: the root
+ * @property {HTMLElement} [says]  gets the message
+ * @property {HTMLElement} [line]  its container; absent: the same element
+ * @property {HTMLElement} [retry]
+ */
+
+/**
+ * @param {Pick<import("./types.js").Context, "store" | "t">} context
+ * @param {() => void} again  retries what failed
+ * @param {Places} places
+ * @returns {() => void}  unsubscribes
+ */
+export function bindStatus({ store, t }, again, { root, busy = root, says, line = says, retry }) {
+  function show() {
+    const page = store.get();
+    const problem = troubleOf(page);
+    root.dataset.status = page.status;
+    root.dataset.picture = page.trace ? "drawn" : "none";
+    busy.setAttribute("aria-busy", String(page.status === "waiting"));
+    if (says) says.textContent = problem ? wording(t, problem) : "";
+    if (line) {
+      line.hidden = !problem;
+      // It goes on by itself: nothing to be alarmed about, and nothing to do.
+      line.toggleAttribute("data-calm", problem?.kind === "queued");
+      line.role = problem?.kind === "queued" ? "status" : "alert";
+    }
+    if (retry) retry.hidden = !problem?.passing || problem.retryAfter !== null;
+  }
+  retry?.addEventListener("click", again);
+  const deaf = store.subscribe((page) => [page.status, troubleOf(page), page.trace], show);
+  show();
+  return () => {
+    deaf();
+    delete root.dataset.status;
+    delete root.dataset.picture;
+    busy.removeAttribute("aria-busy");
+    retry?.removeEventListener("click", again);
+  };
+}
+
+/**
+ * The problem of the figure's own trace, or a temporary one of its additional requests; other
+ * problems of those are shown by the view.
+ * @param {Page} page
+ * @returns {Problem | null}
+ */
+export function troubleOf({ problem, answers }) {
+  const passing = (/** @type {unknown} */ one) => one instanceof Problem && one.passing;
+  return problem ?? /** @type {Problem | undefined} */ (Object.values(answers).find(passing)) ?? null;
+}

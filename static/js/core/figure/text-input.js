@@ -1,0 +1,74 @@
+/**
+ * Typing a sentence: submit after a pause or on Enter, and never while an input method is
+ * composing. Used by every text box for sentences.
+ */
+
+import { settle } from "../../lib/timing.js";
+
+/** The pause, in milliseconds; a long text takes seconds to run, so its author is given longer. */
+const PAUSE = { short: 250, long: 800 };
+/** Letters from which a text is long. */
+const LONG = 1000;
+
+/**
+ * @typedef {object} Typing
+ * @property {() => void} say  submits the text
+ * @property {() => void} [onEnter]  called on Enter instead of submitting
+ * @property {() => void} [onInput]  called at every key, composing or not
+ * @property {"rest" | "leave" | "enter"} [when]  when to submit: after a pause or on Enter; on
+ *   leaving the box or on Enter; only on Enter
+ */
+
+/**
+ * @param {HTMLInputElement | HTMLTextAreaElement} box
+ * @param {Typing} typing
+ * @returns {{now: () => void, cancel: () => void}}  now: submit pending text; cancel: discard it
+ */
+export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest" }) {
+  const rests = { short: settle(say, PAUSE.short), long: settle(say, PAUSE.long) };
+  /** The pause that runs. */
+  let rest = rests.short;
+  let composing = false;
+  let said = "";
+  function typed() {
+    if (when !== "rest" || composing) return;
+    rest.cancel();
+    rest = box.value.length > LONG ? rests.long : rests.short;
+    rest.later();
+  }
+
+  box.addEventListener("compositionstart", () => {
+    composing = true;
+    rest.cancel();
+  });
+  box.addEventListener("compositionend", () => {
+    composing = false;
+    typed();
+  });
+  box.addEventListener("input", () => {
+    onInput();
+    typed();
+  });
+  box.addEventListener("keydown", (event) => {
+    const { key, isComposing, keyCode } = /** @type {KeyboardEvent} */ (event);
+    // Safari ends a composition before its last Enter; there only the key code shows it.
+    if (key !== "Enter" || isComposing || composing || keyCode === 229) return;
+    event.preventDefault();
+    rest.cancel();
+    said = box.value;
+    (onEnter ?? say)();
+  });
+  // After Enter, leaving the box submits nothing new.
+  if (when === "leave") box.addEventListener("change", () => box.value !== said && say());
+  return { now: () => rest.now(), cancel: () => rest.cancel() };
+}
+
+/**
+ * Make a text box as tall as its contents, if the browser lacks `field-sizing`.
+ * @param {HTMLTextAreaElement} box
+ */
+export function grow(box) {
+  if (CSS.supports("field-sizing", "content")) return;
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}

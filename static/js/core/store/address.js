@@ -1,0 +1,113 @@
+/** The only file that touches the address bar; it keeps the address and the store in sync. */
+
+import { afterFrame } from "../../lib/timing.js";
+import { REQUEST_KEYS, format, merge, parse } from "./link.js";
+import { OWN } from "./options.js";
+
+/** @typedef {import("./link.js").State} State */
+/** @typedef {import("./options.js").Options} Options */
+
+/** Changes that Back undoes: each is a separate entry in the browser's history. */
+const UNDONE = new Set(["chosen", "pinned"]);
+
+/**
+ * Keep the address bar and the store in sync: write on every change of the link (as a new history
+ * entry only for changes that Back undoes), read on back and forward.
+ * @param {Window} window
+ * @param {import("./store.js").Store} store
+ * @param {State} initial  the state of an empty link
+ * @param {Options} [options]
+ */
+export function bind(window, store, initial, options = {}) {
+  // Write the address only after the screen is updated, because writing takes milliseconds.
+  const writing = afterFrame((/** @type {State} */ link) => write(window, link, options), window);
+  store.subscribe(
+    ({ link }) => link,
+    ({ link }, _, origin) => {
+      if (origin === "link") return;
+      if (!UNDONE.has(origin)) return writing.later(link);
+      writing.now();
+      window.history.pushState(null, "", "?" + format(link, options));
+    },
+  );
+  window.addEventListener("pagehide", writing.now);
+  window.addEventListener("popstate", () => {
+    writing.cancel();
+    const said = unmoved(store.get().link, merge(initial, read(window, options)));
+    store.go(said, "link");
+    const { link } = store.get();
+    // The state may have been adjusted to what exists.
+    if (format(link, options) !== format(said, options)) write(window, link, options);
+  });
+}
+
+/**
+ * Keep the same objects for equal values; otherwise they would count as a new request.
+ * @param {State} present
+ * @param {State} next
+ * @returns {State}
+ */
+export function unmoved(present, next) {
+  const kept = REQUEST_KEYS.filter((key) => JSON.stringify(next[key]) === JSON.stringify(present[key]));
+  return { ...next, ...Object.fromEntries(kept.map((key) => [key, present[key]])) };
+}
+
+/**
+ * @param {Window} window
+ * @param {Options} [options]
+ * @returns {Partial<State>}  the state in the address bar
+ */
+export function read(window, options = {}) {
+  const { search, hash = "" } = window.location;
+  return parse(search + hash, options);
+}
+
+/**
+ * Write the complete state as a link that can be copied.
+ * @param {Window} window
+ * @param {State} link
+ * @param {Options} [options]
+ */
+export function write(window, link, options = {}) {
+  window.history.replaceState(null, "", "?" + format(link, options));
+}
+
+/**
+ * The complete link in the address bar.
+ * @param {Window} window
+ */
+export function here(window) {
+  return window.location.href;
+}
+
+/** Whether the page was loaded again, by a reload, Back or Forward. @param {Window} window */
+export const reloaded = ({ performance }) => {
+  const [load] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+  return load?.type === "reload" || load?.type === "back_forward";
+};
+
+/** The query string of a page with its own state. @param {Window} window */
+export const readQuery = (window) => window.location.search;
+
+/** The part of the query string that is the reader's, whatever the page shows. @param {Window} window */
+export function ownQuery(window) {
+  const said = [...new URLSearchParams(window.location.search)];
+  return String(new URLSearchParams(said.filter(([name]) => name === "lang" || OWN.includes(name))));
+}
+
+/** @param {Window} window @param {string} query  "": none @param {string} [path]  absent: the present one */
+export const writeQuery = (window, query, path) =>
+  window.history.replaceState(null, "", (path || window.location.pathname) + (query && `?${query}`));
+
+/** Write a query that Back undoes. @param {Window} window @param {string} query */
+export const pushQuery = (window, query) => window.history.pushState(null, "", `?${query}`);
+
+/** Call `told` on back and forward. @param {Window} window @param {() => void} told */
+export const onReturn = (window, told) => window.addEventListener("popstate", told);
+
+/** The fragment without its "#". It is never sent to a server. @param {Window} window */
+export const readFragment = (window) => window.location.hash.slice(1);
+
+/** @param {Window} window @param {string} fragment  replaces it; "": none */
+export const writeFragment = (window, fragment) =>
+  window.history.replaceState(null, "", window.location.pathname + window.location.search + (fragment && `#${fragment}`));

@@ -1,0 +1,173 @@
+/**
+ * What Compare shows: the run A (the page's own), a run B, and B − A, over common axes in which
+ * equal tokens share a position.
+ */
+
+import { Problem } from "../wire/problem.js";
+import { align, changes, difference, spread, transpose } from "../compute/token-diff.js";
+import { attention, axes, between, blockAt, extent, place } from "../wire/attentions.js";
+import { answer, traced } from "./view-requests.js";
+import { memo, together } from "../../lib/memo.js";
+import { swapped } from "../compute/word-swap.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @typedef {import("../wire/tokens.js").Step} Step */
+/** @typedef {import("../compute/token-diff.js").Pair} Pair */
+/** @typedef {import("../compute/token-diff.js").Covered} Covered */
+/** @typedef {import("./view-requests.js").Question} Question */
+/** @typedef {{matrix: Matrix, rows: Step[], cols: Step[]}} Run */
+/**
+ * @typedef {object} Comparison
+ * @property {Covered} a
+ * @property {Covered} b
+ * @property {Covered} delta  B − A
+ * @property {{pairs: Pair[], steps: Step[]}} rows
+ * @property {{pairs: Pair[], steps: Step[]}} cols
+ * @property {import("../compute/token-diff.js").Change[]} changes  largest first
+ */
+
+/** Number of changes listed in words. */
+const TOLD = 6;
+/** Number of cached comparisons: the pointer requests the same few sixty times per second. */
+const KEPT = 16;
+const MARK = { a: "ᴬ", b: "ᴮ" };
+
+/**
+ * The layer and head of B; if the link does not name another head or layer, it is the next one.
+ * @param {Page} page
+ * @returns {{layer: number, head: number}}
+ */
+export function otherPlace({ link, model }) {
+  const { other: by, head_b, layer_b } = link.options;
+  const { layers, heads } = model ? extent(model, link.block) : { layers: 1, heads: 1 };
+  const { layer, head } = link;
+  if (by === "head") return { layer, head: Math.min(head_b ?? (head + 1) % heads, heads - 1) };
+  if (by === "layer")
+    return { head, layer: Math.min(layer_b ?? (layer + layers - 1) % layers, layers - 1) };
+  return { layer, head };
+}
+
+/**
+ * The other sentence: the typed one, or A's with one word changed.
+ * @param {Page} page
+ */
+export const otherSentence = ({ link }) => link.options.b || swapped(link.source);
+
+/**
+ * The additional run that the comparison needs.
+ * @param {Page} page
+ * @returns {Question | null}  null if B is in the same run, or there is nothing to run
+ */
+export function otherRun(page) {
+  const { link, model, trace } = page;
+  const { other: by } = link.options;
+  if (!trace || (by !== "sentence" && by !== "direction")) return null;
+  const select = ["weights", "mask"].map((name) => place(model, link, name));
+  const common = { pad_to: null, decode: null, select };
+  if (by === "sentence") {
+    const source = otherSentence(page);
+    if (!source.trim()) return null;
+    return traced(page, { ...common, source, target: null, direction: trace.direction });
+  }
+  if (!trace.output.text.trim()) return null;
+  const direction = trace.direction.split("-").reverse().join("-");
+  return traced(page, { ...common, source: trace.output.text, target: link.source, direction });
+}
+
+/**
+ * @param {Page} page
+ * @returns {Comparison | Problem | null}  null while loading, or if there is nothing
+ */
+export function comparison(page) {
+  const { trace, model, link } = page;
+  const { other: by } = link.options;
+  const question = otherRun(page);
+  const other = question ? /** @type {Trace | Problem | undefined} */ (answer(page, question)) : trace;
+  if (other instanceof Problem) return other;
+  if (!trace || !other || (by === "direction" && !between(blockAt(page)))) return null;
+  if (!question && (by === "sentence" || by === "direction")) return null;
+  const at = { ...link, ...otherPlace(page) };
+  const key = JSON.stringify([by, link.block, link.layer, link.head, at.layer, at.head]);
+  return memo(together(trace, other), key, () => {
+    const [a, b] = [run(model, trace, link), run(model, other, at)];
+    if (!a || !b) return null;
+    return by === "direction" ? opposed(a, b) : compared(a, b);
+  }, KEPT);
+}
+
+/**
+ * @param {Page["model"]} model
+ * @param {Trace} trace
+ * @param {Pick<import("./link.js").State, "block" | "layer" | "head">} place
+ * @returns {Run | null}
+ */
+function run(model, trace, place) {
+  const matrix = attention(model, trace, place);
+  return matrix && { matrix, ...axes(model, trace, place.block) };
+}
+
+/** @param {Step} step  Without what was read before it, which is another word in the other run. */
+const alone = (step) => ({ ...step, reads: null });
+
+/**
+ * The comparison with the other direction, transposed: it writes the words that A reads.
+ * @param {Run} one
+ * @param {Run} two
+ */
+function opposed(one, two) {
+  const turned = { matrix: transpose(two.matrix), rows: two.cols, cols: two.rows.map(alone) };
+  return compared({ ...one, rows: one.rows.map(alone) }, turned);
+}
+
+/**
+ * @param {Run} one
+ * @param {Run} two
+ * @returns {Comparison}
+ */
+export function compared(one, two) {
+  const rows = joined(one.rows, two.rows);
+  const cols = joined(one.cols, two.cols);
+  const a = spread(one.matrix, rows.pairs, cols.pairs, "a");
+  const b = spread(two.matrix, rows.pairs, cols.pairs, "b");
+  return { a, b, delta: difference(a, b), rows, cols, changes: changes(a, b, TOLD) };
+}
+
+/**
+ * A token's identity regardless of position: its text, and whether it is special.
+ * @param {Step} step
+ */
+const name = ({ writes }) => `${writes.special ? "special" : "word"} ${writes.word}`;
+
+/**
+ * @param {Step[]} a
+ * @param {Step[]} b
+ * @returns {{pairs: Pair[], steps: Step[]}}  tokens that only one has are marked with its letter;
+ *   if both write a token after reading different ones, the label has only the written token
+ */
+function joined(a, b) {
+  const pairs = align(a.map(name), b.map(name));
+  const steps = pairs.map((pair) => {
+    const [one, two] = [a[pair.a ?? -1], b[pair.b ?? -1]];
+    if (!one || !two) return one ? marked(one, MARK.a) : marked(two, MARK.b);
+    return one.reads?.word === two.reads?.word ? one : { ...one, short: true };
+  });
+  return { pairs, steps };
+}
+
+/** @param {Step} step @param {string} mark @returns {Step} */
+function marked(step, mark) {
+  return { ...step, writes: { ...step.writes, word: step.writes.word + mark } };
+}
+
+/**
+ * The position of A's token on the axis.
+ * @param {{pairs: Pair[]}} axis
+ * @param {number | null} token
+ * @returns {number | null}
+ */
+export function shownAt({ pairs }, token) {
+  const at = token === null ? -1 : pairs.findIndex(({ a }) => a === token);
+  return at < 0 ? null : at;
+}

@@ -1,0 +1,210 @@
+/**
+ * Sources of a figure's numbers: a server, a frozen share, or given numbers. All have the same
+ * interface; what a source does not have is thrown as a Problem.
+ */
+
+import { completed } from "../wire/model.js";
+import { Problem, failure } from "../wire/problem.js";
+import { DEFAULTS, REQUEST_KEYS, merge, stated } from "./link.js";
+import { departed, heldTile, runOfShare } from "./share-contents.js";
+import { BLANK } from "./store.js";
+import { lacking } from "../wire/tensor-cache.js";
+import { flipped, shownAs } from "./two-runs.js";
+import { keyOf, ownRun, runOf } from "./view-requests.js";
+
+/** @typedef {import("../wire/api.js").Api} Api */
+/** @typedef {import("../wire/api.js").ModelInfo} ModelInfo */
+/** @typedef {import("../wire/api.js").Share} Share */
+/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @typedef {import("./link.js").State} State */
+/** @typedef {import("./view-requests.js").Question} Question */
+/** @typedef {import("./view-requests.js").Answer} Answer */
+/** @typedef {Partial<import("./store.js").Page>} Opened */
+/**
+ * @typedef {object} Source
+ * @property {Pick<import("../wire/pace.js").Pace, "busy" | "left">} [pace]  how often it asks to be sent a sentence;
+ *   absent: it is never busy
+ * @property {(link: State) => Promise<Opened>} [open]  what is available before any request,
+ *   including the link; absent: nothing
+ * @property {() => Promise<ModelInfo[]>} models  the first is the default
+ * @property {(request: object, signal?: AbortSignal) => Promise<Trace>} trace
+ * @property {(request: object, signal?: AbortSignal, onProgress?: (progress: import("../wire/long-texts.js").Progress) => void) => Promise<Trace>} overview  of a long text
+ * @property {(request: object, signal?: AbortSignal) => Promise<import("../wire/wire.js").Tensor>} tile  of a long text
+ * @property {(question: Question, signal?: AbortSignal) => Promise<Answer>} answer
+ * @property {(path: string, body: object, signal?: AbortSignal) => AsyncGenerator<any, void, void>}
+ *   lines of a long computation as they arrive
+ */
+
+/**
+ * The server.
+ * @param {Api} api
+ * @returns {Source}
+ */
+export function served(api) {
+  return {
+    pace: api.pace,
+    models: () => api.models(),
+    trace: (request, signal) => api.trace(request, signal),
+    overview: (request, signal, onProgress) => api.overview(request, signal, onProgress),
+    tile: (request, signal) => api.tile(request, signal),
+    answer: (question, signal) => api.answer(question, signal),
+    lines: (path, body, signal) => api.lines(path, body, signal),
+  };
+}
+
+/**
+ * A share: it is read once and does not change, but the reader may look at other places in it. What
+ * it does not contain is requested from its model while that is served; then the reader may also
+ * change the request, and the address contains the change.
+ * @param {Api} api
+ * @param {{id: string, initial: State, asked?: Partial<State>, options:
+ *   import("./options.js").Options}} wanted initial: the state of an empty share; asked: the
+ *   request in the address bar
+ * @returns {Source}
+ */
+export function frozen(api, { id, initial, asked = {}, options }) {
+  const server = served(api);
+  /** @type {Share | null} */
+  let own = null;
+  /** @type {import("./store.js").Page["answers"]} */
+  let stored = {};
+  /** The model of the share as served now. @type {ModelInfo | null} */
+  let model = null;
+  /** The default model. @type {ModelInfo | undefined} */
+  let first;
+  /** Models of its replies that are not served any more, or not with the same weights. @type {Set<string>} */
+  const gone = new Set();
+  const ask = () => {
+    if (!model) throw new Problem("frozen");
+    return server;
+  };
+  /**
+   * @template {{model?: string}} T
+   * @param {T} request
+   * @returns {T} the request to the share's model, under its present id; one to another model as it is
+   */
+  const toIt = (request) => {
+    const its = request.model === undefined || request.model === own?.model.id;
+    return model && its && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request;
+  };
+  return {
+    pace: api.pace,
+    async open() {
+      const { share, models: served, answers } = await read(api, id);
+      [own, stored, first] = [share, answers, served[0]];
+      model = served.find(({ digest }) => digest === share.model.digest) ?? null;
+      const others = madeBy(answers);
+      for (const one of others) if (!served.some(({ id, digest }) => id === one.id && digest === one.digest)) gone.add(one.id);
+      const ids = new Set(others.map(({ id }) => id));
+      const models = [...others, ...(model ? served.filter(({ id }) => !ids.has(id)) : [share.model])];
+      const said = model && asked.source !== undefined ? { ...requestOf(DEFAULTS), ...asked } : elsewhere(asked);
+      const link = merge(initial, stated(share.state, options), said, { lang: initial.lang });
+      const opened = { share, answers, link, trace: share.trace, model: share.model, models, live: model !== null };
+      return { ...opened, ...placed(opened) };
+    },
+    models: async () => (model ? [model] : server.models()),
+    async trace(request, signal) {
+      const { select = [] } = /** @type {{select?: string[]}} */ (request);
+      const mine = own && runOf({ trace: request }) === runOfShare(own) ? own.trace : null;
+      if (mine && !lacking(mine, select).length) return mine;
+      const found = await ask().trace(toIt(request), signal);
+      return mine ? { ...mine, ...extended(mine, found) } : found;
+    },
+    overview: async (request, signal, onProgress) => ask().overview(toIt(request), signal, onProgress),
+    tile: async (request, signal) => (own && heldTile(own, request)) ?? ask().tile(toIt(request), signal),
+    async answer(question, signal) {
+      if ("positions" in question) return server.answer(question, signal);  // it does not need a model
+      if (!("trace" in question)) return ask().answer(question, signal);
+      const { model: of = "" } = /** @type {{model?: string}} */ (question.trace);
+      if (gone.has(of)) throw new Problem("frozen");
+      return ask().answer({ trace: toIt(question.trace) }, signal);
+    },
+    async *lines(path, body, signal) {
+      const kept = path === "/api/sweep" ? stored[keyOf({ sweep: body })] : null;
+      if (kept && !(kept instanceof Problem)) yield* /** @type {import("./view-requests.js").Streamed} */ (kept).lines;
+      else yield* ask().lines(path, toIt(body), signal);
+    },
+  };
+}
+
+/** @param {Trace} trace @param {Trace} more  of the same run */
+const extended = (trace, more) => ({
+  tensors: { ...more.tensors, ...trace.tensors },
+  summaries: { ...more.summaries, ...trace.summaries },
+  pieces: { ...more.pieces, ...trace.pieces },
+});
+
+/** @param {State} link */
+const requestOf = (link) => Object.fromEntries(REQUEST_KEYS.map((key) => [key, link[key]]));
+
+/**
+ * What is shown first: the share's own run, the model as trained if that is frozen too, or the
+ * reader's changed version, which must be run.
+ * @param {Pick<import("./store.js").Page, "share" | "answers" | "link" | "model" | "trace" | "live">} opened
+ * @returns {Partial<import("./store.js").Page>}
+ */
+function placed({ share, answers, link, model, trace, live }) {
+  const page = { ...BLANK, share, answers, link, model, trace, live };
+  const changed = trace && { of: runOfShare(/** @type {Share} */ (share)), trace, model };
+  const trained = [shownAs(link) === "trained" ? page : flipped(page)].map(ownRun)[0];
+  const found = Object.entries(answers).find(([key, one]) => !(one instanceof Problem) && runOf(JSON.parse(key)) === trained);
+  const beside = found ? { of: trained, trace: /** @type {Trace} */ (found[1]), model } : null;
+  const runs = shownAs({ ...link, options: {} }) === "changed" ? { changed, trained: beside } : { changed: null, trained: changed };
+  if (departed(page)) return live ? { runs, status: "waiting" } : { runs };
+  if (ownRun(page) === changed?.of) return { runs };
+  // As trained, which the share may not contain.
+  if (beside) return { runs, trace: beside.trace };
+  return live ? { runs, status: "waiting" } : { runs, link: flipped(page).link };
+}
+
+/**
+ * The share, the frozen replies to its additional requests, and the models served now.
+ * @param {Api} api
+ * @param {string} id
+ */
+async function read(api, id) {
+  const share = await api.readShare(id);
+  const [models, ...found] = await Promise.all([
+    api.models().catch(() => []),
+    ...share.asks.map((_, n) => api.readAnswer(share, n).catch(failure)),
+  ]);
+  const answers = Object.fromEntries(share.asks.map((question, n) => [keyOf(question), found[n]]));
+  return { share, answers, models };
+}
+
+/**
+ * The models, other than the share's, that made some of its replies.
+ * @param {import("./store.js").Page["answers"]} answers
+ * @returns {ModelInfo[]}
+ */
+function madeBy(answers) {
+  const found = Object.values(answers).map((one) => /** @type {Partial<Trace>} */ (one).described);
+  const models = found.flatMap((one) => (one ? [completed(one)] : []));
+  return models.filter(({ id }, i) => models.findIndex((one) => one.id === id) === i);
+}
+
+/** @param {Partial<State>} asked  All but what the model was asked. */
+function elsewhere(asked) {
+  const request = /** @type {readonly string[]} */ (REQUEST_KEYS);
+  return Object.fromEntries(Object.entries(asked).filter(([key]) => !request.includes(key)));
+}
+
+/**
+ * Given numbers, with the description of their model.
+ * @param {{model: ModelInfo, trace: Trace}} numbers
+ * @returns {Source}
+ */
+export function given({ model, trace }) {
+  const lacks = () => new Problem("not-given");
+  return {
+    open: async (link) => ({ model, trace, live: false, link }),
+    models: async () => [model],
+    trace: async () => Promise.reject(lacks()),
+    overview: async () => Promise.reject(lacks()),
+    tile: async () => Promise.reject(lacks()),
+    answer: async () => Promise.reject(lacks()),
+    async *lines() {
+      throw lacks();
+    },
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * What the heatmap shows: the weights after all options of the link (see `aggregate-attention.js`),
+ * with the tokens behind each row and column. The caption and the inspector describe the same
+ * numbers.
+ */
+
+import { attention, axes, blockAt, blockOf, extent } from "../wire/attentions.js";
+import { outputKind } from "../wire/output.js";
+import { sinkWeights } from "../compute/sinks.js";
+import { lit } from "./highlight.js";
+import { isChanged } from "./interventions.js";
+import { explained, salient } from "../compute/row-summary.js";
+import { comparison } from "./comparison.js";
+import { axis, combine, fold, shares, strongest } from "../compute/aggregate-attention.js";
+import { memo, together } from "../../lib/memo.js";
+import { isAdded, labels, languages, ofWord, telltale } from "../wire/tokens.js";
+import { joined, singles, words } from "../compute/word-groups.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @typedef {import("../wire/wire.js").Token} Token */
+/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @typedef {import("../wire/tokens.js").Step} Step */
+/** @typedef {import("../compute/aggregate-attention.js").Axis} Axis */
+/** @typedef {{row: number | null, col: number | null, by: "hover" | "pin" | "default"}} At  in rows and columns that are shown */
+/**
+ * @typedef {object} Choice
+ * @property {import("../compute/aggregate-attention.js").Heads} pool
+ * @property {boolean} words
+ * @property {boolean} hides  special tokens, and those of a chat's template
+ * @property {number} top  percent
+ */
+/**
+ * @typedef {object} Reading
+ * @property {Choice} choice
+ * @property {Matrix} matrix  NaN where masked
+ * @property {Matrix[]} planes  one per head, aggregated in the same way; a single one if one head
+ *   is shown
+ * @property {Uint8Array} cover
+ * @property {number} shown  number of cells shown, of `open` ones
+ * @property {number} open
+ * @property {{axis: Axis, steps: Step[]}} rows
+ * @property {{axis: Axis, steps: Step[]}} cols
+ * @property {Float32Array} sinks  each row's weight on the hidden tokens, whether they are hidden or not; on the first
+ *   token if there are none
+ * @property {boolean} sunk  whether `sinks` are what each row gives to a learned sink, which is no token
+ * @property {number} specials  number of keys that are special or of a chat's template
+ * @property {boolean} templated  whether some are of a template
+ */
+
+/**
+ * The weight of each row on a learned sink, pooled like the weights.
+ * @param {(import("../wire/wire.js").Numbers | null)[]} sinks  one per head
+ * @param {Axis} axis  of the rows
+ * @param {Choice["pool"]} pool
+ * @returns {Float32Array | null}  null: without a sink
+ */
+function sinkOf(sinks, axis, pool) {
+  const planes = sinks.flatMap((values) => (values ? [{ rows: values.length, cols: 1, values }] : []));
+  if (!planes.length) return null;
+  const { values } = combine(planes.map((plane) => fold(plane, axis.groups, [[0]])), pool);
+  return Float32Array.from(values);
+}
+
+/** @param {Page} page @returns {Choice}  Only the heatmap has these options. */
+export function choice({ link: { view, options } }) {
+  if (view !== "attention") return { pool: "one", words: false, hides: false, top: 100 };
+  const { pool = "one", words = false, special, top } = options;
+  return { pool, words, hides: special === "hide", top: top ?? 100 };
+}
+
+/**
+ * Number of cached readings of a trace: the pointer requests the same few sixty times per second.
+ */
+const KEPT = 16;
+/** Their key among the values cached for a trace. */
+const READINGS = {};
+
+/**
+ * @param {Page} page
+ * @returns {Reading | null}  null until the trace has the tensors
+ */
+export function reading(page) {
+  const { trace, link, model } = page;
+  if (!trace) return null;
+  const chosen = choice(page);
+  const { block, layer, head } = link;
+  const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
+  const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
+  return memo(together(trace, READINGS), name, () => read(model, link, trace, chosen, count), KEPT);
+}
+
+/**
+ * @param {Page["model"]} model
+ * @param {Page["link"]} link
+ * @param {Trace} trace
+ * @param {Choice} choice
+ * @param {number} count  of heads; 1: only the link's head
+ * @returns {Reading | null}
+ */
+function read(model, link, trace, choice, count) {
+  const heads = count === 1 ? [link.head] : Array.from({ length: count }, (_, head) => head);
+  const whole = heads.flatMap((head) => attention(model, trace, { ...link, head }) ?? []);
+  if (!whole.length) return null;
+  const { keys, queries } = sided(blockOf(model, link.block), trace);
+  const steps = axes(model, trace, link.block);
+  const rows = along(queries, steps.rows, choice, language(trace, blockOf(model, link.block).query));
+  const cols = along(keys, steps.cols, choice, language(trace, blockOf(model, link.block).key));
+  const planes = whole.map((plane) => fold(plane, rows.axis.groups, cols.axis.groups));
+  const matrix = combine(planes, choice.pool);
+  const special = keys.flatMap((token, i) => (isAdded(token) ? [i] : []));
+  const sunk = sinkOf(heads.map((head) => sinkWeights(model, trace, { ...link, head })), rows.axis, choice.pool);
+  const sinks = sunk ?? shares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
+  const found = strongest(matrix, choice.top);
+  return { choice, matrix, planes, ...found, rows, cols, sinks, specials: special.length, templated: keys.some(({ template }) => template), sunk: sunk !== null };
+}
+
+/**
+ * The tokens of rows and columns; a row that writes belongs to the token that it writes.
+ * @param {import("../wire/attentions.js").Block} block
+ * @param {Trace} trace
+ * @returns {{queries: Token[], keys: Token[]}}
+ */
+function sided({ query, key, writes }, { tokens, output }) {
+  const queries = tokens[query].map((token, i) => (writes && output.tokens[i]) || token);
+  return { queries, keys: tokens[key] };
+}
+
+/** @param {Trace} trace @param {string} text */
+function language({ tokens, direction }, text) {
+  return languages(direction)[Object.keys(tokens).indexOf(text) > 0 ? 1 : 0];
+}
+
+/**
+ * @param {Token[]} tokens
+ * @param {Step[]} steps  one per token
+ * @param {Choice} choice
+ * @param {string} lang
+ * @returns {{axis: Axis, steps: Step[]}}
+ */
+function along(tokens, steps, choice, lang) {
+  const groups = choice.words ? words(tokens) : singles(tokens);
+  const shown = axis(groups, (token) => choice.hides && isAdded(tokens[token]));
+  const names = choice.words ? labels(joined(tokens, groups), lang) : [];
+  const merged = groups.map((group, i) => {
+    const step = steps[group[0]];
+    if (!choice.words) return step;
+    return { ...step, writes: names[i], short: step.short || (group.length > 1 && step.reads !== null) };
+  });
+  return { axis: shown, steps: merged.filter((_, i) => shown.at[groups[i][0]] !== null) };
+}
+
+/**
+ * What is highlighted among the rows and columns shown. A pin on a hidden token highlights nothing.
+ * @param {Page} page
+ * @param {import("./store.js").Lit | null} hovered
+ * @param {Reading} reading
+ * @returns {At}
+ */
+export function litIn(page, hovered, { matrix, rows, cols, specials }) {
+  const { query, key, by } = lit(page, hovered);
+  if (by !== "default") {
+    const row = query === null ? null : (rows.axis.at[query] ?? null);
+    return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
+  }
+  const block = blockAt(page);
+  const both = isChanged(page.link) && query !== null ? rows.axis.at[query] : null;
+  const first = both ?? memo(matrix, "first row", () =>
+    salient(matrix, rows.steps.map(ofWord), block.query === block.key && !specials ? telltale(cols.steps) : cols.steps.map(ofWord), block.query === block.key),
+  );
+  return { row: matrix.rows ? first : null, col: null, by };
+}
+
+/**
+ * The trace's tokens that are highlighted: all pieces of a word.
+ * @param {Page} page
+ * @param {import("./store.js").Lit | null} hovered
+ * @returns {{queries: number[], keys: number[]}}
+ */
+export function litTokens(page, hovered) {
+  const found = reading(page);
+  const { query, key, by } = lit(page, hovered);
+  if (by === "default" && page.link.view === "compare") return changed(page);
+  // The decoding view starts at the beginning of the translation.
+  if (by === "default" && page.link.view === "decoding") return { queries: ["translation", "output"].includes(outputKind(page.model)) ? [0] : [], keys: [] };
+  const first = found && by === "default" ? litIn(page, hovered, found).row : null;
+  /** @param {number | null} token @param {{axis: Axis} | undefined} side */
+  const pieces = (token, side) => {
+    if (token === null) return [];
+    const place = side?.axis.at[token] ?? null;
+    return place === null || !side ? [token] : side.axis.groups[place];
+  };
+  if (found && first !== null) return { queries: found.rows.axis.groups[first], keys: [] };
+  return { queries: pieces(query, found?.rows), keys: pieces(key, found?.cols) };
+}
+
+/**
+ * The default highlight of the comparison: A's tokens of the largest change.
+ * @param {Page} page
+ * @returns {{queries: number[], keys: number[]}}
+ */
+function changed(page) {
+  const shown = comparison(page);
+  const first = shown && "changes" in shown ? shown.changes[0] : null;
+  if (!shown || !("changes" in shown) || !first) return { queries: [], keys: [] };
+  const [query, key] = [shown.rows.pairs[first.row].a, shown.cols.pairs[first.col].a];
+  return { queries: query === null ? [] : [query], keys: key === null ? [] : [key] };
+}
+
+/**
+ * The pair to explain: the highlighted cell or, if no column is highlighted, the largest of the
+ * row.
+ * @param {Page} page
+ * @param {import("./store.js").Lit | null} hovered
+ * @param {Reading} reading
+ * @returns {{row: number, col: number} | null}
+ */
+export function pairIn(page, hovered, reading) {
+  const at = litIn(page, hovered, reading);
+  return explained(reading.matrix, at.row ?? litIn(page, null, reading).row ?? 0, at.col);
+}
+
+/**
+ * The trace's token behind a row or a column: the first one of a word.
+ * @param {{axis: Axis}} side
+ * @param {number | null} place
+ */
+export const tokenAt = ({ axis }, place) => (place === null ? null : axis.groups[place][0]);

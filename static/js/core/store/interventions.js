@@ -1,0 +1,262 @@
+/**
+ * Changes to the model: a link's interventions in words, and how to add and remove them. The list
+ * has the format of the API and is stored in the link as is.
+ */
+
+import { keyOf } from "./view-requests.js";
+import { attentionAt, blockOf, place as placeAt, placeOf } from "../wire/attentions.js";
+import { inForce } from "../wire/request.js";
+import { numbered, sides } from "../wire/tokens.js";
+import { atRows, ofFeatures, where } from "./feature-wording.js";
+import { networks } from "./model-part-names.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./link.js").State} State */
+/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @typedef {import("../wire/tokens.js").Label} Label */
+/**
+ * One change as the API takes it; from a link it may be anything.
+ * @typedef {{at: string, head?: number | null, heads?: number[] | null, rows?: number[] | null, units?: number[] | null, do: any}} Change
+ */
+/** @typedef {{side: string, index: number, written?: boolean}} Ref  a token of a text; of a row that writes the one that it writes */
+/** @typedef {{words: string, values: Record<string, string | Ref>}} Worded  as `say` takes it, once the tokens are named */
+
+const KINDS = ["set", "cut", "temperature", "freeze", "patch", "mask", "shuffle", "scale", "fill", "add"];
+/** Changes of all of a head's weights: a head can have only one of them. */
+const PATTERN = ["zero", "uniform", "mean", "freeze"];
+/** Tensors that are changed number by number, named in full: a part of one can have only one such change. */
+const PARTS = /\.(embedding|position|input|q|k|v|mix|hidden|projected|output|residual|norm)$/;
+
+/** @param {Pick<State, "interventions">} link @returns {Change[]}  what cannot be read is one of them too */
+export function changes({ interventions: said }) {
+  if (said === null || said === undefined) return [];
+  return /** @type {Change[]} */ (Array.isArray(said) ? said : [said]);
+}
+
+/** @param {Pick<State, "interventions">} link */
+export const isChanged = (link) => changes(link).length > 0;
+
+/** @param {Change} change @returns {string}  "" if unknown */
+export function kindOf(change) {
+  const what = change?.do;
+  if (typeof what === "string") return what;
+  if (what === null || typeof what !== "object") return "";
+  return KINDS.find((kind) => kind in what) ?? "";
+}
+
+/**
+ * The target of a change: a later change with the same target replaces it.
+ * @param {Change} change
+ */
+function slot(change) {
+  const kind = kindOf(change);
+  const { at, head = null, heads = null, rows = null, units = null } = change ?? {};
+  const value = change?.do?.[kind];
+  const part = [at, head, heads, rows, units];
+  if (kind === "scale" || kind === "fill" || (kind === "zero" && PARTS.test(at))) return JSON.stringify(["numbers", ...part]);
+  if (PATTERN.includes(kind)) return JSON.stringify(["pattern", ...part]);
+  if (Array.isArray(value?.[0])) return JSON.stringify([kind, at, head, value]);
+  if (kind === "set" || kind === "cut") return JSON.stringify(["cell", at, head, value?.[0], value?.[1]]);
+  if (kind === "mask") return JSON.stringify([kind, value]);
+  if (kind === "patch") return JSON.stringify([kind, at, head, value?.rows?.map?.((/** @type {any} */ pair) => pair?.[1]), value?.to?.at, value?.to?.head]);
+  if (kind === "drop" || kind === "shuffle") return JSON.stringify(["term", at]);
+  return JSON.stringify([kind, ...part]);
+}
+
+/**
+ * @param {Change[]} list
+ * @param {Change} change
+ * @returns {Change | null}  the change with the same target
+ */
+export function found(list, change) {
+  return list.find((one) => slot(one) === slot(change)) ?? null;
+}
+
+/**
+ * @param {Change[]} list
+ * @param {Change} change  replaces the one with the same target; otherwise appended
+ * @returns {Change[]}
+ */
+export function put(list, change) {
+  const at = list.findIndex((one) => slot(one) === slot(change));
+  return at < 0 ? [...list, change] : list.map((one, i) => (i === at ? change : one));
+}
+
+/** @param {Change[]} list @param {Change} change @returns {Change[]}  without the one about the same */
+export const without = (list, change) => list.filter((one) => slot(one) !== slot(change));
+
+/** @param {Change[]} list @param {Change} change  On, or off where just this is on already. */
+export function toggled(list, change) {
+  const present = found(list, change);
+  return present && same(present, change) ? without(list, change) : put(list, change);
+}
+
+/** @param {Change} a @param {Change} b */
+export const same = (a, b) => key(a) === key(b);
+/** @param {Change} change */
+const key = ({ at, head = null, heads = null, rows = null, units = null, do: what }) => keyOf(/** @type {any} */ ({ at, head, heads, rows, units, do: what }));
+
+/** @param {Change[]} list  As a link holds it: nothing where there are none. */
+export const linked = (list) => (list.length ? list : null);
+
+/**
+ * @param {Change} change
+ * @param {Translate} t
+ * @param {Page["model"]} model
+ * @returns {Worded}
+ */
+export function worded(change, t, model) {
+  const kind = kindOf(change);
+  const { at } = change ?? {};
+  const value = change?.do?.[kind];
+  const place = () => where(change, t, model);
+  const over = attentionAt(model, String(at));
+  const side = { query: { side: over?.query ?? "", index: value?.[0], written: over && blockOf(model, placeOf(model, over.place)?.block ?? "").writes }, key: { side: over?.key ?? "", index: value?.[1] } };
+  /** @returns {Worded} */
+  const several = () => ({ words: t("{place}: {count} edges cut"), values: { place: place(), count: String(value.length) } });
+  /** @type {Record<string, () => Worded>} */
+  const says = {
+    zero: () => (over ? { words: t("{place}: off"), values: { place: place() } } : ofFeatures(change, t, model)),
+    scale: () => ofFeatures(change, t, model),
+    fill: () => ofFeatures(change, t, model),
+    add: () => ofFeatures(change, t, model),
+    uniform: () => ({ words: t("{place}: uniform"), values: { place: place() } }),
+    mean: () => ({ words: t("{place}: its mean"), values: { place: place() } }),
+    freeze: () => ({ words: t("{place}: the pattern of “{sentence}”"), values: { place: place(), sentence: String(value?.source ?? "") } }),
+    patch: () => patched(change, t, model),
+    temperature: () => ({ words: t("{place}: temperature {number}"), values: { place: place(), number: String(value) } }),
+    cut: () => (Array.isArray(value?.[0]) ? several() : { words: t("{place}: {query} ↛ {key} cut"), values: { place: place(), ...side } }),
+    set: () => ({
+      words: change.do.renormalise
+        ? t("{place}: {query} → {key} set to {number}, the rest of the row is rescaled")
+        : t("{place}: {query} → {key} set to {number}"),
+      values: { place: place(), number: String(value?.[2]), ...side },
+    }),
+    mask: () => ({ words: t("{token} masked"), values: { token: { side: String(at), index: value } } }),
+    shuffle: () => ({ words: t("positions shuffled ({number})"), values: { number: String(value) } }),
+    drop: () => dropped(at, t, model),
+  };
+  if (!says[kind] || typeof at !== "string") return { words: t("a change that cannot be read"), values: {} };
+  return atRows(says[kind](), change, t, model);
+}
+
+/** @param {string} at @param {Translate} t @param {Page["model"]} model @returns {Worded} */
+function dropped(at, t, model) {
+  const [first, second] = (model?.texts ?? []).map((text) => `${text}.position`);
+  if (at === first) return { words: t("positions of the sentence dropped"), values: {} };
+  if (at === second) return { words: t("positions of the output dropped"), values: {} };
+  return { words: t("{place}: residual dropped"), values: { place: where({ at: at.replace(/\.residual$/, ""), do: "" }, t, model) } };
+}
+
+/**
+ * A patch: what is taken from another sentence, at which token if at one only.
+ * @param {Change} change
+ * @param {Translate} t
+ * @param {Page["model"]} model
+ * @returns {Worded}
+ */
+function patched(change, t, model) {
+  const { at, head = null, do: { patch } } = change;
+  const dot = at.lastIndexOf(".");
+  const place = { at: at.slice(0, dot), head, do: head === null ? "" : "patch" };
+  const values = { place: where(place, t, model), part: at.slice(dot + 1), sentence: String(patch?.source ?? "") };
+  if (typeof patch?.to?.at === "string") return along(change, values, t, model);
+  if (patch?.rows?.length !== 1) return { words: t("{place}: {part} taken from “{sentence}”"), values };
+  return { words: t("{place}: {part} at {token} taken from “{sentence}”"), values: { ...values, token: rowOf(change, model) } };
+}
+
+/**
+ * A patch along one path.
+ * @param {Change} change
+ * @param {Worded["values"]} said
+ * @param {Translate} t
+ * @param {Page["model"]} model
+ * @returns {Worded}
+ */
+function along(change, said, t, model) {
+  const { patch } = change.do;
+  const values = { ...said, end: pathEndName(patch.to, t, model) };
+  if (patch.rows?.length !== 1) return { words: t("{place}: {part} taken from “{sentence}”, only directly for {end}"), values };
+  return { words: t("{place}: {part} at {token} taken from “{sentence}”, only directly for {end}"), values: { ...values, token: rowOf(change, model) } };
+}
+
+/** The only row of a patch. @param {Change} change @param {Page["model"]} model @returns {Ref} */
+function rowOf({ at, do: { patch } }, model) {
+  const [first] = at.split(".");
+  const over = model?.attentions.find(({ stack }) => stack === first);
+  return { side: over?.query ?? at.slice(0, at.lastIndexOf(".")), index: patch.rows[0][1] };
+}
+
+/**
+ * The end of a path in words: "v of Cross-attention, layer 3, head 5".
+ * @param {{at: string, head?: number | null}} end
+ * @param {Translate} t
+ * @param {Page["model"]} model
+ */
+export function pathEndName({ at, head = null }, t, model) {
+  const dot = at.lastIndexOf(".");
+  const [name, part] = [at.slice(0, dot), at.slice(dot + 1)];
+  if (name === networks(model).at(-1)?.at && (part === "norm" || part === "residual")) return t("the logits");
+  return t("{part} of {place}", { part, place: where({ at: name, head, do: head === null ? "" : "patch" }, t, model) });
+}
+
+/**
+ * A token's label, or its number if the trace has no such token.
+ * @param {Page["trace"]} trace
+ * @param {Ref} ref
+ * @returns {Label | null}
+ */
+export function labelOf(trace, { side, index, written }) {
+  if (!trace) return null;
+  const all = sides(trace);
+  return (written ? all.written : (all.texts[side] ?? []))[index] ?? null;
+}
+
+/**
+ * As plain text.
+ * @param {Change} change
+ * @param {Pick<Page, "trace" | "model">} page
+ * @param {Translate} t
+ */
+export function plainly(change, { trace, model }, t) {
+  const { words, values } = worded(change, t, model);
+  return words.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = values[name];
+    if (typeof value === "string") return value;
+    const label = labelOf(trace, value);
+    return label ? numbered(label) : t("token {n}", { n: Number(value.index) + 1 });
+  });
+}
+
+/**
+ * The change that a problem refers to: "interventions[2].head" is the third.
+ * @param {{field: string} | null} problem
+ * @returns {number | null}  its index; −1: all of them; null: none
+ */
+export function blamed(problem) {
+  const at = /^interventions(?:\[(\d+)\])?/.exec(problem?.field ?? "");
+  return at ? Number(at[1] ?? -1) : null;
+}
+
+/**
+ * Whether a head is switched off in the run that is shown.
+ * @param {Pick<Page, "link" | "model">} page
+ * @param {{layer: number, head: number}} [head]  of the link's block; absent: the link's head
+ */
+export function isOff({ link, model }, head = link) {
+  const at = placeAt(model, { block: link.block, layer: head.layer });
+  return changes({ interventions: inForce(link) }).some((one) => one?.do === "zero" && one.at === at && !one.rows && isOf(one, head.head));
+}
+
+/**
+ * Whether anything is done to a head, or to one of its tensors, such as its mix.
+ * @param {Change[]} list
+ * @param {string} at  an attention
+ * @param {number} head
+ */
+export function touches(list, at, head) {
+  return list.some((one) => (one?.at === at || String(one?.at).startsWith(`${at}.`)) && one.do !== "drop" && isOf(one, head));
+}
+
+/** Whether a change is of a head: it names it, or no head. @param {Change} change @param {number} of */
+const isOf = ({ head = null, heads = null }, of) => (Array.isArray(heads) ? heads.includes(of) : head === null || head === of);

@@ -1,0 +1,65 @@
+/** The collections that this browser can edit, and changes that are not saved yet. */
+
+import { keep, keptDocument } from "../../lib/kept.js";
+
+/** @typedef {import("../wire/collections.js").Document} Document */
+/** @typedef {{id: string, title: string, key: string}} Kept */
+/** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
+
+const LIST = "collections";
+const draftOf = (/** @type {string} */ id) => `collection-draft-${id}`;
+
+/** @returns {Kept[]}  the one that was used last first */
+export function keptCollections() {
+  const found = keptDocument(LIST);
+  return Array.isArray(found) ? found.filter((one) => one?.id && one.key) : [];
+}
+
+/** @param {string} id @returns {string}  its edit key; "": not known here */
+export const keyOf = (id) => keptCollections().find((one) => one.id === id)?.key ?? "";
+
+/** @param {Kept} one */
+export const remember = (one) => keep(LIST, JSON.stringify([one, ...keptCollections().filter(({ id }) => id !== one.id)]));
+
+/** @param {string} id */
+export function forget(id) {
+  keep(LIST, JSON.stringify(keptCollections().filter((one) => one.id !== id)));
+  keepDraft(id, null);
+}
+
+/** @param {string} id @returns {Draft | null} */
+export function draft(id) {
+  const found = keptDocument(draftOf(id));
+  return found?.version > 0 && Array.isArray(found.document?.items) ? found : null;
+}
+
+/** @param {string} id @param {Draft | null} unsaved  null: everything is saved */
+export const keepDraft = (id, unsaved) => keep(draftOf(id), unsaved && JSON.stringify(unsaved));
+
+/**
+ * Add an item at the end: to what is saved, and to changes that are not saved yet.
+ * @param {Pick<import("../wire/api.js").Api, "readCollection" | "changeCollection">} api
+ * @param {Kept} to
+ * @param {import("../wire/collections.js").Item} item
+ */
+export async function append(api, { id, key }, item) {
+  const found = await api.readCollection(id);
+  const changed = await api.changeCollection(id, { ...found, items: [...found.items, item] }, key, found.version);
+  remember({ id, key, title: changed.title });
+  const unsaved = draft(id);
+  if (unsaved?.version !== found.version) return;
+  const { document } = unsaved;
+  keepDraft(id, { version: changed.version, document: { ...document, items: [...document.items, item] } });
+}
+
+/** @param {Document} a @param {Document} b */
+export const sameDocument = (a, b) => JSON.stringify(plain(a)) === JSON.stringify(plain(b));
+
+/** What is sent and kept of a collection. @param {Document} document @returns {Document} */
+export const plain = ({ title, note, items }) => ({ title, note, items: items.map(({ link, title, note }) => ({ link, title, note })) });
+
+/** @template T @param {T[]} list @param {number} from @param {number} to @returns {T[]}  with one element at another place */
+export function moved(list, from, to) {
+  const others = list.filter((_, i) => i !== from);
+  return [...others.slice(0, to), list[from], ...others.slice(to)];
+}

@@ -1,0 +1,185 @@
+/**
+ * Permalinks: they contain the request's keys, named as in the API, and the view's keys; defaults
+ * are left out.
+ */
+
+/**
+ * @typedef {object} State
+ * @property {string} source  the sentence
+ * @property {string | null} model  null: the server's first
+ * @property {string | null} direction  null: detected from the script
+ * @property {string | null} target  null: the model decodes one
+ * @property {unknown} decode  as the API takes it, or null
+ * @property {unknown} interventions  as the API takes it, or null
+ * @property {number | null} pad_to
+ * @property {true | null} chat  whether the text is a user's turn of a chat
+ * @property {string} view
+ * @property {string} block  which attentions (core/wire/attentions.js); "": the model's last block
+ * @property {number} layer  0-based
+ * @property {number} head  0-based
+ * @property {number | null} query  the pinned row
+ * @property {number | null} key  the pinned column
+ * @property {string} lang  of the interface
+ * @property {import("./options.js").Choices} options  options of the views; flat in a link
+ */
+/** @typedef {import("./options.js").Options} Options */
+
+/** @type {Readonly<State>} */
+export const DEFAULTS = Object.freeze({
+  source: "",
+  model: null,
+  direction: null,
+  target: null,
+  decode: null,
+  interventions: null,
+  pad_to: null,
+  chat: null,
+  view: "attention",
+  block: "",
+  layer: 0,
+  head: 0,
+  query: null,
+  key: null,
+  lang: "en",
+  options: Object.freeze({}),
+});
+
+export const REQUEST_KEYS = /** @type {const} */ ([
+  "source",
+  "model",
+  "direction",
+  "target",
+  "decode",
+  "interventions",
+  "pad_to",
+  "chat",
+]);
+/** Letters of a text in a query string; a longer one is in the fragment, which is not sent: servers refuse long request lines. */
+const LONGEST = 2000;
+/** @typedef {Exclude<keyof State, "options">} Key */
+const KEYS = /** @type {Key[]} */ (Object.keys(DEFAULTS).filter((key) => key !== "options"));
+/** Keys that a link always contains, even at their defaults. */
+const ALWAYS = new Set(["source", "view", "layer", "head", "lang"]);
+
+/** @type {(text: string) => string | null} */
+const text = (value) => value || null;
+/** @type {(text: string) => number | null} */
+const index = (value) => (/^\d{1,4}$/.test(value) ? Number(value) : null);
+/** @type {(text: string) => unknown} */
+const json = (value) => {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return null;
+  }
+};
+
+/** @type {Record<Key, (text: string) => any>} */
+const PARSE = {
+  source: (value) => value,
+  model: text,
+  direction: text,
+  target: text,
+  decode: json,
+  interventions: json,
+  pad_to: index,
+  chat: (value) => (value === "1" || value === "true" ? true : null),
+  view: text,
+  block: text,
+  layer: index,
+  head: index,
+  query: index,
+  key: index,
+  lang: text,
+};
+
+/**
+ * @param {string} search  a query string, with or without "?", and a fragment
+ * @param {Options} [options]  that a link may contain
+ * @returns {Partial<State>}  only keys that are present and can be read
+ */
+export function parse(search, options = {}) {
+  const [query, fragment = ""] = search.split("#", 2);
+  const words = [...new URLSearchParams(fragment)].filter(([key]) => key === "source");
+  return understood(Object.fromEntries([...new URLSearchParams(query), ...words].reverse()), options);
+}
+
+/**
+ * Read a share's state with the same checks as a link: what cannot be read is ignored.
+ * @param {Record<string, unknown>} state
+ * @param {Options} [options]
+ * @returns {Partial<State>}
+ */
+export function stated(state, options = {}) {
+  const there = Object.entries(state).filter(([, value]) => value !== null && value !== undefined);
+  return understood(Object.fromEntries(there.map(([key, value]) => [key, inWords(value)])), options);
+}
+
+/** @param {Record<string, string>} words @param {Options} options @returns {Partial<State>} */
+function understood(words, options) {
+  /** @type {Record<string, any>} */
+  const state = {};
+  for (const key of KEYS) {
+    const parsed = words[key] === undefined ? null : PARSE[key](words[key]);
+    if (parsed !== null) state[key] = parsed;
+  }
+  return { ...state, options: choices(words, options) };
+}
+
+/** @param {unknown} value  As a link says it. */
+const inWords = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/**
+ * @param {Record<string, unknown>} words  from a link or a share
+ * @param {Options} options
+ * @returns {import("./options.js").Choices}  those that are present and can be read
+ */
+export function choices(words, options) {
+  const found = Object.entries(options).map(([name, { read }]) => {
+    const said = words[name];
+    return [name, typeof said === "string" ? read(said) : null];
+  });
+  return Object.fromEntries(found.filter(([, value]) => value !== null));
+}
+
+/**
+ * Merge states; later ones take precedence.
+ * @param {State} state
+ * @param {...Partial<State>} others
+ * @returns {State}
+ */
+export function merge(state, ...others) {
+  const options = Object.assign({}, state.options, ...others.map((other) => other.options));
+  return Object.assign({}, state, ...others, { options });
+}
+
+/**
+ * @param {State} state
+ * @param {Options} [options]
+ * @returns {string}  a query string without "?", and a fragment if the text is long
+ */
+export function format(state, options = {}) {
+  const params = new URLSearchParams();
+  for (const key of KEYS) {
+    const value = state[key];
+    if (value === null || value === undefined) continue;
+    if (!ALWAYS.has(key) && value === DEFAULTS[key]) continue;
+    params.set(key, value === true ? "1" : inWords(value));
+  }
+  for (const [name, words] of Object.entries(chosen(state, options))) params.set(name, words);
+  if (state.source.length <= LONGEST) return params.toString();
+  params.delete("source");
+  return `${params}#${new URLSearchParams({ source: state.source })}`;
+}
+
+/**
+ * @param {State} state
+ * @param {Options} options
+ * @returns {Record<string, string>}  the options that differ from their defaults, as text
+ */
+export function chosen(state, options) {
+  const entries = Object.entries(options)
+    .filter(([name, { initial }]) => (state.options[name] ?? initial) !== initial)
+    .map(([name, { write }]) => [name, write(state.options[name])]);
+  return Object.fromEntries(entries);
+}

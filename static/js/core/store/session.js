@@ -1,0 +1,308 @@
+/**
+ * Keep what is shown in sync with the link: request the trace when the request changes, and the
+ * tensors and answers that a view needs when they are missing.
+ */
+
+import { pictures } from "../compute/glimpses.js";
+import { createAsker, pause } from "../wire/retry.js";
+import { Problem } from "../wire/problem.js";
+import { isLong } from "../wire/long-texts.js";
+import { inForce, request } from "../wire/request.js";
+import { bindAnswers, without } from "./view-answers.js";
+import { aligner, opener } from "./highlight.js";
+import { REQUEST_KEYS } from "./link.js";
+import { nearest } from "./reconcile-link.js";
+import { moreOf, runOf as askRun } from "./run-request.js";
+import { joined, lacking } from "../wire/tensor-cache.js";
+import { isChanged } from "./interventions.js";
+import { flipped, otherOf, shownAs } from "./two-runs.js";
+import { ownRun, runOf } from "./view-requests.js";
+
+/** @typedef {import("./store.js").Store} Store */
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./data-sources.js").Source} Source */
+/** @typedef {import("../wire/model.js").ModelInfo} ModelInfo */
+/** @typedef {ReturnType<typeof bindSession>} Session */
+/**
+ * @typedef {object} Wishes  what the current view needs
+ * @property {(page: Page) => string[]} needs  addresses of what it shows of the current run
+ * @property {(page: Page) => import("./view-requests.js").Question[]} asks  everything it needs
+ *   besides
+ * @property {import("./reconcile-link.js").Views} [viewOf]  what the views require of a model
+ * @property {(page: Page) => boolean} [flips]  whether the other run of a changed model can be
+ *   shown instead; absent: yes
+ * @property {() => boolean} [pairs]  whether both runs of a changed model are shown, if both are
+ *   there; absent: no
+ * @property {(page: Page) => string} [opens]  the view that opens if the link's view is not offered
+ */
+
+/** The shortest wait that is worth a word, in milliseconds. */
+const NOTICED = 1000;
+
+/**
+ * @param {Store} store
+ * @param {Source} source
+ * @param {Wishes} wishes
+ * @param {{free?: boolean}} [options]  free: whether the first trace may determine the layer and
+ *   the head
+ */
+export function bindSession(store, source, wishes, { free = false } = {}) {
+  const asker = createAsker();
+  const tensors = bindTensors(store, source, wishes.needs);
+  const other = bindOther(store, source, wishes);
+  const answers = bindAnswers(store, source, wishes.asks, other.asks);
+  let { open } = source;
+
+  /** Request the trace even if it is present; open a source that must be opened first. */
+  async function run() {
+    tensors.stop();
+    if (open) return opened(open);
+    if (!store.get().link.source.trim()) {
+      asker.stop();
+      return store.set({ status: "empty", problem: null, progress: null });
+    }
+    const found = await asker.ask(look, (problem) => store.set({ status: "waiting", problem: queued(problem) }));
+    if (found === null) return;
+    if (found instanceof Problem) return store.set({ status: "failed", problem: found });
+    const { model, trace } = found;
+    const link = { ...fit(store.get(), model), view: store.get().link.view };
+    const opening = free && opener(trace, model, link);
+    free = false;
+    store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
+  }
+
+  /** @param {NonNullable<Source["open"]>} ask */
+  async function opened(ask) {
+    const fails = (/** @type {Problem} */ problem) => store.set({ status: "failed", problem });
+    const found = await asker.ask(() => {
+      store.set({ status: "waiting", problem: null });
+      return ask(store.get().link);
+    }, fails);
+    if (found === null) return;
+    if (found instanceof Problem) return fails(found);
+    open = undefined;
+    store.set({ status: "ready", problem: null, ...found }, "link");
+  }
+
+  /**
+   * Fit the link to the model and to the views that are offered.
+   * @param {Page} page
+   * @param {ModelInfo} model
+   */
+  const fit = (page, model) => {
+    const opens = (/** @type {Page["link"]} */ link) => wishes.opens?.({ ...page, model, link }) ?? link.view;
+    const link = nearest({ ...page.link, view: opens(page.link) }, model, wishes.viewOf);
+    const view = opens(link);  // a view may not be offered for the place that was found
+    return view === link.view ? link : nearest({ ...link, view }, model, wishes.viewOf);
+  };
+
+  /** @param {AbortSignal} signal */
+  async function look(signal) {
+    store.set({ status: "waiting", problem: null, progress: null });
+    await turn(store, source, signal);
+    const models = await source.models();
+    const model = named(models, store.get().link.model);
+    if (!store.get().models.length) store.set({ models });
+    // Set the model first, so that a problem with the first trace can name its parts.
+    if (!store.get().trace) store.set({ model });
+    const fitted = fit(store.get(), model);
+    const known = free ? aligner(model, fitted) : null;
+    const link = { ...fitted, ...known };
+    const { trace: shown } = store.get();
+    const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(shown) ? null : shown });
+    if (free && !known) needs.push(...pictures(model, link.block));
+    return { model, trace: await watched(store, signal, (onProgress) => askRun(source, model, link, needs, signal, onProgress)) };
+  }
+
+  /** Stop a long run; the last picture stays, and the page offers to try again. */
+  function halt() {
+    asker.stop();
+    tensors.halt();
+    const { status } = store.get();
+    store.set({ status: status === "waiting" ? "failed" : status, problem: new Problem("stopped"), progress: null });
+  }
+
+  /** Request again only what failed. */
+  async function retry() {
+    if (store.get().status !== "ready") return run();
+    tensors.stop();
+    store.set({ problem: null, answers: without(store.get().answers, (_, { passing }) => passing) });
+  }
+
+  // A changed request sets the status to "waiting"; an opened share brings its own trace.
+  const deaf = [
+    store.subscribe(
+      ({ link }) => [...REQUEST_KEYS.map((key) => link[key]), inForce(link)],
+      ({ status, link }, { link: before }, origin) => {
+        // Another model's heads are not this one's.
+        if (origin === "chosen" && link.model !== before.model) free = true;
+        if (status !== "ready") return void run();
+        // The trace was already known: cancel the pending request.
+        asker.stop();
+        tensors.stop();
+        store.set({ progress: null });
+      },
+    ),
+    store.subscribe(
+      (page) => page,
+      () => {
+        void tensors.follow();
+        void other.follow();
+        answers.follow();
+      },
+    ),
+  ];
+
+  /** Stop all requests. */
+  function stop() {
+    deaf.forEach((end) => end());
+    [asker, tensors, answers, other].forEach((one) => one.stop());
+  }
+
+  return { run, retry, halt, stop };
+}
+
+/**
+ * Leave a busy server to others for as long as it asks. A sentence that is typed meanwhile takes the
+ * place of this one.
+ * @param {Store} store
+ * @param {Pick<Source, "pace">} source
+ * @param {AbortSignal} signal
+ */
+async function turn(store, { pace }, signal) {
+  const wait = pace?.left() ?? 0;
+  if (wait === 0) return;
+  if (wait >= NOTICED) store.set({ problem: queued(new Problem("busy", { retryAfter: wait / 1000 })) });
+  await pause(wait, signal);
+  signal.throwIfAborted();
+  store.set({ problem: null });
+}
+
+/** What the page says of a sentence that is sent again. @param {Problem} problem */
+const queued = (problem) => (problem.kind === "busy" ? new Problem("queued", { retryAfter: problem.retryAfter }) : problem);
+
+/**
+ * Make a request whose progress the page shows.
+ * @template T
+ * @param {Store} store
+ * @param {AbortSignal} signal
+ * @param {(onProgress: import("./run-request.js").OnProgress) => Promise<T>} request
+ */
+async function watched(store, signal, request) {
+  const say = (/** @type {Page["progress"]} */ progress) => {
+    if (!signal.aborted) store.set({ progress });
+  };
+  try {
+    return await request(say);
+  } finally {
+    say(null);
+  }
+}
+
+/**
+ * Request missing tensors of the current trace that the view needs. A failure is reported by the
+ * page; the trace stays.
+ * @param {Store} store
+ * @param {Pick<Source, "trace" | "overview">} source
+ * @param {Wishes["needs"]} needs
+ */
+function bindTensors(store, source, needs) {
+  const asker = createAsker();
+  let asked = "";
+
+  function stop() {
+    asker.stop();
+    asked = "";
+  }
+
+  async function follow() {
+    const page = store.get();
+    const { trace: seen, status } = page;
+    if (!seen || status !== "ready") return;
+    const missing = lacking(seen, needs(page));
+    if (!missing.length) {
+      if (!page.problem) return;
+      stop();
+      return store.set({ problem: null });
+    }
+    const question = `${seen.id} ${missing}`;
+    if (question === asked) return;
+    asked = question;
+    const more = await asker.ask(async (signal) => {
+      store.set({ problem: null });
+      const answer = await watched(store, signal, (onProgress) => moreOf(source, { ...page, trace: seen }, missing, signal, onProgress));
+      if (lacking(answer, missing).length) throw new Problem("garbled");
+      return answer;
+    }, fails);
+    const now = store.get();
+    if (more === null || now.trace?.id !== seen.id) return;
+    // If a share lacks them, the page says so (workspace/missing-from-share.js); the trace stays.
+    if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
+    store.set({ trace: joined(now.trace, more, needs(now)) });
+  }
+
+  /** @param {Problem} problem */
+  const fails = (problem) => store.set({ problem });
+
+  // Without forgetting the question, which would be asked again at once.
+  return { stop, halt: asker.stop, follow };
+}
+
+/**
+ * For a changed model, request the run that is not shown, with the tensors that the view needs,
+ * once the shown run is complete and if no question of the view is about it. A busy server is not
+ * asked for it unless both runs are shown: it is requested when the reader switches to it. A failure
+ * is reported when that run is shown.
+ * @param {Store} store
+ * @param {Pick<Source, "trace" | "pace">} source
+ * @param {Wishes} wishes
+ */
+function bindOther(store, source, { needs, flips = () => true, pairs = () => false }) {
+  const asker = createAsker();
+  let asked = "";
+  /** The run being requested. */
+  let awaited = "";
+
+  async function follow() {
+    const page = store.get();
+    const { trace, status, link, model } = page;
+    if (!trace || status !== "ready" || !isChanged(link) || !flips(page) || lacking(trace, needs(page)).length) return;
+    if (source.pace?.busy() && !pairs()) return;
+    const wanted = flipped(page);
+    const of = ownRun(wanted);
+    const present = otherOf(page)?.status === "ready" ? otherOf(page) : null;
+    const missing = present ? lacking(present.trace, needs(wanted)) : needs(wanted);
+    const question = `${of} ${missing}`;
+    if ((present && !missing.length) || question === asked) return;
+    [asked, awaited] = [question, of];
+    const found = await asker.ask((signal) => source.trace(request(model, wanted.link, missing), signal));
+    if (found === null) return;
+    awaited = "";
+    const { runs } = store.get();
+    // Questions that waited for it are now requested separately.
+    if (found instanceof Problem) return store.set({ runs: { ...runs } });
+    const as = shownAs(wanted.link);
+    const known = runs[as]?.of === of ? joined(runs[as].trace, found, needs(wanted)) : found;
+    store.set({ runs: { ...runs, [as]: { of, trace: known, model } } });
+  }
+
+  return {
+    follow,
+    /**
+     * Whether the pending request will answer a question.
+     * @param {import("./view-requests.js").Question} question
+     */
+    asks: (question) => awaited !== "" && "trace" in question && runOf(question) === awaited,
+    stop() {
+      asker.stop();
+      awaited = "";
+    },
+  };
+}
+
+/**
+ * @param {ModelInfo[]} models
+ * @param {string | null} id
+ * @returns  the model with that id, else the first
+ */
+const named = (models, id) => models.find((model) => model.id === id) ?? models[0];

@@ -1,0 +1,91 @@
+/**
+ * Change the model: each change is a separate entry in the browser's history, so Back undoes it.
+ */
+
+import { changeable } from "../wire/attentions.js";
+import { isFixed } from "./share-contents.js";
+import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
+
+/** @typedef {import("../figure/types.js").Context} Context */
+/** @typedef {import("./interventions.js").Change} Change */
+/** @typedef {import("./store.js").Origin} Origin */
+
+/**
+ * The effects that a model supports: the mean of a head has to be known.
+ * @param {Record<string, string>} effects  with their names
+ * @param {import("./store.js").Page["model"]} model
+ * @param {string} [present]  one that is chosen already
+ */
+export const offered = (effects, model, present) =>
+  Object.fromEntries(Object.entries(effects).filter(([effect]) => effect !== "mean" || effect === present || !model || model.capabilities.includes("mean")));
+
+/** @param {Pick<Context, "store" | "t" | "announce">} context */
+export function editModel({ store, t, announce }) {
+  const list = () => changes(store.get().link);
+
+  /** Set the changes and show the changed model. @param {Change[]} next @param {Origin} [origin] */
+  function set(next, origin = "chosen") {
+    if (JSON.stringify(next) === JSON.stringify(list())) return;
+    const { options } = store.get().link;
+    store.go({ interventions: linked(next), options: options.as === "trained" ? { ...options, as: "changed" } : options }, origin);
+  }
+
+  return {
+    list,
+
+    /**
+     * Whether the model cannot be changed: a share whose model is gone, or a model of which only
+     * the weights are known.
+     */
+    fixed: () => isFixed(store.get()) || !changeable(store.get().model),
+
+    /** @param {Change} change @returns {Change | null}  what is done to the same thing */
+    found: (change) => found(list(), change),
+
+    /** @param {Change} change  Whether just this is on. */
+    on(change) {
+      const present = found(list(), change);
+      return present !== null && same(present, change);
+    },
+
+    /** @param {Change} change @param {Origin} [origin] */
+    put(change, origin) {
+      announce(plainly(change, store.get(), t));
+      set(put(list(), change), origin);
+    },
+
+    /** @param {Change} change  What is about the same thing goes. @param {Origin} [origin] */
+    remove(change, origin) {
+      announce(t("Undone: {change}", { change: plainly(found(list(), change) ?? change, store.get(), t) }));
+      set(without(list(), change), origin);
+    },
+
+    /** @param {Change} change */
+    toggle(change) {
+      announce(plainly(change, store.get(), t));
+      set(toggled(list(), change));
+    },
+
+    /**
+     * @param {Change[]} present  of the list
+     * @param {(change: Change) => Change | null} to  null: it goes
+     * @param {Origin} [origin]
+     */
+    replace(present, to, origin) {
+      const next = list().map((one) => (present.includes(one) ? to(one) : one));
+      for (const one of next) if (one && !list().includes(one)) announce(plainly(one, store.get(), t));
+      set(next.flatMap((one) => one ?? []), origin);
+    },
+
+    /** @param {number} index  One of the list, whatever it is. */
+    drop(index) {
+      announce(t("Undone: {change}", { change: plainly(list()[index], store.get(), t) }));
+      set(list().filter((_, i) => i !== index));
+    },
+
+    clear() {
+      announce(t("All changes undone: this is the model as trained."));
+      set([]);
+    },
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The contents of a share, and the additional requests that it needs so that its view opens without
+ * the model.
+ */
+
+import { blocks, nexts } from "../wire/attentions.js";
+import { whole } from "../wire/tensor-address.js";
+import { isLong, windowName } from "../wire/long-texts.js";
+import { asked } from "../wire/request.js";
+import { DEFAULTS, chosen, merge, stated } from "./link.js";
+import { isChanged } from "./interventions.js";
+import { memo } from "../../lib/memo.js";
+import { longRequest } from "./run-request.js";
+import { contained, isOfRun, keyOf, ownRun, runOf, traced } from "./view-requests.js";
+import { lacking } from "../wire/tensor-cache.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./view-requests.js").Question} Question */
+/** @typedef {import("./view-requests.js").Kept} Kept */
+/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @typedef {import("./view-requests.js").Tensors} Tensors */
+/** @typedef {import("../wire/api.js").Share} Share */
+/** @typedef {Pick<import("../figure/types.js").View, "needs" | "asks" | "keeps">} Wanting */
+/** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
+
+/** The tensors that the server always freezes; `FROZEN` in app/answers/share_creation.py. */
+const KINDS = ["weights", "mask", "q", "k", "v"];
+/** The largest number of additional requests in a share; `MAX_ASKS` in app/schemas/shares.py. */
+const MOST = 20;
+
+/** The name of a share's run. @param {Pick<Share, "state" | "model">} share */
+export const runOfShare = (share) =>
+  memo(share, "run", () => ownRun(/** @type {Page} */ ({ model: share.model, link: merge(DEFAULTS, stated(share.state)) })));
+
+/**
+ * The run that a share of the page would contain: that of the changed model, whichever is shown.
+ * @param {Page} page
+ */
+const runHere = (page) => runOf(traced(page, { select: [], interventions: page.link.interventions }));
+
+/** Whether the reader has changed the request of a share. @param {Page} page */
+export const departed = (page) => page.share !== null && runHere(page) !== runOfShare(page.share);
+
+/**
+ * Whether the request cannot be changed: in a share whose model is no longer served.
+ * @param {Pick<Page, "share" | "live">} page
+ */
+export const isFixed = ({ share, live }) => share !== null && !live;
+
+/**
+ * What is on the screen, as the state of a share.
+ * @param {Page} page
+ * @param {import("./options.js").Options} options  of the views
+ */
+export function stateOf({ model, link }, options) {
+  const { options: _, ...keys } = link;
+  return asked(model, { ...keys, ...chosen(link, options) });
+}
+
+/**
+ * @param {Page} page
+ * @param {Wanting} view  the current view
+ * @returns {{select: string[], asks: Kept[]}}  what the share must contain in addition
+ */
+export function beside(page, view) {
+  const select = [...new Set(view.needs(page))].filter((name) => !always(page.model, name));
+  const wanted = (view.keeps ?? view.asks)?.(page) ?? [];
+  const asks = new Map([...wanted, ...asTrained(page, select)].map((question) => [keyOf(question), question]));
+  const here = runHere(page);
+  return {
+    select,
+    asks: [...asks.values()]
+      .filter((question) => !("positions" in question) && !inTrace(page.model, here, question))
+      .slice(0, MOST),
+  };
+}
+
+/**
+ * Answer a question about the share's own run from its trace.
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {Trace | null}  null: not in the trace
+ */
+export function held(page, question) {
+  if (!page.share || !("trace" in question) || !inTrace(page.model, runOfShare(page.share), question)) return null;
+  const { trace } = page.share;
+  const { select } = /** @type {Recorded} */ (question.trace);
+  const wanted = select.map(matcher);
+  const names = Object.keys(trace.tensors).filter((name) => wanted.some((it) => it.test(name)));
+  return {
+    ...trace,
+    tensors: Object.fromEntries(names.map((name) => [name, trace.tensors[name]])),
+  };
+}
+
+/**
+ * Answer a question about parameters from the frozen ones, however they were grouped in requests.
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {Tensors | null}  null: not all of them were frozen
+ */
+export function heldParameters({ share, answers }, question) {
+  if (!share || !("parameters" in question)) return null;
+  const { model, select } = question.parameters;
+  for (const asked of share.asks) {
+    if (!("parameters" in asked) || asked.parameters.model !== model) continue;
+    const found = /** @type {Tensors} */ (answers[keyOf(asked)] ?? {});
+    if (select.every((name) => found[name])) return Object.fromEntries(select.map((name) => [name, found[name]]));
+  }
+  return null;
+}
+
+/**
+ * A window of the share's own long text that was frozen.
+ * @param {Share} share
+ * @param {object} request  as the API takes it
+ * @returns {import("../wire/wire.js").Tensor | null}  null: not in the share
+ */
+export function heldTile({ trace, model, state }, request) {
+  const { at, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);
+  const { model: _, ...own } = longRequest(model, merge(DEFAULTS, stated(state)));
+  if ((of ?? model.id) !== model.id || JSON.stringify(own) !== JSON.stringify(run)) return null;
+  return trace.long?.tiles[windowName({ at, head, query, key, cells, edges })] ?? null;
+}
+
+/**
+ * Whether a view needs more than the share contains while its model is not served.
+ * @param {Page} page
+ * @param {Pick<Wanting, "needs">} view
+ */
+export function missing(page, view) {
+  const { share, live, trace } = page;
+  return Boolean(share && !live && trace && !isLong(trace) && lacking(trace, view.needs(page)).length);
+}
+
+/**
+ * The views for which a share is sufficient without its model: those that need no other tensors or
+ * replies.
+ * @param {Page} page
+ * @param {import("../figure/types.js").View[]} views
+ */
+export function sufficient(page, views) {
+  return views.filter(
+    ({ needs, asks, live, blocks: suits = () => true }) =>
+      !live &&
+      blocks(page.model).some(suits) &&
+      !lacking(page.trace, needs(page)).length &&
+      (asks?.(page) ?? []).every((question) => isHeld(page, question)),
+  );
+}
+
+/** Whether a share has the reply to a question. @param {Page} page @param {Question} question */
+export const isHeld = (page, question) =>
+  Boolean(page.answers[keyOf(question)] ?? held(page, question) ?? heldParameters(page, question) ?? contained(page.answers, question));
+
+/** Whether a share has replies of a question's run, or can get them. @param {Page} page @param {Question} question */
+export const hasRun = (page, question) => !isFixed(page) || Object.keys(page.answers).some((key) => isOfRun(key, runOf(question)));
+
+/**
+ * The run of the model as trained, which a share of a changed model also contains.
+ * @param {Page} page
+ * @param {string[]} select
+ * @returns {Question[]}
+ */
+const asTrained = (page, select) =>
+  isChanged(page.link) ? [traced(page, { interventions: null, select: [...KINDS.map((kind) => `*.${kind}`), ...select] })] : [];
+
+/** @param {Page["model"]} model @param {string} run @param {Kept} question  Whether every share of that run answers it. */
+function inTrace(model, run, question) {
+  if (!("trace" in question) || runOf(question) !== run) return false;
+  const { select } = /** @type {Recorded} */ (question.trace);
+  return select.every((name) => always(model, name));
+}
+
+/** @param {Page["model"]} model @param {string} address  of a tensor, or a pattern; every share has all summaries */
+function always(model, address) {
+  const name = whole(address);
+  return name === null || KINDS.includes(name.split(".").at(-1) ?? "") || nexts(model).includes(name);
+}
+
+/** @param {string} pattern  with "*" as a wildcard */
+function matcher(pattern) {
+  const escaped = pattern.split("*").map((part) => part.replace(/[.?[\]!^$(){}+|\\]/g, "\\$&"));
+  return new RegExp(`^${escaped.join(".*")}$`);
+}

@@ -1,0 +1,148 @@
+/**
+ * The two runs of a changed model: with its changes, and as trained. The link selects the one to
+ * show; the other one is kept too, so that switching needs no request.
+ */
+
+import { blockAt } from "../wire/attentions.js";
+import { inForce } from "../wire/request.js";
+import { isChanged } from "./interventions.js";
+import { memo, together } from "../../lib/memo.js";
+import { ownRun, runOf } from "./view-requests.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./store.js").Store} Store */
+/** @typedef {import("./link.js").State} State */
+/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @typedef {import("./view-requests.js").Question} Question */
+/** @typedef {"trained" | "changed"} As */
+/** @typedef {{of: string, trace: Trace, model: Page["model"]}} Run  of: the request, without what is selected of it */
+/** @typedef {Record<As, Run | null>} Runs */
+
+/**
+ * Which of the two runs a link selects.
+ * @param {Pick<State, "interventions" | "options">} link
+ * @returns {As}
+ */
+export const shownAs = (link) => (isChanged({ interventions: inForce(link) }) ? "changed" : "trained");
+
+/**
+ * The page with a link to the other run and the current trace.
+ * @param {Page} page
+ * @returns {Page}
+ */
+export function flipped(page) {
+  const { link } = page;
+  const as = shownAs(link) === "changed" ? "trained" : "changed";
+  return { ...page, link: memo(link, as, () => ({ ...link, options: { ...link.options, as } })) };
+}
+
+/**
+ * The run that the link requests, if it is one of the last two.
+ * @param {Page} page
+ * @returns {Run | null}
+ */
+export function known(page) {
+  const of = ownRun(page);
+  return Object.values(page.runs).find((run) => run?.of === of) ?? null;
+}
+
+/**
+ * What is already known of the run that a question is about.
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {Trace | null}  null: incomplete
+ */
+export function seen({ runs }, question) {
+  if (!("trace" in question)) return null;
+  const of = runOf(question);
+  const { select } = /** @type {{select: string[]}} */ (question.trace);
+  const trace = Object.values(runs).find((run) => run?.of === of)?.trace;
+  return trace && select.every((name) => trace.tensors[name]) ? trace : null;
+}
+
+/** Remember the page's trace among its runs. @param {Page} page @returns {Page} */
+export function remembered(page) {
+  const { status, trace, model, link, runs } = page;
+  const as = shownAs(link);
+  if (status !== "ready" || !trace || runs[as]?.trace === trace) return page;
+  return { ...page, runs: { ...runs, [as]: { of: ownRun(page), trace, model } } };
+}
+
+/**
+ * The page with the other run.
+ * @param {Page} page
+ * @returns {Page | null}  null: the model is not changed, or the run is not loaded yet
+ */
+export function otherOf(page) {
+  if (!isChanged(page.link)) return null;
+  const wanted = flipped(page);
+  const run = page.runs[shownAs(wanted.link)];
+  if (!run) return null;
+  const { trace } = run;
+  const status = page.status === "ready" && run.of !== ownRun(wanted) ? "waiting" : page.status;
+  const link = memo(together(wanted.link, trace, page.trace ?? trace), "pinned", () => pinned(wanted, page.trace, trace));
+  return { ...page, link, trace, status, problem: null };
+}
+
+/**
+ * A pin applies to both runs if they have the same token there.
+ * @param {Page} page  with the other run's link
+ * @param {Trace | null} one
+ * @param {Trace} other
+ * @returns {State}
+ */
+function pinned({ link, model }, one, other) {
+  const { query, key } = blockAt({ model, link });
+  const same = [[query, link.query], [key, link.key]].every(([side, at]) => at === null || alike(one, other, String(side), Number(at)));
+  return same ? link : { ...link, query: null, key: null };
+}
+
+/**
+ * Whether both runs have the highlighted tokens.
+ * @param {Page} one
+ * @param {Page} other
+ * @param {import("./store.js").Lit | null} lit
+ */
+const fits = (one, other, lit) =>
+  [lit?.query, lit?.key].every((ref) => !ref || (other.trace && alike(one.trace, other.trace, ref.side, ref.index)));
+
+/** @param {Trace | null} one @param {Trace} other @param {string} side @param {number} index */
+function alike(one, other, side, index) {
+  const [a, b] = [one, other].map((run) => run?.tokens[side]?.[index]?.id);
+  return a !== undefined && a === b;
+}
+
+/**
+ * A store that shows one of the two runs, whichever the page shows. Picking a cell in it makes the
+ * page show that run.
+ * @param {Store} store
+ * @param {() => As | null} run  null: the one that the page shows
+ * @returns {Store}
+ */
+export function storeOf(store, run) {
+  /** @param {Page} page */
+  const seen = (page) => {
+    const as = run();
+    return as === null || as === shownAs(page.link) ? page : (otherOf(page) ?? page);
+  };
+  return {
+    ...store,
+    get: () => seen(store.get()),
+    hovered() {
+      const lit = store.hovered();
+      const [page, shown] = [store.get(), seen(store.get())];
+      return shown === page || fits(page, shown, lit) ? lit : null;
+    },
+    hover(lit) {
+      const [page, shown] = [store.get(), seen(store.get())];
+      store.hover(shown === page || fits(page, shown, lit) ? lit : null);
+    },
+    go(patch, origin) {
+      const as = run();
+      const picks = as !== null && (patch.query ?? patch.key ?? null) !== null;
+      store.go(picks ? { ...patch, options: { ...(patch.options ?? store.get().link.options), as } } : patch, origin);
+    },
+    subscribe: (select, listener) =>
+      store.subscribe((page) => select(seen(page)), (page, previous, origin) => listener(seen(page), seen(previous), origin)),
+  };
+}

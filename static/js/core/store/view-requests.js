@@ -1,0 +1,110 @@
+/**
+ * What a view requests besides the tensors of the current trace. A question is plain data; equal
+ * questions are sent once, and the answer is in the store under the question's key.
+ */
+
+import { asked, inForce } from "../wire/request.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("../wire/problem.js").Problem} Problem */
+/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @typedef {import("../wire/api.js").Positions} Positions */
+/** @typedef {Record<string, import("../wire/wire.js").Tensor>} Tensors */
+/**
+ * @typedef {{trace: object}
+ *   | {parameters: {model: string, select: string[]}}
+ *   | {learning: {model: string, example: number}}
+ *   | {positions: {variant: string, length: number, d_model: number}}} Question
+ */
+/** @typedef {Question | {sweep: object}} Kept  what a share can hold the reply to */
+/** @typedef {{lines: object[]}} Streamed  the lines of a sweep */
+/** @typedef {Trace | Tensors | Positions | Streamed | import("../../views/training/training-history.js").Learned} Answer */
+
+/** @param {Kept} question  The order of its members says nothing. */
+export const keyOf = (question) => JSON.stringify(question, (_, value) => sorted(value));
+
+/** @param {unknown} value */
+function sorted(value) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * @template {Answer} T
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {T | Problem | undefined}  undefined: loading
+ */
+export function answer(page, question) {
+  return /** @type {T | Problem | undefined} */ (page.answers[keyOf(question)]);
+}
+
+/**
+ * Another run than the page's own.
+ * @param {Page} page
+ * @param {Record<string, unknown> & {select: string[]}} changes  as the API takes them; null
+ *   removes a key
+ * @returns {Question}
+ */
+export function traced({ model, link }, changes) {
+  const { source, model: id, direction, target, decode, pad_to, chat } = link;
+  const interventions = inForce(link);
+  return { trace: asked(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...changes }) };
+}
+
+/**
+ * Whether a question is about the page's own run, whatever it selects.
+ * @param {Page} page
+ * @param {Question} question
+ */
+export const ofThisRun = (page, question) => "trace" in question && runOf(question) === ownRun(page);
+
+/** The name of the run that the page requests. @param {Page} page */
+export const ownRun = (page) => runOf(traced(page, { select: [] }));
+
+/** The name of the run that a question is about, whatever it selects. @param {Kept} question */
+export function runOf(question) {
+  const { select: _, summarise: __, dtype: ___, ...run } = /** @type {any} */ ("trace" in question ? question.trace : {});
+  return keyOf({ trace: run });
+}
+
+/**
+ * @param {Page} page
+ * @param {string[]} select  such as "encoder.0.self.W_q"
+ * @returns {Question}
+ */
+export function parameters({ model, link }, select) {
+  return { parameters: { model: model?.id ?? link.model ?? "", select } };
+}
+
+/**
+ * @param {{variant?: string, length: number, d_model: number}} table
+ * @returns {Question}
+ */
+export function encoding({ variant = "sinusoidal", length, d_model }) {
+  return { positions: { variant, length, d_model } };
+}
+
+/**
+ * An answer to another question about the same run, with all tensors that this one selects.
+ * @param {Page["answers"]} answers
+ * @param {Question} question
+ * @returns {Trace | null}
+ */
+export function contained(answers, question) {
+  if (!("trace" in question)) return null;
+  const { select, summarise, dtype } = /** @type {{select: string[], summarise?: string[], dtype?: string}} */ (question.trace);
+  if (summarise || dtype) return null;
+  const of = runOf(question);
+  for (const [key, answer] of Object.entries(answers)) {
+    const { tensors } = /** @type {Partial<Trace>} */ (answer);
+    if (tensors && select.every((name) => tensors[name]?.dtype !== undefined) && isOfRun(key, of)) return /** @type {Trace} */ (answer);
+  }
+  return null;
+}
+
+/** Whether a question is about a run, in full numbers. @param {string} key  of the question @param {string} of  the run */
+export function isOfRun(key, of) {
+  const question = JSON.parse(key);
+  return "trace" in question && !question.trace.dtype && runOf(question) === of;
+}

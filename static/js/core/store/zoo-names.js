@@ -1,0 +1,96 @@
+/** Names of the zoo's tasks and models. */
+
+/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+
+/** @type {Record<string, {name: (t: Translate) => string, does: (t: Translate) => string, takes: (t: Translate) => string}>} */
+const TASKS = {
+  copy: {
+    name: (t) => t("Copy"),
+    does: (t) => t("Write the letters again. Row by row, attention should go to the same place: a diagonal."),
+    takes: letters,
+  },
+  reverse: {
+    name: (t) => t("Reverse"),
+    does: (t) => t("Write the letters backwards. Attention should go from the last letter to the first: an anti-diagonal."),
+    takes: letters,
+  },
+  shift: {
+    name: (t) => t("Shift by 2"),
+    does: (t) => t("Begin with the third letter; the first two come last. Attention should go two places further."),
+    takes: letters,
+  },
+  sort: {
+    name: (t) => t("Sort"),
+    does: (t) => t("Write the letters in the order of the alphabet. Attention should go to the next one in that order."),
+    takes: letters,
+  },
+  brackets: {
+    name: (t) => t("Close brackets"),
+    does: (t) => t("Close the open brackets, the last one first. Attention should go to the bracket being closed."),
+    takes: (t) => t("Type brackets ( ) [ ] { } of which at least one is left open, each closed by its own kind."),
+  },
+  addition: {
+    name: (t) => t("Addition"),
+    does: (t) => t("Add two numbers. For each digit, attention should go to the two digits of its column."),
+    takes: (t) => t("Type two numbers with a plus sign between them, such as 27+58."),
+  },
+  induction: {
+    name: (t) => t("Look up what followed"),
+    does: (t) => t("The last letter occurs earlier in the text: write the letter that followed it there."),
+    takes: (t) => t("Type three or more letters; the last one must occur once before, followed by another letter."),
+  },
+  who: {
+    name: (t) => t("Who is it?"),
+    does: (t) => t("Name the noun that “it” stands for. Only the last word decides: an animal gets tired, a street is " +
+      "wide."),
+    takes: (t) =>
+      t("Type an English sentence of this kind, with nouns and properties that the task knows: The animal didn't cross the street because it was too tired."),
+  },
+};
+
+/** @param {Translate} t */
+function letters(t) {
+  return t("Type letters from a to z, at most 32.");
+}
+
+/** @param {Translate} t @param {string} task */
+export const taskName = (t, task) => TASKS[task]?.name(t) ?? task;
+
+/** What the task is, and where attention must look. @param {Translate} t @param {string} task */
+export const taskDoes = (t, task) => TASKS[task]?.does(t) ?? "";
+
+/** What may be typed. @param {Translate} t @param {string} task */
+export const taskTakes = (t, task) => TASKS[task]?.takes(t) ?? "";
+
+/** @type {Record<string, (t: Translate, value: any) => string>} */
+const CHANGES = {
+  positions: (t, value) =>
+    ({
+      sinusoidal: t("sinusoidal positions"),
+      learned: t("learned positions"),
+      relative: t("relative positions"),
+      rotary: t("rotary positions"),
+      none: t("no positions"),
+    })[/** @type {string} */ (value)] ?? value,
+  scoring: (t, value) => (value === "dot" ? t("unscaled scores") : value === "additive" ? t("additive scores") : value),
+  heads: (t, value) => (value === 1 ? t("1 head") : t("{n} heads", { n: value })),
+  norm: (t, value) => (value === "pre" ? t("pre-norm") : t("post-norm")),
+  encoder_mask: (t, value) => t("window of {n}", { n: String(value).replace("window-", "") }),
+  encoder_layers: (t, value) => t("{n} encoder layers", { n: value }),
+  warmup: (t) => t("no warm-up"),
+  label_smoothing: (t) => t("label smoothing"),
+  attention_dropout: (t) => t("attention dropout"),
+};
+
+/**
+ * How a model differs from the plain one of its task.
+ * @param {Translate} t
+ * @param {Record<string, string | number>} changed
+ */
+export function changedName(t, changed) {
+  const said = Object.entries(changed).map(([key, value]) => CHANGES[key]?.(t, value) ?? `${key} ${value}`);
+  return said.join(", ") || t("plain");
+}
+
+/** What the lengths of a task count. @param {Translate} t @param {string} unit */
+export const unitName = (t, unit) => ({ letters: t("Letters"), brackets: t("Brackets"), digits: t("Digits"), nouns: t("Nouns") })[unit] ?? t("Length");

@@ -1,0 +1,272 @@
+/** The requests that the server accepts. Every failure is thrown as a Problem. */
+
+import { Problem } from "./problem.js";
+import { connect } from "./connection.js";
+import { completed } from "./model.js";
+import { learningPath } from "./request.js";
+import { cut, json, sound, tensors, unpacked } from "./reply.js";
+import { assignments } from "./assignments.js";
+import { collections } from "./collections.js";
+import { headSurveys } from "./head-surveys.js";
+import { rooms } from "./rooms.js";
+import { sharedData } from "./shared-data.js";
+import { trainingRuns } from "./training-runs.js";
+import { readSafetensors } from "./wire.js";
+
+/** @typedef {import("./wire.js").Trace} Trace */
+/** @typedef {import("../store/link.js").State} State */
+/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @typedef {import("./connection.js").Connection} Connection */
+/** @typedef {import("../store/view-requests.js").Question} Question */
+/** @typedef {import("../store/view-requests.js").Kept} Kept */
+/** @typedef {import("../store/view-requests.js").Answer} Answer */
+/** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
+/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Kept[], trace: Trace}} Share */
+/** @typedef {{id: string, unit: string, shortest: number, longest: number}} ZooTask */
+/**
+ * A model trained from one recipe and seed.
+ * @typedef {object} ZooSeed
+ * @property {number} seed
+ * @property {boolean} shipped
+ * @property {[number, number, number][]} curve  step, training loss, dev loss
+ * @property {Record<string, number>} accuracy  by length
+ * @property {Record<string, number[]>} looks  by attention and head
+ */
+/** @typedef {{id: string, name: string, task: string, changed: Record<string, string | number>, trained: [number, number], seeds: ZooSeed[]}} ZooModel */
+/** @typedef {{tasks: ZooTask[], models: ZooModel[]}} ZooReply */
+/** @typedef {{task: string, source: string, target: string, held_out: boolean, looks: Record<string, Record<string, number[]>>}} ZooExample */
+/** @typedef {ReturnType<typeof createApi>} Api */
+
+const BINARY = "application/octet-stream";
+
+/** @param {typeof globalThis.fetch} fetch */
+export function createApi(fetch) {
+  const connection = connect(fetch);
+  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...sharedData(connection), ...collections(connection), ...assignments(connection), ...trainingRuns(connection), ...headSurveys(connection), ...rooms(connection) };
+  return {
+    ...api,
+    pace: connection.pace,
+
+    /**
+     * @param {Question} question
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Answer>}
+     */
+    answer(question, signal) {
+      if ("trace" in question) return api.trace(question.trace, signal);
+      if ("parameters" in question) return api.parameters(question.parameters, signal);
+      if ("learning" in question) return api.learning(question.learning, signal);
+      return api.positions(question.positions, signal);
+    },
+  };
+}
+
+/** @param {Connection} connection */
+function pageFiles({ ask, read, send }) {
+  return {
+    /**
+     * The catalog of another language; if it cannot be loaded, the page is in English.
+     * @param {string} url
+     * @returns {Promise<import("../../lib/i18n.js").Messages>}
+     */
+    catalog: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
+
+    /**
+     * The glossary; if it cannot be loaded, terms have no explanations.
+     * @param {string} url
+     * @returns {Promise<import("./glossary.js").Glossary>}
+     */
+    glossary: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
+
+    /**
+     * The server's reply as a file.
+     * @param {string} path
+     * @param {{body?: object, accept?: string}} [asked]  without a body, a GET request
+     * @returns {Promise<Blob>}
+     */
+    async file(path, { body, accept = "*/*" } = {}) {
+      const headers = { Accept: accept };
+      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob().catch(cut);
+    },
+  };
+}
+
+/** @param {Connection} connection */
+function models({ ask, read }) {
+  /** @type {Promise<ModelInfo[]> | null} */
+  let models = null;
+  return {
+    /** @returns {Promise<ModelInfo[]>}  the first is the default; read once */
+    models() {
+      models ??= read("/api/models").then((told) => told.map(completed));
+      models.catch(() => (models = null));
+      return models;
+    },
+
+    /**
+     * @param {{model: string, select: string[]}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Record<string, import("./wire.js").Tensor>>}
+     */
+    async parameters({ model, select }, signal) {
+      const path = `/api/models/${encodeURIComponent(model)}/parameters`;
+      const query = new URLSearchParams({ select: select.join(",") });
+      const response = await ask(`${path}?${query}`, { headers: { Accept: BINARY }, signal });
+      return (await tensors(response)).tensors;
+    },
+
+    /**
+     * A sentence at every saved step of the training.
+     * @param {{model: string, example: number}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("../../views/training/training-history.js").Learned>}
+     */
+    async learning(wanted, signal) {
+      const response = await ask(learningPath(wanted), { headers: { Accept: BINARY }, signal });
+      return /** @type {any} */ (await tensors(response));
+    },
+  };
+}
+
+/** @param {Connection} connection */
+function zoo({ read }) {
+  return {
+    /** @returns {Promise<ZooReply>}  tasks, and what was measured of the models that learned them */
+    zoo: () => read("/api/zoo"),
+
+    /**
+     * An example with its right answer.
+     * @param {string} task
+     * @param {{length?: number, seed?: number}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<ZooExample>}
+     */
+    zooExample(task, { length, seed = 0 }, signal) {
+      const query = new URLSearchParams({ seed: String(seed), ...(length !== undefined && { length: String(length) }) });
+      return read(`/api/zoo/${task}/example?${query}`, signal);
+    },
+
+    /**
+     * The right answer for a typed text.
+     * @param {string} task
+     * @param {string} source
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<ZooExample>}
+     */
+    zooAnswer: (task, source, signal) => read(`/api/zoo/${task}/answer?${new URLSearchParams({ source })}`, signal),
+  };
+}
+
+/** @param {Connection} connection */
+function runs({ read, send, lines }) {
+  return {
+    /**
+     * @param {object} request  as the API takes it
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Trace>}
+     */
+    async trace(request, signal) {
+      const response = await send("/api/trace", request, BINARY, signal);
+      return tensors(response);
+    },
+
+    /**
+     * All heads of a long text, pooled.
+     * @param {object} request  as the API takes it
+     * @param {AbortSignal} [signal]
+     * @param {(progress: import("./long-texts.js").Progress) => void} [onProgress]  absent: no progress is requested
+     * @returns {Promise<Trace>}
+     */
+    async overview(request, signal, onProgress) {
+      if (!onProgress) return tensors(await send("/api/overview", request, BINARY, signal));
+      let file = null;
+      for await (const { progress, end } of lines("/api/overview", request, signal)) {
+        if (progress) onProgress(progress);
+        if (end) file = unpacked(end.file);
+      }
+      if (!file) throw new Problem("offline");
+      const whole = file;
+      return sound(() => readSafetensors(whole));
+    },
+
+    /**
+     * A window of one head's weights.
+     * @param {object} request  as the API takes it
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("./wire.js").Tensor>}
+     */
+    async tile(request, signal) {
+      const { tensors: found } = await tensors(await send("/api/tile", request, BINARY, signal));
+      const [tile] = Object.values(found);
+      if (!tile) throw new Problem("garbled");
+      return tile;
+    },
+
+    /**
+     * Attention by hand.
+     * @param {object} matrices  as the API takes them
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<{steps: Record<string, any>, dims: Record<string, string[]>}>}
+     */
+    lab: async (matrices, signal) => json(await send("/api/lab", matrices, "application/json", signal)),
+
+    /**
+     * Why scores are divided by √d_k.
+     * @param {number} keys
+     * @param {number} seed
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("../../lab/formulas/scaling.js").Scaling>}
+     */
+    scaling: (keys, seed, signal) => read(`/api/lab/scaling?keys=${keys}&seed=${seed}`, signal),
+
+    /**
+     * @param {{variant: string, length: number, d_model: number}} table
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Positions>}
+     */
+    async positions({ variant, length, d_model }, signal) {
+      const query = new URLSearchParams({
+        variant,
+        length: String(length),
+        d_model: String(d_model),
+      });
+      const found = await read(`/api/positions?${query}`, signal);
+      return sound(() => ({
+        variant,
+        length,
+        d_model,
+        positions: Float32Array.from(found.positions.flat()),
+        similarity: Float32Array.from(found.similarity.flat()),
+      }));
+    },
+
+    lines,
+  };
+}
+
+/** @param {Connection} connection */
+function shares({ ask, send }) {
+  return {
+    /**
+     * @param {{state: object, select?: string[], asks?: Kept[], tiles?: object[], about?: {title?: string, note?: string, question?: string, answer?: string}}} body
+     * @returns {Promise<{id: string, url: string, edit_key: string | null, expires: string | null}>}
+     */
+    share: async (body) => json(await send("/api/shares", body, "application/json")),
+
+    /**
+     * @param {string} id
+     * @param {string} key  the edit key from when the share was created, as typed
+     */
+    async deleteShare(id, key) {
+      const headers = { "Edit-Key": encodeURIComponent(key.trim()) };
+      await ask(`/api/shares/${encodeURIComponent(id)}`, { method: "DELETE", headers });
+    },
+
+    /**
+     * A share of attention by hand.
+     * @param {string} id
+     * @returns {Promise<import("../../lab/share.js").LabShare>}
+     */
+    readLabShare: async (id) => json(await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: "application/json" } })),
+  };
+}

@@ -1,0 +1,276 @@
+/** Which attentions a model has, and what their rows and columns are, read from its table. */
+
+import { memo } from "../../lib/memo.js";
+import { summary } from "./tensor-address.js";
+import { plane } from "./wire.js";
+import { plainStep, sides } from "./tokens.js";
+
+/** @typedef {import("./wire.js").Trace} Trace */
+/** @typedef {import("./wire.js").Matrix} Matrix */
+/** @typedef {import("../store/link.js").State} State */
+/** @typedef {import("./tokens.js").Step} Step */
+/** @typedef {import("../store/store.js").Lit} Lit */
+/** @typedef {import("./model.js").Attention} Attention */
+/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "d_model" | "networks" | "capabilities" | "mask" | "missing">>) | null} Model  null: not known yet */
+/**
+ * Attentions of one kind and stack, layer by layer.
+ * @typedef {object} Block
+ * @property {string} id  its name in a link: the stack, or the kind if it connects two texts
+ * @property {string} stack
+ * @property {string} kind
+ * @property {string} query  the text whose tokens look
+ * @property {string} key  the text whose tokens are looked at
+ * @property {boolean} writes  whether each row writes a token
+ * @property {boolean} predicts  whether a row predicts a token: of a text that is written, or of the only text
+ * @property {Attention[]} rows  one per layer
+ */
+
+/** While no model is known yet. @type {Block} */
+const NONE = { id: "", stack: "", kind: "", query: "", key: "", writes: false, predicts: false, rows: [] };
+
+/** @param {Model} model @returns {Block[]}  in the order in which they run */
+export function blocks(model) {
+  return model ? memo(model, "blocks", () => grouped(model)) : [];
+}
+
+/** @param {NonNullable<Model>} model @returns {Block[]} */
+function grouped({ texts, attentions }) {
+  /** @type {Map<string, Block>} */
+  const found = new Map();
+  // A text that is written token by token: later tokens are hidden.
+  const grown = new Set(attentions.filter(({ mask }) => rules(mask).includes("causal")).map(({ query }) => query));
+  for (const row of attentions) {
+    const { stack, kind, query, key } = row;
+    const id = query === key ? stack : kind;
+    const writes = texts.length > 1 && grown.has(query);
+    const block = found.get(id) ?? { id, stack, kind, query, key, writes, predicts: writes || texts.length === 1, rows: [] };
+    found.set(id, { ...block, rows: [...block.rows, row] });
+  }
+  return [...found.values()];
+}
+
+/** @param {string} mask  such as "causal & window-3" @returns {string[]} */
+export const rules = (mask) => mask.split(" & ");
+
+/** @param {Model} model @param {string} id @returns {Block} */
+export function blockOf(model, id) {
+  return blocks(model).find((block) => block.id === id) ?? NONE;
+}
+
+/** Whether queries and keys of a layer are known. @param {Pick<Block, "rows">} block */
+export const withVectors = ({ rows }) => rows.some(({ qk }) => qk !== false);
+
+/** Whether its attention can be changed. @param {Model} model */
+export const changeable = (model) => model === null || model.attentions.every(({ qk }) => qk !== false);
+
+/** Whether its rows predict the next token of a single text. @param {Pick<Block, "predicts" | "writes" | "rows">} block */
+export const continuing = ({ predicts, writes, rows }) => predicts && !writes && rows.some(({ mask }) => rules(mask).includes("causal"));
+
+/** Whether it connects two texts. @param {Pick<Block, "query" | "key">} block */
+export const between = ({ query, key }) => query !== key;
+
+/** @param {Model} model @returns {Block}  that joins two texts */
+export const across = (model) => blocks(model).find(between) ?? NONE;
+
+/** @param {Model} model @param {string} text @returns {Block}  that stays within it */
+export const within = (model, text) => blocks(model).find(({ query, key }) => query === text && key === text) ?? NONE;
+
+/** @param {Model} model @returns {Block}  whose rows write tokens */
+export const writing = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
+
+/** @param {Model} model @returns {Block}  the last one whose rows predict tokens */
+export const predicting = (model) => blocks(model).findLast(({ predicts }) => predicts) ?? NONE;
+
+/**
+ * Tensors of the next-token candidates of each row that writes, or of a single text.
+ * @param {Model} model
+ * @returns {string[]} names of tensors
+ */
+export const nexts = (model) => ["probabilities", "candidates"].map((name) => `${writing(model).stack || predicting(model).stack}.${name}`);
+
+/** @param {Model} model @param {string} stack @returns {Block[]}  of a layer, in the order in which they run */
+export const stacked = (model, stack) => blocks(model).filter((block) => block.stack === stack);
+
+/** @param {Model} model @returns {string}  the text that is typed; the other one may be written */
+export const typed = (model) => model?.texts[0] ?? "";
+
+/** @param {Model} model @param {string} at  such as "encoder.0.self" @returns {Attention | undefined} */
+export const attentionAt = (model, at) => model?.attentions.find(({ place }) => place === at);
+
+/**
+ * @param {Model} model
+ * @param {string} at
+ * @returns {{block: string, layer: number} | null}  as in a link
+ */
+export function placeOf(model, at) {
+  for (const { id, rows } of blocks(model)) {
+    const layer = rows.findIndex(({ place }) => place === at);
+    if (layer >= 0) return { block: id, layer };
+  }
+  return null;
+}
+
+/**
+ * @param {Model} model
+ * @param {Pick<State, "block" | "layer">} state
+ * @param {string} [tensor]  e.g. "weights"
+ * @returns {string}  e.g. "encoder.0.self.weights"; for an attention that does not exist, a name
+ *   that no tensor has
+ */
+export function place(model, { block, layer }, tensor) {
+  const at = blockOf(model, block).rows[layer]?.place ?? "";
+  return tensor === undefined ? at : `${at}.${tensor}`;
+}
+
+/**
+ * @param {Model} model
+ * @param {string} block
+ * @returns {string[]}  addresses of the summaries of its heads
+ */
+export const summaries = (model, block) => blockOf(model, block).rows.map(({ place }) => summary(place));
+
+/**
+ * The first layer with the same mask rule: layers with the same rule share one mask.
+ * @param {Model} model
+ * @param {Pick<State, "block" | "layer">} state
+ * @returns {string}  e.g. "encoder.0.self.mask"
+ */
+export function maskOf(model, { block, layer }) {
+  const { rows } = blockOf(model, block);
+  const first = rows.find(({ mask }) => mask === rows[layer]?.mask);
+  return `${first?.place ?? ""}.mask`;
+}
+
+/** @param {Model} model @param {string} block @returns {string[]}  one mask of every rule */
+export function masks(model, block) {
+  return [...new Set(blockOf(model, block).rows.map((_, layer) => maskOf(model, { block, layer })))];
+}
+
+/**
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {string} block
+ * @returns {{rows: Step[], cols: Step[]}}  columns are tokens that are read; they write nothing
+ */
+export function axes(model, trace, block) {
+  const { query, key, writes } = blockOf(model, block);
+  return memo(trace, `axes ${query} ${key} ${writes}`, () => named({ query, key, writes }, trace));
+}
+
+/** @param {Pick<Block, "query" | "key" | "writes">} block @param {Trace} trace @returns {{rows: Step[], cols: Step[]}} */
+function named({ query, key, writes }, trace) {
+  const { texts, written } = sides(trace);
+  const looks = texts[query] ?? [];
+  const rows = looks.map((reads, i) =>
+    writes && i < written.length ? { reads, writes: written[i] } : alone(reads),
+  );
+  return { rows, cols: (texts[key] ?? []).map(alone) };
+}
+
+/**
+ * The tokens of a block's queries, with their positions.
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {string} block
+ * @returns {Step[]}
+ */
+export function stands(model, trace, block) {
+  const found = sides(trace).texts[blockOf(model, block).query] ?? [];
+  return found.map((label, at) => ({ reads: null, writes: label, at }));
+}
+
+/** @param {import("./tokens.js").Label} label @returns {Step} */
+export const alone = (label) => ({ reads: null, writes: label });
+
+/**
+ * The labels of an axis as plain text.
+ * @param {Step[]} steps
+ */
+export function texts(steps) {
+  return steps.map(plainStep);
+}
+
+/** How many heads' matrices of a layer are cached; no model with more is pooled. */
+const KEPT = 64;
+
+/**
+ * One head's weights; NaN where masked, because a masked cell has no number.
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {Pick<State, "block" | "layer" | "head">} state
+ * @returns {Matrix | null}  null if the trace does not contain it
+ */
+export function attention(model, trace, state) {
+  const weights = trace.tensors[place(model, state, "weights")];
+  if (!weights || state.head >= weights.shape[0]) return null;
+  const mask = trace.tensors[place(model, state, "mask")];
+  return memo(weights, `${state.head} ${mask ? "masked" : ""}`, () => {
+    const matrix = plane(weights, { head: state.head });
+    return mask ? masked(matrix, plane(mask).values) : matrix;
+  }, KEPT);
+}
+
+/**
+ * A mask with the same rule as a layer's, from any layer for which the trace has one.
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {Pick<State, "block" | "layer">} state
+ * @returns {import("./wire.js").Tensor | null}
+ */
+export function alike(model, trace, { block, layer }) {
+  const { rows } = blockOf(model, block);
+  const same = rows.filter(({ mask }) => mask === rows[layer]?.mask);
+  return same.map(({ place }) => trace.tensors[`${place}.mask`]).find(Boolean) ?? null;
+}
+
+/**
+ * @param {Matrix} matrix
+ * @param {import("./wire.js").Numbers} may  1 where a query may attend
+ * @returns {Matrix}  the same matrix if everything may be attended to
+ */
+export function masked(matrix, may) {
+  if (!may.includes(0)) return matrix;
+  const values = new Float32Array(matrix.values);
+  for (let i = 0; i < values.length; i++) if (!may[i]) values[i] = NaN;
+  return { ...matrix, values };
+}
+
+/**
+ * Where one head's q, k or v is, since several heads may share k and v.
+ * @param {Model} model
+ * @param {Pick<State, "block" | "layer" | "head">} state
+ * @returns {Record<string, number>}  indices on the dims `head` and `kv_head`
+ */
+export function ofHead(model, { block, layer, head }) {
+  const row = blockOf(model, block).rows[layer];
+  const kv_head = row ? Math.floor((head * row.kv_heads) / row.heads) : head;
+  return { head, kv_head };
+}
+
+/**
+ * How many layers a block has, and the largest number of heads of a layer.
+ * @param {Model} model
+ * @param {string} block
+ * @returns {{layers: number, heads: number}}
+ */
+export function extent(model, block) {
+  const { rows } = blockOf(model, block);
+  return { layers: rows.length, heads: Math.max(0, ...rows.map(({ heads }) => heads)) };
+}
+
+/**
+ * Whether training supervised the head to align.
+ * @param {NonNullable<Model> & Pick<import("./model.js").ModelInfo, "taught">} model
+ * @param {Pick<State, "block" | "layer" | "head">} link
+ */
+export function taught(model, { block, layer, head }) {
+  const across = between(blockOf(model, block));
+  return across && model.taught?.some((one) => one.layer === layer && one.head === head);
+}
+
+/**
+ * The block that a page shows.
+ * @param {Pick<import("../store/store.js").Page, "model" | "link">} page
+ */
+export const blockAt = ({ model, link }) => blockOf(model, link.block);

@@ -1,0 +1,68 @@
+/** Requests for a trace, as the API takes them. */
+
+import { bothWays } from "./model.js";
+import { asked as selected } from "./tensor-address.js";
+
+/** @typedef {import("../store/link.js").State} State */
+
+/** @param {{model: string, example: number}} wanted  Where its numbers are. */
+export function learningPath({ model, example }) {
+  return `/api/models/${encodeURIComponent(model)}/learning/${example}`;
+}
+
+/**
+ * The changes to the model that apply to the link's run: none if it shows the model as trained.
+ * @param {Pick<State, "interventions" | "options">} link
+ */
+export const inForce = ({ interventions, options }) => (options.as === "trained" ? null : interventions);
+
+/**
+ * Whether the text is read as a user's turn of a chat.
+ * @param {{model: import("./attentions.js").Model, link: Pick<State, "chat">}} page
+ */
+export const isChat = ({ model, link }) => Boolean(link.chat && model?.capabilities?.includes("chat"));
+
+/**
+ * The request for a link. For a model of one text, the sentence goes under that text's name.
+ * @param {import("./attentions.js").Model} model
+ * @param {State} link
+ * @param {string[]} addresses  of the tensors needed
+ */
+export function request(model, link, addresses) {
+  const { source, model: id, direction, target, decode, pad_to, chat } = link;
+  const interventions = inForce(link);
+  return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...selected(addresses) });
+}
+
+/**
+ * The texts that a link gives, by the names that the model has for them.
+ * @param {import("./attentions.js").Model} model
+ * @param {Pick<State, "source" | "target">} link
+ * @returns {Record<string, string>}
+ */
+export const texts = (model, { source, target }) => /** @type {Record<string, string>} */ (asked(model, { source, target }));
+
+/**
+ * The inverse of `asked`.
+ * @param {import("./attentions.js").Model} model
+ * @param {Record<string, unknown>} state  of a share
+ * @returns {Record<string, unknown>}  as in a link
+ */
+export function told(model, state) {
+  if (model?.texts.length !== 1) return state;
+  const { [model.texts[0]]: source, ...others } = state;
+  return { source, ...others };
+}
+
+/**
+ * @param {import("./attentions.js").Model} model
+ * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not given
+ * @returns {Record<string, unknown>}  as this model takes it
+ */
+export function asked(model, { source, direction, target, chat, ...others }) {
+  const way = !model || bothWays(model) ? direction : null;
+  const said = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction: way, target };
+  const turn = chat && model?.capabilities?.includes("chat") ? { chat } : {};
+  const wanted = { ...said, ...turn, ...others };
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => (value ?? null) !== null));
+}

@@ -1,0 +1,43 @@
+/** Reads what a share holds: its run, and the frozen replies to its additional requests. */
+
+import { sharedTrace } from "./long-texts.js";
+import { completed } from "./model.js";
+import { cut, sound, tensors } from "./reply.js";
+import { told as stated } from "./request.js";
+import { readBeside, readSafetensors } from "./wire.js";
+
+/** @typedef {import("./api.js").Share} Share */
+
+const BINARY = { headers: { Accept: "application/octet-stream" } };
+
+/** @param {Pick<import("./connection.js").Connection, "ask">} connection */
+export function sharedData({ ask }) {
+  return {
+    /**
+     * @param {string} id
+     * @returns {Promise<Share>}
+     */
+    async readShare(id) {
+      const response = await ask(`/api/shares/${encodeURIComponent(id)}`, BINARY);
+      const file = await response.arrayBuffer().catch(cut);
+      return sound(() => {
+        const share = readBeside(file, "share");
+        const model = completed(share.model);
+        const state = stated(model, share.state);
+        return { ...share, model, state, trace: sharedTrace(readSafetensors(file), model, state) };
+      });
+    },
+
+    /**
+     * The frozen reply to one of a share's additional requests.
+     * @param {Share} share
+     * @param {number} n  its index
+     * @returns {Promise<import("../store/view-requests.js").Answer>}
+     */
+    async readAnswer({ id, asks }, n) {
+      const response = await ask(`/api/shares/${encodeURIComponent(id)}/asks/${n}`, BINARY);
+      const file = await tensors(response);
+      return "parameters" in asks[n] ? file.tensors : file;
+    },
+  };
+}

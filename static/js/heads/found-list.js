@@ -1,0 +1,100 @@
+/** The sentences found: of a ranking or of a search; the chosen one is drawn. */
+
+import { bcp47 } from "../core/wire/tokens.js";
+import { find } from "../lib/dom.js";
+import { two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @typedef {import("../core/wire/head-surveys.js").IndexedSentence} IndexedSentence */
+/** @typedef {{query: number, key: number}} Cell */
+/** @typedef {{sentence: IndexedSentence, value: number, pair?: [string, string], cell: Cell | null}} Item */
+
+/**
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ * @param {(item: Item | null) => void} onShow  null: nothing was found
+ */
+export function createList({ t }, onShow) {
+  const root = find("#found");
+  const words = find("#found-says");
+  /** @type {Item[]} */
+  let items = [];
+  let chosen = 0;
+
+  root.addEventListener("click", ({ target }) => {
+    const button = /** @type {Element} */ (target).closest("button");
+    if (button) choose(Number(button.dataset.item));
+  });
+
+  /** @param {number} next */
+  function choose(next) {
+    chosen = next;
+    draw();
+    onShow(items[chosen]);
+  }
+
+  function draw() {
+    render(
+      root,
+      items.map(({ sentence, value, pair }, i) =>
+        el(
+          "li",
+          { key: i },
+          el(
+            "button",
+            { type: "button", "data-item": String(i), "aria-pressed": String(i === chosen) },
+            el("span", { className: "value" }, two(value)),
+            el("span", {}, pair ? arrow(t, pair) : "", el("span", { lang: langOf(sentence.source) }, sentence.source)),
+          ),
+        ),
+      ),
+    );
+  }
+
+  return {
+    /** @param {{says: string, items: Item[]}} found */
+    show(found) {
+      items = found.items;
+      render(words, found.says);
+      if (items.length) return choose(0);
+      render(root);
+      onShow(null);
+    },
+  };
+}
+
+/** @param {Translate} t @param {[string, string]} pair */
+const arrow = (t, [from, to]) => el("span", {}, el("b", { className: "from", lang: langOf(from) }, from.trim()), " → ", el("b", { className: "to", lang: langOf(to) }, to.trim()), t(": "));
+
+/** @param {string} text */
+const langOf = (text) => (/\p{Script=Han}/u.test(text) ? bcp47("zh") : "en");
+
+/**
+ * @param {Translate} t
+ * @param {import("../core/wire/head-surveys.js").HeadExamples} found
+ */
+export const ofRanking = (t, { examples }) => ({
+  says: t("From the top of the ranking to the bottom, a sentence at each tenth."),
+  items: examples.map(({ sentence, value }) => ({ sentence, value, cell: null })),
+});
+
+/**
+ * @param {Translate} t
+ * @param {import("../core/wire/head-surveys.js").FoundRows} reply
+ */
+export const ofRows = (t, { rows, sentences, of, found }) => ({
+  says: told(t, rows, sentences, of),
+  items: found.map(({ sentence, query, key, weight }) => ({
+    sentence,
+    value: weight,
+    pair: /** @type {[string, string]} */ ([query.text, key.text]),
+    cell: { query: query.index, key: key.index },
+  })),
+});
+
+/** @param {Translate} t @param {number} rows @param {number} sentences @param {number} of */
+function told(t, rows, sentences, of) {
+  if (!rows) return t("No row of this head matches.");
+  if (rows === 1) return t("1 row in 1 of {of} sentences.", { of });
+  return t("{rows} rows in {sentences} of {of} sentences; the largest weights first.", { rows, sentences, of });
+}

@@ -1,0 +1,115 @@
+/** A text of the reader's: sent from the form, followed until it is indexed, and deleted. */
+
+import { Problem, failure } from "../core/wire/problem.js";
+import { find } from "../lib/dom.js";
+import { keep, kept } from "../lib/kept.js";
+import { whileBusy } from "../lib/while-busy.js";
+import { wording } from "../core/figure/problem-wording.js";
+
+/** @typedef {import("../core/wire/head-surveys.js").CorpusInfo} CorpusInfo */
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+
+const POLL_MS = 500;
+const nameOf = (/** @type {string} */ id) => `corpus-${id}`;
+
+const disk = (/** @type {Translate} */ t) => t("The server could not write to its disk. Try again later.");
+
+/** @type {Record<string, (t: Translate) => string>} */
+const WHY = {
+  unreadable: (t) => t("The model can read none of these sentences: they may be too long for it."),
+  "too-slow": (t) => t("Measuring took longer than the server allows. Send fewer sentences."),
+  stopped: (t) => t("The server was restarted meanwhile. Send the text again."),
+  "storage-full": disk,
+  "storage-unavailable": disk,
+};
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {{model: string, corpus: string, ready: boolean, lang: string}} at
+ */
+export function bindOwnText(page, api, { model, corpus, ready, lang }) {
+  const address = (/** @type {string} */ id) => `?${new URLSearchParams({ lang, ...(id && { corpus: id }) })}`;
+  if (ready) return bindDeletion(page, api, corpus, address(""));
+  if (!document.querySelector("#own-text")) return;
+  const { t } = page;
+  const form = /** @type {HTMLFormElement} */ (find("#text-form"));
+  const progress = find("#text-progress");
+  const [says, bar, cancel] = [find("p", progress), /** @type {HTMLProgressElement} */ (find("progress", progress)), find("button", progress)];
+  const line = find("#text-problem");
+  const field = (/** @type {string} */ name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
+  let followed = "";
+
+  /** @param {string} words */
+  function fail(words) {
+    followed = "";
+    [form.hidden, progress.hidden, line.hidden, line.textContent] = [false, true, !words, words];
+  }
+
+  /** @param {CorpusInfo} told */
+  function show({ state, done, of, given }) {
+    [form.hidden, progress.hidden, line.hidden] = [true, false, true];
+    if (state === "running" && of) bar.value = done / of;
+    else bar.removeAttribute("value");
+    says.textContent = state === "queued" ? t("Waiting for the server: {n} sentences.", { n: given }) : t("Measuring: {done} of {all} sentences.", { done, all: of });
+  }
+
+  /** @param {string} id */
+  async function follow(id) {
+    followed = id;
+    cancel.hidden = !kept(nameOf(id));
+    while (followed === id) {
+      const told = await api.corpus(id).catch(failure);
+      if (followed !== id) return;
+      if (told instanceof Problem) return fail(wording(t, told));
+      if (told.state === "done") return window.location.assign(address(id));
+      if (told.state === "failed") return fail((WHY[told.why ?? ""] ?? (() => t("Measuring failed. It has been logged; try again.")))(t));
+      show(told);
+      await new Promise((after) => setTimeout(after, POLL_MS));
+    }
+  }
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const send = /** @type {HTMLButtonElement} */ (find("button", form));
+    const [text, split, title] = ["text", "split", "title"].map((name) => field(name).value);
+    const made = await whileBusy(() => api.sendCorpus({ model, text, split, title }).catch(failure), send);
+    if (made instanceof Problem) return fail(wording(t, made));
+    keep(nameOf(made.id), made.key);
+    show(made);
+    await follow(made.id);
+  });
+  field("file").addEventListener("change", async () => {
+    const [file] = field("file").files ?? [];
+    if (!file) return;
+    field("text").value = await file.text();
+    field("title").value ||= file.name.slice(0, 100);
+  });
+  cancel.addEventListener("click", async () => {
+    const id = followed;
+    fail("");
+    const failed = await api.deleteCorpus(id, kept(nameOf(id)) ?? "").catch(failure);
+    if (failed instanceof Problem) fail(wording(t, failed));
+    else keep(nameOf(id), null);
+  });
+  form.hidden = false;
+  if (corpus) void follow(corpus);
+}
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {string} corpus
+ * @param {string} after  where to go then
+ */
+function bindDeletion({ t }, api, corpus, after) {
+  const [line, key] = [find("#delete-text"), kept(nameOf(corpus))];
+  if (!key) return;
+  line.hidden = false;
+  find("button", line).addEventListener("click", async () => {
+    const failed = await api.deleteCorpus(corpus, key).catch(failure);
+    if (failed instanceof Problem) return void (find("span", line).textContent = wording(t, failed));
+    keep(nameOf(corpus), null);
+    window.location.assign(after);
+  });
+}

@@ -1,0 +1,83 @@
+/** Exports of the lab: numbers for a spreadsheet or a program, and matrices for a paper. */
+
+import { latex, latexNumber } from "../core/compute/formula.js";
+import { number } from "../lib/cells.js";
+import { csv } from "../lib/csv.js";
+import { request } from "./request.js";
+import { labels, shownSteps } from "./steps.js";
+
+/** @typedef {import("./matrices.js").Lab} Lab */
+/** @typedef {import("./steps.js").Answer} Answer */
+
+/**
+ * The axes of matrices that follow tokens; all others have rows and columns.
+ * @type {Record<string, string[]>}
+ */
+const AXES = { x: ["query", "feature"], memory: ["key", "feature"], padding: ["row", "key"], targets: ["row", "query"] };
+
+/**
+ * Matrices and steps, one number per line, in the convention shown.
+ * @param {Lab} lab
+ * @param {Answer} answer
+ */
+export function labCsv(lab, { steps, dims }) {
+  const column = lab.convention === "column";
+  const named = (/** @type {string} */ side, /** @type {number} */ count) => labels(lab, side, count).map((text) => ({ text }));
+  const typed = Object.entries(lab.matrices).map(([name, cells]) => {
+    const [first, second] = AXES[name] ?? ["row", "column"];
+    return tensor(name, column ? [second, first] : [first, second], cells.map((row) => row.map((text) => number(text).value ?? NaN)));
+  });
+  const computed = Object.entries(steps).map(([name, values]) => tensor(name, dims[name], values));
+  const tensors = Object.fromEntries([...typed, ...computed]);
+  const tokens = { query: named("query", lab.tokens.length), key: named("key", (lab.matrices.memory ? lab.memoryTokens : lab.tokens).length) };
+  return csv(/** @type {any} */ ({ tokens, tensors }), Object.keys(tensors));
+}
+
+/** @param {string} name @param {string[]} dims @param {any} values @returns {[string, object]} */
+function tensor(name, dims, values) {
+  const data = [values].flat(Infinity).map(Number);
+  const over = Object.fromEntries(dims.filter((dim) => dim === "query" || dim === "key").map((dim) => [dim, dim]));
+  return [name, { dims, over, shape: shapeOf(values), dtype: "float64", data }];
+}
+
+/** @param {any} values @returns {number[]} */
+const shapeOf = (values) => (Array.isArray(values) ? [values.length, ...shapeOf(values[0])] : []);
+
+/** The request as a program sends it, with the reply. @param {Lab} lab @param {Answer} answer */
+export const labJson = (lab, answer) => JSON.stringify({ request: request(lab), ...answer }, null, 1);
+
+/**
+ * Every matrix and every step with its formula, as LaTeX with amsmath.
+ * @param {Lab} lab
+ * @param {Answer} answer
+ * @param {import("../lib/i18n.js").Translate} t
+ * @param {(value: number) => string} say
+ * @param {(name: string) => import("../core/compute/formula.js").Formula} printed  a matrix's name
+ */
+export function labLatex(lab, answer, t, say, printed) {
+  const given = Object.entries(lab.matrices).map(([name, cells]) => `\\[ ${latex(printed(name))} = ${matrix(cells.map((row) => row.map(asTyped)))} \\]`);
+  const steps = shownSteps(lab, answer, t).flatMap(({ id, name, formula, tables, scale }) => [
+    "",
+    `% ${name}`,
+    `\\[ ${latex(formula)} \\]`,
+    ...tables.map(({ title, values }) => {
+      const cells = values.map((row) => row.map((value) => latexNumber(scale === "mask" ? String(value) : say(value))));
+      return `\\[ ${symbol(formula, id)}${title ? `^{(${title.replace(/\D+/g, "")})}` : ""} = ${cells.length === 1 && cells[0].length === 1 ? cells[0][0] : matrix(cells)} \\]`;
+    }),
+  ]);
+  return ["% \\usepackage{amsmath}", `% ${lab.tokens.join(" ").replace(/\s+/g, " ")}`, ...given, ...steps, ""].join("\n");
+}
+
+/**
+ * The left side of a formula.
+ * @param {import("../core/compute/formula.js").Formula} formula
+ * @param {string} otherwise
+ */
+const symbol = (formula, otherwise) => latex(Array.isArray(formula) ? formula[0] : otherwise);
+
+/** @param {string[][]} cells */
+const matrix = (cells) => `\\begin{pmatrix} ${cells.map((row) => row.join(" & ")).join(" \\\\ ")} \\end{pmatrix}`;
+
+/** A cell as typed: 1/3 is a fraction. @param {string} text */
+const asTyped = (text) => latexNumber(text.normalize("NFKC").replace(/[-–]/g, "−").replace(/\s/g, ""));
+

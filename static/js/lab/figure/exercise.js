@@ -1,0 +1,88 @@
+/**
+ * A hidden step: the reader fills in one of its rows, and each number is checked as it is typed.
+ */
+
+import { el } from "../../lib/render.js";
+import { judged } from "../exercise.js";
+import { within } from "../../core/figure/arrow-keys.js";
+import { headedTable } from "../../core/figure/number-table.js";
+
+/** @typedef {import("../steps.js").Step} Step */
+/** @typedef {import("../exercise.js").Verdict} Verdict */
+
+/**
+ * @param {import("../../core/figure/types.js").PageContext} page
+ * @param {object} of
+ * @param {() => void} of.again  redraws the steps
+ * @param {(step: string, row: number) => void} of.row  chooses another row
+ */
+export function createExercise({ t, announce }, { again, row: choose }) {
+  /** The typed text, by step, head, row and column. @type {Map<string, string>} */
+  const typed = new Map();
+
+  /** @param {Step} step @param {number} head @param {number} row @param {number} col */
+  const key = ({ id }, head, row, col) => `${id} ${head} ${row} ${col}`;
+  /** @param {Step} step @param {number} head @param {number} row @param {number} col @returns {Verdict} */
+  const verdict = (step, head, row, col) => judged(typed.get(key(step, head, row, col)) ?? "", Number(step.tables[head].values[row][col]));
+  /** @param {Step} step @param {number} asked */
+  const rowOf = ({ tables }, asked) => within(asked, tables[0].rows.length);
+  /** @param {Step} step @param {number} row */
+  const done = (step, row) => step.tables.every(({ cols }, head) => cols.every((_, col) => verdict(step, head, row, col) === "right"));
+
+  /** @returns {Record<Verdict, string>} */
+  const words = () => ({ right: t("Correct."), wrong: t("Not yet. Two decimals are enough."), text: t("Not a number. Write 0.5, −2 or 1/3."), empty: "" });
+
+  return {
+    /** The task and its progress. @param {Step} step @param {number} asked */
+    task(step, asked) {
+      const row = rowOf(step, asked);
+      const { rows } = step.tables[0];
+      const menu = el(
+        "select",
+        { value: String(row), "aria-label": t("Row"), onchange: (/** @type {Event} */ { target }) => choose(step.id, Number(/** @type {HTMLSelectElement} */ (target).value)) },
+        rows.map((name, i) => el("option", { value: String(i) }, name || String(i + 1))),
+      );
+      const right = done(step, row);
+      const wrong = step.tables.some(({ cols }, head) => cols.some((_, col) => ["wrong", "text"].includes(verdict(step, head, row, col))));
+      return el(
+        "p",
+        { className: "task", "data-done": String(right) },
+        el("label", { className: "option menu" }, el("span", {}, t("Fill in row")), menu),
+        el("span", { role: "status" }, right ? t("Correct, within rounding.") : wrong ? words().wrong : ""),
+        right && row + 1 < rows.length && el("button", { key: "next", type: "button", className: "button", onclick: () => choose(step.id, row + 1) }, t("Next row")),
+      );
+    },
+
+    /**
+     * One table per head: the row to fill in has inputs, all others are blank.
+     * @param {Step} step
+     * @param {number} asked
+     */
+    tables(step, asked) {
+      const row = rowOf(step, asked);
+      return step.tables.map((table, head) =>
+        headedTable(table, t, (i, j) => {
+          if (i !== row && !done(step, i)) return el("td", { key: j, className: "unknown", "data-at": `${i},${j}`, title: t("hidden") });
+          const found = verdict(step, head, i, j);
+          const says = words()[found];
+          const input = el("input", {
+            type: "text",
+            inputMode: "decimal",
+            autocomplete: "off",
+            value: typed.get(key(step, head, i, j)) ?? "",
+            title: says,
+            "aria-label": t("{matrix}, row {row}, column {col}", { matrix: step.name, row: table.rows[i] || i + 1, col: table.cols[j] || j + 1 }),
+            "aria-invalid": String(found === "wrong" || found === "text"),
+            oninput(/** @type {Event} */ { target }) {
+              typed.set(key(step, head, i, j), /** @type {HTMLInputElement} */ (target).value);
+              again();
+              const now = verdict(step, head, i, j);
+              if (now !== "empty") announce(words()[now]);
+            },
+          });
+          return el("td", { key: j, className: "fill-in", "data-verdict": found, "data-at": `${i},${j}` }, input, found === "right" && el("span", { className: "tick", "aria-hidden": "true" }, "✓"));
+        }),
+      );
+    },
+  };
+}

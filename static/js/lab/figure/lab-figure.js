@@ -1,0 +1,199 @@
+/**
+ * The lab as a figure: controls, matrices and every step that the server computes from them. A page
+ * can have several: all ids are unique, and `destroy` removes all listeners.
+ */
+
+import { Problem } from "../../core/wire/problem.js";
+import { createAsker } from "../../core/wire/retry.js";
+import { h } from "../../lib/dom.js";
+import { settle, throttle } from "../../lib/timing.js";
+import { createHistory } from "../history.js";
+import { request, wrongs } from "../request.js";
+import { unshuffled } from "../shuffle.js";
+import { trouble } from "../../core/figure/problem-line.js";
+import { createChoices } from "./choices.js";
+import { createMatrices } from "./matrices.js";
+import { bindPointing } from "./pointing.js";
+import { createSteps } from "./steps.js";
+
+/** @typedef {import("../matrices.js").Lab} Lab */
+/** @typedef {import("../steps.js").Answer} Answer */
+/** @typedef {import("./steps.js").Computed} Computed */
+/**
+ * @typedef {object} Plan
+ * @property {HTMLElement} root  its container, emptied when it is destroyed
+ * @property {import("../../core/figure/types.js").PageContext} page
+ * @property {Lab} lab  the initial state
+ * @property {((request: object, signal: AbortSignal) => Promise<Answer>) | null} compute  sends
+ *   POST /api/lab; null: no server, and read-only
+ * @property {{answer: Answer, before: Answer | null} | null} [known]  the computed steps of `lab`
+ * @property {boolean | string[]} [choices]  whether controls are shown, or only which
+ * @property {string[]} [about]  the matrices and steps that are shown; empty: all
+ * @property {import("./choices.js").Beside | null} [beside]  more examples for the menu
+ * @property {(lab: Lab) => void} [onChange]  called with each state, including the first, and also
+ *   if cells are not numbers
+ * @property {(problem: Problem | null) => void} [onReply]  called after each request: null, or why
+ *   it failed
+ */
+/** @typedef {ReturnType<typeof createLabFigure>} LabFigure */
+
+/** Milliseconds between two requests while typing. */
+const PACE = 60;
+/** Milliseconds after the last key until less urgent parts are drawn. */
+const IDLE = 120;
+
+let made = 0;
+
+/** @param {Plan} plan */
+export function createLabFigure({ root, page, lab, compute, known = null, choices: choosing = true, about = [], beside = null, onChange = () => {}, onReply = () => {} }) {
+  const own = `lab-${++made}`;
+  const past = createHistory(lab);
+  const asker = createAsker();
+  const failed = trouble(page, () => void ask());
+  const stand = h("div", { className: "lab-figure" });
+  const { offered, button: rest } = choice(about, page.t, redraw);
+  const desk = { get: past.present, change, step, again: () => show(), own, root: stand, fixed: !compute, beside, offered, ...(Array.isArray(choosing) ? { only: choosing } : {}) };
+  const choices = createChoices(page, desk);
+  const matrices = createMatrices(page, desk);
+  const steps = createSteps(page, desk, IDLE);
+  /** @type {Computed | null} */
+  let computed = known && { lab, ...known };
+  let asked = known ? keyOf(lab) : "";
+  let waiting = false;
+  stand.append(...(choosing ? [choices.element] : []), failed.element, h("div", { className: "lab-body" }, matrices.element, steps.element));
+  root.replaceChildren(stand);
+  const pointing = bindPointing(stand, page, () => computed);
+  const asking = throttle(() => void ask(), PACE);
+  const menus = settle(() => choices.show(past.present(), past), IDLE);
+
+  /**
+   * Send one request at a time; what is typed meanwhile is sent when the reply arrives. If a newer
+   * request cancelled the older one, someone who types faster than a busy server replies would see
+   * nothing.
+   */
+  async function ask() {
+    if (!compute || waiting || Object.keys(wrongs(past.present())).length) return;
+    if (keyOf(past.present()) === asked) return draw();
+    waiting = true;
+    steps.busy(true);
+    let lab = past.present();
+    const found = await asker.ask((signal) => both(compute, (lab = latest(lab)), signal), failed.show);
+    waiting = false;
+    if (found === null) return;
+    const newer = keyOf(latest(lab)) !== keyOf(lab);
+    steps.busy(newer);
+    failed.show(found instanceof Problem ? found : null);
+    if (!(found instanceof Problem)) {
+      asked = keyOf(lab);
+      computed = { lab, ...found };
+      draw();
+    }
+    if (newer) asking.later();
+    onReply(found instanceof Problem ? found : null);
+  }
+
+  /**
+   * The current state, or `otherwise` if one of its cells is not a number.
+   * @param {Lab} otherwise
+   */
+  function latest(otherwise) {
+    const present = past.present();
+    return Object.keys(wrongs(present)).length ? otherwise : present;
+  }
+
+  function draw() {
+    if (!computed) return;
+    const present = past.present();
+    // Hidden steps and number formats need no request.
+    if (keyOf(present) === asked) computed = { ...computed, lab: present };
+    steps.show(computed);
+    pointing.show();
+  }
+
+  /** @param {boolean} [typed]  into a cell */
+  function show(typed = false) {
+    const present = past.present();
+    const wrong = wrongs(present);
+    const right = !Object.keys(wrong).length;
+    const away = Boolean(beside?.shown());
+    stand.classList.toggle("gives-way", away);
+    if (right && !away) asking.later(); // first, so that the server computes while the page is drawn
+    matrices.show(present, wrong);
+    onChange(present);
+    menus.later();
+    if (!typed) menus.now();
+    steps.stale(!right);
+    if (right && keyOf(present) === asked) draw();
+  }
+
+  /** @param {Lab} next @param {string} [what]  changes of one thing in a row are undone together */
+  function change(next, what) {
+    past.change(next, what);
+    show(Boolean(what));
+  }
+
+  /** @param {"undo" | "redo"} way */
+  function step(way) {
+    past[way]();
+    show();
+  }
+
+  function redraw() {
+    matrices.show(past.present(), wrongs(past.present()));
+    draw();
+  }
+
+  const untheme = page.onTheme(redraw);
+  show();
+  return {
+    lab: past.present,
+    /** The button that shows all matrices and steps, for the page to place; hidden if all are shown. */
+    rest,
+    /** What is on the screen; null before the first reply. */
+    computed: () => computed,
+    pointing: pointing.pointing,
+    go: change,
+    /** Redraw, after another example of `beside` was chosen. */
+    again: () => show(),
+    /** Remove it from the page with all listeners. */
+    destroy() {
+      untheme();
+      asking.cancel();
+      menus.cancel();
+      asker.stop();
+      stand.remove();
+    },
+  };
+}
+
+/**
+ * Which matrices and steps are shown, and the button that shows all.
+ * @param {string[]} about
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @param {() => void} redraw
+ */
+function choice(about, t, redraw) {
+  let whole = !about.length;
+  const button = h("button", { type: "button", className: "button quiet", "aria-expanded": "false", hidden: whole }, t("All matrices and steps"));
+  button.addEventListener("click", () => {
+    whole = !whole;
+    button.setAttribute("aria-expanded", String(whole));
+    redraw();
+  });
+  return { offered: (/** @type {string} */ name) => whole || about.includes(name), button };
+}
+
+/** The key of a request. @param {Lab} lab */
+const keyOf = (lab) => JSON.stringify([request(lab), lab.order]);
+
+/**
+ * The reply, and the one for the original order if words are shuffled.
+ * @param {NonNullable<Plan["compute"]>} compute
+ * @param {Lab} lab
+ * @param {AbortSignal} signal
+ */
+async function both(compute, lab, signal) {
+  const labs = lab.order.length ? [lab, unshuffled(lab)] : [lab];
+  const [answer, before = null] = await Promise.all(labs.map((one) => compute(request(one), signal)));
+  return { answer, before };
+}

@@ -1,0 +1,227 @@
+/**
+ * A matrix that is edited as in a spreadsheet: arrows, Tab and Enter move, F2 edits, Shift selects
+ * several cells, and cells can be copied to and pasted from a spreadsheet. A cell that is not a
+ * number keeps its text and shows an error.
+ */
+
+import { copied, pasted } from "../../lib/cells.js";
+import { h, write } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
+import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { createCellNote } from "./cell-note.js";
+import { described } from "./number-grid-cells.js";
+
+/** @typedef {import("../../lib/cells.js").Cells} Cells */
+/** @typedef {[number, number]} Place  row, column */
+/** @typedef {import("./number-grid-cells.js").Shown} Shown */
+/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @typedef {(row: number, col: number, text: string) => string} Change */
+/**
+ * @typedef {object} Grid
+ * @property {ReturnType<typeof picking>} pick
+ * @property {() => Cells} cells
+ * @property {(change: Change, at: Place) => void} edit
+ * @property {(to: Place, extend: boolean) => void} go  to the nearest existing cell
+ */
+
+/**
+ * @param {object} of
+ * @param {string} of.id
+ * @param {string} of.name  such as W_Q
+ * @param {Translate} of.t
+ * @param {(cells: Cells, at: Place) => void} of.onEdit
+ * @param {(index: number, name: string) => void} [of.onName]
+ * @param {(rows: number, cols: number) => void} [of.onGrow]  called to enlarge the matrix before a
+ *   larger table is pasted
+ * @param {(text: string) => void} of.announce
+ */
+export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = () => {}, announce }) {
+  const table = h("table", { className: "number-grid", role: "grid", "aria-label": name });
+  const says = h("p", { className: "pasted", hidden: true });
+  const pick = picking();
+  const note = createCellNote(table, (cell) => {
+    const at = placeOf(cell);
+    return at ? shown.why(...at) : "";
+  });
+  /** @type {Shown} */
+  let shown;
+  let moving = false;
+
+  /** @param {Shown} next */
+  function show(next) {
+    shown = next;
+    render(table, ...described(next, { id, name, t, picked: pick.holds }));
+    note.refresh();
+  }
+  /** @type {Grid} */
+  const grid = {
+    pick,
+    cells: () => shown.cells,
+    edit: (change, at) => onEdit(shown.cells.map((row, i) => row.map((text, j) => change(i, j, text))), at),
+    go(to, extend) {
+      pick.move([within(to[0], shown.cells.length), within(to[1], shown.cells[0].length)], extend);
+      moving = true;
+      /** @type {HTMLInputElement | null} */ (table.querySelector(`input[data-at="${pick.active()}"]`))?.focus();
+      moving = false;
+      show(shown);
+    },
+  };
+  table.addEventListener("focusin", ({ target }) => {
+    const at = placeOf(target);
+    if (!at) return;
+    const input = /** @type {HTMLInputElement} */ (target);
+    pick.enter(input.value);
+    input.select();
+    if (moving) return;
+    pick.move(at, false);
+    show(shown);
+  });
+  table.addEventListener("input", ({ target }) => {
+    tell("");
+    const { value, dataset } = /** @type {HTMLInputElement} */ (target);
+    const at = placeOf(target);
+    if (at) grid.edit(only(at, value), at);
+    else if (dataset.name) onName(Number(dataset.name), value);
+  });
+  bindPointer(table, grid);
+  bindKeys(table, grid);
+  /** @param {string} text  about what was pasted; "": nothing */
+  function tell(text) {
+    says.hidden = !text;
+    write(says, text);
+  }
+  /** @param {Pasted} pasted */
+  function toldOf({ rows, cols, ragged, fits }) {
+    const notes = [
+      ragged ? t("Row {n} of the pasted table has {found} cells, not {cols}: the other cells do not change.", { n: ragged.row, found: ragged.found, cols }) : "",
+      fits ? "" : t("{rows} × {cols} pasted: only {most} fits here, the rest was left out. You can undo this.", { rows, cols, most: sizeOf(shown.cells) }),
+    ].filter(Boolean);
+    tell(notes.join(" "));
+    announce([t("{rows} × {cols} pasted", { rows, cols }), ...notes].join(". "));
+  }
+  bindClipboard(table, grid, onGrow, toldOf);
+  return { element: table, notes: [says, note.element], show };
+}
+
+/** @param {Cells} cells */
+const sizeOf = (cells) => `${cells.length} × ${cells[0].length}`;
+
+/** The selected cells: from where the selection began to the focus. */
+function picking() {
+  /** @type {Place} */
+  let anchor = [0, 0];
+  /** @type {Place} */
+  let active = [0, 0];
+  let [editing, before] = [false, ""];
+  const box = () => {
+    const [top, bottom] = [anchor[0], active[0]].sort((a, b) => a - b);
+    const [left, right] = [anchor[1], active[1]].sort((a, b) => a - b);
+    return { top, bottom, left, right, several: top !== bottom || left !== right };
+  };
+  return {
+    box,
+    active: () => active,
+    before: () => before,
+    editing: () => editing,
+    edits: () => (editing = true),
+    /** @param {string} text  what the cell held when it was entered */
+    enter: (text) => void ([before, editing] = [text, false]),
+    /** @param {Place} to @param {boolean} extend */
+    move(to, extend) {
+      active = to;
+      if (!extend) anchor = to;
+    },
+    /** Whether a cell is in a selection of several. @param {number} row @param {number} col */
+    holds(row, col) {
+      const { top, bottom, left, right, several } = box();
+      return several && row >= top && row <= bottom && col >= left && col <= right;
+    },
+  };
+}
+
+/** @param {Place} at @param {string} value @returns {Change} */
+const only = (at, value) => (i, j, text) => (i === at[0] && j === at[1] ? value : text);
+
+/** @param {EventTarget | null} target @returns {Place | null} */
+function placeOf(target) {
+  const at = /** @type {HTMLElement} */ (target)?.dataset?.at;
+  return at ? /** @type {Place} */ (at.split(",").map(Number)) : null;
+}
+
+/**
+ * Shift extends the selection to a cell; a click into the focused cell edits it.
+ * @param {HTMLElement} table
+ * @param {Grid} grid
+ */
+function bindPointer(table, { pick, go }) {
+  table.addEventListener("pointerdown", (event) => {
+    const at = placeOf(event.target);
+    if (!at) return;
+    if (event.shiftKey) {
+      event.preventDefault();
+      go(at, true);
+    } else if (table.ownerDocument.activeElement === event.target) pick.edits();
+  });
+}
+
+/** @param {HTMLElement} table @param {Grid} grid */
+function bindKeys(table, { pick, go, edit, cells }) {
+  onArrows(table, (down, right, event) => {
+    if (!placeOf(event.target) || (pick.editing() && right)) return false;
+    const [row, col] = pick.active();
+    go([row + down, col + right], event.shiftKey);
+    return true;
+  });
+  table.addEventListener("keydown", (event) => {
+    const at = placeOf(event.target);
+    if (!at || event.isComposing) return;
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    const all = event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey);
+    if (event.key === "Enter") go([at[0] + (event.shiftKey ? -1 : 1), at[1]], false);
+    else if (event.key === "F2") {
+      pick.edits();
+      input.setSelectionRange(input.value.length, input.value.length);
+    } else if (event.key === "Escape") {
+      edit(only(at, pick.before()), at);
+      go(at, false);
+    } else if (!input.readOnly && pick.box().several && (event.key === "Delete" || event.key === "Backspace")) {
+      edit((i, j, text) => (pick.holds(i, j) ? "0" : text), at);
+    } else if (all && !pick.editing()) {
+      pick.move([0, 0], false);
+      go([cells().length - 1, cells()[0].length - 1], true);
+    } else return;
+    event.preventDefault();
+  });
+}
+
+/** @typedef {{rows: number, cols: number, fits: boolean, ragged: {row: number, found: number} | null}} Pasted */
+
+/**
+ * @param {HTMLElement} table
+ * @param {Grid} grid
+ * @param {(rows: number, cols: number) => void} grow
+ * @param {(pasted: Pasted) => void} told
+ */
+function bindClipboard(table, { pick, edit, cells }, grow, told) {
+  table.addEventListener("copy", (event) => {
+    const { top, bottom, left, right, several } = pick.box();
+    if (!several || !placeOf(event.target)) return;
+    event.preventDefault();
+    const chosen = cells().slice(top, bottom + 1).map((row) => row.slice(left, right + 1));
+    event.clipboardData?.setData("text/plain", copied(chosen));
+  });
+  table.addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    if (!placeOf(input) || input.readOnly || !/[\t\n,;]|\S\s+\S/.test(text)) return;
+    event.preventDefault();
+    const { top, left } = pick.box();
+    const sheet = pasted(text);
+    const [rows, cols] = [sheet.length, Math.max(...sheet.map((row) => row.length))];
+    grow(top + rows, left + cols);
+    edit((i, j, old) => sheet[i - top]?.[j - left] ?? old, [top, left]);
+    const short = sheet.findIndex((row) => row.length < cols);
+    const ragged = short < 0 ? null : { row: short + 1, found: sheet[short].length };
+    told({ rows, cols, ragged, fits: top + rows <= cells().length && left + cols <= cells()[0].length });
+  });
+}

@@ -1,0 +1,146 @@
+/** The computed steps: name, formula and numbers, or a row to fill in. */
+
+import { onPaper } from "../../core/draw/paper.js";
+import { mathml } from "../../core/compute/formula.js";
+import { h, write } from "../../lib/dom.js";
+import { settle } from "../../lib/timing.js";
+import { fractional, plainly, two } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
+import { finding, shownSteps } from "../steps.js";
+import { moves } from "../shuffle.js";
+import { numberTable } from "../../core/figure/number-table.js";
+import { createExercise } from "./exercise.js";
+
+/** @typedef {import("../matrices.js").Lab} Lab */
+/** @typedef {import("../steps.js").Answer} Answer */
+/** @typedef {import("../steps.js").Step} Step */
+/** @typedef {import("../../lib/render.js").Child} Child */
+/** @typedef {{lab: Lab, answer: Answer, before: Answer | null}} Computed  before: of the order as written */
+
+/** The largest number of columns of tables side by side. */
+const ROOM = 5;
+
+/** The formatter of numbers. @param {Lab} lab */
+export const printer = (lab) => (lab.fractions ? fractional : plainly);
+
+/**
+ * @param {import("../../core/figure/types.js").PageContext} page
+ * @param {{get: () => Lab, change: (next: Lab, what?: string) => void, offered: (step: string) => boolean}} desk
+ * @param {number} idle  milliseconds after which steps out of view are drawn
+ */
+export function createSteps(page, { get, change, offered }, idle) {
+  const { t, say, theme } = page;
+  const about = h("div", { className: "lab-finding", role: "status" });
+  const list = h("ol", { className: "worked" });
+  const old = h("p", { className: "problem", role: "status", hidden: true });
+  const element = h("div", { className: "lab-steps", role: "group", "aria-label": t("Steps"), tabIndex: -1 }, old, about, list);
+  const exercise = createExercise(page, { again: () => computed && show(computed), row: (step, row) => change({ ...get(), hidden: { ...get().hidden, [step]: row } }) });
+  /** @type {Computed | null} */
+  let computed = null;
+  /** One item per step, by id. @type {Map<string, HTMLLIElement>} */
+  const items = new Map();
+  /**
+   * The formula of each step, rendered again only if it changes.
+   * @type {Map<string, {of: string, math: Element}>}
+   */
+  const set = new Map();
+  /** Steps scrolled out of view. @type {Set<string>} */
+  const away = new Set();
+  // They are drawn when typing pauses, or when they come into view.
+  const rest = settle(() => computed && draw(computed, () => true), idle);
+  list.addEventListener("contentvisibilityautostatechange", (event) => {
+    const { skipped, target } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
+    const { of = "" } = /** @type {HTMLElement} */ (target).dataset;
+    skipped ? away.add(of) : away.delete(of);
+    if (!skipped) rest.now();
+  });
+
+  element.addEventListener("click", ({ target }) => {
+    const { hide, reveal } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
+    const { hidden } = get();
+    if (hide) change({ ...get(), hidden: { ...hidden, [hide]: 0 } });
+    if (reveal) change({ ...get(), hidden: Object.fromEntries(Object.entries(hidden).filter(([id]) => id !== reveal)) });
+  });
+
+  /** @param {Computed} next */
+  function show(next) {
+    computed = next;
+    const { lab, answer, before } = next;
+    render(about, sentences(next).map((words, i) => el("p", { key: i, className: i ? "" : "finding" }, words)), before && shuffleTable(lab, answer, before));
+    draw(next, ({ id }) => !away.has(id) || onPaper(document));
+    if (away.size) rest.later();
+  }
+
+  /** @param {Computed} next @param {(step: Step) => boolean} due  whether its numbers are written now */
+  function draw({ lab, answer }, due) {
+    const steps = shownSteps(lab, answer, t).filter(({ id }) => offered(id));
+    render(list, ...steps.map((step) => {
+      const old = items.get(step.id);
+      return old && !due(step) ? old : item(lab, step, old);
+    }));
+  }
+
+  /** @param {Computed} next @returns {Child[][]} */
+  function sentences({ lab, answer, before }) {
+    const { query, key, weight, head } = finding(lab, answer);
+    const values = { query: el("b", { className: "as-query" }, query), key: el("b", { className: "as-key" }, key), weight: two(weight), n: head + 1 };
+    const most = lab.heads > 1 ? t("In head {n}, {query} looks most at {key}: {weight}.") : t("{query} looks most at {key}: {weight}.");
+    const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : say(most, values);
+    if (!before) return [first];
+    const changed = moves(lab, answer, before).some(Boolean);
+    const told = changed
+      ? t("The words are shuffled and their outputs change: here the order matters.")
+      : t("The words are shuffled, and each has the same output as before: attention alone does not know the order.");
+    return [[told], first];
+  }
+
+  /**
+   * How much each token's output has changed.
+   * @param {Lab} lab
+   * @param {Answer} answer
+   * @param {Answer} before
+   */
+  const shuffleTable = (lab, answer, before) =>
+    numberTable({ title: t("Largest change of each word’s output"), values: [moves(lab, answer, before)], rows: [""], cols: lab.tokens, scale: "signed" }, theme(), t);
+
+  /** @param {Step} step */
+  function math({ id, formula }) {
+    const of = JSON.stringify(formula);
+    const known = set.get(id);
+    if (known?.of === of) return known.math;
+    const made = mathml(document, formula);
+    set.set(id, { of, math: made });
+    return made;
+  }
+
+  /** @param {Lab} lab @param {Step} step @param {HTMLLIElement} [li]  as it was drawn before */
+  function item(lab, step, li = h("li", { "data-of": step.id })) {
+    const { id, name, tables } = step;
+    const asked = id in lab.hidden;
+    const shown = asked ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, printer(lab)));
+    items.set(id, li);
+    li.className = `step is-${id.replace(".", "-")}${tables[0].cols.length > ROOM ? " wide" : ""}`;
+    render(
+      li,
+      el(
+        "div",
+        { className: "step-head" },
+        el("h2", {}, name),
+        math(step),
+        asked
+          ? el("button", { key: "turn", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
+          : el("button", { key: "turn", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} as an exercise", { step: name }) }, t("Hide")),
+      ),
+      asked && exercise.task(step, lab.hidden[id]),
+      el("div", { className: "heads" }, shown.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),
+    );
+    return li;
+  }
+  /** Mark the steps as outdated because a cell is not a number. @param {boolean} on */
+  function stale(on) {
+    old.hidden = !on;
+    element.classList.toggle("stale", on);
+    write(old, computed ? t("A marked cell cannot be used: the steps still show the previous numbers.") : t("A marked cell cannot be used. Correct it to see the steps."));
+  }
+  return { element, show, stale, busy: (/** @type {boolean} */ on) => element.setAttribute("aria-busy", String(on)) };
+}

@@ -1,0 +1,118 @@
+/**
+ * A formula to try with other numbers, in any element: its symbols, a field for each number, and
+ * the result. Pointing at a field or a column highlights its symbol, and vice versa.
+ */
+
+import { mathml } from "../../core/compute/formula.js";
+import { h } from "../../lib/dom.js";
+import { createPointing } from "../../core/figure/pointing.js";
+import { COSTS } from "./costs.js";
+import { createFields } from "./fields.js";
+import { POSITION } from "./position.js";
+import { RATE } from "./rate.js";
+import { SCALING } from "./scaling.js";
+
+/** @typedef {import("../../core/figure/types.js").PageContext} Page */
+/** @typedef {import("../../core/wire/api.js").Api} Api */
+/**
+ * @typedef {object} Desk  what a formula draws with
+ * @property {Page} page
+ * @property {Pick<Api, "scaling">} api
+ * @property {HTMLElement} root  for its result
+ * @property {(name: string, value: string) => void} type  fills in a field
+ */
+/**
+ * @typedef {object} TriedFormula
+ * @property {(t: Page["t"]) => string} title
+ * @property {import("../../core/compute/formula.js").Formula[]} [written]
+ * @property {boolean} [one]  whether those are the parts of one formula, which may be broken there
+ * @property {(t: Page["t"]) => import("./fields.js").Field[]} fields
+ * @property {(desk: Desk) => {show: (values: Record<string, number>) => void, stop?: () => void}} mount
+ */
+/** @typedef {ReturnType<typeof createFormula>} FormulaFigure */
+
+/** By their name in a link. @type {Record<string, TriedFormula>} */
+export const FORMULAS = { why: SCALING, encoding: POSITION, "warm-up": RATE, "layer-costs": COSTS };
+
+/** Prefix of fields in a link, to separate them from the lab's own keys. */
+const PREFIX = "f_";
+const LIT = "data-lit"; // unlike that of a lesson, which clears its own in all of the page
+
+/**
+ * @param {object} plan
+ * @param {HTMLElement} plan.root  the container to fill
+ * @param {Page} plan.page
+ * @param {Pick<Api, "scaling">} plan.api
+ * @param {string} plan.id  a key of `FORMULAS`
+ * @param {URLSearchParams} [plan.said]  the link, which may have fields
+ * @param {() => void} [plan.onChange]  called when a field is changed
+ */
+export function createFormula({ root, page, api, id, said = new URLSearchParams(), onChange = () => {} }) {
+  const formula = FORMULAS[id];
+  const result = h("div", { className: "result" });
+  const given = (/** @type {string} */ name) => said.get(PREFIX + name);
+  const fields = createFields(page.t, formula.fields(page.t), given, () => {
+    draw();
+    onChange();
+  });
+  const written = (formula.written ?? []).map((one) => named(mathml(document, one)));
+  const line = h("p", { className: formula.one ? "written one" : "written", tabindex: 0 }, ...written.flatMap((one) => [one, " "]));
+  const element = h("div", { className: "formula-figure", "data-formula": id }, ...(written.length ? [line] : []), fields.element, result);
+  const { show, stop = () => {} } = formula.mount({ page, api, root: result, type: fields.type });
+  const pointing = bindSymbols(element);
+  root.replaceChildren(element);
+
+  function draw() {
+    const values = fields.values();
+    if (values) show(values);
+  }
+
+  const untheme = page.onTheme(() => element.offsetParent && draw());
+  return {
+    pointing,
+    /** Draw with the present numbers; it draws nothing before. */
+    draw,
+    /** The changed fields as parts of a link. @returns {[string, string][]} */
+    query: () => fields.changed().map(([name, value]) => [PREFIX + name, value]),
+    /**
+     * Show other numbers. Nothing is called.
+     * @param {URLSearchParams} link  with the parts of `query`
+     * @returns {boolean}  false: they are not those of this formula, and nothing has changed
+     */
+    go(link) {
+      const own = [...link].filter(([name]) => name.startsWith(PREFIX)).map(([name, value]) => [name.slice(PREFIX.length), value]);
+      if (!fields.fill(Object.fromEntries(own))) return false;
+      draw();
+      return true;
+    },
+    /** Remove it from the page with all listeners. */
+    destroy() {
+      untheme();
+      stop();
+      element.remove();
+    },
+  };
+}
+
+/** Give each symbol its name: letters with their subscript. @param {Element} math */
+function named(math) {
+  for (const one of math.querySelectorAll("msub, mi"))
+    if (!one.parentElement?.closest("msub")) one.setAttribute("data-symbol", (one.tagName === "msub" ? [...one.children].map(({ textContent }) => textContent).join("_") : one.textContent) ?? "");
+  return math;
+}
+
+/** @param {HTMLElement} root */
+function bindSymbols(root) {
+  const symbolOf = (/** @type {EventTarget | null} */ target) => (target instanceof Element && target.closest("[data-symbol]")?.getAttribute("data-symbol")) || null;
+
+  /** @param {string | null} symbol */
+  function light(symbol) {
+    root.querySelectorAll(`[${LIT}]`).forEach((one) => one.removeAttribute(LIT));
+    if (symbol) root.querySelectorAll(`[data-symbol="${CSS.escape(symbol)}"]`).forEach((one) => one.setAttribute(LIT, ""));
+  }
+  const { move, pointing } = createPointing({ light, write: (symbol) => ({ query: { side: symbol, index: 0 }, key: null }), read: ({ query }) => query?.side ?? null });
+  root.addEventListener("pointerover", ({ target }) => move(symbolOf(target)));
+  root.addEventListener("focusin", ({ target }) => move(symbolOf(target)));
+  root.addEventListener("pointerleave", () => move(null));
+  return pointing;
+}

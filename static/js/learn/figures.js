@@ -1,0 +1,218 @@
+/**
+ * The figures of a lesson, those of the workspace, the lab and the zoo, each created when it comes
+ * into view.
+ */
+
+import { Problem, failure } from "../core/wire/problem.js";
+import { trouble } from "../core/figure/problem-line.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { find, h } from "../lib/dom.js";
+import { onPaper } from "../core/draw/paper.js";
+import { createLabFigure } from "../lab/figure/lab-figure.js";
+import { format as formatLab, parse as parseLab } from "../lab/link.js";
+import { preset } from "../lab/presets.js";
+import { readFragment, readQuery } from "../core/store/address.js";
+import { opened as openedLab, stateOf as labStateOf } from "../lab/share.js";
+import { frozen } from "../core/store/data-sources.js";
+import { format, merge, parse, stated } from "../core/store/link.js";
+import { beside, stateOf } from "../core/store/share-contents.js";
+import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
+import { OPTIONS, view } from "../views/index.js";
+import { createFigureBar } from "./figure-bar.js";
+import { linkOfShare } from "./figure-link.js";
+import { createFollowedMap } from "./followed.js";
+import { inSight } from "../lib/in-sight.js";
+import { liveLab, liveModel } from "./live.js";
+import { createLiveFigures } from "./live-figures.js";
+import { arrive, compared, tried, unfit } from "./other-figures.js";
+import { paired } from "./pairing-figure.js";
+import { trained } from "./run-figure.js";
+
+/** @typedef {import("../pages/learn.js").Desk} Desk */
+/** @typedef {import("./live-figures.js").Live} Live */
+
+/** @param {Desk} desk */
+export function bindFigures(desk) {
+  const figures = createLiveFigures();
+  linked(window);
+  inSight(document.querySelectorAll("#lesson figure.live"), (element) => liven(desk, element, figures));
+  return figures;
+}
+
+/**
+ * A link may have a share that is opened in one of the lesson's figures, or a state of one.
+ * @param {Window} window
+ */
+function linked(window) {
+  const said = new URLSearchParams(readQuery(window));
+  const figure = document.getElementById(readFragment(window));
+  const of = ["share", "shows"].find((name) => said.get(name));
+  if (!of || !figure?.matches("figure.live")) return;
+  figure.dataset[of] = said.get(of) ?? "";
+  figure.scrollIntoView();
+}
+
+/**
+ * Replace the picture of a figure by the figure: of its link, of its share, or in the state that it
+ * is linked in. If it cannot be loaded, the picture stays, with the reason and a button to try again.
+ * @param {Pick<Desk, "page" | "api" | "source" | "lang"> & {lesson?: string}} desk
+ * @param {HTMLElement} element
+ * @param {import("./live-figures.js").LiveFigures} figures  told once it is there
+ * @returns {Promise<boolean>}  whether it is there; never rejects
+ */
+export async function liven(desk, element, figures) {
+  const stand = find(".stand", element);
+  const focused = element.contains(document.activeElement);
+  element.querySelectorAll(":scope > .problem").forEach((one) => one.remove());
+  try {
+    const live = await MAKERS[kindOf(element)](desk, element);
+    const { shows } = element.dataset;
+    if (shows && !live.go(shows)) say(element, unfit(desk.page.t));
+    figures.arrived(element, live);
+  } catch (error) {
+    stand.querySelectorAll(".coming").forEach((one) => one.remove());
+    const failed = trouble(desk.page, () => void liven(desk, element, figures));
+    stand.after(failed.element);
+    failed.show(failure(error).first().final());
+    return false;
+  }
+  // The button that had the focus is gone; the figure's first control gets it.
+  if (focused && !element.contains(document.activeElement)) firstControl(stand)?.focus({ preventScroll: true });
+  return true;
+}
+
+/** @param {HTMLElement} stand */
+const firstControl = (stand) => [.../** @type {NodeListOf<HTMLElement>} */ (stand.querySelectorAll(":is(input, button, select):enabled, a"))].find((one) => one.checkVisibility());
+
+/** @param {HTMLElement} element  a figure */
+function kindOf({ dataset: { page = "", link = "" } }) {
+  const said = new URLSearchParams(link);
+  if (page === "lab" && said.has("show")) return "formula";
+  return page === "workspace" && said.has("opening") ? "pairing" : page;
+}
+
+/**
+ * How a figure of each kind is made in its `.stand`, hidden (`.coming`) until its first result. One
+ * that fails before that throws.
+ * @type {Record<string, (desk: Parameters<typeof liven>[0], element: HTMLElement) => Promise<Live>>}
+ */
+const MAKERS = {
+  workspace: ofModel,
+  pairing: paired,
+  lab: byHand,
+  formula: tried,
+  zoo: compared,
+  train: (desk, element) => trained(desk, element, measure),
+};
+
+/**
+ * Wide enough for words on both axes, and low enough that the surrounding text is visible; on paper
+ * as high as the numbers in its cells need.
+ * @type {import("../core/figure/types.js").Measure}
+ */
+const measure = (element) => {
+  const width = Math.floor(element.getBoundingClientRect().width);
+  if (onPaper(document)) return { width, height: width * 0.75, wide: true };
+  const most = document.documentElement.hasAttribute("data-projector") ? Math.max(window.innerHeight * 0.6, 340) : 520;
+  return { width, height: Math.min(Math.max(width * 0.6, 340), most), wide: width >= 560 };
+};
+
+/** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element @returns {Promise<Live>} */
+async function ofModel(desk, element) {
+  const { page, api, source: server, lang } = desk;
+  const stand = find(".stand", element);
+  const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
+  const { said, source } = await opened(api, server, element, lang, (problem) => lost(page, element, problem));
+  const state = merge(linkTo(), said, { lang });
+  const store = storeOf(state);
+  const caption = h("p", { className: "caption" });
+  const legend = h("div", { className: "scale" });
+  const root = h("div", {});
+  const share = linkOfShare(desk, element, () => ({ state: stateOf(store.get(), OPTIONS), ...beside(store.get(), view(store.get().link.view)) }));
+  const { rows } = element.dataset;
+  const map = rows ? [createFollowedMap({ store, t: page.t }, rows.split(" ").map(Number))] : [];
+  const shown = h("div", { className: map.length ? "with-map" : "" }, ...map, h("div", {}, h("div", { className: "saying" }, caption, legend), root));
+  const says = h("span", {});
+  const retry = h("button", { type: "button", className: "button" }, page.t("Try again"));
+  const line = h("p", { className: "problem", role: "alert" }, says, " ", retry);
+  const place = h("div", { className: "coming" }, createFigureBar(page, store, state, share?.button), ...(share ? [share.panel] : []), line, shown);
+  stand.append(place);
+  const figure = createFigure({ root, store, source, page, caption, legend, measure, status: { root, says, line, retry } });
+  store.subscribe(({ link }) => link, ({ link }) => (open.href = `/?${format(link, OPTIONS)}`));
+  await figure.run();
+  const { trace, problem } = store.get();
+  if (problem && !trace) {
+    figure.destroy();
+    throw problem;
+  }
+  arrive(stand, place);
+  return liveModel(store, state, Boolean(element.dataset.share));
+}
+
+/**
+ * The state that a figure starts with, and where its numbers come from.
+ * @param {Desk["api"]} api
+ * @param {Desk["source"]} server
+ * @param {HTMLElement} element
+ * @param {string} lang
+ * @param {(problem: Problem) => void} tell  why the share cannot be opened; then the link is
+ */
+async function opened(api, server, { dataset: { link = "", share: id = "" } }, lang, tell) {
+  if (!id) return { said: parse(link, OPTIONS), source: server };
+  const share = await api.readShare(id).catch(failure);
+  if (share instanceof Problem) {
+    tell(share);
+    return { said: parse(link, OPTIONS), source: server };
+  }
+  const once = { ...api, readShare: async () => share };
+  return { said: stated(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
+}
+
+/** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element @returns {Promise<Live>} */
+async function byHand(desk, element) {
+  const { page, api, lang } = desk;
+  const stand = find(".stand", element);
+  const kept = element.dataset.share ? await api.readLabShare(element.dataset.share).catch(failure) : null;
+  if (kept instanceof Problem) lost(page, element, kept);
+  const share = kept && !(kept instanceof Problem) ? openedLab(kept) : null;
+  const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
+  const root = h("div", { className: "by-hand" });
+  const shown = linkOfShare(desk, element, () => ({ state: labStateOf(figure.lab(), lang) }));
+  const bar = h("p", { className: "figure-bar" }, ...(shown ? [shown.button] : []));
+  const place = h("div", { className: "coming" }, root, bar, ...(shown ? [shown.panel] : []));
+  stand.append(place);
+  /** @type {ReturnType<typeof liveLab> | null} */
+  let live = null;
+  /** @type {(problem: Problem | null) => void} */
+  let onReply = () => {};
+  /** @type {Promise<Problem | null>} */
+  const first = new Promise((resolve) => (onReply = resolve));
+  const figure = createLabFigure({
+    root,
+    page,
+    lab: share?.lab ?? parseLab(element.dataset.link ?? "", preset("identity")),
+    known: share?.known,
+    compute: api.lab,
+    onReply,
+    choices: element.dataset.choices?.split(" ") ?? false,
+    about: element.dataset.about?.split(" "),
+    onChange(lab) {
+      open.href = `/lab?${formatLab(lab)}&lang=${lang}`;
+      live?.changed();
+    },
+  });
+  bar.prepend(figure.rest);
+  const problem = share ? null : await first; // the steps of a share are known
+  if (problem) {
+    figure.destroy();
+    throw problem;
+  }
+  arrive(stand, place);
+  return (live = liveLab(figure));
+}
+
+/** Say why a figure's share cannot be opened. @param {Desk["page"]} page @param {HTMLElement} element @param {Problem} problem */
+const lost = ({ t }, element, problem) => say(element, wording(t, problem));
+
+/** @param {HTMLElement} element  a figure @param {string} words */
+const say = (element, words) => element.prepend(h("p", { className: "problem", role: "alert" }, words));

@@ -1,0 +1,114 @@
+/**
+ * A lesson in front of a class: large letters, and a presenter's remote that goes from one scene to
+ * the next, and from one lesson to the next. The mode is part of the link.
+ */
+
+import { barHeight } from "../room/room.js";
+import { createPresentingBar } from "./presenting-bar.js";
+import { createSpeaker } from "./speaker.js";
+import { find } from "../lib/dom.js";
+import { throttle } from "../lib/timing.js";
+import { REMOTE, TURNS, alone } from "../core/figure/arrow-keys.js";
+import { readFragment, readQuery, writeQuery } from "../core/store/address.js";
+import { GAP, scenesOf, stopsOf } from "./scenes.js";
+
+/** What needs the arrows for itself. */
+const TAKES = "input, textarea, select, figure, .predict";
+/** The part of a window by which a tall figure is scrolled. */
+const WINDOW = 0.85;
+/** Milliseconds between two looks at what is on the screen while it scrolls. */
+const PACE = 200;
+/** Letters of a text in the speaker's window. */
+const LONGEST = 240;
+/** The end of a lesson, in a link. */
+const END = "end";
+
+/** What the speaker sees of a scene. @param {import("./scenes.js").Scene} scene @returns {import("./speaker.js").Scene} */
+function told({ parts, block }) {
+  const element = block ?? parts.find((part) => part.matches("h1, h2")) ?? parts[0];
+  const said = (/** @type {string} */ where) => element.querySelector(where)?.textContent?.trim() ?? "";
+  const template = /** @type {HTMLTemplateElement | null} */ (element.querySelector("template.speaker-notes"));
+  const notes = [...(template?.content.children ?? [])].map((line) => line.textContent ?? "");
+  const title = said(".asks") || said("figcaption > span") || (element.textContent ?? "").trim();
+  return { title: title.length > LONGEST ? `${title.slice(0, LONGEST)} …` : title, says: "", notes, picture: element.dataset.picture ?? "" };
+}
+
+/** @param {import("../core/figure/types.js").PageContext & {restyle: () => void}} page */
+export function bindProjector({ t, announce, restyle }) {
+  const scenes = scenesOf(find("#lesson"));
+  const speaker = createSpeaker({ t, scenes: () => scenes.map(told), turn: (by) => on() && turn(by) });
+  const root = document.documentElement;
+  const button = document.querySelector("#projector");
+  find("#learn").append(createPresentingBar(t, { turn, leave: () => set(false), notes: speaker.button }));
+  const on = () => root.hasAttribute("data-projector");
+
+  /** @param {boolean} wanted @param {boolean} [told] */
+  function set(wanted, told = true) {
+    if (on() === wanted) return;
+    root.toggleAttribute("data-projector", wanted);
+    restyle();
+    if (wanted) speaker.at(present());
+    else speaker.leave();
+    const query = new URLSearchParams(readQuery(window));
+    if (wanted) query.set("projector", "1");
+    else query.delete("projector");
+    writeQuery(window, String(query));
+    if (told) announce(wanted ? t("Projector mode. Page Down goes to the next figure or question, Escape leaves.") : t("Left projector mode."));
+  }
+
+  /** The scene at the top of the window; at the end of the page the last one. */
+  function present() {
+    if (window.scrollY + window.innerHeight >= root.scrollHeight - GAP) return scenes.length - 1;
+    return Math.max(0, scenes.findLastIndex(({ parts: [first] }) => first.getBoundingClientRect().top <= barHeight() + 3 * GAP));
+  }
+
+  /** To the next stop below the top of the window or the last one above it, or to another lesson. @param {number} by */
+  function turn(by) {
+    const before = window.scrollY;
+    const height = window.innerHeight - barHeight();
+    const tops = scenes.flatMap((scene) => stopsOf(scene, height)).map((one) => one.getBoundingClientRect().top - barHeight() - GAP);
+    const top = by > 0 ? tops.find((at) => at > GAP) : tops.findLast((at) => at < -GAP);
+    // What is taller than the window is shown a window at a time, so that nothing is skipped.
+    const most = top === undefined || Math.abs(top) > height ? WINDOW * height * by : top;
+    window.scrollBy({ top: most, behavior: "instant" });
+    if (window.scrollY === before) leaf(by);
+  }
+
+  /** To the next lesson, or to the end of the one before. @param {number} by */
+  function leaf(by) {
+    const link = /** @type {HTMLAnchorElement | null} */ (document.querySelector(`.beside > .${by > 0 ? "next" : "previous"}`));
+    if (!link || find("#learn").dataset.room) return;
+    const next = new URL(link.href);
+    next.searchParams.set("projector", "1");
+    if (by < 0) next.hash = END;
+    speaker.goes(next.pathname);
+    window.location.assign(next);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const { key, target } = event;
+    const place = target instanceof Element ? target : null;
+    if (!alone(event)) return;
+    if (key === "Escape" && on() && !event.defaultPrevented) return set(false);
+    if (key.toLowerCase() === "p" && !place?.closest("input, textarea, select")) return set(!on());
+    if (!on() || !TURNS[key] || (!REMOTE[key] && place?.closest(TAKES))) return;
+    event.preventDefault();
+    if (!event.repeat) turn(TURNS[key]);
+  }
+
+  const follow = throttle(() => on() && speaker.at(present()), PACE);
+  window.addEventListener("scroll", follow.later, { passive: true });
+  button?.addEventListener("click", () => set(true));
+  document.addEventListener("keydown", pressed);
+  const end = readFragment(window) === END; // entering the mode rewrites the address
+  if (new URLSearchParams(readQuery(window)).get("projector") === "1") set(true, false);
+  if (on() && end) stayAtEnd();
+}
+
+/** Stay at the end of the lesson while its figures arrive, until the reader moves. */
+function stayAtEnd() {
+  const observer = new ResizeObserver(() => window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" }));
+  observer.observe(find("#lesson"));
+  for (const moved of ["keydown", "wheel", "touchmove", "pointerdown"]) window.addEventListener(moved, () => observer.disconnect(), { once: true, passive: true });
+}

@@ -1,0 +1,219 @@
+/**
+ * A training run in a lesson: started by the reader, with its curves and one attention at every
+ * snapshot.
+ */
+
+import { Problem, failure } from "../core/wire/problem.js";
+import { find, h } from "../lib/dom.js";
+import { pointingIn } from "../core/figure/pointing.js";
+import { trouble } from "../core/figure/problem-line.js";
+import { over } from "../train/live-run.js";
+import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
+import { summary } from "../train/choice-fields.js";
+import { createFollower } from "../train/follower.js";
+import { keyOf, remember } from "../train/keys.js";
+import { format, parse } from "../train/link.js";
+import { asked as request } from "../train/options.js";
+import { createShown, probed } from "../train/shown.js";
+import { bindStatusLine } from "../train/status-line.js";
+import { bindTimeline } from "../train/timeline.js";
+import { linkOfState } from "./figure-link.js";
+import { liveQuery, readers } from "./live.js";
+import { arrive } from "./other-figures.js";
+
+/** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
+/** @typedef {import("../core/wire/training-runs.js").Offered} Offered */
+
+/** An id of a run. */
+const ID = /^[a-z0-9]{1,40}$/;
+
+/**
+ * Its state is that of the training page: the run with its step and its figure, or the options of
+ * one that has not begun.
+ * @param {OfFigure} desk
+ * @param {HTMLElement} element
+ * @param {import("../core/figure/types.js").Measure} measure
+ * @returns {Promise<import("./live-figures.js").Live>}
+ */
+export async function trained(desk, element, measure) {
+  const { page, api, lang } = desk;
+  const { t } = page;
+  const asked = parse(element.dataset.link ?? "");
+  const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
+  const stand = find(".stand", element);
+  /** What failed, to be done again. */
+  let again = () => {};
+  const failed = trouble(page, () => {
+    failed.show(null);
+    again();
+  });
+  const offered = await api.offeredRuns();
+  const parts = createPlaces(t, about(t, offered, asked.options));
+  stand.append(parts.place);
+
+  const source = probed();
+  const first = linkTo({ lang, ...asked.figure });
+  const store = storeOf(first);
+  const figure = createFigure({ root: parts.root, store, source, page, measure, caption: parts.caption, legend: parts.legend });
+  parts.head.append(failed.element);
+  const shown = createShown({ api, figure, store }, source, { moved, failed: (problem) => fail(problem, () => shown.seek(shown.step())) });
+  const status = bindStatusLine(page, parts);
+  const timeline = bindTimeline(figure.context, shown, parts.timeline);
+  const query = () => format({ run: shown.run(), step: shown.step(), probe: 0, options: asked.options, link: store.get().link });
+  const began = asked.run === null ? query() : format({ run: { id: asked.run }, step: asked.step, probe: 0, options: {}, link: first });
+  const live = liveQuery({ state: query, go, began, pointing: pointingIn(store) });
+  const watching = createWatching(api, { shown, hear, failed: fail, draw });
+
+  /** @param {Problem} problem @param {() => void} retry */
+  function fail(problem, retry) {
+    again = retry;
+    failed.show(problem);
+  }
+
+  /** @param {import("../train/live-run.js").LiveRun} run */
+  function hear(run) {
+    failed.show(null);
+    shown.hear(run);
+    draw();
+  }
+
+  function draw() {
+    const run = shown.run();
+    open.href = `/train?${query()}&lang=${lang}`;
+    if (!run) return parts.show("", false);
+    status.show(run);
+    timeline.show(run);
+    parts.show(over(run) ? "over" : keyOf(run.id) ? "own" : "other", run.snapshots.length > 0);
+  }
+
+  function moved() {
+    draw();
+    live.changed();
+  }
+
+  /** @param {string} state @returns {boolean} */
+  function go(state) {
+    const said = parse(state);
+    if (said.run === null && state !== live.began) return false;
+    if (said.run !== null && !ID.test(said.run)) return false;
+    store.go({ ...first, ...said.figure }, "pushed");
+    if (said.run === null) watching.leave();
+    else if (said.run === shown.run()?.id) shown.seek(said.step);
+    else watch(said.run, said.step);
+    return true;
+  }
+
+  /** @param {string} run @param {number | null} step */
+  function watch(run, step) {
+    failed.show(null);
+    void watching.open(run, step);
+  }
+
+  async function start() {
+    failed.show(null);
+    parts.show("own", false);
+    const made = await api.startRun(request(asked.options)).catch(failure);
+    if (made instanceof Problem) {
+      draw();
+      return fail(made, () => void start());
+    }
+    remember(made.id, made.key);
+    await watching.open(made.id, null, live.changed);
+  }
+
+  function stop() {
+    const run = shown.run();
+    const key = run && keyOf(run.id);
+    if (run && key) api.changeRun(run.id, key, { stop: true }).catch((/** @type {unknown} */ error) => fail(failure(error), stop));
+  }
+
+  parts.start.addEventListener("click", () => void start());
+  parts.stop.addEventListener("click", stop);
+  page.onTheme(draw);
+  new ResizeObserver(draw).observe(stand);
+  store.subscribe(
+    ({ link }) => link,
+    (_, __, origin) => readers(origin) && moved(),
+  );
+  const link = linkOfState(desk, element, live.shows);
+  if (link) parts.link.append(link.button);
+  if (link) parts.head.append(link.panel);
+  if (asked.run !== null) watch(asked.run, asked.step);
+  arrive(stand, parts.place);
+  return live;
+}
+
+/**
+ * The run that is shown: opened and followed to its end, or left.
+ * @param {OfFigure["api"]} api
+ * @param {object} of
+ * @param {import("../train/shown.js").Shown} of.shown
+ * @param {(run: import("../train/live-run.js").LiveRun) => void} of.hear
+ * @param {(problem: Problem, retry: () => void) => void} of.failed
+ * @param {() => void} of.draw
+ */
+function createWatching(api, { shown, hear, failed, draw }) {
+  const follower = createFollower(api, { hear, failed: (problem) => failed(problem, () => void follower.follow(null)) });
+  let wanted = "";
+  const watching = {
+    leave() {
+      wanted = "";
+      follower.stop();
+      shown.close();
+      draw();
+    },
+    /**
+     * @param {string} id
+     * @param {number | null} step
+     * @param {() => void} [opened]  called when the run is shown
+     */
+    async open(id, step, opened = () => {}) {
+      wanted = id;
+      try {
+        const info = await api.readRun(id);
+        if (id !== wanted) return;
+        shown.open(info, { step, probe: 0 });
+        draw();
+        opened();
+        await follower.follow(info);
+      } catch (error) {
+        if (id === wanted) failed(failure(error), () => void watching.open(id, step, opened));
+      }
+    },
+  };
+  return watching;
+}
+
+/** What is trained, in one line. @param {OfFigure["page"]["t"]} t @param {Offered} offered @param {Record<string, string>} options */
+function about(t, offered, options) {
+  const typed = Object.fromEntries(Object.entries({ ...offered.defaults, ...options }).map(([name, value]) => [name, String(value ?? "")]));
+  return summary(t, { ...typed, longest: options.longest ?? String(offered.tasks[typed.task].usual) }, offered);
+}
+
+/** The elements of the figure. @param {OfFigure["page"]["t"]} t @param {string} says */
+function createPlaces(t, says) {
+  const start = h("button", { type: "button", className: "button strong" }, t("Train"));
+  const stop = h("button", { type: "button", className: "button", hidden: true }, t("Stop training"));
+  const line = h("p", { className: "run-status" });
+  const bar = h("progress", { className: "run-done", max: 1, value: 0, hidden: true, "aria-label": t("Progress of the training") });
+  const finding = h("p", { className: "finding", hidden: true });
+  const timeline = h("section", { className: "run-timeline", hidden: true, "aria-label": t("Steps") });
+  const [caption, legend, root] = [h("p", { className: "caption" }), h("div", { className: "scale" }), h("div", {})];
+  const link = h("span", {});
+  const head = h("div", { className: "run-head" }, start, stop, link, h("p", { className: "run-about" }, says), line, bar, finding);
+  const drawn = h("div", { className: "run", hidden: true }, timeline, h("div", { className: "stage" }, h("div", { className: "saying" }, caption, legend), root));
+  return {
+    ...{ place: h("div", { className: "coming" }, head, drawn), head, link, start, stop, line, bar, finding, timeline, caption, legend, root },
+    /**
+     * @param {"" | "own" | "other" | "over"} run  "": none; "own", "other": running, and who may stop it
+     * @param {boolean} seen  whether there is a snapshot
+     */
+    show(run, seen) {
+      const running = run === "own" || run === "other";
+      [start.hidden, stop.hidden, drawn.hidden] = [running, run !== "own", !seen];
+      bar.hidden = !running && !seen;
+      line.hidden = run === "";
+      if (!run) finding.hidden = true;
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * Models of the zoo on inputs of growing length: their answers to one example, and how often each is
+ * right at every length.
+ */
+
+import { request } from "../core/wire/request.js";
+import { Problem } from "../core/wire/problem.js";
+import { createAsker } from "../core/wire/retry.js";
+import { plot } from "../core/draw/curves.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { within } from "../core/figure/arrow-keys.js";
+import { trouble } from "../core/figure/problem-line.js";
+import { lengthCurves, percent, tested } from "../zoo/curves.js";
+import { format, joined, parse } from "../zoo/link.js";
+import { changedName, unitName } from "../core/store/zoo-names.js";
+import { linkTo } from "../views/create-figure.js";
+
+/** @typedef {import("../zoo/link.js").ZooModel} ZooModel */
+/** @typedef {{example: import("../core/wire/api.js").ZooExample, answers: string[]}} Answered */
+
+const SEED = 1;
+const SEEDS = /^\d{1,9}$/;
+
+/**
+ * @param {Pick<import("../pages/learn.js").Desk, "page" | "api" | "source">} desk
+ * @param {HTMLElement} root
+ * @param {string} link  of the zoo's page; "length" is the first length, "seed" its example
+ * @param {{changed: () => void, answered: (link: string) => void}} listener  changed: called when
+ *   the reader changes what is shown; answered: with the link to an example on the zoo's page
+ * @throws {Problem}  if its first answers cannot be loaded
+ */
+export async function createZooFigure({ page, api, source }, root, link, { changed, answered: told }) {
+  const { t } = page;
+  const zoo = joined(await api.zoo(), await source.models());
+  const state = parse(link, zoo);
+  const models = zoo.models.filter(({ name, task }) => task === state.task && state.models.includes(name));
+  const lengths = tested(models);
+  const unit = zoo.tasks.find(({ id }) => id === state.task)?.unit ?? "";
+  const longest = Math.max(...models.map(({ trained }) => trained[1]));
+  const said = new URLSearchParams(link);
+  const asked = Number(said.get("length") ?? longest);
+  let at = within(lengths.indexOf(asked), lengths.length);
+  let seed = SEEDS.test(said.get("seed") ?? "") ? Number(said.get("seed")) : SEED;
+  const asker = createAsker();
+  const failed = trouble(page, () => void ask());
+  const slider = h("input", { type: "range", min: "0", max: String(lengths.length - 1), step: "1", value: String(at), "aria-label": unitName(t, unit) });
+  const output = h("output", {});
+  const other = h("button", { type: "button", className: "button" }, t("Draw an example"));
+  const [answers, chart] = [h("div", { className: "scrolled" }), h("div", { className: "zoo-curves" })];
+  root.append(
+    h("div", { className: "figure-bar" }, h("label", { className: "option slider" }, h("span", {}, unitName(t, unit)), slider, output), other),
+    failed.element,
+    answers,
+    chart,
+  );
+  slider.addEventListener("input", () => show(Number(slider.value), seed));
+  other.addEventListener("click", () => show(at, seed + 1));
+
+  /** @param {number} nextAt @param {number} nextSeed */
+  function show(nextAt, nextSeed) {
+    [at, seed] = [nextAt, nextSeed];
+    slider.value = String(at);
+    changed();
+    void ask();
+  }
+
+  /** @returns {Promise<Answered>} */
+  async function answered() {
+    const example = await api.zooExample(state.task, { length: lengths[at], seed });
+    const runs = await Promise.all(models.map(({ info }) => source.trace(request(info, linkTo({ model: info.id, source: example.source }), []))));
+    return { example, answers: runs.map(({ output }) => output.text) };
+  }
+
+  /** @returns {Promise<Problem | null>}  why it failed */
+  async function ask() {
+    const length = lengths[at];
+    const long = length > longest ? t("{n} (longer than trained)", { n: length }) : String(length);
+    output.textContent = long;
+    slider.setAttribute("aria-valuetext", long);
+    draw();
+    const found = await asker.ask(answered, failed.show);
+    if (found === null) return null;
+    failed.show(found instanceof Problem ? found : null);
+    if (found instanceof Problem) return found;
+    render(answers, table(t, models, found, length));
+    told(format({ ...state, source: found.example.source }));
+    return null;
+  }
+
+  function draw() {
+    const theme = page.theme();
+    if (chart.clientWidth) chart.replaceChildren(plot(lengthCurves(models, unit, chart.clientWidth, theme, t, lengths[at]), theme));
+  }
+  const problem = await ask();
+  if (problem) throw problem;
+  new ResizeObserver(draw).observe(chart);
+  page.onTheme(draw);
+
+  /** @param {string} length @param {string} seed */
+  const query = (length, seed) => `${format({ ...state, source: "" })}&${new URLSearchParams({ length, seed })}`;
+  return {
+    /** The tested length and the seed of its example, with the models. */
+    state: () => query(String(lengths[at]), String(seed)),
+    /** @param {string} asked  such a state @returns {boolean}  false: it is not one of these models */
+    go(asked) {
+      const said = new URLSearchParams(asked);
+      const next = lengths.findIndex((one) => String(one) === said.get("length"));
+      const drawn = said.get("seed") ?? "";
+      if (next < 0 || !SEEDS.test(drawn) || asked !== query(String(lengths[next]), drawn)) return false;
+      show(next, Number(drawn));
+      return true;
+    },
+  };
+}
+
+/**
+ * The input, the right answer, and the answer of each model with its mistakes marked.
+ * @param {import("../lib/i18n.js").Translate} t
+ * @param {ZooModel[]} models
+ * @param {Answered} found
+ * @param {number} length
+ */
+function table(t, models, { example, answers }, length) {
+  const line = (/** @type {string} */ name, /** @type {string} */ text) =>
+    el("tr", { key: name }, el("th", { scope: "row" }, name), el("td", { lang: "en" }, text), el("td", {}), el("td", {}));
+  const measured = t("right, %");
+  return el(
+    "table",
+    { className: "zoo-answers" },
+    el("thead", {}, el("tr", {}, el("td", {}), el("td", {}), el("td", {}), el("th", { scope: "col" }, measured))),
+    el(
+      "tbody",
+      {},
+      line(t("Input"), example.source),
+      line(t("Right answer:"), example.target),
+      models.map((model, i) => {
+        const correct = answers[i] === example.target;
+        return el(
+          "tr",
+          { key: model.name, "data-right": String(correct) },
+          el("th", { scope: "row" }, changedName(t, model.changed)),
+          el("td", { lang: "en" }, marked(answers[i], example.target)),
+          el("td", { className: "verdict", title: correct ? t("correct") : t("wrong") }, correct ? "✓" : "✗", el("span", { className: "hidden" }, correct ? t("correct") : t("wrong"))),
+          el("td", {}, percent(model, length)),
+        );
+      }),
+    ),
+  );
+}
+
+/** @param {string} answer @param {string} target */
+function marked(answer, target) {
+  const wanted = target.split(" ");
+  return (answer || "–").split(" ").flatMap((token, i) => [i ? " " : "", token === wanted[i] ? el("span", { key: i }, token) : el("mark", { key: i }, token)]);
+}

@@ -1,0 +1,38 @@
+/** The window in the link: `queries` and `keys`, each "from-to" in tokens, whatever a cell stands for. */
+
+/** @typedef {import("./map-window.js").Window} Window */
+/** @typedef {import("./map-window.js").Range} Range */
+/** @typedef {import("./axes.js").Axis} Axis */
+/** @typedef {{rows: Axis, cols: Axis}} Axes */
+
+/** @type {import("../../core/store/options.js").Option<string | null>} */
+export const range = {
+  initial: null,
+  read: (text) => (/^\d{1,6}-\d{1,6}$/.test(text) ? text : null),
+  write: String,
+};
+
+/**
+ * @param {Axes} axes
+ * @param {{queries?: string | null, keys?: string | null}} options
+ * @returns {Window | null}  in units; null: all
+ */
+export function read({ rows, cols }, options) {
+  const [down, across] = [rangeOf(rows, options.queries), rangeOf(cols, options.keys)];
+  if (!down && !across) return null;
+  return { rows: down ?? [0, rows.count], cols: across ?? [0, cols.count] };
+}
+
+/** @param {Axis} axis @param {string | null | undefined} words @returns {Range | null}  null: nothing that the text has */
+function rangeOf(axis, words) {
+  const [from, to] = (words ?? "").split("-").map(Number);
+  const last = axis.tokens.length;
+  if (!words || !(from < to) || from >= last) return null;
+  return [axis.unitOf(from), axis.unitOf(Math.min(to, last) - 1) + 1];
+}
+
+/** @param {Axes} axes @param {Window | null} window  in units; null: all */
+export function write({ rows, cols }, window) {
+  const words = (/** @type {Axis} */ axis, /** @type {Range} */ [from, to]) => `${axis.tokensOf(from)[0]}-${axis.tokensOf(to - 1)[1]}`;
+  return { queries: window && words(rows, window.rows), keys: window && words(cols, window.cols) };
+}

@@ -1,0 +1,174 @@
+/**
+ * The opening for newcomers: what attention is, in one sentence computed from a run, with a picture
+ * that plays until the reader interacts with it, and three buttons to continue.
+ */
+
+import { examplesFor } from "../core/store/examples.js";
+import { bcp47 } from "../core/wire/tokens.js";
+import { find, h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { own } from "../core/store/decode-options.js";
+import { exampleName } from "../core/store/example-names.js";
+import { createPairing } from "./pairing.js";
+import { lookingFrom } from "./pairing-says.js";
+import { openingOf, opens } from "./opening-content.js";
+import { known } from "./visits.js";
+
+/** @typedef {import("../workspace/types.js").Desk} Desk */
+/** @typedef {import("./opening-content.js").Opening} Opening */
+
+/** Milliseconds per word while playing. */
+const BEAT = 1800;
+
+/** @param {Desk} desk */
+export function bindOpening(desk) {
+  const { store } = desk;
+  const place = find("#opening");
+  const headline = find("#opening-says");
+  const gloss = /** @type {HTMLInputElement} */ (find("#opening-gloss"));
+  const player = createPlayer(desk, () => step());
+  const picture = createPairing(desk, (word) => {
+    player.stop();
+    light(word);
+  });
+  find("#opening-picture").replaceWith(picture.element);
+  /** The highlighted word; null: the clearest one. @type {number | null} */
+  let at = null;
+  const open = () => store.get().link.options.opening === true;
+
+  /** @param {number} word */
+  function light(word) {
+    at = word;
+    show();
+  }
+
+  /** Go to the next word, cyclically, skipping punctuation. */
+  function step() {
+    const shown = openingOf(store.get());
+    if (!shown) return;
+    const spoken = shown.written.flatMap(({ spoken }, i) => (spoken ? [i] : []));
+    light(spoken.find((i) => i > litIn(shown)) ?? spoken[0] ?? 0);
+  }
+
+  /** @param {Opening} shown */
+  const litIn = (shown) => Math.min(at ?? firstOf(desk, shown), shown.written.length - 1);
+
+  function show() {
+    const page = store.get();
+    document.documentElement.toggleAttribute("data-opening", open());
+    place.hidden = !open();
+    if (!open()) return player.end();
+    // A model whose alignment was not measured has no opening.
+    if (page.model && page.status === "ready" && !opens(page.model)) return leave(desk);
+    const shown = openingOf(page);
+    if (!shown?.written.length) return;
+    const { glosses: glossed = true } = page.link.options;
+    gloss.checked = glossed;
+    render(headline, sentence(desk, shown, litIn(shown), glossed));
+    picture.draw(shown, litIn(shown), glossed);
+    player.start();
+  }
+
+  gloss.addEventListener("change", () => store.choose({ glosses: gloss.checked }));
+  bindDoors(desk);
+  offer(desk);
+  store.subscribe(({ trace }) => trace?.tokens, () => (at = null));
+  store.subscribe(({ link, model, trace, status }) => [link.options, link.source, model, trace, status], show);
+  show();
+}
+
+/** For an example, the word that shows its point. @param {Desk} desk @param {Opening} shown */
+function firstOf({ store }, shown) {
+  const { source, lang } = store.get().link;
+  const example = examplesFor(lang).find(({ text }) => text === source);
+  const there = shown.written.findIndex(({ label }) => label.word === example?.at);
+  return there < 0 ? shown.first : there;
+}
+
+/** The claim, and what it is here. @param {Desk} desk @param {Opening} shown @param {number} at @param {boolean} glossed */
+const sentence = (desk, shown, at, glossed) => [
+  el("span", { className: "claim" }, desk.t("Attention decides which words a model looks at.")),
+  " ",
+  el("span", { className: "here" }, lookingFrom(desk, shown, at, glossed)),
+];
+
+/**
+ * Play until the reader interacts with the page; never with reduced motion.
+ * @param {Desk} desk
+ * @param {() => void} step
+ */
+function createPlayer({ t }, step) {
+  const button = find("#opening-play");
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let playing;
+  let touched = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+  function play() {
+    playing ??= setInterval(step, BEAT);
+    label();
+  }
+  function end() {
+    clearInterval(playing);
+    playing = undefined;
+    label();
+  }
+  function stop() {
+    touched = true;
+    end();
+  }
+  function label() {
+    const [sign, word] = playing === undefined ? ["▶", t("Play")] : ["❚❚", t("Pause")];
+    render(button, el("span", { "aria-hidden": "true" }, sign), word);
+  }
+  button.addEventListener("click", () => (playing === undefined ? play() : stop()));
+  const touch = (/** @type {Event} */ { target }) => !button.contains(/** @type {Node} */ (target)) && playing !== undefined && stop();
+  document.addEventListener("pointerdown", touch);
+  document.addEventListener("keydown", touch);
+  label();
+  return { start: () => touched || play(), stop, end };
+}
+
+/** @param {Desk} desk */
+function bindDoors(desk) {
+  const { store } = desk;
+  find("#door-learn").addEventListener("click", known);
+  find("#door-explore").addEventListener("click", () => {
+    leave(desk);
+    find("#stage").focus();
+  });
+  find("#door-type").addEventListener("click", () => {
+    leave(desk);
+    if (desk.figure.offer().some(({ id }) => id === "alignment")) store.go({ view: "alignment" });
+    const line = find("#band-open");
+    if (line.checkVisibility()) line.click();
+    const field = /** @type {HTMLTextAreaElement} */ (find("#source"));
+    field.focus();
+    field.select();
+  });
+}
+
+/** Go to the workspace, where returning readers start. @param {Desk} desk */
+function leave({ store }) {
+  known();
+  store.choose({ opening: false }, "chosen");
+}
+
+/** The examples by what they show, in the reader's language first. @param {Desk} desk */
+function offer({ store, t }) {
+  const { lang } = store.get().link;
+  const all = examplesFor(lang);
+  for (const of of new Set(all.map((example) => example.lang))) {
+    const name = of === lang ? [] : [h("li", { lang: bcp47(of) }, of === "zh" ? "中文" : "English")];
+    const items = all.filter((example) => example.lang === of).map(({ text, shows }) => h("li", {}, button(text, exampleName(shows, t))));
+    find("#opening-examples").append(h("ul", { className: "opening-examples" }, ...name, ...items));
+  }
+
+  /** @param {string} source @param {string} name */
+  function button(source, name) {
+    const onclick = () => {
+      const { decode } = store.get().link;
+      store.go({ source, target: null, pad_to: null, direction: null, query: null, key: null, decode: own(decode) }, "chosen");
+    };
+    return h("button", { type: "button", className: "example", title: source, onclick }, name);
+  }
+}

@@ -1,0 +1,135 @@
+/** The teacher's side of a question: choose it, count the answers, let the class discuss, reveal. */
+
+import { KINDS } from "../ask/kinds.js";
+import { isStated } from "../ask/number.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { asksNicknames, setAsksNicknames } from "./room-storage.js";
+import { h } from "../lib/dom.js";
+import { download } from "../lib/download.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { createNumberForm } from "./ask-number.js";
+import { createQuestionPanel } from "./question.js";
+import { createSentences } from "./sentences.js";
+
+/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
+/** @typedef {import("../core/wire/rooms.js").RoomState} RoomState */
+/** @typedef {import("../core/wire/rooms.js").RoomQuestion} RoomQuestion */
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {import("./types.js").Presentable} presented
+ * @param {{root: HTMLElement, bar: HTMLElement, room: () => OpenRoom | null, heard: (state: RoomState) => void, drawn: () => void}} of
+ */
+export function createAsking(page, api, presented, { root, bar, room, heard, drawn }) {
+  const { t } = page;
+  const menu = h("section", { className: "room-kinds", hidden: true, "aria-label": t("Ask the class") });
+  bar.after(menu);
+  /** @type {RoomQuestion | null} */
+  let question = null;
+  /** @type {import("../core/wire/rooms.js").ClassCounts | null} */
+  let counts = null;
+  let failed = "";
+  const sentences = createSentences(t, api, { room, drawn: () => panel.draw(), show: (text) => (presented.run?.(text), void done()) });
+  const panel = createQuestionPanel({ page, api, presented, root, bar, answers: false, actions });
+
+  /** @param {RoomQuestion | null | undefined} asked */
+  function show(asked) {
+    question = asked ?? null;
+    menu.hidden ||= question !== null;
+    panel.show(question);
+  }
+
+  /** Do something in the room, and show its state or what went wrong. @param {(room: OpenRoom) => Promise<RoomState | null>} what */
+  async function act(what) {
+    const of = room();
+    if (!of) return;
+    const state = await what(of).catch(failure);
+    failed = state instanceof Problem ? wording(t, state) : "";
+    if (state instanceof Problem) panel.draw();
+    else if (state) heard(state);
+    else show(null), drawn();
+  }
+
+  /** @param {import("../core/wire/rooms.js").Entry} entry @param {object} about */
+  const askRoom = (entry, about) => act((of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames() }));
+  const put = (/** @type {import("./types.js").Asks} */ asked) => askRoom(KINDS[asked.kind].entry(asked), asked);
+  const sentence = () => askRoom("text", { kind: "sentence", link: "" });
+
+  /** Choose a question about what is on the screen. */
+  function choose() {
+    const { questions, form } = presented.askable();
+    const pinned = questions.length > 1 || form;
+    menu.hidden = !menu.hidden;
+    render(
+      menu,
+      el("p", {}, pinned ? t("About what is on the screen:") : t("Pin a row or a cell to ask about it. Or:")),
+      questions.map((one) => button(one.words ? shortened(one.words) : KINDS[one.kind].name(t), () => put(one))),
+      form?.(put),
+      presented.run && button(t("Sentences of the class"), sentence),
+      createNumberForm(page, put),
+      el("label", { className: "check" }, el("input", { type: "checkbox", checked: asksNicknames(), onchange: (/** @type {any} */ { target }) => setAsksNicknames(target.checked) }), el("span", {}, t("Ask for nicknames, which only you see"))),
+      button(t("Cancel"), () => (menu.hidden = true)),
+    );
+  }
+
+  /** @param {RoomQuestion} asked */
+  function actions({ stage, entry }) {
+    const go = (/** @type {"discuss" | "second"} */ next) => () => act((of) => api.goOn(of, { stage: next }));
+    const says = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? "" : t("{count} answered", { count: counts?.answered ?? 0 }));
+    return [
+      el("p", { className: "crowd", role: "status" }, says),
+      entry === "text" && sentences.listed(),
+      entry !== "text" && stage === "first" && button(t("Discuss, then vote again"), go("discuss")),
+      stage === "discuss" && button(t("Vote again"), go("second")),
+      entry !== "text" && stage !== "revealed" && button(t("Reveal"), reveal, "strong"),
+      stage === "revealed" && button(t("Download the answers (CSV)"), () => saveAnswers(api, room())),
+      button(t("End the question"), done, stage === "revealed" ? "strong" : "quiet"),
+    ];
+  }
+
+  async function reveal() {
+    const about = question?.ask;
+    if (!about) return;
+    if (isStated(about)) return act((of) => api.goOn(of, { stage: "revealed" }));
+    const found = await panel.truth();
+    if (!found) return;
+    const { right = [], numbers = [] } = found;
+    await act((of) => api.goOn(of, { stage: "revealed", truth: { right, numbers, within: about.within } }));
+  }
+
+  const done = () => act((of) => api.endQuestion(of).then(() => null));
+
+  return {
+    show,
+    choose,
+    askOwn() {
+      const { own } = presented.askable();
+      if (own) void put(own);
+    },
+    /** @returns {import("./bar.js").Sight["asks"]} */
+    offers: () => (question !== null ? "none" : presented.askable().own ? "own" : "any"),
+    /** @param {import("../core/wire/rooms.js").ClassCounts} found */
+    async count(found) {
+      counts = found;
+      if (question?.entry === "text") await sentences.read();
+      if (question) panel.draw();
+    },
+  };
+}
+
+/** Letters of a question in the menu. */
+const LETTERS = 60;
+
+/** @param {string} words */
+const shortened = (words) => (words.length > LETTERS ? `${words.slice(0, LETTERS).trimEnd()}…` : words);
+
+/** @param {string} words @param {() => unknown} onclick @param {"strong" | "quiet"} [kind] */
+const button = (words, onclick, kind = "quiet") => el("button", { type: "button", className: `button ${kind}`, key: words, onclick }, words);
+
+/** Save all answers to all questions. @param {import("../core/wire/api.js").Api} api @param {OpenRoom | null} room */
+export async function saveAnswers(api, room) {
+  const file = room && (await api.answersTable(room).catch(failure));
+  if (file && !(file instanceof Problem)) download(file, `answers-${room.code}.csv`);
+}

@@ -1,0 +1,64 @@
+/** What the bar of a page that presents says and offers. */
+
+import { el } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { spelled } from "./code.js";
+
+/**
+ * @typedef {object} Sight
+ * @property {import("../core/wire/rooms.js").Seat} room
+ * @property {boolean} handed  whether someone presents from the driver's seat
+ * @property {boolean} closed  whether the room is closed to newcomers
+ * @property {boolean} away  whether the teacher looks at something else meanwhile
+ * @property {boolean} ending  whether the end is being confirmed
+ * @property {"none" | "any" | "own"} asks  which questions can be asked now; own: also the one on
+ *   the screen
+ * @property {import("../core/wire/rooms.js").ClassCounts | null} counts
+ * @property {import("../core/wire/problem.js").Problem | null} problem
+ * @property {HTMLElement} menu
+ */
+/** @typedef {{ask: () => void, askOwn: () => void, code: () => void, takeBack: () => void, back: () => void, end: () => void, keep: () => void, save: () => void}} Act */
+
+/**
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "say">} page
+ * @param {Sight} sight
+ * @param {Act} act
+ */
+export function barOf({ t, say }, sight, act) {
+  const { room, handed, closed, ending, counts, problem } = sight;
+  const says = room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
+  return [
+    el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", say(says, { code: el("b", {}, spelled(room.code)) })),
+    el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
+    el("div", { className: "room-buttons" }, ending ? sure(t, act) : room.driver ? button(t("Stop presenting"), act.takeBack) : offered(t, sight, act)),
+  ];
+}
+
+/** @param {import("../lib/i18n.js").Translate} t @param {Act} act */
+const sure = (t, { end, keep, save }) => [
+  el("span", {}, t("End the room for everyone? Its answers are deleted.")),
+  button(t("Download the answers (CSV)"), save),
+  button(t("End it"), end, "strong"),
+  button(t("Keep it open"), keep),
+];
+
+/** @param {import("../lib/i18n.js").Translate} t @param {Sight} sight @param {Act} act */
+const offered = (t, { handed, away, asks, menu }, act) => [
+  handed && button(t("Take over"), act.takeBack, "strong"),
+  away && button(t("Back to the class"), act.back),
+  asks === "own" && button(t("Ask this question"), act.askOwn, "strong"),
+  asks !== "none" && button(t("Ask…"), act.ask),
+  button(t("Code"), act.code),
+  menu,
+];
+
+/** @param {import("../lib/i18n.js").Translate} t @param {Sight["counts"]} counts */
+function counted(t, counts) {
+  if (!counts) return "";
+  const { following, in_step: step, exploring } = counts;
+  if (!following && !exploring) return t("Nobody is here yet");
+  return t("{step} of {following} in step, {exploring} exploring", { step, following, exploring });
+}
+
+/** @param {string} words @param {() => void} onclick @param {"strong" | "quiet"} [kind] */
+export const button = (words, onclick, kind = "quiet") => el("button", { type: "button", className: `button ${kind}`, key: words, onclick }, words);

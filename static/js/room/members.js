@@ -1,0 +1,110 @@
+/** Who is in a room: its teacher closes it to newcomers, and removes members. */
+
+import { Problem, failure } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { button } from "./bar.js";
+import { groupsOf } from "./member-groups.js";
+
+/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
+/** @typedef {import("../core/wire/rooms.js").Members} Members */
+/** @typedef {import("./member-groups.js").Group} Group */
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+
+/**
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {{room: () => OpenRoom | null, asked: () => boolean}} of
+ */
+export function createMembersDialog({ t }, api, { room, asked }) {
+  const dialog = h("dialog", { className: "members", "aria-label": t("Members") });
+  dialog.addEventListener("keydown", (event) => event.stopPropagation());
+  document.body.append(dialog);
+  /** @type {Members | null} */
+  let found = null;
+  /** The group whose removal is being confirmed. @type {Group | null} */
+  let doomed = null;
+  let says = "";
+
+  /** Do something in the room, then show who is in it. @param {(room: OpenRoom) => Promise<string>} [what]  returns what was done */
+  async function act(what) {
+    const of = room();
+    if (!of) return;
+    const done = what ? await what(of).catch(failure) : "";
+    const read = await api.listMembers(of).catch(failure);
+    const failed = [done, read].find((one) => one instanceof Problem);
+    says = failed instanceof Problem ? wording(t, failed) : String(done);
+    if (!(read instanceof Problem)) found = read;
+    doomed = null;
+    show();
+  }
+
+  const close = (/** @type {boolean} */ closed) => act(async (of) => (await api.closeRoom(of, closed), ""));
+  const remove = (/** @type {Group} */ { ids }) =>
+    act(async (of) => {
+      const { removed } = await api.removeMembers(of, ids);
+      return removed === 1 ? t("One member was removed.") : t("{count} members were removed.", { count: removed });
+    });
+
+  function show() {
+    render(
+      dialog,
+      el("h2", {}, t("Members")),
+      found && el("p", {}, t("{here} here, {absent} not connected", { here: found.members.filter(({ here }) => here).length, absent: found.members.filter(({ here }) => !here).length })),
+      found && door(t, found.closed, close),
+      found && groups(t, groupsOf(found, asked()), doomed, { ask: (group) => ((doomed = group), show()), remove, keep: () => ((doomed = null), show()) }),
+      el("p", { className: "status", role: "status" }, says),
+      el("form", { method: "dialog" }, el("button", { className: "button", key: "close" }, t("Close"))),
+    );
+  }
+
+  return {
+    async open() {
+      found = doomed = null;
+      says = "";
+      show();
+      dialog.showModal();
+      await act();
+    },
+    close: () => dialog.close(),
+  };
+}
+
+/** @param {Translate} t @param {boolean} closed @param {(closed: boolean) => void} close */
+const door = (t, closed, close) =>
+  el(
+    "div",
+    { className: "door" },
+    el("p", {}, closed ? t("Nobody new can come in. Those who are in the room go on, and can come back.") : t("Whoever has the code can come in.")),
+    closed ? button(t("Open again"), () => close(false)) : button(t("Close to newcomers"), () => close(true)),
+  );
+
+/**
+ * @param {Translate} t @param {Group[]} some @param {Group | null} doomed
+ * @param {{ask: (group: Group) => void, remove: (group: Group) => void, keep: () => void}} act
+ */
+function groups(t, some, doomed, { ask, remove, keep }) {
+  if (!some.length) return null;
+  if (doomed)
+    return el(
+      "div",
+      { className: "sure", key: "sure" },
+      el("p", {}, el("b", {}, named(t, doomed))),
+      el("p", {}, t("Remove these {count}? Their answers are deleted, and the room is closed to newcomers.", { count: doomed.ids.length })),
+      el("div", {}, button(t("Remove {count}", { count: doomed.ids.length }), () => remove(doomed), "strong"), button(t("Cancel"), keep)),
+    );
+  const row = (/** @type {Group} */ group, /** @type {number} */ n) =>
+    el("li", { key: String(n) }, el("span", {}, named(t, group)), el("b", {}, String(group.ids.length)), button(t("Remove…"), () => ask(group)));
+  return el("div", { className: "groups", key: "groups" }, el("h3", {}, t("Remove members")), el("ul", {}, some.map(row)));
+}
+
+/** @param {Translate} t @param {Group} group */
+function named(t, { kind, minutes = 1, own, came = [0, 0] }) {
+  if (kind === "absent") return t("Not connected now");
+  if (kind === "silent") return t("Have not answered this question");
+  if (kind === "new") return minutes === 1 ? t("Came in the last minute") : t("Came in the last {minutes} minutes", { minutes });
+  const [from, to] = came.map((seconds) => new Date(seconds * 1_000).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" }));
+  const when = from === to ? from : `${from}–${to}`;
+  return own ? t("From your own network, came {when}", { when }) : t("From one network, came {when}", { when });
+}

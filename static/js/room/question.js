@@ -1,0 +1,147 @@
+/**
+ * A question on the screens of a room. It covers the page, because the figure would give the answer
+ * away; the answers of others are shown only when it is revealed.
+ */
+
+import { contextOf } from "../ask/context.js";
+import { KINDS } from "../ask/kinds.js";
+import { createPrediction } from "../ask/predict.js";
+import { ask } from "../ask/question.js";
+import { served } from "../core/store/data-sources.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { expanded, oneByOne, summed } from "./results.js";
+
+/** @typedef {import("../core/wire/rooms.js").RoomQuestion} RoomQuestion */
+/** @typedef {import("../ask/question.js").Choice} Choice */
+/** @typedef {import("../lib/render.js").Child} Child */
+/**
+ * @typedef {object} Plan
+ * @property {import("../core/figure/types.js").PageContext} page
+ * @property {import("../core/wire/api.js").Api} api
+ * @property {import("./types.js").Presentable} presented
+ * @property {HTMLElement} root  of the page
+ * @property {HTMLElement} bar  stays visible above the question
+ * @property {boolean} answers  whether the reader can answer
+ * @property {(question: RoomQuestion, answer: string[] | null) => Child[]} actions  buttons and
+ *   messages below the question; answer: the reader's, null while it is incomplete
+ */
+/** @typedef {ReturnType<typeof createQuestionPanel>} QuestionPanel */
+
+/** @param {Plan} plan */
+export function createQuestionPanel({ page, api, presented, root, bar, answers, actions }) {
+  const { t } = page;
+  const ways = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
+  const context = h("p", { className: "context" });
+  const words = h("h2", { className: "asks", tabIndex: -1, "aria-level": "1" });
+  const place = h("div", { className: "asked" });
+  const summary = h("div", { className: "class-answers" });
+  const below = h("div", { className: "room-actions" });
+  const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, words, h("div", { className: "room-body" }, place, summary), below);
+  bar.after(panel);
+  /** @type {RoomQuestion | null} */
+  let shown = null;
+  /** @type {import("../ask/predict.js").Prediction | null} */
+  let prediction = null;
+  /** @type {Choice[]} */
+  let choices = [];
+  /** @type {string[] | null} */
+  let answer = null;
+  let revealed = false;
+  /** The question in the words of this page. @type {{words: Node[], why: Node[]} | null} */
+  let own = null;
+
+  /** @param {RoomQuestion} question */
+  async function open({ ask: about, entry }) {
+    prediction?.destroy();
+    prediction = answer = null;
+    choices = [];
+    revealed = false;
+    render(summary);
+    render(context);
+    place.replaceChildren();
+    own = (about.scene && presented.wording?.(about.scene)) || null;
+    render(words, own ? own.words : (about.words ?? ""));
+    if (entry === "text") return openText();
+    const asked = ask(page, ways, about);
+    prediction = createPrediction({
+      root: place,
+      page,
+      ways,
+      question: about,
+      label: words,
+      controls: false,
+      onAnswer(given) {
+        answer = given;
+        draw();
+      },
+    });
+    if (!answers) prediction.close();
+    const [found, said, seen] = await Promise.all([KINDS[about.kind].choices(asked), own || about.words ? [] : KINDS[about.kind].words(asked), contextOf(asked)]).catch(() => [[], [], []]);
+    if (shown?.ask !== about) return;
+    choices = found;
+    render(context, seen);
+    if (!own && !about.words) render(words, said);
+  }
+
+  function openText() {
+    if (!words.textContent) render(words, t("Send a sentence that you would like to see."));
+    if (!answers) return;
+    const field = h("textarea", { rows: 2, maxLength: 200, "aria-labelledby": (words.id ||= "room-asks") });
+    field.addEventListener("input", () => {
+      answer = field.value.trim() ? [field.value.trim()] : null;
+      draw();
+    });
+    place.append(field);
+  }
+
+  function draw() {
+    if (shown) render(below, actions(shown, answer));
+  }
+
+  /** @param {RoomQuestion} question */
+  async function reveal({ entry, results }) {
+    if (revealed || !results) return;
+    revealed = true;
+    const found = await prediction?.reveal({ guessed: answer !== null });
+    const last = results.second.count ? results.second : results.first;
+    prediction?.tally(expanded(entry, last));
+    render(summary, summed(t, results, entry), oneByOne(t, entry, choices, results, found?.revealed.numbers), own && el("p", { className: "why" }, own.why));
+  }
+
+  /** @param {boolean} covered */
+  function cover(covered) {
+    panel.hidden = !covered;
+    for (const one of root.children) if (one instanceof HTMLElement && one !== bar && one !== panel && one.id !== "announce") one.inert = covered;
+    document.documentElement.toggleAttribute("data-asking", covered);
+    panel.style.top = `${bar.offsetHeight}px`;
+  }
+
+  window.addEventListener("resize", () => shown && cover(true));
+  return {
+    /** Show what the room is asked; null: nothing. @param {RoomQuestion | null | undefined} question */
+    show(question) {
+      if (!question) {
+        if (shown) cover(false);
+        shown = null;
+        return;
+      }
+      const fresh = shown?.n !== question.n;
+      const again = !fresh && shown?.stage !== question.stage;
+      const about = fresh ? question.ask : /** @type {RoomQuestion} */ (shown).ask;
+      shown = { ...question, ask: Object.assign(about, question.ask) }; // a stated number is told when it is revealed
+      if (fresh) {
+        void open(shown);
+        page.announce(t("A question for everyone."));
+      }
+      if (answers && (fresh || again)) prediction?.close(question.stage !== "first" && question.stage !== "second");
+      draw();
+      cover(true);
+      if (fresh) words.focus();
+      if (question.stage === "revealed") void reveal(question);
+    },
+    draw,
+    /** The right answer, shown to this reader only. */
+    truth: async () => (await prediction?.reveal({ guessed: false }))?.revealed ?? null,
+  };
+}

@@ -1,0 +1,72 @@
+/** What a class answered, once it is revealed. */
+
+import { two } from "../lib/numbers.js";
+import { el } from "../lib/render.js";
+import { shareBar } from "../core/draw/proportion-bar.js";
+import { rowsOf } from "./result-rows.js";
+
+/** @typedef {import("../core/wire/rooms.js").Results} Results */
+/** @typedef {{first: Results, second: Results}} Votes */
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+
+/** Up to so many choices, those that nobody chose are listed too. */
+const FEW = 8;
+
+/**
+ * One line for each vote.
+ * @param {Translate} t @param {Votes} votes @param {import("../core/wire/rooms.js").Entry} [entry]
+ */
+export function summed(t, { first, second }, entry = "choice") {
+  const agree = (/** @type {number} */ right) => (entry === "shares" ? t("{right} with the model’s largest weight", { right }) : t("{right} right", { right }));
+  const line = (/** @type {string} */ name, /** @type {Results} */ { count, right, distance, others = 0 }) => {
+    const known = [t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) }), others > 0 && t("{count} gave rarer answers", { count: others })];
+    return count > 0 && el("p", {}, el("b", {}, name), " ", known.filter(Boolean).join(" · "));
+  };
+  return [line(t("First vote"), first), line(t("Second vote"), second), !first.count && !second.count && el("p", {}, t("Nobody has answered."))];
+}
+
+/**
+ * Both votes side by side.
+ * @param {Translate} t
+ * @param {import("../ask/question.js").Choice[]} choices
+ * @param {Votes} votes
+ */
+export function votes(t, choices, { first, second }) {
+  const cell = (/** @type {Results} */ { chosen, count }, /** @type {string} */ id) =>
+    el("td", {}, shareBar(count ? (chosen[id] ?? 0) / count : 0), el("span", { className: "number" }, String(chosen[id] ?? 0)));
+  const [given, twice] = [choices.filter(({ id }) => choices.length <= FEW || first.chosen[id] || second.chosen[id]), second.count > 0];
+  const head = el("tr", {}, el("th", { scope: "col" }, t("Answer")), el("th", { scope: "col" }, t("First vote")), twice && el("th", { scope: "col" }, t("Second vote")));
+  const rows = given.map(({ id, label }) => el("tr", { key: id }, el("th", { scope: "row" }, label), cell(first, id), twice && cell(second, id)));
+  return el("table", {}, el("thead", {}, head), el("tbody", {}, rows));
+}
+
+/**
+ * The answers one by one: both votes on choices, and drawn rows beside the model's.
+ * @param {Translate} t
+ * @param {import("../core/wire/rooms.js").Entry} entry
+ * @param {import("../ask/question.js").Choice[]} choices
+ * @param {Votes} both
+ * @param {number[]} [truth]  the model's row
+ */
+export function oneByOne(t, entry, choices, both, truth) {
+  if (!choices.length) return null;
+  if (entry === "choice") return both.second.count ? votes(t, choices, both) : null;
+  if (entry === "numbers") return choices.length === 1 ? votes(t, numbersIn(both), both) : null;
+  return entry === "shares" && truth ? rowsOf(t, choices, truth, [[t("First vote"), both.first], [t("Second vote"), both.second]]) : null;
+}
+
+/** The different numbers that were given, in order. @param {Votes} both */
+const numbersIn = ({ first, second }) =>
+  [...new Set([...Object.keys(first.chosen), ...Object.keys(second.chosen)])].sort((a, b) => Number(a) - Number(b)).map((id) => ({ id, label: id.replace("-", "−") }));
+
+/**
+ * The answers of a class as the prediction shows them: for numbers their mean, as one answer.
+ * @param {import("../core/wire/rooms.js").Entry} entry
+ * @param {Results} results
+ * @returns {string[][]}
+ */
+export function expanded(entry, { chosen, mean, count }) {
+  if (!count) return [];
+  if (entry !== "choice") return [mean.map(String)];
+  return Object.entries(chosen).flatMap(([id, times]) => Array.from({ length: times }, () => [id]));
+}

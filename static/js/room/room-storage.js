@@ -1,0 +1,98 @@
+/**
+ * What a browser remembers of rooms: its random token as a member, the rooms that it opened with
+ * their keys, and which of them this tab presents in.
+ */
+
+import { randomToken } from "../lib/random-token.js";
+
+/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
+/** @typedef {import("../core/wire/rooms.js").Seat} Seat */
+
+const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
+const MOST = 8;
+/** Without storage, what is remembered until the page is left. @type {Map<string, string>} */
+const here = new Map();
+
+/** @param {"localStorage" | "sessionStorage"} where @param {string} name */
+function read(where, name) {
+  try {
+    return window[where].getItem(name) ?? here.get(name) ?? null;
+  } catch {
+    return here.get(name) ?? null;
+  }
+}
+
+/** @param {"localStorage" | "sessionStorage"} where @param {string} name @param {string | null} value */
+function write(where, name, value) {
+  if (value === null) here.delete(name);
+  else here.set(name, value);
+  try {
+    if (value === null) window[where].removeItem(name);
+    else window[where].setItem(name, value);
+  } catch {
+    // It stays in `here`.
+  }
+}
+
+/** The same after a reload, so that a student is counted once. @returns {string} */
+export function memberToken() {
+  const known = read("localStorage", MEMBER);
+  if (known && /^[a-z0-9]{8,64}$/.test(known)) return known;
+  const token = randomToken();
+  write("localStorage", MEMBER, token);
+  return token;
+}
+
+/** The rooms that this browser opened, the newest first. @returns {OpenRoom[]} */
+export function ownRooms() {
+  try {
+    const found = JSON.parse(read("localStorage", ROOMS) ?? "[]");
+    return Array.isArray(found) ? found.filter((one) => one?.code && one.key && one.url) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {OpenRoom} room */
+export function rememberRoom(room) {
+  const others = ownRooms().filter(({ code }) => code !== room.code);
+  write("localStorage", ROOMS, JSON.stringify([room, ...others].slice(0, MOST)));
+}
+
+/** @param {string} code */
+export function forgetRoom(code) {
+  write("localStorage", ROOMS, JSON.stringify(ownRooms().filter((one) => one.code !== code)));
+}
+
+/** The room that this tab presents in, also after a reload. @returns {Seat | null} */
+export function presentedRoom() {
+  try {
+    const found = JSON.parse(read("sessionStorage", PRESENTING) ?? "null");
+    return found?.code && found.key && found.url ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {Seat | null} room */
+export const setPresentedRoom = (room) => write("sessionStorage", PRESENTING, room && JSON.stringify(room));
+
+const exploringIn = (/** @type {string} */ code) => `room-exploring-${code}`;
+
+/** Whether this tab has let go of a room, also after a reload. @param {string} code */
+export const isExploring = (code) => read("sessionStorage", exploringIn(code)) === "1";
+
+/** @param {string} code @param {boolean} exploring */
+export const setExploring = (code, exploring) => write("sessionStorage", exploringIn(code), exploring ? "1" : null);
+
+/** Whether this tab's questions ask for nicknames. */
+export const asksNicknames = () => read("sessionStorage", NICKNAMES) === "1";
+
+/** @param {boolean} asks */
+export const setAsksNicknames = (asks) => write("sessionStorage", NICKNAMES, asks ? "1" : null);
+
+/** The student's nickname in this tab, "" without one. */
+export const ownNickname = () => read("sessionStorage", NICKNAME) ?? "";
+
+/** @param {string} nickname */
+export const setOwnNickname = (nickname) => write("sessionStorage", NICKNAME, nickname || null);

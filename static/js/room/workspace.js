@@ -1,0 +1,70 @@
+/** The workspace as a page that can be presented. */
+
+import { offeredKinds } from "../ask/kinds.js";
+import { bindRoom } from "./room.js";
+import { find } from "../lib/dom.js";
+import { here, unmoved } from "../core/store/address.js";
+import { merge, parse } from "../core/store/link.js";
+import { apart } from "../core/store/options.js";
+import { OPTIONS, view } from "../views/index.js";
+
+/** @typedef {import("../workspace/types.js").Desk} Desk */
+/** @typedef {import("../core/store/link.js").State} State */
+
+/** Letters of a sentence in one line. */
+const LETTERS = 48;
+
+/**
+ * @param {Desk} desk
+ * @param {State} initial  the state of an empty link
+ */
+export function bindWorkspaceRoom(desk, initial) {
+  const { store, t, format } = desk;
+  const path = pathOf(here(window));
+  let shown = path.startsWith("/room/") ? pathOf(find("#workspace").dataset.roomLink ?? "/") : path;
+
+  /** @param {string} link @returns {State} */
+  function stateOf(link) {
+    const { search, hash } = new URL(link, here(window));
+    const now = store.get().link;
+    const [own] = apart(now.options);
+    return merge(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: own });
+  }
+
+  /** @type {import("./types.js").Presentable} */
+  const presented = {
+    link() {
+      const { link } = store.get();
+      const [, options] = apart(link.options);
+      return `${shown}?${format({ ...link, options })}`;
+    },
+    show(link) {
+      if (pathOf(link) !== shown) return false;
+      store.go(unmoved(store.get().link, stateOf(link)), "pushed");
+      return true;
+    },
+    onChange(listener) {
+      store.subscribe(({ link }) => link, (_, __, origin) => origin !== "pushed" && origin !== "answer" && listener());
+    },
+    says(link) {
+      const { source, view: id, layer, head } = stateOf(link);
+      const place = t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+      return pathOf(link) === shown ? `${view(id).name(t)} · ${place} · ${shortened(source)}` : t("another page");
+    },
+    askable() {
+      const { link, model } = store.get();
+      return { questions: offeredKinds(link, model).map((kind) => ({ kind, link: format(link) })) };
+    },
+    run: (source) => store.go({ source, target: null, direction: null, query: null, key: null }, "chosen"),
+    pointer: store.hovered,
+    point: (pointer) => store.hover(pointer),
+    onPoint: (listener) => void store.watch(listener),
+  };
+  bindRoom(desk, desk.api, presented, find("#workspace"));
+}
+
+/** @param {string} text */
+const shortened = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS).trimEnd()}…` : text);
+
+/** @param {string} link */
+const pathOf = (link) => new URL(link, window.location.origin).pathname;

@@ -1,0 +1,60 @@
+/** Share the workspace; and describe an open share. */
+
+import { isLong } from "../core/wire/long-texts.js";
+import { find } from "../lib/dom.js";
+import { beside, departed, stateOf } from "../core/store/share-contents.js";
+import { here } from "../core/store/address.js";
+import { OPTIONS, view } from "../views/index.js";
+import { KINDS } from "../ask/kinds.js";
+import { bindSharePanel, day } from "./share-panel.js";
+
+/** @typedef {import("../workspace/types.js").Desk} Desk */
+/** @typedef {import("./share-panel.js").Made} Made */
+
+/** The kinds of predictions that the numbers of a share can answer. */
+const ASKED = ["looks", "head", "next", "row"];
+
+/** @param {Desk} context */
+export function bindShare(context) {
+  const { store, t, api } = context;
+  bindSharePanel({
+    t,
+    api,
+    make: (about) => make(context, about),
+    title: () => store.get().link.source,
+    lang: store.get().link.lang,
+    kinds: () => (isLong(store.get().trace) ? [] : ASKED).filter((kind) => KINDS[kind].fits(store.get().link, store.get().model)).map((kind) => ({ id: kind, name: KINDS[kind].name(t) })),
+  });
+  store.subscribe(({ share, link }) => [share, link], () => frozen(context));
+}
+
+/**
+ * Create a short link to what is on the screen. A share whose model is gone already has one.
+ * @param {Desk} context
+ * @param {import("./share-panel.js").About} [about]
+ * @returns {Promise<Made>}
+ */
+async function make({ store, api, figure }, about) {
+  const page = store.get();
+  if (page.share && !page.live) return { url: here(window) };
+  const more = isLong(page.trace) ? { tiles: figure.shown().tiles?.() ?? [] } : beside(page, view(page.link.view));
+  return api.share({ state: stateOf(page, OPTIONS), ...more, about });
+}
+
+/** @param {Desk} context */
+function frozen({ store, t, format }) {
+  const page = store.get();
+  const { share, link } = page;
+  find("#frozen").hidden = !share;
+  document.documentElement.toggleAttribute("data-shared", share !== null);
+  if (!share) return;
+  const says = find("#frozen-says");
+  const when = day(share.created);
+  says.textContent = departed(page) ? t("Saved {when}.", { when }) : t("Saved {when}, exactly as its author saw it.", { when });
+  says.title = t("Model {model}, digest {digest}", {
+    model: share.model.name,
+    digest: share.model.digest.slice(0, 12),
+  });
+  const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
+  live.href = "/?" + format(link);
+}

@@ -1,0 +1,85 @@
+/** The models that this browser kept, with links to open and buttons to delete them. */
+
+import { Problem, failure } from "../core/wire/problem.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { keptModels, setKeptModels } from "./keys.js";
+
+/** @typedef {import("../core/wire/training-runs.js").Kept} Kept */
+/** @typedef {ReturnType<typeof bindKeptList>} KeptList */
+
+/**
+ * @param {Pick<import("../workspace/types.js").Desk, "api" | "t" | "announce">} desk
+ * @param {{failed: (problem: Problem | null) => void, changed: () => void}} page
+ */
+export function bindKeptList({ api, t, announce }, { failed, changed }) {
+  const section = find("#kept");
+  const list = find("#kept-list");
+  /** The model whose deletion is being confirmed. @type {string | null} */
+  let sure = null;
+  let busy = false;
+
+  /** @param {string} id */
+  const forget = (id) => setKeptModels(keptModels().filter((one) => one.id !== id));
+
+  /** @param {Kept} model */
+  async function remove({ id, key }) {
+    busy = true;
+    draw();
+    const done = await api.deleteModel(id, key).catch(failure);
+    busy = false;
+    sure = null;
+    if (done instanceof Problem && done.kind !== "unknown-model") failed(done);
+    else {
+      failed(null);
+      forget(id);
+      announce(t("The model was deleted."));
+    }
+    draw();
+    changed();
+  }
+
+  list.addEventListener("click", ({ target }) => {
+    const { go, id } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
+    const model = keptModels().find((one) => one.id === id);
+    if (!model || busy) return;
+    if (go === "delete") return void remove(model);
+    sure = go === "ask" ? model.id : null;
+    draw();
+    /** @type {HTMLElement | null} */ (list.querySelector(`[data-id="${model.id}"]`))?.focus();
+  });
+
+  function draw() {
+    const models = keptModels();
+    section.hidden = !models.length;
+    render(list, models.map((model) => el("li", { key: model.id }, el("a", { key: "open", href: model.url }, model.name), ...(sure === model.id ? asked(model) : [button(model, "ask", t("Delete…"))]))));
+  }
+
+  /** @param {Kept} model */
+  const asked = (model) => [
+    el("span", { key: "sure", className: "note" }, t("Links to it will stop working; its shares will still open.")),
+    button(model, "delete", t("Delete the model")),
+    button(model, "leave", t("Cancel")),
+  ];
+
+  /** @param {Kept} model @param {string} go @param {string} says */
+  const button = ({ id }, go, says) => el("button", { key: go, type: "button", className: "button quiet", "data-go": go, "data-id": id, "aria-disabled": String(busy) }, says);
+
+  return {
+    draw,
+
+    /** List the models that are still served here. */
+    async refresh() {
+      if (!keptModels().length) return;
+      const served = await api.models().catch(() => null);
+      if (served) setKeptModels(keptModels().filter(({ id }) => served.some((one) => one.id === id)));
+      draw();
+    },
+
+    /** @param {Kept} model */
+    add(model) {
+      setKeptModels([model, ...keptModels()]);
+      draw();
+    },
+  };
+}

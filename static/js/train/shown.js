@@ -1,0 +1,140 @@
+/** Which run, snapshot and probe the page shows, and the figure for them. */
+
+import { Problem } from "../core/wire/problem.js";
+import { createAsker } from "../core/wire/retry.js";
+import { fresh, placeOf } from "./live-run.js";
+
+/** @typedef {import("./live-run.js").LiveRun} LiveRun */
+/** @typedef {import("../core/wire/wire.js").Trace} Trace */
+/** @typedef {ReturnType<typeof createShown>} Shown */
+/** @typedef {{model: import("../core/wire/model.js").ModelInfo, trace: Trace}} Moment */
+
+/** The number of cached traces, so that moving the slider back needs no request. */
+const KEPT = 200;
+
+/**
+ * A source that returns the trace put into it.
+ * @returns {import("../core/store/data-sources.js").Source & {put: (moment: Moment) => void}}
+ */
+export function probed() {
+  /** @type {Moment | null} */
+  let moment = null;
+  const there = () => {
+    if (!moment) throw new Problem("not-given");
+    return moment;
+  };
+  return {
+    put: (next) => void (moment = next),
+    open: async (link) => ({ ...there(), live: false, link }),
+    models: async () => [there().model],
+    trace: async () => there().trace,
+    overview: async () => Promise.reject(new Problem("not-given")),
+    tile: async () => Promise.reject(new Problem("not-given")),
+    answer: async () => Promise.reject(new Problem("not-given")),
+    async *lines() {
+      throw new Problem("not-given");
+    },
+  };
+}
+
+/**
+ * @param {{api: Pick<import("../core/wire/api.js").Api, "runSnapshot">, figure: {run: () => Promise<void>}, store: import("../core/store/store.js").Store}} desk
+ * @param {ReturnType<typeof probed>} source
+ * @param {{moved: () => void, failed: (problem: Problem) => void}} listener
+ */
+export function createShown({ api, figure, store }, source, { moved, failed }) {
+  const asker = createAsker();
+  /** @type {Map<string, Trace>} */
+  const kept = new Map();
+  /** @type {LiveRun | null} */
+  let run = null;
+  /** @type {number | null}  null: the last one, whichever it is */
+  let step = null;
+  let probe = 0;
+  /** What the figure shows or is loading. */
+  let wanted = "";
+
+  const place = () => (run ? placeOf(run, step) : -1);
+
+  /** Update the figure to the current step. */
+  async function figureOf() {
+    const at = run?.snapshots[place()];
+    if (!run?.model || !at) return;
+    const { id, model } = run;
+    const key = `${id} ${at.step} ${probe}`;
+    if (key === wanted) return;
+    wanted = key;
+    const found = kept.get(key) ?? (await asker.ask((signal) => api.runSnapshot(id, at.step, probe, signal)));
+    if (found === null || key !== wanted) return;
+    if (found instanceof Problem) {
+      wanted = "";
+      return failed(found);
+    }
+    kept.set(key, found);
+    if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
+    put(model, found);
+  }
+
+  /** @param {import("../core/wire/model.js").ModelInfo} model @param {Trace} trace */
+  function put(model, trace) {
+    const { trace: before, link } = store.get();
+    source.put({ model, trace });
+    if (!before) return void figure.run();
+    const other = text(before) !== text(trace);
+    store.set({ model, trace, status: "ready", problem: null, link: other ? { ...link, query: null, key: null } : link });
+  }
+
+  return {
+    run: () => run,
+    step: () => step,
+    probe: () => probe,
+    place,
+    /** Whether the figure follows the last snapshot. */
+    following: () => step === null,
+
+    /** @param {import("../core/wire/training-runs.js").RunInfo} info @param {{step: number | null, probe: number}} at */
+    open(info, at) {
+      run = fresh(info);
+      ({ step, probe } = at);
+      wanted = "";
+    },
+
+    /** Show no run. */
+    close() {
+      run = null;
+      wanted = "";
+    },
+
+    /** @param {LiveRun} next */
+    hear(next) {
+      run = next;
+      probe = Math.min(probe, Math.max(0, next.probes.length - 1));
+      void figureOf();
+    },
+
+    /** @param {number} to  a place among the snapshots; the last one is followed from there on */
+    go(to) {
+      if (!run) return;
+      step = to >= run.snapshots.length - 1 ? null : run.snapshots[Math.max(to, 0)].step;
+      void figureOf();
+      moved();
+    },
+
+    /** @param {number | null} to  a step; until its snapshot is there, the nearest is shown; null: follow the last */
+    seek(to) {
+      step = to;
+      void figureOf();
+      moved();
+    },
+
+    /** @param {number} to */
+    look(to) {
+      probe = to;
+      void figureOf();
+      moved();
+    },
+  };
+}
+
+/** The texts that are read. @param {Trace} trace */
+const text = ({ tokens }) => JSON.stringify(Object.values(tokens).map((some) => some.map(({ id }) => id)));

@@ -1,0 +1,91 @@
+/** The run as two charts over its steps, accuracy and loss, with a slider below them. */
+
+import { h } from "../lib/dom.js";
+import { hundredths } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { margins, plot } from "../core/draw/curves.js";
+import { createTransport } from "../core/figure/playback.js";
+import { planned, trainLosses } from "./live-run.js";
+import { counted } from "../views/training/training-history.js";
+
+/** @typedef {import("./live-run.js").LiveRun} LiveRun */
+
+/** Milliseconds per step while playing. */
+const BEAT = 500;
+const HEIGHT = 150;
+/** Half the width of the slider's thumb, so that its middle aligns with a step's dot. */
+const THUMB = 8;
+
+/**
+ * @param {import("../core/figure/types.js").Context} desk
+ * @param {import("./shown.js").Shown} shown
+ * @param {HTMLElement} element  its place
+ */
+export function bindTimeline(desk, shown, element) {
+  const { t, theme } = desk;
+  const [right, loss] = [h("div", { className: "curve" }), h("div", { className: "curve" })];
+  const step = h("output", { className: "step-now" });
+  const slider = h("input", { type: "range", min: "0", step: "1", "aria-label": t("Step of the training") });
+  const last = () => (shown.run()?.snapshots.length ?? 0) - 1;
+  const transport = createTransport(desk, { at: () => Math.max(0, shown.place()), last, go: shown.go, beat: BEAT });
+  const follow = h("button", { type: "button", className: "button quiet" }, t("Newest"));
+  element.append(step, right, loss, slider, h("div", { className: "playing" }, transport.element, follow));
+  follow.addEventListener("click", () => shown.go(last()));
+  slider.addEventListener("input", () => {
+    transport.pause();
+    shown.go(Math.min(Number(slider.value), last()));
+  });
+  for (const chart of [right, loss])
+    chart.addEventListener("click", ({ clientX }) => {
+      const { left, width } = slider.getBoundingClientRect();
+      const share = (clientX - left - THUMB) / (width - 2 * THUMB);
+      const to = Math.round(share * Number(slider.max));
+      if (share > -0.1 && share < 1.1) shown.go(Math.max(0, Math.min(to, last())));
+    });
+
+  /** Both charts start and end at the same x. @param {LiveRun} run */
+  function charts(run) {
+    const look = theme();
+    const held = run.snapshots.map(({ loss }) => loss ?? NaN);
+    const trained = trainLosses(run);
+    const finite = [...held, ...trained].filter(Number.isFinite);
+    const top = Math.max(1, Math.ceil(Math.max(0, ...finite)));
+    const drawn = (/** @type {number[]} */ values) => values.map((value) => (Number.isFinite(value) ? Math.min(value, top) : top));
+    const width = element.clientWidth;
+    const names = [t("right"), t("held out"), t("training")];
+    const common = { width, height: HEIGHT, places: planned(run).map(counted), at: shown.place() };
+    const lines = {
+      right: [{ name: names[0], values: run.snapshots.map(({ accuracy }) => 100 * accuracy), colour: look.ink }],
+      loss: [
+        { name: names[1], values: drawn(held), colour: look.ink },
+        { name: names[2], values: drawn(trained), colour: look.muted, dash: "5 4" },
+      ],
+    };
+    const beside = Math.max(margins(lines.right, look).right, margins(lines.loss, look).right);
+    const all = { ...common, right: beside }; // both end at the same x
+    render(right, plot({ ...all, curves: lines.right, range: [0, 100], titles: { x: "", y: t("Right answers, %") }, say: String }, look));
+    render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats per token") }, say: String }, look));
+    return { left: margins(lines.right, look).left, right: beside };
+  }
+
+  return {
+    /** @param {LiveRun} run */
+    show(run) {
+      const place = shown.place();
+      element.hidden = place < 0;
+      if (place < 0) return;
+      const { left, right } = charts(run);
+      slider.max = String(planned(run).length - 1);
+      slider.value = String(place);
+      slider.style.marginLeft = `${left - THUMB}px`;
+      slider.style.width = `calc(100% - ${left + right - 2 * THUMB}px)`;
+      const at = run.snapshots[place];
+      const says = t("Step {step}", { step: counted(at.step) });
+      slider.setAttribute("aria-valuetext", says);
+      const share = t("{share} % right", { share: hundredths(at.accuracy) });
+      render(step, says, el("small", {}, at.step === 0 ? t("before training") : share));
+      follow.hidden = shown.following();
+      transport.show(t("snapshot {n} of {count}", { n: place + 1, count: run.snapshots.length }));
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * How much each source word has to do with each written word, computed by the server by hiding words
+ * or from gradients, in nats of the written word's log-probability, and how well two such matrices
+ * agree.
+ */
+
+import { alignment } from "../../core/compute/alignment.js";
+
+/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("../../core/compute/alignment.js").Alignment} Alignment */
+/** @typedef {"occlusion" | "integrated-gradients" | "gradient-input"} Method */
+
+export const METHODS = /** @type {const} */ (["occlusion", "integrated-gradients", "gradient-input"]);
+
+/** What a row of integrated gradients should sum to. */
+const CHANGE = "inside.integrated-gradients.change";
+
+/** The tensors of a method. @param {Method} method */
+export const tensors = (method) => [`inside.${method}`, ...(method === "integrated-gradients" ? [CHANGE] : [])];
+
+/**
+ * Word by word: the log-probability of a written word is the sum of its pieces', so its values are
+ * summed over its pieces, where weights are averaged. `soft` and `special` are in nats; `hard` is the
+ * source word that raises the log-probability most, −1 if none does.
+ * @param {{read: import("../../core/wire/wire.js").Token[], written: import("../../core/wire/wire.js").Token[]}} tokens
+ * @param {Matrix} values  [written token, source token]
+ * @returns {Alignment}
+ */
+export function attributed(tokens, values) {
+  const found = alignment(tokens, values);
+  const { soft, target } = found;
+  const sizes = target.groups.map((group) => group.length);
+  const nats = soft.values.map((value, i) => value * sizes[Math.floor(i / soft.cols)]);
+  return { ...found, soft: { ...soft, values: nats }, special: found.special.map((value, word) => value * sizes[word]) };
+}
+
+/** The largest absolute value. @param {Matrix} matrix */
+export const largest = ({ values }) => Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+
+/** By how much a row may miss its change: this part of it, or so many nats; as the server integrates. */
+const [SHARE, NATS] = [0.02, 0.01];
+
+/**
+ * Completeness of integrated gradients: the row that is farthest from what it should sum to, measured
+ * by what it may be off.
+ * @param {Trace} trace
+ * @returns {{sum: number, change: number, complete: boolean} | null}  in nats; null if the trace lacks it
+ */
+export function completeness(trace) {
+  const [values, change] = tensors("integrated-gradients").map((name) => trace.tensors[name]);
+  if (!values || !change) return null;
+  const cols = values.shape[1];
+  let worst = { sum: 0, change: 0, off: 0 };
+  change.data.forEach((total, row) => {
+    const sum = Array.from(values.data.subarray(row * cols, (row + 1) * cols)).reduce((all, value) => all + value, 0);
+    const off = Math.abs(sum - total) / Math.max(SHARE * Math.abs(total), NATS);
+    if (off > worst.off) worst = { sum, change: total, off };
+  });
+  return { sum: worst.sum, change: worst.change, complete: worst.off <= 1 };
+}
+
+/**
+ * Kendall's τ_b: (concordant − discordant pairs) / √(pairs untied in one · pairs untied in the other).
+ * Source: Kendall 1945, "The Treatment of Ties in Ranking Problems".
+ * @param {ArrayLike<number>} one
+ * @param {ArrayLike<number>} other
+ * @returns {number}  1: the same order, −1: the opposite one; NaN if one of them orders nothing
+ */
+export function kendall(one, other) {
+  let [sum, ones, others] = [0, 0, 0];
+  for (let i = 1; i < one.length; i++)
+    for (let j = 0; j < i; j++) {
+      const [a, b] = [Math.sign(one[i] - one[j]), Math.sign(other[i] - other[j])];
+      sum += a * b;
+      ones += a * a;
+      others += b * b;
+    }
+  return sum / Math.sqrt(ones * others);
+}
+
+/** Kendall's τ_b of each row. @param {Matrix} one @param {Matrix} other  of the same shape */
+export const agreement = (one, other) =>
+  Array.from({ length: one.rows }, (_, row) => {
+    const [a, b] = [one, other].map(({ values, cols }) => values.subarray(row * cols, (row + 1) * cols));
+    return kendall(/** @type {Float32Array} */ (a), /** @type {Float32Array} */ (b));
+  });

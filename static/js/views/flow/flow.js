@@ -1,0 +1,173 @@
+/**
+ * How attention composes across layers: rollout and flow (Abnar & Zuidema 2020, "Quantifying
+ * Attention Flow in Transformers", https://arxiv.org/abs/2005.00928, section 3).
+ *
+ * A is the mean of a layer's heads. The residual connection adds the input unchanged, so it gets
+ * weight ½: Ã = ½A + ½I. The layers form a graph of tokens with edge weights Ã.
+ *
+ *     rollout   the product Ã_l · … · Ã_1: of all paths down from a token, the share at each input
+ *     flow      the most that can flow down to an input if each edge carries at most its weight
+ *
+ * In a decoder the same rule applies to both attentions, once with the decoder's own tokens and
+ * once with the encoder's; the graph continues through the encoder. Abnar & Zuidema have no
+ * decoder; Ferrando et al. 2022 (https://arxiv.org/abs/2205.11631) combine both stacks in this way,
+ * with other weights.
+ */
+
+/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @typedef {string} Side  a text */
+/** @typedef {{side: Side, column: number, index: number}} Node  column 0 is the input */
+/**
+ * @typedef {object} Graph  edges point down; a node's edges come after all edges that lead to it
+ * @property {Node[]} nodes
+ * @property {number[]} from  the upper node of each edge
+ * @property {number[]} to  the lower node of each edge
+ * @property {number[]} weight
+ * @property {number[]} tops  the node of each token of the top layer
+ * @property {number[]} leaves  the nodes of the input tokens
+ */
+
+/**
+ * A stack of self-attention. The weight on learned sinks, which are no tokens, ends at one more leaf.
+ * @param {Matrix[]} layers  the mean of each layer's heads, first layer first; a column after those of
+ *   the tokens is that of a sink
+ * @param {Side} side
+ * @returns {Graph}
+ */
+export function stack(layers, side) {
+  const graph = empty();
+  const columns = [...layers.keys(), layers.length].map((column) =>
+    add(graph, side, column, layers[0].rows),
+  );
+  const [{ rows }] = layers;
+  const sunk = layers.some(({ cols }) => cols > rows) ? [graph.nodes.push({ side, column: 0, index: rows }) - 1] : [];
+  for (let l = layers.length; l > 0; l--) {
+    mix(graph, columns[l], columns[l - 1], layers[l - 1]);
+    if (layers[l - 1].cols > rows) sink(graph, columns[l], sunk[0], layers[l - 1]);
+  }
+  return { ...graph, tops: columns[layers.length], leaves: [...columns[0], ...sunk] };
+}
+
+/**
+ * Two stacks, one of which attends to the other.
+ * @param {Matrix[]} own  the self-attention of the attending stack, layer by layer
+ * @param {Matrix[]} joins  its cross-attention
+ * @param {Matrix[]} read  the self-attention of the other stack, all layers
+ * @param {{query: Side, key: Side}} sides
+ * @returns {Graph}
+ */
+export function both(own, joins, read, { query, key }) {
+  const graph = empty();
+  const source = [...read.keys(), read.length].map((column) =>
+    add(graph, key, column, read[0].rows),
+  );
+  const memory = source[read.length];
+  const target = [...own.keys(), own.length].map((column) =>
+    add(graph, query, column, own[0].rows),
+  );
+  for (let l = own.length; l > 0; l--) {
+    // The nodes between a layer's two attentions are drawn at the same place as those after them.
+    const between = add(graph, query, l, own[0].rows);
+    keep(graph, target[l], between);
+    weigh(graph, target[l], memory, joins[l - 1]);
+    mix(graph, between, target[l - 1], own[l - 1]);
+  }
+  for (let l = read.length; l > 0; l--) mix(graph, source[l], source[l - 1], read[l - 1]);
+  return { ...graph, tops: target[own.length], leaves: [...source[0], ...target[0]] };
+}
+
+/**
+ * How much of a token's rollout passes through each node and edge.
+ * @param {Graph} graph
+ * @param {number} top  a node
+ * @returns {{nodes: Float64Array, edges: Float64Array}}
+ */
+export function rollout({ nodes, from, to, weight }, top) {
+  const mass = new Float64Array(nodes.length);
+  mass[top] = 1;
+  const edges = new Float64Array(weight.length);
+  for (let e = 0; e < edges.length; e++) {
+    edges[e] = mass[from[e]] * weight[e];
+    mass[to[e]] += edges[e];
+  }
+  return { nodes: mass, edges };
+}
+
+/**
+ * The share of each node's amount that ends at one input. Multiplied by the amount on an edge into
+ * the node, it is the part of a rollout that takes this edge and arrives at the input.
+ * @param {Graph} graph
+ * @param {number} leaf  a node
+ * @returns {Float64Array}
+ */
+export function arriving({ nodes, from, to, weight }, leaf) {
+  const share = new Float64Array(nodes.length);
+  share[leaf] = 1;
+  for (let e = from.length - 1; e >= 0; e--) share[from[e]] += weight[e] * share[to[e]];
+  return share;
+}
+
+/**
+ * Add the residual edges, with weight ½.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number[]} below
+ */
+function keep(graph, above, below) {
+  above.forEach((node, i) => edge(graph, node, below[i], 0.5));
+}
+
+/**
+ * Add the attention edges, with half their weights.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number[]} below
+ * @param {Matrix} weights
+ */
+function weigh(graph, above, below, { cols, values }) {
+  above.forEach((node, i) =>
+    below.forEach((other, j) => edge(graph, node, other, 0.5 * (values[i * cols + j] || 0))),
+  );
+}
+
+/**
+ * Add both at once for self-attention, where they connect the same tokens.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number[]} below
+ * @param {Matrix} weights
+ */
+function mix(graph, above, below, { cols, values }) {
+  above.forEach((node, i) =>
+    below.forEach((other, j) =>
+      edge(graph, node, other, 0.5 * (values[i * cols + j] || 0) + (i === j ? 0.5 : 0)),
+    ),
+  );
+}
+
+/**
+ * Add the edges to a sink, with half the weights of the last column.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number} below
+ * @param {Matrix} weights
+ */
+function sink(graph, above, below, { cols, values }) {
+  above.forEach((node, i) => edge(graph, node, below, 0.5 * values[(i + 1) * cols - 1]));
+}
+
+/** @param {Graph} graph @param {number} above @param {number} below @param {number} weight */
+function edge({ from, to, weight: weights }, above, below, weight) {
+  if (weight <= 0) return;
+  from.push(above);
+  to.push(below);
+  weights.push(weight);
+}
+
+/** @param {Graph} graph @param {Side} side @param {number} column @param {number} count @returns {number[]} */
+function add({ nodes }, side, column, count) {
+  return Array.from({ length: count }, (_, index) => nodes.push({ side, column, index }) - 1);
+}
+
+/** @returns {Graph} */
+const empty = () => ({ nodes: [], from: [], to: [], weight: [], tops: [], leaves: [] });

@@ -1,0 +1,125 @@
+/**
+ * How a model was learned: a fixed sentence at each saved step of its training. All steps read the
+ * same tokens, so each step is an ordinary trace that has only weights.
+ */
+
+import { learningPath } from "../../core/wire/request.js";
+import { memo } from "../../lib/memo.js";
+import { grouped } from "../../lib/numbers.js";
+import { answer } from "../../core/store/view-requests.js";
+
+/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
+/** @typedef {import("../../core/wire/wire.js").Token} Token */
+/** @typedef {import("../../core/wire/problem.js").Problem} Problem */
+/**
+ * @typedef {object} Snapshot
+ * @property {number} step
+ * @property {number | null} loss  nats per token; null: training diverged
+ * @property {Record<string, number>} bleu  by direction; none for a task of the zoo
+ * @property {number | null} [accuracy]  for a task of the zoo: the share of right answers
+ */
+/**
+ * @typedef {object} Learned  the reply of `GET /api/models/{id}/learning/{example}`
+ * @property {string} model
+ * @property {string} digest
+ * @property {Snapshot[]} snapshots
+ * @property {{source: string, direction: string, text: string}[]} examples
+ * @property {number} example  index of this example
+ * @property {string} direction
+ * @property {Record<string, Token[]>} tokens
+ * @property {{text: string, tokens: Token[]}} output  of the trained model
+ * @property {string[]} texts  what each snapshot writes
+ * @property {Record<string, Tensor>} tensors  "{step}.{place}.weights", and "{place}.mask"
+ */
+
+/**
+ * The request, or null if the model has no snapshots.
+ * @param {Page} page
+ * @returns {import("../../core/store/view-requests.js").Question[]}
+ */
+export function watched({ model, link }) {
+  const count = model?.examples ?? 0;
+  if (!model || !count) return [];
+  const example = Math.min(link.options.example ?? 0, count - 1);
+  return [{ learning: { model: model.id, example } }];
+}
+
+/**
+ * @param {Page} page
+ * @returns {Learned | Problem | undefined}  undefined: loading, or none
+ */
+export function learned(page) {
+  const [question] = watched(page);
+  return question && /** @type {Learned | Problem | undefined} */ (answer(page, question));
+}
+
+/**
+ * The snapshot that a link selects: the nearest saved one, by default the last.
+ * @param {Pick<Learned, "snapshots">} found
+ * @param {number | null} step
+ * @returns {number}  its index
+ */
+export function placeOf({ snapshots }, step) {
+  if (step === null) return snapshots.length - 1;
+  const away = snapshots.map((one) => Math.abs(one.step - step));
+  return away.indexOf(Math.min(...away));
+}
+
+/**
+ * A snapshot's trace.
+ * @param {Learned} found
+ * @param {number} place  index of the snapshot
+ * @returns {Trace}  the same object every time
+ */
+export function traceAt(found, place) {
+  return memo(found, `trace ${place}`, () => {
+    const { step } = found.snapshots[place];
+    const own = `${step}.`;
+    const tensors = Object.entries(found.tensors)
+      .filter(([name]) => name.startsWith(own) || name.endsWith(".mask"))
+      .map(([name, tensor]) => [name.startsWith(own) ? name.slice(own.length) : name, tensor]);
+    return {
+      id: `${found.digest} ${found.example} ${step}`,
+      model: found.model,
+      direction: found.direction,
+      tokens: found.tokens,
+      output: { ...found.output, logprobs: [], score: NaN, finished: true },
+      tensors: Object.fromEntries(tensors),
+    };
+  });
+}
+
+/**
+ * What the page shows instead of its own run.
+ * @param {Page} page
+ * @returns {import("../../core/figure/types.js").Subject | null}  null until loaded
+ */
+export function subject(page) {
+  const found = learned(page);
+  if (!found || !("snapshots" in found)) return null;
+  const place = placeOf(found, page.link.options.snapshot);
+  const { step } = found.snapshots[place];
+  return {
+    source: found.examples[found.example].source,
+    trace: traceAt(found, place),
+    says: (t) => t("step {step}", { step: counted(step) }),
+    name: `example-${found.example + 1}-step-${step}`,
+    path: learningPath({ model: found.model, example: found.example }),
+  };
+}
+
+/**
+ * How good each snapshot was, in percent: BLEU by direction, or the share of right answers.
+ * @param {Snapshot[]} snapshots
+ * @returns {{direction: string | null, values: number[]}[]}  null: right answers
+ */
+export function scores(snapshots) {
+  const directions = Object.keys(snapshots[0].bleu);
+  if (!directions.length) return [{ direction: null, values: snapshots.map(({ accuracy }) => 100 * (accuracy ?? NaN)) }];
+  return directions.map((direction) => ({ direction, values: snapshots.map(({ bleu }) => bleu[direction]) }));
+}
+
+/** @param {number} count  In thousands, as both languages write them. */
+export const counted = (count) => grouped(count);

@@ -1,0 +1,212 @@
+/**
+ * A sweep: every head, or every other part of a kind, is changed separately, with its effect on each
+ * written token.
+ */
+
+import { blocks } from "../../core/wire/attentions.js";
+import { tensor } from "../../core/compute/computed-tensors.js";
+
+/** @typedef {import("../../core/wire/api.js").ModelInfo} ModelInfo */
+/** @typedef {import("../../core/wire/wire.js").Token} Token */
+/** @typedef {{id: number, text: string, special: boolean}} Piece  a token of the vocabulary */
+/**
+ * @typedef {object} Effect  of one change, for each row
+ * @property {number[]} delta  change of the token's log-probability, in nats
+ * @property {number[]} divergence  nats
+ * @property {number[]} contrast  change of log p(written) / p(against), in nats
+ * @property {(number | null)[] | null} recovered  of a patch, the share of the difference between
+ *   both runs; null if they hardly differ
+ * @property {number[] | null} [interaction]  of a pair of heads: delta minus those of both alone
+ */
+/** @typedef {{tokens: Record<string, Token[]>, contrast: (number | null)[], rows: Record<string, [number, number][]>}} Other  the run that patches are taken from; null: a row has no counterpart there */
+/**
+ * @typedef {object} Sweep
+ * @property {number} total  changes
+ * @property {number} done
+ * @property {number[]} logprobs  of each row's token in the original run
+ * @property {Piece[]} against  the token that each row's is contrasted with
+ * @property {number[]} contrast  log p(written) / p(against), in nats
+ * @property {Piece[][]} candidates  other tokens that each row's can be contrasted with
+ * @property {Other | null} other
+ * @property {Record<string, Effect>} effects  by `nameOf`
+ */
+/** @typedef {{block: string, at: string, layer: number, heads: number}} Line  a layer's heads */
+
+/** The attention whose heads are patched. @param {string} at  an attention, or the mix of its heads */
+const attentionOf = (at) => at.replace(/\.mix$/, "");
+
+/**
+ * The name of what is changed.
+ * @param {string} at  an attention, such as "encoder.1.self"; for a patch, a tensor
+ * @param {number | null} [index]  of the head, or of the token
+ */
+export const nameOf = (at, index = null) => [attentionOf(at), ...(index === null ? [] : [index])].join(" ");
+
+/** The name of a pair of heads: "encoder.1.self 2 + encoder.1.self 5". @param {string} one @param {string} other */
+export const pairName = (one, other) => `${one} + ${other}`;
+
+/** @param {any} start  the stream's first line @returns {Sweep} */
+export const begun = ({ changes, logprobs, against, contrast, candidates, other = null }) =>
+  ({ total: changes, done: 0, logprobs, against, contrast, candidates, other, effects: {} });
+
+/**
+ * @param {Sweep} sweep
+ * @param {{changes: (Effect & {at: string, head: number | null, token?: number | null, also?: {at: string, head: number} | null})[], done: number}} line  a
+ *   later line of the stream
+ * @returns {Sweep}
+ */
+export function more(sweep, { changes, done }) {
+  const news = changes.map(({ at, head, token = null, also = null, delta, divergence, contrast, recovered = null, interaction = null }) => {
+    const name = nameOf(at, head ?? token);
+    return [also ? pairName(name, nameOf(also.at, also.head)) : name, { delta, divergence, contrast, recovered, ...(also ? { interaction } : {}) }];
+  });
+  return { ...sweep, done, effects: { ...sweep.effects, ...Object.fromEntries(news) } };
+}
+
+/**
+ * @param {number[]} values  of each row
+ * @param {number[]} rows  over which it is summed
+ */
+export const of = (values, rows) => rows.reduce((sum, row) => sum + (values[row] ?? 0), 0);
+
+/**
+ * @param {Sweep} sweep
+ * @param {(effect: Effect) => number | null} read
+ * @returns {number}  the largest absolute value
+ */
+export function reach({ effects }, read) {
+  return Math.max(0, ...Object.values(effects).map((effect) => Math.abs(read(effect) ?? 0)));
+}
+
+/**
+ * The row in which the two runs of a patch differ most.
+ * @param {Sweep} sweep
+ * @param {number[]} rows  to choose from
+ */
+export function mostDifferent({ contrast, other }, rows) {
+  const differs = (/** @type {number} */ row) => Math.abs((other?.contrast[row] ?? contrast[row]) - contrast[row]);
+  return rows.reduce((best, row) => (differs(row) > differs(best) ? row : best), rows[0]);
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {number[]} rows
+ * @param {number} [most]
+ * @returns {{at: string, head: number | null, delta: number}[]}  those that matter most, first the one
+ *   without which the token is least likely
+ */
+export function strongest({ effects }, rows, most = 3) {
+  const single = Object.entries(effects).filter(([, { interaction }]) => !interaction);
+  const all = single.map(([name, { delta }]) => {
+    const [at, head] = name.split(" ");
+    return { at, head: head === undefined ? null : Number(head), delta: of(delta, rows) };
+  });
+  return all.sort((a, b) => a.delta - b.delta).slice(0, most);
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {number[]} rows
+ * @returns {{at: string, heads: [number, number], delta: number, interaction: number}[]}  pairs of heads of one
+ *   attention, first the one that costs most beyond the sum of both alone
+ */
+export function standIns({ effects }, rows) {
+  const pairs = Object.entries(effects).flatMap(([name, { delta, interaction }]) => {
+    if (!interaction) return [];
+    const [[at, one], [, other]] = name.split(" + ").map((head) => head.split(" "));
+    return [{ at, heads: /** @type {[number, number]} */ ([Number(one), Number(other)]), delta: of(delta, rows), interaction: of(interaction, rows) }];
+  });
+  return pairs.sort((a, b) => a.interaction - b.interaction);
+}
+
+/** @param {ModelInfo} model @returns {Line[]}  as the map shows them: a row a layer */
+export function lines(model) {
+  return blocks(model).flatMap(({ id, rows }) =>
+    rows.map(({ place, heads }, layer) => ({ block: id, at: place, layer, heads })),
+  );
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {ModelInfo} model
+ * @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>}  such as
+ *   "encoder.0.self.delta" (head, query); a query is a written token; NaN for a head not tried yet
+ */
+export function tensors({ effects, logprobs }, model) {
+  const untried = logprobs.map(() => NaN);
+  const found = lines(model).flatMap(({ at, heads: count }) =>
+    /** @type {const} */ (["delta", "divergence"]).map((which) => {
+      const values = Array.from({ length: count }, (_, head) => effects[nameOf(at, head)]?.[which] ?? untried);
+      return [`${at}.${which}`, tensor({ head: null, query: "written" }, [count, logprobs.length], values.flat())];
+    }),
+  );
+  return { logprobs: tensor({ query: "written" }, [logprobs.length], logprobs), ...Object.fromEntries(found) };
+}
+
+/**
+ * @param {Sweep} sweep  over sublayers, or over pairs of heads
+ * @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>}  such as
+ *   "decoder.2.ffn.output.delta" (query) or "decoder.2.cross 2 + decoder.2.cross 6.interaction" (query)
+ */
+export function partTensors({ effects, logprobs }) {
+  const row = (/** @type {number[]} */ values) => tensor({ query: "written" }, [logprobs.length], values);
+  const found = Object.entries(effects).flatMap(([name, { delta, divergence, interaction }]) =>
+    Object.entries({ delta, divergence, ...(interaction ? { interaction } : {}) }).map(([which, values]) => [`${name}.${which}`, row(values)]),
+  );
+  return { logprobs: row(logprobs), ...Object.fromEntries(found) };
+}
+
+/**
+ * @param {Sweep} sweep  of patches
+ * @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>}  such as
+ *   "decoder.2.cross.recovered" (query), and for each head or token
+ *   "decoder.2.cross.each.recovered" (index, query);
+ *   NaN if both runs hardly differ, and for what is not tried
+ */
+export function recoveredTensors({ effects, contrast, other }) {
+  const none = contrast.map(() => NaN);
+  /** @type {Record<string, number[][]>} */
+  const several = {};
+  /** @type {Record<string, import("../../core/compute/computed-tensors.js").Tensor>} */
+  const found = {
+    contrast: tensor({ query: "written" }, [contrast.length], contrast),
+    "other.contrast": tensor({ query: "written" }, [contrast.length], other?.contrast.map((odds) => odds ?? NaN) ?? none),
+  };
+  for (const [name, { recovered }] of Object.entries(effects)) {
+    const [at, index] = name.split(" ");
+    const values = (recovered ?? none).map((share) => share ?? NaN);
+    if (index === undefined) found[`${at}.recovered`] = tensor({ query: "written" }, [values.length], values);
+    else (several[at] ??= [])[Number(index)] = values;
+  }
+  for (const [at, rows] of Object.entries(several))
+    found[`${at}.each.recovered`] = tensor({ index: null, query: "written" }, [rows.length, contrast.length], Array.from(rows, (row) => row ?? none).flat());
+  return found;
+}
+
+/**
+ * The columns of two aligned texts: pairs, and tokens that only one of them has.
+ * @param {number} theirs  number of tokens
+ * @param {number} ours
+ * @param {[number, number][]} rows  pairs in order
+ * @returns {{theirs: number | null, ours: number | null}[]}
+ */
+export function alignedColumns(theirs, ours, rows) {
+  /** @type {{theirs: number | null, ours: number | null}[]} */
+  const found = [];
+  let [i, j] = [0, 0];
+  for (const [a, b] of [...rows, [theirs, ours]]) {
+    while (i < a) found.push({ theirs: i++, ours: null });
+    while (j < b) found.push({ theirs: null, ours: j++ });
+    if (a < theirs && b < ours) found.push({ theirs: i++, ours: j++ });
+  }
+  return found;
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {number} elapsed  milliseconds
+ * @returns {number}  estimated milliseconds left
+ */
+export function left({ done, total }, elapsed) {
+  return done ? (elapsed / done) * (total - done) : Infinity;
+}

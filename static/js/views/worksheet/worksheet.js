@@ -1,0 +1,289 @@
+/**
+ * Compute one cell of attention by hand, stage by stage, in float64.
+ *
+ * Each stage starts from the model's values of the previous stage, so that a difference belongs to
+ * one stage and does not propagate. The model's values are float32: a stage agrees if no number
+ * differs by more than TOLERANCE times the largest of them (or times one).
+ *
+ * Sources: Vaswani et al. 2017, equations 1 and 2, sections 3.1 and 3.2.2; Ba et al. 2016, Layer
+ * Normalization, equation 4; for other scorings and positions see scoring.js and rotary.js.
+ */
+
+import { affine, plus, row, rows } from "../../lib/vectors.js";
+import { reconcile } from "./reconcile.js";
+import { plainRotation, turnedBy } from "../../core/compute/rotary.js";
+import { scorer } from "../../core/compute/scoring.js";
+import { softmaxRow } from "../../core/compute/softmax-row.js";
+import { addNorm, added, feedForward, normed } from "./sublayer.js";
+import { sliceOf } from "./worksheet-names.js";
+
+/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
+/** @typedef {import("../../lib/vectors.js").Vector} Vector */
+/** @typedef {(name: string) => Tensor} Find */
+/** @typedef {{block: string, layer: number, head: number, query: number, key: number}} Cell */
+/** @typedef {import("./worksheet-names.js").Names} Names */
+/** @typedef {import("./reconcile.js").Check} Check */
+/** @typedef {ReturnType<typeof worksheet>} Worksheet */
+
+/**
+ * The whole calculation of a cell. A part that the model does not have, or that is not known, is
+ * null.
+ * @param {Find} find  the tensors and parameters that `names` lists
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+export function worksheet(find, cell, named) {
+  const { query } = cell;
+  const here = (/** @type {string} */ letter) => find(`${named.here}.${letter}`);
+  const x = named.linear ? incoming(find, cell, named) : null;
+  const before = x && named.before ? normsBefore(here, cell, named, x) : null;
+  const read = x && (before ? { query: before.query.model, key: before.key?.model ?? x.key } : x);
+  const stream = named.outputs ? (x?.query ?? row(find(named.query), query)) : null;
+  const around = stream && { x: stream, output: row(here("output"), query) };
+  const projected = read && project(find, here, cell, named, read);
+  return {
+    input: x,
+    before,
+    given: vectors(here, cell, named),
+    project: projected,
+    perHead: projected?.q.norm ? reconcileBoth(projected.q.norm, projected.k.norm) : null,
+    rotate: projected && named.turns ? rotate(here, cell, named, projected) : null,
+    score: score(find, here, cell, named),
+    softmax: softmax(here, cell, named),
+    mix: mix(here, cell, named),
+    output: named.outputs ? output(here, cell, named) : null,
+    own: named.own ? normed(here, row(here("projected"), query), row(here("output"), query), named.own) : null,
+    norm: around && named.after ? addNorm(here, query, around, named.after) : null,
+    added: around && !named.after ? added(here, query, around) : null,
+    ffn: named.network ? fed(find, here, cell, named, named.network) : null,
+  };
+}
+
+/**
+ * The feed-forward network, which reads the stream after the attention or, in parallel, before it.
+ * @param {Find} find
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ * @param {import("./worksheet-parts.js").Network} network
+ */
+function fed(find, here, { query }, named, network) {
+  const stream = row(here(named.pre ? "residual" : "norm"), query);
+  const entry = network.parallel ? row(find(named.query), query) : stream;
+  return feedForward((name) => find(`${network.place}.${name}`), query, { stream, entry }, network);
+}
+
+/** @typedef {ReturnType<typeof normed>} Normed */
+
+/** @param {Normed} q @param {Normed | null} k */
+const reconcileBoth = (q, k) => ({ q, k: k ?? q, check: k ? reconcile(q, k) : q.check });
+
+/**
+ * The vectors as they enter the score.
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+const vectors = (here, { head, query, key }, { group }) =>
+  ({ q: row(here("q"), query, head), k: row(here("k"), key, group), v: row(here("v"), key, group) });
+
+/**
+ * The inputs of the attention for the query's and the key's token. If a position is added, x is a
+ * sum: of embedding and position at the input, or of the previous layer's output and the position.
+ * The model records the former; the latter is only computed here.
+ * @param {Find} find
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+function incoming(find, { query, key }, { sums, query: from, key: memory, eachLayer }) {
+  const own = from === memory;
+  if (!sums.length) return { query: row(find(from), query), key: row(find(memory), key), parts: null, check: null };
+  const [first, position] = sums.map(find);
+  const sum = (/** @type {number} */ at) => plus(row(first, at), row(position, at));
+  const parts = { x: row(first, query), position: row(position, query) };
+  if (eachLayer) return { query: sum(query), key: own ? sum(key) : row(find(memory), key), parts, check: null };
+  const model = find(from);
+  const pairs = [...new Set([query, key])].map((at) => ({ computed: sum(at), model: row(model, at) }));
+  return { query: row(model, query), key: row(model, key), parts, check: reconcile(...pairs) };
+}
+
+/**
+ * The layer norms before a pre-norm attention. For cross-attention, the keys' vectors were normed
+ * in their own stack.
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ * @param {{query: Vector, key: Vector}} x
+ */
+function normsBefore(here, { query, key }, named, x) {
+  const own = named.query === named.key;
+  const norm = /** @type {import("./worksheet-parts.js").Norm} */ (named.before);
+  const of = (/** @type {number} */ at, /** @type {Vector} */ vector) => normed(here, vector, row(here("norm"), at), norm);
+  const [first, second] = [of(query, x.query), own ? of(key, x.key) : null];
+  return { query: first, key: second, check: second ? reconcile(first, second) : first.check };
+}
+
+/**
+ * q_i = x_i W_q + b_q and so on, in the channels of the head; with x + position, if positions act
+ * on q and k. The recorded q and k are rotated, so they are rotated back for the comparison; those
+ * before a norm of their channels are not recorded.
+ * @param {Find} find
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ * @param {{query: Vector, key: Vector}} x
+ */
+function project(find, here, { head, query, key }, named, x) {
+  const { placed, turns, biases, perHead, sliced, group } = named;
+  const position = placed ? find(placed) : null;
+  /** @param {"q" | "k" | "v"} letter @param {Vector} read @param {number} at */
+  const vector = (letter, read, at) => {
+    const orders = letter !== "v";
+    const own = letter === "q" ? head : group;
+    const from = position && orders ? plus(read, row(position, at)) : read;
+    const model = row(here(letter), at, own);
+    const start = sliced ? 0 : own * model.length;
+    const part = (/** @type {string} */ name) => (sliced ? find(sliceOf(named.here, name, head, group)) : here(name));
+    const W = part(`W_${letter}`);
+    const b = biases.has(letter) ? row(part(`b_${letter}`)) : null;
+    const computed = affine(from, W, b, start, start + model.length);
+    const flat = turns && orders ? turnedBy(model, at, rotationOf(here, named, model.length), -1) : model;
+    const by = perHead && orders ? perHead[/** @type {"q" | "k"} */ (letter)] : null;
+    const norm = by ? normed(here, computed, flat, by) : null;
+    return { from, read, position: position && orders ? row(position, at) : null, W, b, start, model: norm ? computed : flat, computed, norm };
+  };
+  const q = vector("q", x.query, query);
+  const k = vector("k", x.key, key);
+  const v = vector("v", x.key, key);
+  return { q, k, v, check: perHead ? reconcile(v) : reconcile(q, k, v) };
+}
+
+/**
+ * @param {Find} here
+ * @param {Names} named
+ * @param {number} width  d_k
+ * @returns {import("../../core/compute/rotary.js").Rotation}
+ */
+function rotationOf(here, { rotation }, width) {
+  if (!rotation) return plainRotation(width);
+  const { data } = here(rotation.pairs);
+  const theta = row(here(rotation.theta));
+  return {
+    pairs: Array.from(theta, (_, pair) => [data[2 * pair], data[2 * pair + 1]]),
+    theta,
+    scale: rotation.scale ? row(here(rotation.scale))[0] : 1,
+  };
+}
+
+/**
+ * Rotary positions: rotate q and k, pair by pair, by the positions of their tokens.
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ * @param {ReturnType<typeof project>} from
+ */
+function rotate(here, { head, query, key }, named, { q, k }) {
+  const rotation = rotationOf(here, named, q.computed.length);
+  /** @param {"q" | "k"} letter @param {ReturnType<typeof project>["q"]} of @param {number} at @param {number} own */
+  const turned = (letter, of, at, own) => {
+    const before = of.norm?.computed ?? of.computed;
+    return { before, at, computed: turnedBy(before, at, rotation), model: row(here(letter), at, own) };
+  };
+  const [first, second] = [turned("q", q, query, head), turned("k", k, key, named.group)];
+  return { q: first, k: second, rotation, check: reconcile(first, second) };
+}
+
+/**
+ * score_ij by the model's scoring, for every key of the row; the terms are those of the cell.
+ * @param {Find} find
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+function score(find, here, { head, query, key }, { scoring, group }) {
+  if (!scoring) throw new Error(`unknown scoring of ${query}`);
+  const q = row(here("q"), query, head);
+  const keys = rows(here("k"), group);
+  const of = scorer(scoring, find, head);
+  const { terms, sum: dot, root, raw, plain, pi } = of(q, keys[key], query, key);
+  const model = row(here("scores"), query, head);
+  const computed = scoring.unknown ? model : Float64Array.from(keys, (k, j) => of(q, k, query, j).score);
+  const [w, b] = [scoring.w, scoring.b].map((name) => (name ? row(find(name), head) : null));
+  return {
+    kind: scoring.kind,
+    placed: scoring.placed,
+    offset: key - query,
+    q,
+    k: keys[key],
+    w,
+    b,
+    products: terms,
+    dot,
+    root,
+    raw,
+    plain,
+    pi,
+    by: scoring.by ?? 1,
+    cap: scoring.cap ?? null,
+    unknown: scoring.unknown ?? false,
+    computed,
+    model,
+    check: scoring.unknown ? null : reconcile({ computed, model }),
+  };
+}
+
+/**
+ * weight_ij = exp(score_ij − max_i) / Σ exp(score − max_i) over the unmasked keys; the others get
+ * zero. A learned sink has a score and takes a weight, like a key, but has no value.
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+function softmax(here, { head, query }, { scoring }) {
+  const scores = row(here("scores"), query, head);
+  const may = Array.from(row(here("mask"), query), Boolean);
+  const own = scoring?.sink ? row(here("sink_score"))[head] : null;
+  const { weights, ...steps } = softmaxRow(own === null ? scores : [...Array.from(scores), own], (key) => may[key] ?? true);
+  const computed = weights.subarray(0, scores.length);
+  const model = row(here("weights"), query, head);
+  const sink = own === null ? null : { score: own, computed: weights[scores.length], model: row(here("sink"), head)[query] };
+  const pairs = [{ computed, model }, ...(sink ? [{ computed: [sink.computed], model: [sink.model] }] : [])];
+  return { scores, may, ...steps, computed, model, sink, check: reconcile(...pairs) };
+}
+
+/**
+ * mix_i = Σ_j weight_ij v_j; the part of this cell's key is separate from the others.
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+function mix(here, { head, query, key }, { group }) {
+  const weights = row(here("weights"), query, head);
+  const values = rows(here("v"), group);
+  const parts = values.map((v, j) => Float64Array.from(v, (value) => weights[j] * value));
+  const computed = parts.reduce(plus, new Float64Array(values[0].length));
+  const own = parts[key];
+  const others = Float64Array.from(computed, (value, c) => value - own[c]);
+  const model = row(here("mix"), query, head);
+  const v = values[key];
+  return { weights, v, parts, own, others, computed, model, check: reconcile({ computed, model }) };
+}
+
+/**
+ * output_i = Σ_heads mix_h W_O[rows of h] + b_O: with each head's part separately.
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+function output(here, { query }, { biases, own }) {
+  const heads = here("mix").shape[0];
+  const W = here("W_o");
+  const bias = biases.has("o") ? row(here("b_o")) : null;
+  const parts = Array.from({ length: heads }, (_, head) => {
+    const mixed = row(here("mix"), query, head);
+    return affine(mixed, W, null, 0, W.shape[1], head * mixed.length);
+  });
+  const computed = parts.reduce(plus, Float64Array.from(bias ?? new Float64Array(W.shape[1])));
+  const model = row(here(own ? "projected" : "output"), query);
+  return { parts, bias, computed, model, check: reconcile({ computed, model }) };
+}

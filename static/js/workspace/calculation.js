@@ -1,0 +1,127 @@
+/**
+ * Animate the calculation: the bars of a query's keys move from scores to weights, automatically or
+ * with the slider. At the end they show the weights. With reduced motion, the animation advances
+ * step by step.
+ */
+
+import { LAST, STEPS, barAt, stepsOf } from "./softmax-steps.js";
+import { four, two } from "../lib/numbers.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { step } from "../core/draw/token.js";
+
+/** @typedef {import("../core/figure/types.js").Context} Context */
+/** @typedef {import("../core/compute/softmax-row.js").Working} Working */
+/**
+ * @typedef {object} Row  the row of the query
+ * @property {string} of  identifies the cell
+ * @property {number[]} keys  the keys listed
+ * @property {import("../core/wire/tokens.js").Step[]} names  of all keys
+ * @property {number} here  the key of the cell
+ * @property {ArrayLike<number>} weights
+ * @property {Working | null} work  null: only the weights are known
+ */
+
+/** Milliseconds of a transition, and of the pause after it. */
+const [MOVE, REST] = [900, 700];
+
+/** @param {Context} context @param {HTMLElement} list  that the bars stand in */
+export function createCalculation({ t, announce }, list) {
+  const still = list.ownerDocument.defaultView?.matchMedia("(prefers-reduced-motion: reduce)");
+  const play = h("button", { type: "button", className: "button quiet", onclick: toggle });
+  const slider = h("input", { type: "range", min: "0", max: String(LAST), step: "0.01", "aria-label": t("From scores to weights") });
+  const says = h("p", { className: "says" });
+  const element = h("div", { className: "calculation", hidden: true }, play, slider, says);
+  list.before(element);
+  let at = LAST;
+  /** @type {number | undefined} */
+  let frame;
+  /** @type {Row | null} */
+  let shown = null;
+
+  slider.addEventListener("input", () => {
+    pause();
+    go(Number(slider.value));
+  });
+
+  /** @param {number} next */
+  function go(next) {
+    at = still?.matches ? Math.round(next) : next;
+    draw();
+  }
+
+  function toggle() {
+    if (frame !== undefined) return pause();
+    const begins = performance.now();
+    go(0);
+    let told = -1;
+    const move = (/** @type {number} */ now) => {
+      const past = Math.max(0, now - begins); // a frame's time may be before the click
+      const whole = Math.min(Math.floor(past / (MOVE + REST)), LAST);
+      const part = Math.min(Math.max(0, (past % (MOVE + REST)) - REST) / MOVE, 1);
+      go(still?.matches || whole === LAST ? whole : whole + part);
+      if (whole !== told) announce(says.textContent ?? "");
+      told = whole;
+      if (whole < LAST) frame = requestAnimationFrame(move);
+      else pause();
+    };
+    frame = requestAnimationFrame(move);
+    label();
+  }
+
+  function pause() {
+    if (frame !== undefined) cancelAnimationFrame(frame);
+    frame = undefined;
+    label();
+  }
+
+  function label() {
+    const [sign, word] = frame === undefined ? ["▶", t("Calculate")] : ["❚❚", t("Pause")];
+    render(play, el("span", { "aria-hidden": "true" }, sign), ` ${word}`);
+  }
+
+  function draw() {
+    if (!shown) return;
+    const { keys, names, here, work, weights } = shown;
+    const steps = stepsOf(work?.row ?? { scores: weights, shifted: weights, powers: weights }, weights, keys);
+    const near = Math.round(at);
+    slider.value = String(at);
+    slider.setAttribute("aria-valuetext", worded(near));
+    says.textContent = worded(near);
+    list.dataset.step = STEPS[near];
+    render(list, keys.map((key, i) => {
+      const value = steps[near].values[i];
+      return el("li", { key, className: key === here ? "here" : "" }, step(names[key]), track(barAt(steps, i, at)), near === LAST ? two(value) : four(value));
+    }));
+  }
+
+  /** @param {number} near */
+  function worded(near) {
+    if (!shown?.work) return "";
+    const { highest, total } = shown.work;
+    return [
+      t("1. The scores of the row"),
+      t("2. Subtract the largest, {max}: the largest is now 0", { max: four(highest) }),
+      t("3. e to that power: the largest is now 1"),
+      t("4. Divided by their sum, {total}: the weights", { total: four(total) }),
+    ][near];
+  }
+
+  label();
+  return {
+    /** @param {Row} row */
+    show(row) {
+      if (row.of !== shown?.of) {
+        pause();
+        at = LAST;
+      }
+      shown = row;
+      element.hidden = !row.work || row.work.masked;
+      draw();
+    },
+  };
+}
+
+/** @param {import("./softmax-steps.js").Bar} bar */
+const track = ({ from, to }) =>
+  el("span", { className: "track" }, el("span", { className: "bar", style: { "margin-left": `${from * 100}%`, width: `${(to - from) * 100}%` } }));

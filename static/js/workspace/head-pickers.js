@@ -1,0 +1,93 @@
+/** Thumbnails for choosing: a layer on the map and a head beside it show their weights. */
+
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { extent } from "../core/wire/attentions.js";
+import { glimpse, layerGlimpse, thumbnails } from "../core/compute/glimpses.js";
+import { valueAt } from "../core/wire/tensor-address.js";
+import { table, thumbnail } from "../core/draw/head-grid.js";
+import { sequential } from "../core/draw/scale.js";
+import { bindMap } from "./model-map.js";
+import { bindSteppers } from "./steppers.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {import("../core/store/store.js").Page} Page */
+/** @typedef {"layer" | "head"} Which */
+
+/** @param {Desk} context */
+export function bindPickers(context) {
+  const { store, t } = context;
+  const layers = bindMap(context, () => show({ layer: true }));
+  const list = find("#heads");
+  list.addEventListener("change", ({ target }) => store.go({ head: Number(/** @type {HTMLInputElement} */ (target).value) }));
+
+  /** @param {number} count @param {number} chosen */
+  function heads(count, chosen) {
+    render(list, Array.from({ length: count }, (_, i) => option(i, t("Head {n}", { n: i + 1 }), i === chosen)));
+    return [...list.querySelectorAll("canvas")];
+  }
+
+  /** Which thumbnails to paint as soon as they are on the page. */
+  const owed = { layer: true, head: true };
+
+  /** @param {Partial<Record<Which, boolean>>} stale */
+  function show(stale) {
+    const { rail } = document.documentElement.dataset;
+    owed.layer ||= Boolean(stale.layer);
+    owed.head ||= Boolean(stale.head);
+    fill({ layer: owed.layer, head: owed.head && rail === "both" });
+  }
+
+  /** @param {Record<Which, boolean>} stale */
+  function fill(stale) {
+    const page = store.get();
+    const { trace, model, link } = page;
+    if (!trace || !model) return;
+    const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
+    if (stale.layer) layers().forEach(({ layer, canvas }) => paint(canvas, layerGlimpse(model, trace, { ...link, layer }), colours));
+    heads(extent(model, link.block).heads, link.head).forEach((canvas, head) => {
+      if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
+    });
+    owed.layer &&= !stale.layer;
+    owed.head &&= !stale.head;
+  }
+
+  store.subscribe(pool, () => (find("#heads").dataset.pool = pool(store.get())));
+  store.subscribe(pictured, () => show({ layer: true, head: true }));
+  store.subscribe(({ link }) => link.layer, () => show({ head: true, layer: true }));
+  store.subscribe(({ link }) => [link.head, link.view], () => show({}));
+  context.onTheme(() => show({ layer: true, head: true }));
+  bindSteppers(context);
+}
+
+/**
+ * @param {number} i
+ * @param {string} name
+ * @param {boolean} checked
+ */
+function option(i, name, checked) {
+  return el(
+    "label",
+    { className: "thumb", title: name },
+    el("input", { type: "radio", name: "head", value: String(i), className: "hidden", "aria-label": name, checked }),
+    el("canvas", { "aria-hidden": "true" }),
+    el("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
+  );
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("../core/draw/head-grid.js").Picture | null} picture
+ * @param {Uint32Array | null} colours
+ */
+function paint(canvas, picture, colours) {
+  if (picture && colours) thumbnail(canvas, picture, colours);
+}
+
+/** How heads are pooled. @param {Page} page */
+const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one");
+
+/** The data of all thumbnails. @param {Page} page */
+function pictured({ link, model, trace }) {
+  return [link.block, model, trace?.id, ...thumbnails(model, link.block).map((address) => valueAt(trace, address))];
+}

@@ -1,0 +1,141 @@
+/**
+ * A map of the model, drawn from its own table of attentions: a tower a stack, a floor a layer, a cell
+ * for each attention. It lights the place that is shown, and another cell goes there. Of many layers the
+ * ends and those around the place that is shown are drawn; the others unfold.
+ */
+
+import { attentionAt, blockOf, extent, place, withVectors } from "../core/wire/attentions.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { floors, folded, isLit, withoutVectors } from "./model-towers.js";
+import { blockName, kindName, placeName } from "../core/store/model-part-names.js";
+import { kindOf } from "../core/compute/position-kinds.js";
+import { view } from "../views/index.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {import("../core/store/store.js").Page} Page */
+/** @typedef {import("./model-towers.js").Tower} Tower */
+
+/**
+ * @param {Pick<Desk, "store" | "t">} desk
+ * @param {() => void} drawn  called when layers have been unfolded, which have no picture yet
+ * @param {HTMLElement} [map]  a fieldset with a legend; absent: the page's own
+ * @param {string} [name]  of its radio buttons
+ * @returns {() => {layer: number, canvas: HTMLCanvasElement}[]}  the layers of the present block that are drawn
+ */
+export function bindMap({ store, t }, drawn, map = find("#map"), name = "place") {
+  const legend = find("legend", map);
+  map.addEventListener("change", ({ target }) => {
+    const { block, layer } = /** @type {HTMLInputElement} */ (target).dataset;
+    const same = block === store.get().link.block;
+    store.go({ block, layer: Number(layer), ...(same ? {} : { query: null, key: null }) });
+  });
+
+  /** @type {import("../core/figure/types.js").ModelPart[]} */
+  let lit = [];
+  /** The stack whose layers are all drawn though they are many. @type {string | null} */
+  let open = null;
+  store.subscribe(({ model, link }) => [model, link.block, link.layer], () => (open = null));
+
+  /** @param {string} stack @param {number} layer  where the keyboard goes on */
+  function unfold(stack, layer) {
+    open = stack;
+    show();
+    drawn();
+    const cell = /** @type {HTMLElement} */ (map.querySelector(`[data-stack="${stack}"] :checked`) ?? map.querySelector(`[data-stack="${stack}"] [data-floor="${layer}"] input`));
+    cell.focus();
+    cell.parentElement?.scrollIntoView({ block: "nearest" });
+  }
+  /** @param {string} className @param {import("../core/figure/types.js").ModelPart} part */
+  const named = (className, part) => (isLit(lit, part) ? `${className} lit` : className);
+
+  function show() {
+    const page = store.get();
+    if (!page.model) return;
+    const towers = floors(page.model);
+    lit = view(page.link.view).lights?.(page) ?? [];
+    const input = kindOf(page.model).where === "input" ? t("embedding + position") : t("embedding");
+    render(
+      map,
+      legend,
+      el("div", { className: "towers" }, towers.map((one) => tower(page, one))),
+      el("p", { className: named("map-part inputs", { part: "embedding" }), "data-term": "embedding" }, input),
+      withoutVectors(page.model).map(({ block, layers, count }) => {
+        const values = { block: blockName(block, t), layers };
+        return el("p", { key: `without ${block}`, className: "without" },
+          count === 1 ? t("{block}: no q and k in layer {layers}", values) : t("{block}: no q and k in layers {layers}", values));
+      }),
+    );
+  }
+  store.subscribe(({ model, link }) => [model, link.view, link.block, link.layer, link.options], show);
+  show();
+
+  /** @param {Page} page @param {Tower} tower */
+  function tower(page, { stack, writes, kinds, layers }) {
+    const seen = lit.flatMap((one) => (one.layer !== undefined && (one.stack ?? stack) === stack ? [one.layer] : []));
+    const drawn = open === stack ? layers : folded(layers, page.link.layer, seen);
+    return el(
+      "div",
+      { key: stack, className: "tower", "data-stack": stack },
+      writes && el("p", { className: named("map-part outputs", { part: "output" }), "data-term": "logit" }, t("output")),
+      el("p", { className: "name", "data-term": stack }, blockName(stack, t)),
+      el("div", { className: named(open === stack ? "stack open" : "stack", { part: "residual", stack }) },
+        drawn.map((one) => ("from" in one ? fold(stack, one) : floor(page, stack, one))).reverse(),
+        el("p", { key: "kinds", className: "kinds", "aria-hidden": "true" }, kinds.map((kind) => el("span", { "data-term": `${kind}-attention` }, kindName(kind, t))))),
+    );
+  }
+
+  /** @param {string} stack @param {import("./model-towers.js").Fold} fold */
+  function fold(stack, { from, to }) {
+    const values = { from: from + 1, to: to + 1 };
+    const says = t("Show layers {from} to {to}", values);
+    const onclick = () => unfold(stack, from);
+    return el("button", { key: `fold ${from}`, type: "button", className: "fold", title: says, "aria-label": says, onclick }, `${values.from} – ${values.to}`);
+  }
+
+  /** @param {Page} page @param {string} stack @param {Tower["layers"][number]} floor */
+  function floor(page, stack, { layer, cells }) {
+    const network = isLit(lit, { part: "network", stack, layer }) && "lit";
+    const added = isLit(lit, { part: "network-sum", stack, layer }) && "added";
+    return el(
+      "div",
+      { key: layer, className: "floor", "data-floor": String(layer) },
+      el("span", { className: "number", "aria-hidden": "true" }, String(layer + 1)),
+      el("span", { className: ["network", network, added].filter(Boolean).join(" "), "data-term": "feed-forward", "aria-hidden": "true" }),
+      el("div", { className: isLit(lit, { part: "sum", stack, layer }) ? "cells added" : "cells" }, cells.map((one) => cell(page, one))),
+    );
+  }
+
+  /** @param {Page} page @param {{block: string, layer: number}} at */
+  function cell({ model, link }, { block, layer }) {
+    const { frame, blocks: suits = () => true } = view(link.view);
+    const present = block === link.block;
+    const says = placeName(block, layer, t);
+    const looks = ["cell", present && "present", present && frame.rail === "none" && "whole", isLit(lit, { part: "attention", block, layer }) && "lit"].filter(Boolean).join(" ");
+    return el(
+      "label",
+      { key: block, className: looks, title: says },
+      el("input", {
+        type: "radio",
+        name,
+        className: "hidden",
+        value: place(model, { block, layer }),
+        "data-block": block,
+        "data-layer": String(layer),
+        "aria-label": says,
+        checked: present && layer === link.layer,
+        disabled: !suits(blockOf(model, block)) || (suits === withVectors && attentionAt(model, place(model, { block, layer }))?.qk === false),
+      }),
+      el("canvas", { "aria-hidden": "true" }),
+    );
+  }
+
+  return () => {
+    const { model, link } = store.get();
+    const { layers } = extent(model, link.block);
+    return Array.from({ length: layers }, (_, layer) => ({
+      layer,
+      canvas: /** @type {HTMLCanvasElement | null} */ (map.querySelector(`input[value="${place(model, { block: link.block, layer })}"] ~ canvas`)),
+    })).flatMap(({ layer, canvas }) => (canvas ? [{ layer, canvas }] : []));
+  };
+}

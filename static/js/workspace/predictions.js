@@ -1,0 +1,128 @@
+/**
+ * What a model of one text predicts, beside the text: how it continues, or the masked token. A
+ * click on a candidate inserts it.
+ */
+
+import { typed } from "../core/wire/attentions.js";
+import { hidden, masks, predicted, predicts, withCandidate, writable } from "../core/compute/predictions.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { labels } from "../core/wire/tokens.js";
+import { token } from "../core/draw/token.js";
+import { isChat } from "../core/wire/request.js";
+import { find } from "../lib/dom.js";
+import { two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { isFixed } from "../core/store/share-contents.js";
+import { bindChat, createEdits } from "./candidate-edits.js";
+import { createContinuation } from "./continuation.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {import("../core/store/store.js").Page} Page */
+/** @typedef {import("../core/compute/predictions.js").Predicted} Predicted */
+/** @typedef {import("../core/compute/predictions.js").Candidate} Candidate */
+
+/** The number of candidates shown. */
+const SHOWN = 6;
+
+/** @param {Desk} desk */
+export function bindPredictions({ store, source, t, say, announce }) {
+  const side = find("#predictions");
+  const [line, act, take] = ["#continuation", "#write-on", "#take-over"].map((id) => find(id));
+  const continuation = createContinuation(source, show);
+  const { answer, put, puttable, replace } = createEdits(store);
+  const chat = bindChat(store);
+  let said = "";
+
+  function show() {
+    const page = store.get();
+    const { model, trace } = page;
+    continuation.keep(trace?.id);
+    side.hidden = !predicts(model) || !trace?.tokens[typed(model)] || isLong(trace);
+    find("#band-parts").toggleAttribute("data-alone", side.hidden && model?.texts.length === 1);
+    if (side.hidden || !predicts(model) || !trace) return;
+    const place = predicted(trace, model, page.link.query);
+    render(find("#predicted"), place ? shown(place).map((one) => chip(place, one)) : []);
+    render(find("#predicted-where"), place ? where(place) : "");
+    chat.show();
+    find("#predicted").setAttribute("aria-label", place?.kind === "fill" ? t("What could stand here") : t("What could come next"));
+    if (model.mask) showFilled(page, place);
+    else showWritten(page);
+  }
+
+  /** @param {Predicted} place */
+  function where({ kind, row }) {
+    const { model, trace } = store.get();
+    if (!model || !trace) return "";
+    const [text] = [labels(trace.tokens[typed(model)], "")];
+    const at = { token: el("span", { className: "as-query" }, token(text[row])) };
+    if (kind === "next") return say(t("after {token}"), at);
+    return say(masks(trace, model).includes(row) ? t("at {token}") : t("in place of {token}"), at);
+  }
+
+  /** @param {Predicted} place @param {Candidate} one */
+  function chip(place, one) {
+    const can = puttable(place, one);
+    const props = {
+      type: "button",
+      className: "chip",
+      disabled: !can,
+      "aria-current": one.id === place.present ? "true" : null,
+      title: can ? (place.kind === "next" ? t("Continue with this token") : t("Put this token here")) : null,
+      onclick: () => put(place, one),
+    };
+    const [label] = labels([{ ...one, start: 0, end: 0 }], "");
+    return el("li", { key: String(one.id) }, el("button", props, token(label), el("span", { className: "chance" }, two(one.probability))));
+  }
+
+  /**
+   * For a masked language model: the text filled in, or a word to mask.
+   * @param {Page} page
+   * @param {Predicted | null} place
+   */
+  function showFilled({ model, trace, link }, place) {
+    const mask = model?.mask ?? "";
+    if (!model || !trace) return;
+    const tokens = trace.tokens[typed(model)];
+    const all = masks(trace, model);
+    const behind = place !== null && all.includes(place.row);
+    const [best] = place?.candidates ?? [];
+    const word = place && !behind && !tokens[place.row].special && !isFixed(store.get()) ? tokens[place.row] : null;
+    const filled = behind && best && writable(best) ? withCandidate(link.source, tokens, place, best) : "";
+    line.textContent = all.length ? filled : t("Replace a word with {mask}, and the model fills it in.", { mask });
+    line.classList.toggle("hint", !all.length);
+    act.hidden = word === null;
+    act.textContent = word && t("Hide “{token}”", { token: word.text.trim() });
+    act.onclick = () => word && replace(hidden(link.source, word, mask));
+    take.hidden = true;
+  }
+
+  /** For a model that writes: how the text continues. @param {Page} page */
+  function showWritten(page) {
+    const written = continuation.of(page.trace?.id);
+    const writes = written !== null && !written.ended;
+    const able = (page.model?.capabilities.includes("decode") ?? false) && !isFixed(page);
+    const { text = "", problem = null } = written ?? {};
+    line.classList.toggle("hint", !text);
+    const chats = isChat(page);
+    line.textContent = problem ? wording(t, problem) : text || (able && !written ? t("The model predicts one token at a time.") : "");
+    act.hidden = !able;
+    act.textContent = writes ? t("Stop") : chats ? t("Let it answer") : t("Continue the text");
+    act.onclick = () => (writes ? continuation.stop() : void continuation.start(page));
+    take.hidden = writes || !text || !able;
+    take.textContent = chats ? t("Show its attention") : t("Add to the text");
+    take.onclick = () => (chats ? answer(written?.ids ?? []) : replace(page.link.source + text));
+    if (written?.ended && text && written.text !== said) announce(text);
+    said = written?.ended ? text : "";
+  }
+
+  store.subscribe(({ link, model, trace, share, live }) => [link.query, link.block, model, trace, share, live], show);
+  show();
+}
+
+/** @param {Predicted} place  The most probable, and the one that the text has if that is among them. */
+function shown({ candidates, present }) {
+  const first = candidates.slice(0, SHOWN);
+  const own = candidates.find(({ id }) => id === present);
+  return own && !first.includes(own) ? [...first.slice(0, -1), own] : first;
+}

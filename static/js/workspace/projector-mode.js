@@ -1,0 +1,107 @@
+/** Projector mode: the sentence, the figure and its caption, in large letters. */
+
+import { find } from "../lib/dom.js";
+import { bindFit } from "../core/page/projector-fit.js";
+import { el, render } from "../lib/render.js";
+import { languages } from "../core/wire/tokens.js";
+import { GROUPS } from "../views/groups.js";
+import { view } from "../views/index.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+
+/** @param {Desk} context */
+export function bindProjector(context) {
+  const { store, announce, restyle, t } = context;
+  const root = document.documentElement;
+  const enter = find("#projector");
+  const leave = find("#projector-leave");
+  const on = () => store.get().link.options.projector === true;
+
+  /** @param {boolean} wanted */
+  function turn(wanted) {
+    store.choose({ projector: wanted });
+    // The pressed button is gone, so move the focus.
+    (wanted ? find("#stage") : find("#more")).focus();
+    announce(
+      wanted
+        ? t("Projector mode. Arrows change head and layer, Escape leaves.")
+        : t("Left projector mode."),
+    );
+  }
+
+  function show() {
+    const wanted = on();
+    if (root.hasAttribute("data-projector") !== wanted) {
+      root.toggleAttribute("data-projector", wanted);
+      enter.setAttribute("aria-pressed", String(wanted));
+      restyle();
+    }
+    if (wanted) say(context);
+  }
+
+  pickViews(context);
+  const refit = bindFit({ on, what: () => shownOf(store.get()), restyle, place: find("#view") });
+  store.subscribe(({ link }) => [link.view, link.source, link.options], refit);
+  enter.addEventListener("click", () => turn(!on()));
+  leave.addEventListener("click", () => turn(false));
+  // If something is pinned, Escape first unpins it.
+  const escape = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape" || event.isComposing || !on()) return;
+    if (document.querySelector("dialog[open]")) return;
+    const { query, key } = store.get().link;
+    if (query === null && key === null) turn(false);
+    else find("#stage").focus();
+  };
+  document.addEventListener("keydown", escape, { capture: true });
+  window.addEventListener("resize", () => on() && restyle());
+  store.subscribe((page) => {
+    const { link, trace } = page;
+    return [link, trace, context.figure.offer().find(({ id }) => id === link.view)?.subject?.(page)?.trace];
+  }, show);
+  show();
+}
+
+/** What is as large as it is by itself. @param {import("../core/store/store.js").Page} page */
+const shownOf = ({ link: { view: id, source, options } }) => JSON.stringify([id, source, options]);
+
+/** A menu of the views, in their groups. @param {Desk} context */
+function pickViews({ store, figure, t }) {
+  const menu = /** @type {HTMLSelectElement} */ (find("#projector-view"));
+  let pointed = false;
+  menu.addEventListener("pointerdown", () => (pointed = true));
+  menu.addEventListener("keydown", () => (pointed = false));
+  menu.addEventListener("change", () => {
+    store.go({ view: menu.value });
+    // After a choice by pointer, move the focus to the figure, so that a remote's arrows work there;
+    // with the keyboard, the focus stays.
+    if (pointed) find("#stage").focus();
+  });
+
+  function show() {
+    const offer = figure.offer();
+    const groups = GROUPS.map((group) => ({ ...group, views: group.views.filter((one) => offer.includes(one)) }));
+    render(
+      menu,
+      groups.filter(({ views }) => views.length).map(({ name, views }) =>
+        el("optgroup", { label: name(t) }, views.map((one) => el("option", { value: one.id }, one.name(t))))),
+    );
+    menu.value = view(store.get().link.view).id;
+  }
+  store.subscribe(({ link }) => [view(link.view).id, ...figure.offer()], show);
+  show();
+}
+
+/** @param {Desk} context  The sentence and what came of it, in their languages. */
+function say({ store }) {
+  const page = store.get();
+  const shown = view(page.link.view);
+  const { link } = page;
+  const { source, trace } = shown.subject?.(page) ?? { source: link.source, trace: page.trace };
+  const [from, to] = languages(trace?.direction ?? link.direction ?? "");
+  const written = [
+    el("span", { "aria-hidden": "true" }, " → "),
+    el("span", { lang: to }, trace?.output.text ?? "…"),
+  ];
+  const writes = page.model?.texts.length !== 1;
+  render(find("#projector-sentence"), el("span", { lang: from }, source), writes ? written : []);
+}

@@ -1,0 +1,96 @@
+/** The sentence box: runs while typing, and at once on Enter. */
+
+import { find, h } from "../lib/dom.js";
+import { bindTyping, grow } from "../core/figure/text-input.js";
+import { bothWays } from "../core/wire/model.js";
+import { bcp47 } from "../core/wire/tokens.js";
+import { examplesOf } from "../core/store/examples.js";
+import { exampleName } from "../core/store/example-names.js";
+import { isFixed } from "../core/store/share-contents.js";
+import { taskTakes } from "../core/store/zoo-names.js";
+import { own } from "../core/store/decode-options.js";
+import { markCutOff } from "./cut-off.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+
+/**
+ * Remove what belonged to the previous sentence: its target, prefix and padding.
+ * @param {import("../core/store/link.js").State} link
+ */
+const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode) });
+
+/** @param {Desk} context */
+export function bindSentence({ store, figure, t }) {
+  const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
+  const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
+  let said = "";
+  const showCutOff = markCutOff(box, "y");
+
+  const typed = bindTyping(box, { say, onEnter: runNow, onInput: fit });
+  find("#run").addEventListener("click", runNow);
+  direction.addEventListener("change", () =>
+    store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
+  );
+  window.addEventListener("resize", () => grow(box));
+
+  /** A text of several lines shows them (css/chrome/sentence.css). */
+  function fit() {
+    box.toggleAttribute("data-lines", box.value.trimEnd().includes("\n"));
+    grow(box);
+    showCutOff();
+  }
+
+  function say() {
+    said = box.value;
+    store.go({ source: said, ...afresh(store.get().link) }, "typed");
+  }
+
+  function runNow() {
+    const before = store.get().link;
+    typed.cancel();
+    say();
+    if (store.get().link === before) figure.run();
+  }
+
+  function show() {
+    const { link, model, trace } = store.get();
+    if (link.source !== said) {
+      typed.cancel();
+      said = box.value = link.source;
+      fit();
+    }
+    direction.hidden = model !== null && !bothWays(model);
+    direction.value = link.direction ?? "";
+    const found = [...direction.options].find(
+      ({ value }) => value === trace?.direction && !link.direction,
+    );
+    direction.options[0].text = found
+      ? t("Detected: {direction}", { direction: found.text })
+      : t("Detect");
+    box.readOnly = direction.disabled = isFixed(store.get());
+    box.lang = bcp47((link.direction ?? (trace?.direction || link.lang)).split("-")[0]);
+  }
+
+  const typical = box.placeholder;
+  store.subscribe(({ model }) => [model], () => {
+    const { model } = store.get();
+    box.placeholder = model?.zoo ? taskTakes(t, model.zoo.task) : typical;
+    offer(store, t);
+  });
+  offer(store, t);
+  store.subscribe(({ link, model, trace, share, live }) => [link, model, trace, share, live], show);
+  show();
+}
+
+/** @param {import("../core/store/store.js").Store} store @param {Desk["t"]} t */
+function offer(store, t) {
+  const { model, link: now } = store.get();
+  find("#examples").replaceChildren();
+  for (const { text, lang, shows } of examplesOf(model, now.lang)) {
+    const said = h("span", { lang: bcp47(lang) }, text);
+    const button = h("button", { type: "button", className: "example-in-list" }, shows ? h("b", {}, exampleName(shows, t)) : "", " ", said);
+    const link = { source: text, direction: null, query: null, key: null };
+    button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "chosen"));
+    find("#examples").append(h("li", {}, button));
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Narrow screens: the views, the map and the sentence open from a bar, and close after a choice.
+ */
+
+import { blockName } from "../core/store/model-part-names.js";
+import { languages } from "../core/wire/tokens.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { troubleOf } from "../core/figure/status.js";
+import { view } from "../views/index.js";
+import { createDisclosure } from "../core/page/disclosure.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+
+/** @param {Desk} desk */
+export function bindSheets({ store, t }) {
+  const views = sheet("#views");
+  sheet("#rail");
+  // Choosing a view closes its sheet; the sheet of layers and heads stays open, to try several.
+  find("#views").addEventListener("change", views.close);
+
+  function show() {
+    const { model, link } = store.get();
+    render(find("#views-open"), ...opener(t("View"), view(link.view).name(t)));
+    render(find("#rail-open"), ...opener(t("Model"), model ? blockName(link.block, t) : ""));
+  }
+  store.subscribe(({ model, link }) => [model, link.view, link.block], show);
+  // The inspector is a sheet too; what is pinned stays visible above it.
+  store.subscribe(({ link, trace }) => [link.query, link.key, trace?.id], () => requestAnimationFrame(() => find("#views-open").checkVisibility() && pinned()?.scrollIntoView({ block: "nearest" })));
+  show();
+  bindBand(store, t);
+}
+
+/** The marked cell, or a row that is pinned alone. */
+const pinned = () => ["cell", "row"].map((kind) => document.querySelector(`#view .mark.${kind}`)).find((mark) => mark?.checkVisibility());
+
+/** @param {string} what @param {string} present */
+const opener = (what, present) => [
+  el("span", { className: "what" }, what),
+  el("b", {}, present),
+  el("span", { className: "cue", "aria-hidden": "true" }, "▴"),
+];
+
+/** @param {string} selector */
+function sheet(selector) {
+  const panel = find(selector);
+  return createDisclosure(find(`${selector}-open`), () => panel, (open) => panel.classList.toggle("open", open));
+}
+
+/**
+ * The sentence and its translation in one line until tapped.
+ * @param {Desk["store"]} store
+ * @param {Desk["t"]} t
+ */
+function bindBand(store, t) {
+  const band = find(".band");
+  const line = find("#band-open");
+  const field = find("#source");
+  const parts = createDisclosure(line, () => find("#band-parts"), (open) => {
+    band.classList.toggle("open", open);
+    if (open) field.focus();
+  });
+  const done = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.isComposing && finish();
+  field.addEventListener("keydown", done);
+  document.querySelectorAll("#run, #examples").forEach((place) => place.addEventListener("click", () => finish()));
+  function finish() {
+    if (!parts.isOpen()) return;
+    parts.close();
+    line.focus();
+  }
+  function show() {
+    const { link, trace } = store.get();
+    const problem = troubleOf(store.get());
+    const written = trace?.output.text ?? "";
+    const [from, to] = languages(trace?.direction ?? "");
+    render(
+      line,
+      el("span", { className: "from", lang: link.source ? from : undefined }, link.source || t("Type a sentence")),
+      problem ? el("span", { className: "says" }, ` · ${wording(t, problem)}`) : written && el("span", { className: "to", lang: to }, ` → ${written}`),
+    );
+  }
+  store.subscribe((page) => [page.link.source, page.trace?.output.text, troubleOf(page)], show);
+  show();
+}

@@ -1,0 +1,85 @@
+/**
+ * Keyboard shortcuts of the whole page. Each has a button as well, and they can be switched off, as
+ * WCAG 2.1.4 requires for speech input and unintended key presses.
+ */
+
+import { find } from "../lib/dom.js";
+import { REMOTE, alone, arrow } from "../core/figure/arrow-keys.js";
+import { view } from "../views/index.js";
+import { step } from "./steppers.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+
+const KEPT = "single-keys";
+/** Elements that use letters or arrows themselves. */
+const WRITES = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
+const TAKES_ARROWS = "input, textarea, select, [role=application], [role=grid], [tabindex='0']";
+
+/** @param {Desk} context */
+export function bindKeys(context) {
+  const { store } = context;
+  const box = /** @type {HTMLInputElement} */ (find("#single-keys"));
+  box.checked = recall() !== "off";
+  box.addEventListener("change", () => remember(box.checked ? "on" : "off"));
+
+  /** @type {Record<string, () => void>} */
+  const letters = {
+    "?": () => find("#help").click(),
+    p: () => find("#projector").click(),
+    "[": () => turn(context, -1),
+    "]": () => turn(context, 1),
+  };
+  /** @param {KeyboardEvent} event */
+  function meant(event) {
+    const { key, target } = event;
+    const within = (/** @type {string} */ those) =>
+      target instanceof Element && target.closest(those) !== null;
+    if (box.checked && !within(WRITES)) {
+      const found = letters[key.toLowerCase()] ?? letters[key.normalize("NFKC")];
+      if (found) return found;
+    }
+    if (!store.get().link.options.projector) return null;
+    if (REMOTE[key]) return () => step(store, "head", REMOTE[key]);
+    const [down, right] = (!within(TAKES_ARROWS) && arrow(event)) || [0, 0];
+    if (!down && !right) return null;
+    return () => step(store, down ? "layer" : "head", down + right);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (!alone(event) || document.querySelector("dialog[open]")) return;
+    const task = meant(event);
+    if (!task) return;
+    event.preventDefault();
+    task();
+  });
+}
+
+/**
+ * Go to the next or previous view.
+ * @param {Desk} context
+ * @param {number} by
+ */
+function turn({ store, figure, announce, t }, by) {
+  const views = figure.offer();
+  const at = views.indexOf(view(store.get().link.view));
+  const next = views[(Math.max(at, 0) + by + views.length) % views.length];
+  store.go({ view: next.id });
+  announce(next.name(t));
+}
+
+function recall() {
+  try {
+    return window.localStorage.getItem(KEPT);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} value */
+function remember(value) {
+  try {
+    window.localStorage.setItem(KEPT, value);
+  } catch {
+    // Without storage, the choice applies until the page is left.
+  }
+}

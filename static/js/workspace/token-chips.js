@@ -1,0 +1,114 @@
+/** The tokens of both sides as buttons: pointing highlights a token, a click pins it. */
+
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { token } from "../core/draw/token.js";
+import { axes, blockAt, within } from "../core/wire/attentions.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { continuesAt } from "../core/wire/output.js";
+import { lit } from "../core/store/highlight.js";
+import { comparison } from "../core/store/comparison.js";
+import { litTokens } from "../core/store/heatmap-data.js";
+import { markCutOff, reveal } from "./cut-off.js";
+
+/** @typedef {import("../core/figure/types.js").Context} Context */
+/** @typedef {import("../core/store/store.js").Ref} Ref */
+/** @typedef {import("../core/wire/tokens.js").Step} Step */
+
+/** @param {Context} context */
+export function bindChips({ store, t }) {
+  /** One list per text, the typed one first. */
+  const lists = ["#source-tokens", "#target-tokens"].map((id) => find(id));
+  const output = find("#output");
+  const cutOff = [...lists.map((list) => markCutOff(list, "x")), markCutOff(output, "y")];
+
+  function rebuild() {
+    const { trace, model } = store.get();
+    if (!trace || !model) return;
+    fill(trace, model);
+    cutOff.forEach((show) => show());
+  }
+
+  /** @param {import("../core/wire/wire.js").Trace} trace @param {import("../core/wire/model.js").ModelInfo} model */
+  function fill(trace, model) {
+    if (isLong(trace)) return counted(trace, model.texts);
+    const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
+    const from = continuesAt(model, trace.output) + 1;
+    const kind = (/** @type {string} */ side, /** @type {number} */ index) => {
+      if (index >= from) return "continued";
+      return trace.tokens[side][index].template ? "around" : "";
+    };
+    model.texts.forEach((side, i) => render(lists[i], steps[i].map((step, index) => chip({ side, index }, step, kind(side, index)))));
+    const [, written] = steps;
+    if (!written) lists[0].setAttribute("aria-label", t("Tokens that the model reads"));
+    lists[1].closest(".side")?.toggleAttribute("hidden", !written);
+    output.textContent = trace.output.text || t("(nothing)");
+    output.lang = written?.find(({ writes }) => !writes.special)?.writes.lang ?? "";
+  }
+
+  /**
+   * For a long text, only the number of tokens; the figure shows the text.
+   * @param {import("../core/wire/wire.js").Trace} trace
+   * @param {string[]} texts
+   */
+  function counted({ tokens, output }, texts) {
+    texts.forEach((text, i) => render(lists[i], el("li", { className: "counted" }, t("{n} tokens", { n: tokens[text]?.length ?? 0 }))));
+    lists[1].closest(".side")?.toggleAttribute("hidden", texts.length < 2);
+    find("#output").textContent = output.text;
+  }
+
+  /** @param {Ref} ref @param {Step} step @param {"" | "continued" | "around"} kind  written by the model after the text; of a chat template */
+  function chip(ref, { reads, writes }, kind) {
+    const enter = () => store.hover({ query: ref, key: ref });
+    const leave = () => store.hover(null);
+    const heard = {
+      onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && enter(),
+      onpointerleave: leave,
+      onfocus: (/** @type {any} */ { target }) => target.matches(":focus-visible") && enter(),
+      onblur: leave,
+      onclick: () => pin(ref),
+    };
+    const props = { className: `chip ${kind}`.trim(), title: kind === "continued" ? t("written by the model") : kind === "around" ? t("of the chat template") : null };
+    return el("li", {}, el("button", { type: "button", ...props, ...heard }, reads && token(reads, "reads"), token(writes)));
+  }
+
+  /** @param {Ref} ref */
+  function pin({ side, index }) {
+    const { link } = store.get();
+    const { query } = blockAt(store.get());
+    const patch = side === query ? { query: index, key: null } : { key: index };
+    const pinned = side === query ? link.query === index && link.key === null : link.key === index;
+    const row = lit(store.get(), null).query;
+    if (pinned) store.go({ query: null, key: null });
+    else store.go(side === query ? patch : { query: row, ...patch }, "pinned");
+  }
+
+  function light() {
+    const page = store.get();
+    const { queries, keys } = litTokens(page, store.hovered());
+    const block = blockAt(page);
+    for (const [n, side] of (page.model?.texts ?? []).entries()) {
+      [...lists[n].querySelectorAll(".chip")].forEach((button, i) => {
+        button.classList.toggle("as-query", side === block.query && queries.includes(i));
+        button.classList.toggle("as-key", side === block.key && keys.includes(i));
+        const pinned =
+          side === block.query ? page.link.query === i : side === block.key && page.link.key === i;
+        button.setAttribute("aria-pressed", String(pinned));
+        if (pinned) reveal(lists[n], /** @type {HTMLElement} */ (button));
+      });
+    }
+  }
+
+  store.subscribe(({ trace }) => trace?.id, rebuild);
+  store.subscribe(lights, light);
+  store.watch(light);
+}
+
+/**
+ * What `litTokens` depends on: a comparison highlights its largest change.
+ * @param {import("../core/store/store.js").Page} page
+ */
+function lights(page) {
+  const { link, trace, model } = page;
+  return [link, trace, model, link.view === "compare" ? comparison(page) : null];
+}

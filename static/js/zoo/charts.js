@@ -1,0 +1,96 @@
+/** Charts of the measurements: right answers by length, and learning curves. */
+
+import { plot } from "../core/draw/curves.js";
+import { find, h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { changedName, unitName } from "../core/store/zoo-names.js";
+import { HEIGHT, lengthCurves, look, percent, tested } from "./curves.js";
+
+/** @typedef {import("./link.js").ZooModel} ZooModel */
+/** @typedef {import("../core/draw/theme.js").Theme} Theme */
+
+/** @param {import("../core/figure/types.js").PageContext} page */
+export function bindCharts(page) {
+  const { t } = page;
+  const root = find("#charts");
+  const boxes = [h("div", { className: "curves" }), h("div", { className: "curves" })];
+  const table = h("div", { className: "scrolled", tabindex: 0, role: "group", "aria-label": t("Right answers by length, in per cent") });
+  const note = h("p", { className: "note" });
+  root.append(
+    h("div", {}, h("h2", {}, t("Accuracy by input length")), boxes[0]),
+    h("div", {}, h("h2", {}, t("Learning curves")), boxes[1]),
+    h("details", {}, h("summary", {}, t("Right answers by length, in per cent")), table, note),
+  );
+  /** @type {ZooModel[]} */
+  let models = [];
+  let unit = "";
+
+  function draw() {
+    const [first, second] = boxes;
+    if (!models.length || !first.clientWidth) return;
+    const theme = page.theme();
+    first.replaceChildren(plot(lengthCurves(models, unit, first.clientWidth, theme, t), theme));
+    second.replaceChildren(plot(losses(models, second.clientWidth, theme, t), theme));
+  }
+  let width = 0;
+  new ResizeObserver(() => {
+    if (width !== root.clientWidth) draw();
+    width = root.clientWidth;
+  }).observe(root);
+  page.onTheme(draw);
+
+  return {
+    /** @param {ZooModel[]} next @param {string} counted  what lengths count */
+    show(next, counted) {
+      [models, unit] = [next, counted];
+      draw();
+      render(table, numbers(models, unit, t));
+      render(note, t("Measured on 200 inputs of each length that no model was trained on; mean over all seeds. Lengths " +
+        "in italics are longer than any trained input."));
+    },
+  };
+}
+
+/**
+ * The learning curve of the seed that is shown above.
+ * @param {ZooModel[]} models
+ * @param {number} width
+ * @param {Theme} theme
+ * @param {import("../lib/i18n.js").Translate} t
+ * @returns {import("../core/draw/curves.js").Plot}
+ */
+function losses(models, width, theme, t) {
+  const served = models.map(({ seeds }) => (seeds.find(({ shipped }) => shipped) ?? seeds[0]).curve);
+  const most = Math.max(0.5, ...served.flatMap((curve) => curve.map(([, , dev]) => dev)));
+  return {
+    curves: models.map((model, i) => ({
+      name: changedName(t, model.changed),
+      values: served[i].map(([, , dev]) => dev),
+      ...look(i, theme),
+    })),
+    range: [0, Math.ceil(most * 2) / 2],
+    titles: { x: t("training step"), y: t("loss on held-out inputs, nats per token") },
+    width,
+    height: HEIGHT,
+    places: served[0].map(([step]) => String(step)),
+    at: null,
+    say: String,
+  };
+}
+
+/** @param {ZooModel[]} models @param {string} unit @param {import("../lib/i18n.js").Translate} t */
+function numbers(models, unit, t) {
+  const all = tested(models);
+  const longest = Math.max(...models.map(({ trained }) => trained[1]));
+  const head = all.map((length) => el("th", { key: length, scope: "col" }, length > longest ? el("i", {}, String(length)) : String(length)));
+  const rows = models.map((model) =>
+    el(
+      "tr",
+      { key: model.name },
+      el("th", { scope: "row" }, changedName(t, model.changed)),
+      el("td", {}, String(model.seeds.length)),
+      all.map((length) => el("td", { key: length }, percent(model, length))),
+    ),
+  );
+  return el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, unitName(t, unit)), el("th", { scope: "col" }, t("Seeds")), head)), el("tbody", {}, rows));
+}

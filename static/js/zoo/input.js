@@ -1,0 +1,83 @@
+/** The input of all models: a typed text or a drawn example. */
+
+import { WHO_IS_IT } from "../core/store/examples.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { bindTyping } from "../core/figure/text-input.js";
+import { taskTakes, unitName } from "../core/store/zoo-names.js";
+
+/** @typedef {import("../core/wire/api.js").ZooExample} ZooExample */
+
+/**
+ * The first input of each task: a given sentence, or an example of a length.
+ * @type {Record<string, {source?: string, length?: number, seed?: number}>}
+ */
+const FIRST = {
+  who: { source: WHO_IS_IT },
+  addition: { source: "27+58" },
+};
+const USUAL = { length: 6, seed: 1 };
+
+/**
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ * @param {import("./link.js").Zoo} zoo
+ * @param {{draw: (length: number) => void, say: (source: string) => void}} desk
+ */
+export function bindInput({ t }, zoo, { draw, say }) {
+  const form = /** @type {HTMLFormElement} */ (find("#ask"));
+  const box = /** @type {HTMLInputElement} */ (find("#source"));
+  const length = /** @type {HTMLSelectElement} */ (find("#length"));
+  const says = find("#source-says");
+  let task = "";
+  bindTyping(box, { say: () => box.value.trim() && say(box.value) });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    draw(Number(length.value));
+  });
+
+  /** @param {string} next @param {number} chosen  length */
+  function lengths(next, chosen) {
+    task = next;
+    const models = zoo.models.filter((one) => one.task === task);
+    const tested = [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))];
+    const longest = Math.max(...models.map(({ trained }) => trained[1]));
+    const named = (/** @type {number} */ n) => (n > longest ? t("{n} (longer than trained)", { n }) : String(n));
+    const unit = find("#unit");
+    unit.textContent = unitName(t, zoo.tasks.find(({ id }) => id === task)?.unit ?? "");
+    render(length, tested.sort((a, b) => a - b).map((n) => el("option", { key: n, value: String(n) }, named(n))));
+    length.value = String(tested.includes(chosen) ? chosen : longest);
+  }
+
+  return {
+    /** @param {string} task */
+    first: (task) => FIRST[task] ?? USUAL,
+    /** Start with the text of a link. @param {string} task @param {string} source */
+    open(task, source) {
+      form.hidden = false;
+      box.value = source;
+      lengths(task, USUAL.length);
+    },
+    waits: () => form.setAttribute("aria-busy", "true"),
+    /** @param {import("../core/wire/problem.js").Problem} problem */
+    fails(problem) {
+      form.removeAttribute("aria-busy");
+      box.setAttribute("aria-invalid", "true");
+      const typed = problem.kind === "not-of-task" || problem.kind === "too-long";
+      render(says, el("span", { className: "wrong" }, typed ? taskTakes(t, task) : wording(t, problem)));
+    },
+    /** @param {ZooExample} example */
+    show(example) {
+      form.removeAttribute("aria-busy");
+      box.removeAttribute("aria-invalid");
+      // Do not interfere with typing: replace the text only if it differs.
+      if (plain(box.value) !== plain(example.source) || document.activeElement !== box) box.value = example.source;
+      if (task !== example.task) lengths(example.task, USUAL.length);
+      const known = example.held_out ? t("No model was trained on this input.") : t("A model may have been trained on this input.");
+      render(says, t("Right answer:"), " ", el("b", { lang: "en", className: "answer" }, example.target), " ", el("span", { className: "note" }, known));
+    },
+  };
+}
+
+/** @param {string} text */
+const plain = (text) => text.replace(/\s/g, "").toLowerCase();

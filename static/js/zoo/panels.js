@@ -1,0 +1,195 @@
+/** One panel per model: its answer, and the attention of one of its heads. */
+
+import { attention, attentionAt, between, blockOf, placeOf, typed } from "../core/wire/attentions.js";
+import { find, h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { blockName } from "../core/store/model-part-names.js";
+import { best, heads, linked, workspace } from "./link.js";
+import { changedName } from "../core/store/zoo-names.js";
+import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
+
+/** @typedef {import("./link.js").ZooModel} ZooModel */
+/** @typedef {import("./link.js").At} At */
+/** @typedef {import("../core/wire/api.js").ZooExample} ZooExample */
+/** @typedef {import("../core/figure/types.js").PageContext} PageContext */
+/** @typedef {{lang: string, pick: (at: Record<string, At>) => void}} Desk  pick: heads by model */
+/** @typedef {ReturnType<typeof createPanel>} Panel */
+
+/**
+ * @param {PageContext} page
+ * @param {import("../core/store/data-sources.js").Source} source
+ * @param {Desk} desk
+ */
+export function createPanels(page, source, desk) {
+  const root = find("#panels");
+  /** @type {Map<string, Panel>} */
+  const panels = new Map();
+  return {
+    /** @param {ZooModel[]} models @param {Record<string, At>} at @param {ZooExample} example */
+    show(models, at, example) {
+      for (const [name, panel] of panels) {
+        if (models.some((one) => one.name === name)) continue;
+        panel.destroy();
+        panels.delete(name);
+      }
+      const picked = (/** @type {string} */ name) => (/** @type {At | null} */ head) => {
+        const { [name]: _, ...others } = at;
+        desk.pick(head ? { ...others, [name]: head } : others);
+      };
+      for (const model of models) {
+        const { name } = model;
+        const panel = panels.get(name) ?? createPanel(page, source, model, desk.lang);
+        panels.set(name, panel);
+        root.append(panel.element); // in the order of the models
+        panel.show(at[name] ?? null, example, picked(name));
+      }
+    },
+  };
+}
+
+/**
+ * @param {PageContext} page
+ * @param {import("../core/store/data-sources.js").Source} source
+ * @param {ZooModel} model
+ * @param {string} lang
+ */
+function createPanel(page, source, model, lang) {
+  const { t } = page;
+  const id = `zoo-${model.name}`;
+  const open = h("a", { className: "open" }, t("Open in the workspace"));
+  const answer = h("p", { className: "says", role: "status" });
+  const select = h("select", {});
+  const caption = h("p", { className: "caption" });
+  const looks = h("p", { className: "note" });
+  const view = h("div", {});
+  const element = h(
+    "article",
+    { className: "one-model", "aria-labelledby": id },
+    h("div", { className: "model-head" }, h("h2", { id }, changedName(t, model.changed)), open),
+    answer,
+    h("label", { className: "option menu" }, h("span", {}, t("Head")), select),
+    caption,
+    view,
+    looks,
+  );
+  const store = storeOf(linkTo({ model: model.id, lang, view: "attention" }));
+  /** @type {ZooExample | null} */
+  let example = null;
+  /** @type {(head: At | null) => void} */
+  let picked = () => {};
+  /** @type {ReturnType<typeof createFigure> | null} */
+  let figure = null;
+  select.addEventListener("change", () => picked(headOf(select.value)));
+
+  function judge() {
+    const { trace, status, link } = store.get();
+    if (!example || !trace || status !== "ready" || link.source !== example.source) return;
+    const right = trace.output.text === example.target;
+    answer.dataset.right = String(right);
+    render(
+      answer,
+      el("span", { className: "verdict", "aria-hidden": "true" }, right ? "✓" : "✗"),
+      el("b", { lang: "en", className: "answer" }, trace.output.text || "–"),
+      el("span", {}, right ? t("correct") : t("wrong")),
+    );
+    render(looks, right && told(store.get(), example, t));
+  }
+  store.subscribe(({ trace, status, link }) => [trace, trace?.tensors, status, link], judge);
+
+  return {
+    element,
+    /** @param {At | null} at @param {ZooExample} shown @param {(head: At | null) => void} pick */
+    show(at, shown, pick) {
+      [example, picked] = [shown, pick];
+      const head = at ?? best(model);
+      render(select, options(model, t));
+      select.value = at ? `${at.place}.${at.head}` : "";
+      open.setAttribute("href", workspace(model, shown.source, head, lang));
+      store.go({ source: shown.source, ...linked(model, head), ...pinned(model, head, shown) });
+      // Only after it is in the page and has a width.
+      if (!figure) {
+        figure = createFigure({ root: view, store, source, page, caption, measure });
+        void figure.run();
+      }
+      judge();
+    },
+    destroy() {
+      figure?.destroy();
+      element.remove();
+    },
+  };
+}
+
+/**
+ * Nearly square, for self-attention over a sentence.
+ * @type {import("../core/figure/types.js").Measure}
+ */
+const measure = (element) => {
+  const width = Math.floor(element.getBoundingClientRect().width);
+  return { width, height: Math.min(Math.max(width * 0.8, 420), 620), wide: true };
+};
+
+/**
+ * For self-attention, pin the row that the task is about, such as "it".
+ * @param {ZooModel} model
+ * @param {At} head
+ * @param {ZooExample} example
+ */
+function pinned({ info }, { place }, { looks }) {
+  const sides = attentionAt(info, place);
+  const [row] = sides && !between(sides) ? Object.keys(looks[sides.query] ?? {}) : [];
+  return { query: row === undefined ? null : Number(row), key: null };
+}
+
+/** @param {string} value  "decoder.0.cross.2" @returns {At | null} */
+function headOf(value) {
+  const end = value.lastIndexOf(".");
+  return end < 0 ? null : { place: value.slice(0, end), head: Number(value.slice(end + 1)) };
+}
+
+/**
+ * The best head, then all heads by attention, each with how often it looks at the right token.
+ * @param {ZooModel} model
+ * @param {PageContext["t"]} t
+ */
+function options(model, t) {
+  const all = heads(model);
+  const top = best(model);
+  const named = (/** @type {{head: number, share: number | null}} */ { head, share }) =>
+    share === null ? t("head {n}", { n: head + 1 }) : t("head {n}: {percent} % at the right token", { n: head + 1, percent: Math.round(share * 100) });
+  const groups = model.info.attentions.map(({ place, layer }) =>
+    el(
+      "optgroup",
+      { key: place, label: t("{block}, layer {n}", { block: blockName(placeOf(model.info, place)?.block ?? place, t), n: layer + 1 }) },
+      all.filter((one) => one.place === place).map((one) => el("option", { key: one.head, value: `${place}.${one.head}` }, named(one))),
+    ),
+  );
+  const { block, layer } = linked(model, top);
+  const words = { block: blockName(block, t), layer: layer + 1, head: top.head + 1, percent: Math.round((top.share ?? 0) * 100) };
+  return [el("option", { key: "best", value: "" }, t("the best: {block}, layer {layer}, head {head} ({percent} %)", words)), ...groups];
+}
+
+/**
+ * How often the shown head's largest weight is on a token that determines the answer.
+ * @param {import("../core/store/store.js").Page} page
+ * @param {ZooExample} example
+ * @param {PageContext["t"]} t
+ */
+function told({ trace, model, link }, example, t) {
+  const matrix = trace && attention(model, trace, link);
+  const { query, key } = blockOf(model, link.block);
+  const rows = Object.entries((key === typed(model) && example.looks[query]) || {});
+  const wanted = rows.filter(([row]) => Number(row) < (matrix?.rows ?? 0));
+  if (!matrix || !wanted.length) return "";
+  const hits = wanted.filter(([row, keys]) => keys.includes(strongest(matrix, Number(row))));
+  if (wanted.length === 1) return hits.length ? t("It looks most at the right token.") : t("It does not look most at the right token.");
+  return t("It looks most at the right token in {hits} of {rows} rows.", { hits: hits.length, rows: wanted.length });
+}
+
+/** @param {import("../core/wire/wire.js").Matrix} matrix @param {number} row */
+function strongest({ values, cols }, row) {
+  let most = 0;
+  for (let col = 1; col < cols; col++)
+    if (!(values[row * cols + col] <= values[row * cols + most])) most = col;
+  return most;
+}
