@@ -36,21 +36,22 @@ LEFT_OUT = re.compile(
 )
 
 BASE = ["theme", "base"]
-FRAME = ["pages/workspace", "chrome/sentence", "chrome/disclosure"]
+VIEW_SHEETS = ("views", "long")  # folders with one stylesheet for each view
+FRAME = ["core/page", "workspace/sentence", "core/disclosure"]
 FIGURE = [
-    *("parts/figure", "chrome/navigation", "chrome/inspector", "parts/controls"),
-    *("parts/cell-picker", "parts/changes"),
+    *("core/figure", "workspace/navigation", "workspace/inspector", "core/controls"),
+    *("core/cell-picker", "workspace/changes"),
 ]
-LESSON = ["parts/pairing", "parts/run"]
-LAB = ["parts/number-grid", "parts/lab", "parts/formulas"]
-SHARE = ["chrome/share", "chrome/qr", "chrome/ask", "chrome/predict"]
-LINK = ["chrome/short-link", "chrome/qr"]
-NARROW = ["phone", "draw/plotly"]
+LESSON = ["opening/pairing", "train/run"]
+LAB = ["lab/number-grid", "lab/lab", "lab/formulas"]
+SHARE = ["share/share", "core/qr", "ask/ask", "ask/predict"]
+LINK = ["core/short-link", "core/qr"]
+NARROW = ["phone", "core/plotly"]
 IN_HANDOUT = [
     *("alignment", "attention", "compare", "decoding", "heads", "lines", "long-text", "qkv"),
     "space",
 ]
-ROOM = ["chrome/room", "chrome/room-question"]
+ROOM = ["room/room", "room/room-question"]
 WITHOUT_SERVER = {
     "core/wire/api": "core/wire/api-in-handout",
     "lib/npz": "lib/npz-in-handout",
@@ -84,11 +85,12 @@ class Page:
 
     def sheets(self, folder: Path) -> list[str]:
         """Return all stylesheets of the page, as paths in `folder` without the suffix."""
-        own = self.views
-        names = (
-            sorted(path.stem for path in (folder / "views").glob("*.css")) if own is None else own
-        )
-        return [*BASE, *self.before, *(f"views/{name}" for name in names), *self.after]
+        found = {
+            path.stem: path for sheets in VIEW_SHEETS for path in folder.glob(f"{sheets}/*.css")
+        }
+        views = [found[name] for name in (sorted(found) if self.views is None else self.views)]
+        paths = [path.relative_to(folder).with_suffix("").as_posix() for path in views]
+        return [*BASE, *self.before, *paths, *self.after]
 
 
 PAGES = {
@@ -97,86 +99,88 @@ PAGES = {
             *FRAME,
             *SHARE,
             *FIGURE,
-            "chrome/export",
-            "chrome/help",
-            "chrome/model-menu",
-            "parts/pairing",
-            "chrome/opening",
-            "chrome/tour",
-            "chrome/glossary",
+            "core/export",
+            "workspace/help",
+            "workspace/model-menu",
+            "opening/pairing",
+            "opening/opening",
+            "tour/tour",
+            "core/glossary",
             *ROOM,
         ],
-        [*NARROW, "chrome/projector", "access"],
+        [*NARROW, "core/projector", "access"],
     ),
     "embed": Page(
-        [*FRAME, *FIGURE, "chrome/place-bar", "chrome/ask", "chrome/predict"],
+        [*FRAME, *FIGURE, "workspace/place-bar", "ask/ask", "ask/predict"],
         [*NARROW, "pages/embed"],
     ),
     "handout": Page(
-        [*FRAME, *FIGURE, "chrome/export"],
+        [*FRAME, *FIGURE, "core/export"],
         [*NARROW, "pages/handout"],
         views=SHORT_TEXT,
         instead=SIMPLE,
     ),
     "full-handout": Page(
-        [*FRAME, *FIGURE, "chrome/export"],
+        [*FRAME, *FIGURE, "core/export"],
         [*NARROW, "pages/handout"],
         views=SHORT_TEXT,
         instead=WITHOUT_MAP,
         module="handout",
     ),
     "long-handout": Page(
-        [*FRAME, *FIGURE, "chrome/export"],
+        [*FRAME, *FIGURE, "core/export"],
         [*NARROW, "pages/handout"],
         views=IN_HANDOUT,
         instead=WITHOUT_SERVER,
         module="handout",
     ),
     "lab": Page(
-        [*FRAME, *SHARE, *ROOM, *FIGURE, *LAB, "chrome/export"],
-        ["pages/lab", "chrome/projector", "access"],
+        [*FRAME, *SHARE, *ROOM, *FIGURE, *LAB, "core/export"],
+        ["lab/page", "core/projector", "access"],
         views=[],
     ),
-    "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=[]),
-    "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=[]),
+    "lab-embed": Page(["core/page", *FIGURE, *LAB], ["pages/embed"], views=[]),
+    "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["lab/page"], views=[]),
     "learn": Page(
-        [*FRAME, *FIGURE, *LAB, *LESSON, "chrome/glossary", "chrome/predict", *LINK, *ROOM],
-        [*NARROW, "pages/learn", "access"],
+        [*FRAME, *FIGURE, *LAB, *LESSON, "core/glossary", "ask/predict", *LINK, *ROOM],
+        [*NARROW, "learn/learn", "access"],
     ),
     "collection": Page(
         [
-            *(*FRAME, *FIGURE, *LAB, *LESSON, "chrome/glossary", "chrome/predict"),
-            *(*LINK, *ROOM, "pages/learn"),
+            *(*FRAME, *FIGURE, *LAB, *LESSON, "core/glossary", "ask/predict"),
+            *(*LINK, *ROOM, "learn/learn"),
         ],
-        [*NARROW, "pages/collection", "access"],
+        [*NARROW, "collection/collection", "access"],
     ),
-    "collections": Page([*FRAME, "pages/learn"], [*NARROW, "pages/collection", "access"], views=[]),
+    "collections": Page(
+        [*FRAME, "learn/learn"], [*NARROW, "collection/collection", "access"], views=[]
+    ),
     "collection-handout": Page(
-        [*FRAME, *FIGURE, *LAB, "pages/learn"],
-        [*NARROW, "pages/handout", "pages/collection"],
+        [*FRAME, *FIGURE, *LAB, "learn/learn"],
+        [*NARROW, "pages/handout", "collection/collection"],
         views=IN_HANDOUT,
         instead=WITHOUT_SERVER,
     ),
     "assignment": Page(
-        [*FRAME, "pages/learn", "chrome/predict", "chrome/room-question", *LINK],
-        [*NARROW, "pages/assignment", "access"],
+        [*FRAME, "learn/learn", "ask/predict", "room/room-question", *LINK],
+        [*NARROW, "assignment/assignment", "access"],
         views=[],
     ),
     "assignments": Page(
-        [*FRAME, "pages/learn", "pages/collection"],
-        [*NARROW, "pages/assignment", "access"],
+        [*FRAME, "learn/learn", "collection/collection"],
+        [*NARROW, "assignment/assignment", "access"],
         views=[],
     ),
-    "speaker": Page(["pages/workspace"], ["pages/speaker"], views=[]),
-    "zoo": Page([*FRAME, *FIGURE], [*NARROW, "pages/zoo", "access"]),
-    "heads": Page([*FRAME, "parts/controls"], [*NARROW, "pages/heads", "access"], views=[]),
-    "head": Page([*FRAME, *FIGURE], [*NARROW, "pages/heads", "access"]),
+    "speaker": Page(["core/page"], ["learn/speaker"], views=[]),
+    "zoo": Page([*FRAME, *FIGURE], [*NARROW, "zoo/zoo", "access"]),
+    "heads": Page([*FRAME, "core/controls"], [*NARROW, "heads/heads", "access"], views=[]),
+    "head": Page([*FRAME, *FIGURE], [*NARROW, "heads/heads", "access"]),
     "train": Page(
-        [*FRAME, *FIGURE, "parts/run", "chrome/place-bar"], [*NARROW, "pages/train", "access"]
+        [*FRAME, *FIGURE, "train/run", "workspace/place-bar"], [*NARROW, "train/train", "access"]
     ),
-    "room": Page(["pages/workspace", "chrome/disclosure"], ["pages/room", "access"], views=[]),
+    "room": Page(["core/page", "core/disclosure"], ["room/join", "access"], views=[]),
     "docs": Page([], ["pages/docs"], views=[]),
-    "problem": Page([], ["pages/workspace"], views=[]),
+    "problem": Page([], ["core/page"], views=[]),
 }
 
 

@@ -45,7 +45,7 @@ TOO_WIDE = """() => [...document.querySelectorAll("#lesson math")].filter((math)
   const wide = math.getBoundingClientRect().width > column.clientWidth + 1;
   return wide || (own && column.scrollWidth > column.clientWidth);
 }).map((math) => math.textContent)"""
-SHEET = 700  # the width of a sheet, in pixels; css/pages/learn.css
+SHEET = 700  # the width of a sheet, in pixels; css/learn/learn.css
 CUT = """edge => [...document.querySelectorAll("#lesson .live *")]
   .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > edge + 1)
   .map((one) => `${one.closest(".live").id} ${one.outerHTML.slice(0, 80)}`)"""

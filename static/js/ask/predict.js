@@ -7,7 +7,7 @@
  * A question goes in and an answer comes out; both are plain data (`question.js`). The reader
  * reveals; with `controls: false` the surrounding page decides when, by `reveal()`. It looks up
  * nothing in the document and can be on a page any number of times. Its style is
- * `css/chrome/predict.css`.
+ * `css/ask/predict.css`.
  */
 
 import { Problem } from "../core/wire/problem.js";

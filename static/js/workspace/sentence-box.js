@@ -33,7 +33,7 @@ export function bindSentence({ store, figure, t }) {
   );
   window.addEventListener("resize", () => grow(box));
 
-  /** A text of several lines shows them (css/chrome/sentence.css). */
+  /** A text of several lines shows them (css/workspace/sentence.css). */
   function fit() {
     box.toggleAttribute("data-lines", box.value.trimEnd().includes("\n"));
     grow(box);

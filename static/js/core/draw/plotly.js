@@ -13,7 +13,7 @@
 
 /**
  * plotly.js creates these two style elements, which a strict Content-Security-Policy forbids,
- * unless elements with their ids exist. Its rules are in css/draw/plotly.css; the second is for
+ * unless elements with their ids exist. Its rules are in css/core/plotly.css; the second is for
  * maps.
  */
 const NO_STYLES = [
