@@ -26,7 +26,7 @@ def in_state(services: Services, own: Link, state: str) -> Link | None:
     """Return the link that shows a figure in a state; None if it is not a state of the figure.
 
     `own` is the figure's link in the lesson. The states are those of the lesson's page
-    (`static/js/pages/learn`), which says itself if a formula has no such number.
+    (`static/js/learn`), which says itself if a formula has no such number.
     """
     said = Link(own.page, state)
     if kind(said) != kind(own):

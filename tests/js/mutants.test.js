@@ -13,8 +13,8 @@ test("every file and every test that mutants are made for is there", () => {
 });
 
 test("what is not there is named", () => {
-  const rooms = { "state/gone.js": ["link", "frozen"], "core/store/link.js": ["link"] };
-  assert.deepEqual(missing(ROOT, rooms), ["static/js/state/gone.js", "tests/js/frozen.test.js"]);
+  const rooms = { "core/store/gone.js": ["link", "frozen"], "core/store/link.js": ["link"] };
+  assert.deepEqual(missing(ROOT, rooms), ["static/js/core/store/gone.js", "tests/js/frozen.test.js"]);
 });
 
 test("a file is held by the tests that have its name", () => {

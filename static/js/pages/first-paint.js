@@ -2,7 +2,7 @@
 try {
   const chosen = localStorage.getItem("theme");
   if (chosen) document.documentElement.dataset.theme = chosen;
-  // A returning reader gets the workspace (chrome/opening), unless a link asks for the opening.
+  // A returning reader gets the workspace (opening/), unless a link asks for the opening.
   const { dataset } = document.documentElement;
   if (dataset.opening === "new" && localStorage.getItem("visited")) delete dataset.opening;
 } catch {
