@@ -27,8 +27,10 @@ USES = {
 }
 FOR_ONE_VIEW = ("compare-models", "long")
 # Folders with what is drawn in any element of any page.
-FIGURES = ("core/draw", "core/figure", "views", "compare-models", "lab/figure", "lab/formulas")
-FIGURES += ("long/map",)
+FIGURES = (
+    *("core/draw", "core/figure", "views", "compare-models"),
+    *("lab/figure", "lab/formulas", "long/map"),
+)
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
 ENTRIES = (
     "workspace.js",
