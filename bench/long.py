@@ -25,7 +25,7 @@ import transformers
 from app.engine.wire import Reply
 from bench.__main__ import machine
 from bench.compare import timed
-from model.adapters.huggingface import recording
+from model.adapters.huggingface import attention
 from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.long import LongForward
 from model.adapters.huggingface.probing import probe
@@ -52,7 +52,7 @@ BASE = {"vocab_size": 30_522, "max_position_embeddings": 4_096}
 def forward(length: int, rounds: int) -> None:
     """Print the ratios of the forward pass to plain SDPA, and of the overviews to the pass."""
     torch.manual_seed(0)
-    recording.register()
+    attention.register()
     model = transformers.LlamaModel(transformers.LlamaConfig(vocab_size=1_000, **SMOLLM2)).eval()
     ids = torch.randint(5, 1_000, (1, length))
     long = LongForward(model, probe(model))
@@ -63,7 +63,7 @@ def forward(length: int, rounds: int) -> None:
         model(input_ids=ids, use_cache=False)
 
     def keeping() -> None:
-        model.set_attn_implementation(recording.IMPLEMENTATION)
+        model.set_attn_implementation(attention.IMPLEMENTATION)
         kept.update(long.read(ids, torch.int16)[0])
 
     def pictures() -> None:

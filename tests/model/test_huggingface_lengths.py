@@ -12,7 +12,7 @@ pytest.importorskip("transformers")
 import transformers
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from model.adapters.huggingface import recording
+from model.adapters.huggingface import attention
 from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
 from model.adapters.request import Request, Trace
 from model.adapters.sweep import sweep
@@ -88,15 +88,15 @@ def test_every_length_is_eagers(folders: Path, name: str) -> None:
 @pytest.fixture
 def maskless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Register `attend` but no mask, as a careless adapter would."""
-    AttentionMaskInterface._global_mapping.pop(recording.IMPLEMENTATION, None)
+    AttentionMaskInterface._global_mapping.pop(attention.IMPLEMENTATION, None)
     monkeypatch.setattr(
-        recording,
+        attention,
         "register",
-        lambda: AttentionInterface.register(recording.IMPLEMENTATION, recording.attend),
+        lambda: AttentionInterface.register(attention.IMPLEMENTATION, attention.attend),
     )
     yield
     monkeypatch.undo()
-    recording.register()
+    attention.register()
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "t5", "mistral"])

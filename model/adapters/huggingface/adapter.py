@@ -11,19 +11,19 @@ import torch
 
 from model.adapters.bind_interventions import bind
 from model.adapters.huggingface import checks
-from model.adapters.huggingface.calculation import read
 from model.adapters.huggingface.company import LONG, mixes_positions
+from model.adapters.huggingface.decoding import Steps
+from model.adapters.huggingface.explaining import Inside
 from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.info import info_of, missing
-from model.adapters.huggingface.inside import Inside
 from model.adapters.huggingface.long import LongForward
 from model.adapters.huggingface.mean_outputs import MeanOutputs
 from model.adapters.huggingface.opening import Opened, open_folder
+from model.adapters.huggingface.parameters import read
 from model.adapters.huggingface.predicting import Predicting
 from model.adapters.huggingface.probing import draw_ids, probe
 from model.adapters.huggingface.rows import Row, Rows
-from model.adapters.huggingface.steps import Steps
-from model.adapters.huggingface.text import Text
+from model.adapters.huggingface.tokenizer import Text
 from model.adapters.huggingface.twin import twin
 from model.adapters.long_pass import LongPass
 from model.adapters.output import Output

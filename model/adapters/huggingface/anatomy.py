@@ -20,8 +20,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.probing import Layout, run
-from model.adapters.huggingface.recording import Call
 from model.adapters.huggingface.table import Part
 from model.adapters.huggingface.terms import FFN, Seen, Term, checked, close, terms_of
 

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.adapters.huggingface.attention import Call, passing
 from model.adapters.huggingface.eager import as_weights
 from model.adapters.huggingface.probing import Layout, attentive, encoded
-from model.adapters.huggingface.recording import Call, passing
-from model.adapters.huggingface.streams import StreamPass
+from model.adapters.huggingface.stream_hooks import StreamPass
 from model.errors import InputError
 from model.trace.attentions import CROSS, AttentionInfo
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.adapters.huggingface.attention import passing_long
 from model.adapters.huggingface.probing import Layout, encoded
-from model.adapters.huggingface.recording import passing_long
 from model.adapters.huggingface.table import READ, WRITTEN
 from model.long.attention import LongAttention
 from model.long.flash import Scored, attention

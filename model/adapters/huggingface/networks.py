@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from model.adapters.huggingface.anatomy import Anatomy
-from model.adapters.huggingface.calculation import Parameter, added, norm_parameters, sublayers
+from model.adapters.huggingface.parameters import Parameter, added, norm_parameters, sublayers
 from model.adapters.huggingface.terms import FFN, Seen, Term, close, linear, norm_of
 from model.trace.networks import NetworkInfo
 from model.trace.tensor_tap import FEATURE, HIDDEN

@@ -17,7 +17,7 @@ import transformers
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from model.adapters.huggingface import recording
+from model.adapters.huggingface import attention
 from model.adapters.huggingface.folder import (
     CONFIG,
     WEIGHTS,
@@ -58,7 +58,7 @@ def open_folder(folder: Path, device: str) -> Opened:
     """Open a model in float32. Raises `FileError`, which names the folder or the file."""
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    recording.register()
+    attention.register()
     model = _model(folder)
     for part in (model.config, model.config.get_text_config(), *_halves(model.config)):
         part.use_cache = False  # every pass reads the whole text

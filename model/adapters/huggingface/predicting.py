@@ -14,8 +14,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from model.adapters.huggingface.decoding import Steps
 from model.adapters.huggingface.rows import Row, Rows
-from model.adapters.huggingface.steps import Steps
 from model.adapters.output import Output
 from model.adapters.scored_output import scored
 from model.text.tokens import Token

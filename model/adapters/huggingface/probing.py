@@ -18,8 +18,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from model.adapters.huggingface.attention import IMPLEMENTATION, Call, passing
 from model.adapters.huggingface.eager import is_scores
-from model.adapters.huggingface.recording import IMPLEMENTATION, Call, passing
 from model.adapters.huggingface.refusals import (
     other_inputs,
     other_results,

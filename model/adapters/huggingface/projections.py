@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from model.adapters.huggingface.recording import Call
+from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.rotation import Rotation
 from model.adapters.huggingface.terms import Seen, close, linear, norm_of
 from model.explain.stream import Norm

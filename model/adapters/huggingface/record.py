@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from model.adapters.huggingface.anatomy import anatomies
-from model.adapters.huggingface.calculation import calculations, norms_before
 from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.networks import networks
+from model.adapters.huggingface.parameters import calculations, norms_before
 from model.adapters.huggingface.probing import probe, run
-from model.adapters.huggingface.streams import RecordedStreams, Wire, names_of, wires
+from model.adapters.huggingface.stream_hooks import RecordedStreams, Wire, names_of, wires
 from model.adapters.huggingface.twin import configs, twin
 from model.adapters.huggingface.watching import watched
 from model.trace.record import (

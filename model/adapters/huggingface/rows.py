@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.adapters.decode_requests import BEYOND_SOURCE
 from model.adapters.huggingface.forward import batch
-from model.adapters.huggingface.text import Text
+from model.adapters.huggingface.tokenizer import Text
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Request
 from model.errors import Excess, InputError

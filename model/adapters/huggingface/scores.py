@@ -8,7 +8,7 @@ from functools import partial
 from torch import Tensor
 
 from model.adapters.huggingface.anatomy import Anatomy
-from model.adapters.huggingface.calculation import OFFSETS, Calculation, Parameter
+from model.adapters.huggingface.parameters import OFFSETS, Calculation, Parameter
 from model.adapters.huggingface.projections import Projection, Projections
 from model.adapters.huggingface.readout import ends, stack_of
 from model.adapters.huggingface.rotation import Rotation

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.recording import Call
+from model.adapters.huggingface.attention import Call
 from model.trace.attentions import (
     CAUSAL,
     CROSS,

@@ -8,7 +8,7 @@ from typing import Any
 import transformers
 from torch import Tensor, nn
 
-from model.adapters.huggingface.recording import register
+from model.adapters.huggingface.attention import register
 from model.adapters.huggingface.watching import named_as_it_is
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from model.adapters.huggingface.recording import IMPLEMENTATION
+from model.adapters.huggingface.attention import IMPLEMENTATION
 from model.trace.record import Record, recorded
 
 _lock = Lock()

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from model.adapters.huggingface.anatomy import Anatomy
+from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.projections import Projections, gain_of, projections_of
-from model.adapters.huggingface.recording import Call
 from model.adapters.huggingface.rotation import Rotation, rotations
 from model.adapters.huggingface.terms import FFN, Seen, Term, close, norm_of
 from model.trace.attentions import LATENT, LINEAR, SELF, UNKNOWN, AttentionInfo

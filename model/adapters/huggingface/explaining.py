@@ -10,20 +10,20 @@ import torch
 from torch import Tensor
 
 from model.adapters.huggingface.anatomy import anatomies
-from model.adapters.huggingface.calculation import (
+from model.adapters.huggingface.forward import Encoded, Forward
+from model.adapters.huggingface.networks import Network, networks
+from model.adapters.huggingface.parameters import (
     Calculation,
     Parameter,
     calculations,
     norms_before,
     tensors,
 )
-from model.adapters.huggingface.forward import Encoded, Forward
-from model.adapters.huggingface.networks import Network, networks
 from model.adapters.huggingface.probing import Layout
 from model.adapters.huggingface.readout import stream_of
 from model.adapters.huggingface.rows import Row
 from model.adapters.huggingface.scores import scores_of
-from model.adapters.huggingface.streams import install, names_of
+from model.adapters.huggingface.stream_hooks import install, names_of
 from model.adapters.model_info import ModelInfo
 from model.explain import contrast, logit_lens, score_terms
 from model.explain.attribution import SourceRun, attribute
