@@ -27,7 +27,7 @@ from bench.__main__ import machine
 from bench.compare import timed
 from model.adapters.huggingface import attention
 from model.adapters.huggingface.adapter import load_huggingface
-from model.adapters.huggingface.long import LongForward
+from model.adapters.huggingface.forward import LongForward
 from model.adapters.huggingface.probing import probe
 from model.adapters.request import Request
 from model.long.attention import LongAttention

@@ -66,7 +66,7 @@ def record(
             yield made
         return
     _check(own)
-    from model.adapters.huggingface import record as library
+    from model.adapters.huggingface import in_memory as library
 
     with library.record(own, patterns, keep, hook) as made:
         yield made

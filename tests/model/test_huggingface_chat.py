@@ -15,8 +15,8 @@ from tests.model.tiny_huggingface import build, make
 pytest.importorskip("transformers")
 
 from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
-from model.adapters.huggingface.chat import LONGEST
 from model.adapters.huggingface.in_memory import wrap
+from model.adapters.huggingface.tokenizer import LONGEST
 
 TURNS = (
     "{{ '<s>system\n:' }}{% for message in messages %}{{ message['role'] + ':\n' }}CONTENT"

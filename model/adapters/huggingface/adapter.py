@@ -1,31 +1,28 @@
-"""The adapter of a model of the `transformers` library."""
+"""The adapter of a model of the `transformers` library: its description, its means, its answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from typing import Any, Literal
 
 import torch
+from torch import Tensor, nn
 
 from model.adapters.bind_interventions import bind
-from model.adapters.huggingface import checks
-from model.adapters.huggingface.company import LONG, mixes_positions
-from model.adapters.huggingface.decoding import Steps
+from model.adapters.huggingface.attention import twin
+from model.adapters.huggingface.decoding import Predicting, Steps
 from model.adapters.huggingface.explaining import Inside
-from model.adapters.huggingface.forward import Forward
-from model.adapters.huggingface.info import info_of, missing
-from model.adapters.huggingface.long import LongForward
-from model.adapters.huggingface.mean_outputs import MeanOutputs
-from model.adapters.huggingface.opening import Opened, open_folder
+from model.adapters.huggingface.forward import Forward, LongForward
+from model.adapters.huggingface.opening import Opened, open_folder, vocabulary
 from model.adapters.huggingface.parameters import read
-from model.adapters.huggingface.predicting import Predicting
-from model.adapters.huggingface.probing import draw_ids, probe
-from model.adapters.huggingface.rows import Row, Rows
+from model.adapters.huggingface.probing import Layout, draw_ids, probe
+from model.adapters.huggingface.rows import LONG, Row, Rows, mixes_positions, validate
 from model.adapters.huggingface.tokenizer import Text
-from model.adapters.huggingface.twin import twin
 from model.adapters.long_pass import LongPass
+from model.adapters.model_info import CAPABILITIES, ModelInfo
 from model.adapters.output import Output
 from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.scored_output import scored
@@ -36,6 +33,159 @@ from model.files import reading
 from model.text.tokens import Token
 from model.trace.name_patterns import INSIDE, present, select
 from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
+
+ENDLESS = 1_000_000  # a tokenizer's maximum of this or more means that it has none
+WITHOUT = 512  # maximum for a model that does not state one
+LENGTHS = (
+    "max_position_embeddings",
+    "n_positions",
+    "max_sequence_length",
+    "max_seq_len",
+    "seq_length",
+)
+
+
+def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo:
+    """Return the description of an opened model."""
+    config = opened.model.config.get_text_config()
+    kind: Literal["encoder-decoder", "encoder", "decoder"] = "encoder-decoder"
+    if not opened.model.config.is_encoder_decoder:
+        kind = "decoder" if layout.attentions[0].stack == "decoder" else "encoder"
+    abilities = {
+        "encoder-decoder": {"decode", "score", "alignment", "candidates"},
+        "decoder": {"decode", "candidates"},
+        "encoder": {"candidates"},
+    }
+    mask = (opened.tokenizer.mask_token or "") if kind == "encoder" and writes else ""
+    if layout.route == "recorded" and (kind != "encoder" or mask):
+        abilities[kind].add("sweep")
+    return ModelInfo(
+        id=id_,
+        name=opened.name,
+        kind=kind,
+        attentions=layout.attentions,
+        d_model=config.hidden_size,
+        parameters=sum(one.numel() for one in opened.model.parameters()),
+        vocabulary=vocabulary(opened.model),
+        languages=(),
+        max_tokens=_length(opened.model, config, opened.tokenizer),
+        digest=opened.digest,
+        card=opened.card,
+        prompts=opened.prompts,
+        mask=mask,
+        positions="none",
+        norm="pre",
+        bias=False,
+        capabilities=frozenset(abilities[kind] if writes else ()),
+    )
+
+
+def missing(info: ModelInfo, writes: bool, recorded: bool, chat: str) -> dict[str, str]:
+    """Return why the model lacks each capability that it lacks; `chat` is why it has no chat."""
+    encoder, inner = info.kind == "encoder", "unknown-layers" if recorded else "weights-only"
+    reasons = {
+        "decode": "reads-only" if encoder else "no-head",
+        "score": "one-text" if len(info.texts) == 1 else "no-head",
+        "alignment": "one-text" if len(info.texts) == 1 else "no-head",
+        "candidates": "no-head",
+        "sweep": "weights-only" if not recorded else "no-mask-token" if writes else "no-head",
+        "lens": inner if writes else "no-head",
+        "contributions": "not-a-sum" if "lens" in info.capabilities else inner,
+        "scores": "unknown-scores" if "lens" in info.capabilities else inner,
+        "relevance": "masks-only" if encoder and writes else inner,
+        "attribution": "one-text" if len(info.texts) == 1 else inner,
+        "worksheet": "weights-only",
+        "mean": "weights-only",
+        "parameters": inner,
+        "positions": "no-table",
+        "long": "own-code" if recorded else "weights-only",
+        "learning": "no-snapshots",
+        "padding": "mixes-positions",
+        "chat": chat if info.kind == "decoder" else "reads-only" if encoder else "no-template",
+    }
+    if not writes:
+        reasons |= dict.fromkeys(("contributions", "relevance"), "no-head")
+    lacking = CAPABILITIES.keys() - info.capabilities
+    return {one: reasons[one] for one in sorted(lacking)}
+
+
+def _length(model: nn.Module, config: Any, tokenizer: Any) -> int:
+    """Return the maximum number of tokens that both the positions and the tokenizer allow."""
+    told = [getattr(config, name, None) for name in LENGTHS]
+    limits = [one for one in told if isinstance(one, int) and one > 0]
+    for name, module in model.named_modules():
+        # In RoBERTa and similar models, positions start after that of padding.
+        learned = name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
+        if learned and module.padding_idx is not None:
+            limits.append(module.num_embeddings - module.padding_idx - 1)
+    if tokenizer.model_max_length < ENDLESS:
+        limits.append(tokenizer.model_max_length)
+    return min(limits, default=WITHOUT)
+
+
+MIX = ".mix"
+SENTENCES = (
+    "The river is frozen, so the boats stay in the harbour until spring.",
+    "She asked whether the train to the coast was late again.",
+    "Two plus three is five, and five plus five is ten.",
+    "After the concert, everyone walked home through the rain.",
+    "He bought bread, cheese and apples at the market.",
+    "In 1969 people walked on the moon for the first time.",
+    "Please close the window before you leave the office.",
+    "Most birds build their nests in early summer.",
+)
+
+
+class MeanOutputs(Mapping[str, Tensor]):
+    """The mean output (H, d_v) of each head by name, such as "decoder.0.self.mix".
+
+    A folder contains no means, and no data to measure them on. They are computed once, when they
+    are first asked for, over the tokens of the model's example texts and of `SENTENCES`; for an
+    encoder–decoder, over those of its own outputs. They are computed anew after a parameter of the
+    model has changed. Source: mean ablation as in Wang et al. 2022, Interpretability in the Wild.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        names: Sequence[str],
+        prompts: Sequence[str],
+        run: Callable[[Sequence[Request]], list[Trace]],
+        takes: Callable[[Request], bool],
+    ) -> None:
+        self.model = model
+        self.names = [name for name in names if name.endswith(MIX)]
+        self.texts = [*prompts, *SENTENCES]
+        self.run = run
+        self.takes = takes
+        self._known: tuple[int, dict[str, Tensor]] | None = None
+        self._lock = RLock()
+
+    def __getitem__(self, name: str) -> Tensor:
+        with self._lock:
+            version = sum(one._version for one in self.model.parameters())
+            if self._known is None or self._known[0] != version:
+                self._known = version, self._means()
+            return self._known[1][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _means(self) -> dict[str, Tensor]:
+        asked = [Request(text, select=tuple(self.names)) for text in self.texts]
+        sums: dict[str, Tensor] = {}
+        counts: dict[str, int] = {}
+        for request in filter(self.takes, asked):
+            [trace] = self.run([request])
+            for name in self.names:
+                mix = trace[name].value.double()  # (H, N, d_v)
+                sums[name] = sums.get(name, torch.zeros(())) + mix.sum(dim=1)
+                counts[name] = counts.get(name, 0) + mix.shape[1]
+        device = self.model.device
+        return {name: (total / counts[name]).float().to(device) for name, total in sums.items()}
 
 
 def load_huggingface(
@@ -102,7 +252,7 @@ class HuggingFace(Adapter):
         """Raise `InputError` for the first field that is invalid for this model."""
         changeable = self.route == "recorded"
         self._selected(request)
-        checks.validate(self, self.rows, request, self.names, changeable)
+        validate(self, self.rows, request, self.names, changeable)
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Run and record all requests as one batch; decode a missing target first.

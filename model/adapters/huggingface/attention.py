@@ -6,13 +6,19 @@ variable holds the pass that runs on this thread, whose taps get the values: req
 interfere, and nothing is stored on the shared model.
 
 In a pass over a long text (`passing_long`) the same function hands q, k and v on unchanged, with
-the mask as a rule, so that nothing of size N × M exists (`model.adapters.huggingface.long`).
+the mask as a rule, so that nothing of size N × M exists (`LongForward`).
+
+On a CPU, weights replace their scores in place if nobody asks for these (`softmax_attention`). In a
+large attention, scores exist for one block of rows of one head at a time, small enough for the
+processor's cache, and keys that no row of a block may attend to are skipped. So each weight is
+written to memory once, instead of a score, a masked score and a weight.
 
 Shapes: B batch, H heads, G heads of keys and values, N queries, M keys, d channels.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,13 +26,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
 from transformers.masking_utils import sdpa_mask
 
-from model.adapters.huggingface import row_blocks
 from model.cancellation import go_on
 from model.long.bias import Bias
 from model.long.flash import Scored
@@ -161,7 +168,7 @@ def _plain(call: Call, tap: Tap) -> bool:
 def _without_scores(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     """Return mix and weights, several times faster than with scores."""
     allowed = tap("mask", call.allowed, (QUERY, KEY))
-    weights, mix = row_blocks.attention(call.q, call.k, call.v, allowed, call.scale)
+    weights, mix = softmax_attention(call.q, call.k, call.v, allowed, call.scale)
     seen = tap("weights", weights, (HEAD, QUERY, KEY))
     if seen is weights and not call.dropout:
         return mix, weights
@@ -266,3 +273,133 @@ def register() -> None:
     """Register `attend` and `mask`; without the mask, `transformers` silently uses none."""
     AttentionInterface.register(IMPLEMENTATION, attend)
     AttentionMaskInterface.register(IMPLEMENTATION, mask)
+
+
+def twin(model: Any) -> Any:
+    """Return copies of the modules, in evaluation mode and with their own config.
+
+    They share every parameter and buffer; hooks on them do not concern the model.
+    """
+    register()
+    held: list[Tensor] = [*model.parameters(), *model.buffers()]
+    for part in model.modules():
+        held += [one for one in vars(part).values() if isinstance(one, Tensor)]
+    made = copy.deepcopy(model, {id(one): one for one in held})
+    for config in configs(made):
+        named_as_it_is(config)
+        config.use_cache = False  # every pass reads the whole text
+    return made.eval()
+
+
+def configs(model: nn.Module) -> list[Any]:
+    """Return the configs of a model and its parts, each once."""
+    found = (getattr(part, "config", None) for part in model.modules())
+    known = {id(one): one for one in found if isinstance(one, PreTrainedConfig)}
+    return list(known.values())
+
+
+def named_as_it_is(config: Any) -> None:
+    """Restore the original class of a config that names `IMPLEMENTATION` while it is recorded."""
+    config.__class__ = getattr(config, "unwatched", type(config))
+
+
+LARGE = 1 << 16  # weights of a head; with fewer, computing all heads at once is as fast
+CACHED = 1 << 18  # scores of a block that hides nothing, 1 MB
+BLOCK = 128  # rows of a block that hides some keys: the fewer rows, the more keys to skip
+
+
+def softmax_attention(
+    q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: float
+) -> tuple[Tensor, Tensor]:
+    """Return weights (B, H, N, M) and mix (B, H, N, d_v) in float32, without gradients.
+
+        weights = softmax(q · k · scale), a fully masked row is zeros
+        mix     = weights · v
+
+    q (B, H, N, d), k (B, G, M, d), v (B, G, M, d_v), allowed (B, N, M), true = may attend.
+    """
+    some = _in_blocks if q.shape[2] * k.shape[2] >= LARGE else _at_once
+    return some(q, k, v, allowed, scale)
+
+
+def _at_once(
+    q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: float
+) -> tuple[Tensor, Tensor]:
+    shape = *q.shape[:3], k.shape[2]
+    group = q.shape[1] // k.shape[1]
+    q, k, v = (
+        one.repeat_interleave(times, dim=1).flatten(0, 1) if times > 1 else one.flatten(0, 1)
+        for one, times in ((q, 1), (k, group), (v, group))
+    )
+    weights = q.new_empty(len(q), *shape[2:])
+    torch.baddbmm(weights, q, k.mT, beta=0, alpha=scale, out=weights)
+    full = weights.view(shape)
+    if not (mask := allowed.numpy()).all():
+        full.masked_fill_(~allowed[:, None], -torch.inf)
+    torch.softmax(weights, -1, out=weights)
+    if not mask.any(axis=-1).all():
+        full.masked_fill_(~allowed.any(-1)[:, None, :, None], 0)
+    return full, (weights @ v).view(*shape[:3], -1)
+
+
+def _in_blocks(
+    q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: float
+) -> tuple[Tensor, Tensor]:
+    (batch, heads, queries, _), keys = q.shape, k.shape[2]
+    group = heads // k.shape[1]
+    # NumPy asks for large pages, and they come zeroed: masked weights need no write.
+    weights = torch.from_numpy(np.zeros((batch, heads, queries, keys), np.float32))
+    mix = q.new_zeros(batch, heads, queries, v.shape[3])
+    scratch = q.new_empty(max(CACHED, BLOCK * keys))
+    for row in range(batch):
+        blocks = list(_blocks(allowed[row]))
+        for head in range(heads):
+            of_k, of_v = k[row, head // group], v[row, head // group]
+            for block in blocks:
+                at = row, head, block.rows
+                found = weights[at][:, block.keys]
+                block.write(found, q[at], of_k[block.keys], scale, scratch)
+                torch.mm(found, of_v[block.keys], out=mix[at])
+    return weights, mix
+
+
+@dataclass(frozen=True)
+class Block:
+    """A range of rows, the range of keys that any of them may attend to, and what they may not."""
+
+    rows: slice
+    keys: slice
+    partly: slice  # of these keys: the range of those hidden from some row
+    hidden: Tensor  # (rows, partly), true = may not attend
+    empty: Tensor | None  # (rows, 1), true = may not attend to any key; None: there is no such row
+
+    def write(self, found: Tensor, q: Tensor, k: Tensor, scale: float, scratch: Tensor) -> None:
+        """Write the weights (rows, keys) of queries (rows, d) and keys (keys, d)."""
+        scores = scratch[: found.numel()].view(found.shape)
+        torch.addmm(scores, q, k.T, beta=0, alpha=scale, out=scores)
+        scores[:, self.partly].masked_fill_(self.hidden, -torch.inf)
+        torch.softmax(scores, -1, out=found)
+        if self.empty is not None:
+            found.masked_fill_(self.empty, 0)
+
+
+def _blocks(allowed: Tensor) -> Iterator[Block]:
+    """Yield the blocks of a mask (N, M), without those whose rows may not attend to any key."""
+    mask: NDArray[np.bool_] = allowed.numpy()
+    step = max(BLOCK, CACHED // mask.shape[1]) if mask.all() else BLOCK
+    for start in range(0, len(mask), step):
+        part = mask[start : start + step]
+        (some,) = np.nonzero(part.any(axis=0))
+        if not len(some):
+            continue
+        keys = slice(int(some[0]), int(some[-1]) + 1)
+        (hidden,) = np.nonzero(~part[:, keys].all(axis=0))
+        partly = slice(int(hidden[0]), int(hidden[-1]) + 1) if len(hidden) else slice(0, 0)
+        empty = ~part.any(axis=1, keepdims=True)
+        yield Block(
+            slice(start, start + len(part)),
+            keys,
+            partly,
+            torch.from_numpy(~part[:, keys][:, partly]),
+            torch.from_numpy(empty) if empty.any() else None,
+        )

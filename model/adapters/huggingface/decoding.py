@@ -1,8 +1,14 @@
-"""Decoding with a model of `transformers`: a target, or the continuation of a text."""
+"""Decoding with a model of `transformers`, by this project's own search, and the output of a row.
+
+A target or the continuation of a text is written step by step. In a model of one text, a decoder's
+row i predicts token i + 1 of its text (teacher forcing), and the last row the token that comes
+next. With `decode.max_tokens` or `decode.prefix`, the text is continued by several tokens, which
+the model reads as well, except the last. A masked language model predicts only its masks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -10,12 +16,93 @@ from typing import Any
 import torch
 from cachetools import LRUCache
 from torch import Tensor
+from transformers import DynamicCache, EncoderDecoderCache
 
 from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.rows import Row, Rows
-from model.adapters.huggingface.writing import Next, Writer, new_cache, search
+from model.adapters.output import Output
+from model.adapters.request import Decode
+from model.adapters.scored_output import scored
+from model.decode.beam_search import beam
+from model.decode.sampling import Draw
+from model.decode.search import Ends, Predictor, sample
 from model.decode.steps import SearchStep
+from model.text.tokens import Token
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
+
+# New ids (B, n), the number of all tokens, a tap and a cache -> logits of the next token (B, V).
+Next = Callable[[Tensor, int, Tap, Any], Tensor]
+
+
+class Writer(Predictor):
+    """Reads a text token by token; `first` may be written first even if it is in `never`.
+
+    With a cache, keys and values of earlier tokens are kept, and a step computes only the new ones.
+    Without one it reads the whole text again.
+    """
+
+    def __init__(
+        self,
+        next_: Next,
+        ids: Sequence[int],
+        recorder: Recorder,
+        never: Tensor,
+        cache: Any = None,
+        first: int | None = None,
+    ) -> None:
+        self.next = next_
+        self.recorder = recorder
+        self.never = never
+        self.cache = cache
+        self.first = first
+        self.begun = len(ids)
+        self.read = torch.tensor([list(ids)], device=never.device)
+        self.known = 0  # tokens in the cache
+
+    def logprobs(self) -> Tensor:
+        length = self.read.shape[1]
+        tap = BatchTap([self.recorder] * len(self.read)).begin(self.known)
+        with torch.inference_mode():
+            new = self.read[:, self.known :]
+            logits = self.next(new, length, tap, self.cache).float()
+        if self.cache is not None:
+            self.known = length
+        # Not renormalised without the forbidden ids: probabilities equal those of the trace.
+        logprobs = logits.log_softmax(-1)
+        found = logprobs.index_fill(1, self.never, -torch.inf)
+        if self.first is not None and length == self.begun:
+            found[:, self.first] = logprobs[:, self.first]
+        return found
+
+    def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
+        if rows is not None:
+            self.read = self.read[rows]
+            if self.cache is not None and self.known:
+                self.cache.reorder_cache(rows)
+        self.read = torch.cat([self.read, ids[:, None]], dim=1)
+
+
+def new_cache(two_texts: bool) -> Any:
+    """Return an empty cache that keeps all keys, even those outside a sliding window.
+
+    Otherwise the columns of a step would not be the text's tokens.
+    """
+    if two_texts:
+        return EncoderDecoderCache(DynamicCache(), DynamicCache())
+    return DynamicCache()
+
+
+def search(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterator[SearchStep]:
+    """Yield the steps of the search that `decode` selects."""
+    if decode.method == "beam":
+        return beam(reader, ends, limit, decode.beam, decode.length_penalty, decode.prefix)
+    draw = (
+        Draw(decode.temperature, decode.top_k, decode.top_p, decode.seed)
+        if decode.method == "sample"
+        else None
+    )
+    return sample(reader, ends, [limit], [draw], [decode.prefix])
+
 
 CLOSE = 1e-4
 TRIED = 6  # tokens with which the cache is tested
@@ -108,3 +195,87 @@ class Steps:
             return False
         whole = following(ids, TRIED, NULL, None)
         return torch.allclose(found, whole, atol=CLOSE, rtol=CLOSE)
+
+
+Ids = tuple[int, ...]
+
+
+class Predicting:
+    """Computes the outputs of a model of one text; none if it has no language-modelling head."""
+
+    def __init__(self, rows: Rows, steps: Steps, writes: bool) -> None:
+        self.rows = rows
+        self.steps = steps
+        self.continues = writes and rows.info.kind == "decoder"
+        self.fills = bool(rows.info.mask)
+        self.never = rows.text.never
+
+    def continued(self, row: Row) -> Row:
+        """Return a row that reads the continuation of its text too, without its last token."""
+        if not self.continues:
+            return row
+        ids = self._continuation(row)
+        return self.rows.continued(row, ids) if ids else row
+
+    def _continuation(self, row: Row) -> Ids:
+        """Return the ids that continue a text; none if only the most probable one does."""
+        decode, text = row.request.decode, row.texts[self.rows.read][: row.own[self.rows.read]]
+        prefix = decode.prefix
+        limit = replace(decode, max_tokens=decode.max_tokens or max(1, len(prefix)))
+        request = replace(row.request, decode=limit)
+        count = self.rows.limit(request, text)
+        if len(prefix) >= count or (prefix and prefix[-1] in self.rows.text.ends):
+            return prefix[:count]
+        if count <= 1 and decode.method == "greedy":
+            return ()
+        return self.steps.ids(replace(row, request=request))
+
+    def output(self, row: Row, logits: Tensor) -> Output | None:
+        """Return the output of a row, given its logits (N, V); None if it predicts nothing."""
+        own = row.own[self.rows.read]
+        if self.continues:
+            return self._of_decoder(row, row.texts[self.rows.read][:own], logits[:own])
+        at = self._masks(row) if self.fills else []
+        return self._of_masks(row, at, logits[at]) if at else None
+
+    def predicted(self, row: Row, output: Output | None) -> list[int]:
+        """Return the id that each row predicts: an encoder's own token, if it is not a mask."""
+        if output is None:
+            return row.real(self.rows.read)
+        ids = {output.row(index): token.id for index, token in enumerate(output.tokens)}
+        return [ids.get(index, id_) for index, id_ in enumerate(row.real(self.rows.read))]
+
+    def _of_decoder(self, row: Row, read: Sequence[Token], logits: Tensor) -> Output:
+        written = row.written or self._likely(logits[-1:])
+        text, tokens = self.rows.text.written(written)
+        given = len(read) - len(written) + 1
+        spelled = [*read[1:given], *self.rows.after(row, tokens)]
+        ends, penalty = self.rows.text.ends, row.request.decode.length_penalty
+        return replace(scored(text, spelled, logits, ends, penalty), continues=given - 1)
+
+    def _of_masks(self, row: Row, at: Sequence[int], logits: Tensor) -> Output:
+        """Return the words at the masks: those of `decode.prefix`, then the most probable ones."""
+        prefix = row.request.decode.prefix
+        ids = (*prefix, *self._likely(logits[len(prefix) :]))
+        read = row.texts[self.rows.read]
+        tokens = [
+            replace(self.rows.text.token(id_), start=read[index].start, end=read[index].end)
+            for index, id_ in zip(at, ids, strict=True)
+        ]
+        text = _filled(row.request.source, tokens)
+        return replace(scored(text, tokens, logits, (), 0.0), rows=tuple(at))
+
+    def _masks(self, row: Row) -> list[int]:
+        mask = self.rows.text.tokenizer.mask_token_id
+        return [index for index, id_ in enumerate(row.real(self.rows.read)) if id_ == mask]
+
+    def _likely(self, logits: Tensor) -> Ids:
+        """Return the most probable id of each row (N, V) that can be written."""
+        return tuple(logits.cpu().index_fill(1, self.never, -torch.inf).argmax(-1).tolist())
+
+
+def _filled(text: str, tokens: Sequence[Token]) -> str:
+    """Return a text with tokens in place of what they cover."""
+    for token in reversed(tokens):
+        text = text[: token.start] + token.text.strip() + text[token.end :]
+    return text

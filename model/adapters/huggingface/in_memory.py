@@ -1,20 +1,49 @@
-"""Wraps a model of `transformers` in memory behind the `Adapter` interface.
+"""A user's own model of `transformers`, in memory: wrapped as an adapter, or recorded.
 
-The user's model is never changed: its twin serves it.
+The user's model is never changed: a copy that shares its tensors serves it, or finds out what a
+record of it can have.
+
+`transformers` reads `config._attn_implementation` for every mask and every attention. Setting it
+would affect all threads, even during their passes. Therefore, while a record is open, the config's
+class has a property whose value depends on the records of the current thread.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 import transformers
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from model.adapters.huggingface.adapter import HuggingFace
+from model.adapters.huggingface.anatomy import anatomies
+from model.adapters.huggingface.attention import IMPLEMENTATION, configs, named_as_it_is, twin
+from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.opening import Opened
-from model.adapters.huggingface.twin import twin
+from model.adapters.huggingface.parameters import calculations, networks, norms_before
+from model.adapters.huggingface.probing import probe, run
+from model.adapters.huggingface.stream_hooks import RecordedStreams, Wire, names_of, wires
+from model.trace.record import (
+    Hook,
+    Keep,
+    Place,
+    Record,
+    RecordTap,
+    open_records,
+    recorded,
+    recording,
+)
+from model.trace.tensor_tap import NULL, QUERY, VOCAB
 
 SAMPLED = 64  # numbers of each parameter that enter the digest
 
@@ -47,3 +76,190 @@ def _digest(model: Any) -> str:
             some = flat[:: max(1, len(flat) // SAMPLED)].float().cpu()
             digest.update(f"{name}{tuple(value.shape)}".encode() + some.numpy().tobytes())
     return digest.hexdigest()
+
+
+_lock = Lock()
+_watching: dict[int, list[Record]] = {}  # by the identity of the config
+
+
+@contextmanager
+def watched(configs: Sequence[Any], record: Record) -> Iterator[None]:
+    """Make configs name `IMPLEMENTATION` on threads with an open record."""
+    with _lock:
+        for config in configs:
+            _watching.setdefault(id(config), []).append(record)
+            if not hasattr(config, "unwatched"):
+                config.__class__ = _watched(type(config))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        with _lock:
+            for config in configs:
+                left = [one for one in _watching.pop(id(config)) if one is not record]
+                if left:
+                    _watching[id(config)] = left
+                else:
+                    named_as_it_is(config)
+
+
+@cache
+def _watched(class_: Hashable) -> type:
+    """Return a subclass whose attention depends on the thread's records."""
+    base: Any = class_
+    own = base._attn_implementation
+
+    def implementation(config: Any) -> str | None:
+        here = any(recorded(one) for one in _watching.get(id(config), ()))
+        return IMPLEMENTATION if here else own.fget(config)
+
+    made = type(
+        base.__name__, (base,), {"_attn_implementation": property(implementation, own.fset)}
+    )
+    # Set afterwards: in its body it would be a field of the config.
+    made.unwatched = base  # type: ignore[attr-defined]
+    made.__module__, made.__qualname__ = base.__module__, base.__qualname__
+    return made
+
+
+LOGITS = "logits"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a record of a model can have. Modules are named, since a twin of the model has them."""
+
+    names: Mapping[str, tuple[str, ...]]
+    places: Mapping[str, list[Place]]  # of each attention's module
+    streamed: Collection[str]  # names of the residual stream's tensors
+    wires: Sequence[tuple[str, Wire]]
+    writes: str | None  # the stack that returns logits
+    texts: Mapping[str, str]  # that the queries of each stack are of
+
+
+_known: WeakKeyDictionary[nn.Module, tuple[list[int], Found]] = WeakKeyDictionary()
+
+
+@contextmanager
+def record(
+    model: Any, patterns: Sequence[str], keep: Keep, hook: Hook | None = None
+) -> Iterator[Record]:
+    """Record a model's passes on this thread until the block ends.
+
+    Raises `ValueError` for a model whose attention does not use the library's interface.
+    """
+    found = _found(model)
+    parts = dict(model.named_modules())
+    places = {parts[name]: several for name, several in found.places.items()}
+    made = Record(places, found.names, patterns, keep, hook)
+    with ExitStack() as until:
+        until.enter_context(watched(configs(model), made))
+        if any(len(several) > 1 for several in found.places.values()):
+            for part in _entrances(model):
+                handle = part.register_forward_pre_hook(lambda *_: _begin(made), prepend=True)
+                until.callback(handle.remove)
+        for handle in _listen(model, parts, found, made):
+            until.callback(handle.remove)
+        until.enter_context(recording(*open_records(), made))
+        yield made
+
+
+def _listen(
+    model: nn.Module, parts: Mapping[str, nn.Module], found: Found, made: Record
+) -> Iterator[RemovableHandle]:
+    """Hear the residual stream and the logits of passes on the record's thread."""
+    tap = RecordTap(made, NULL, "", {})
+    if not made.names.isdisjoint(found.streamed):
+        streams = RecordedStreams(tap)
+        for name, wire in found.wires:
+            yield wire.connect(lambda: streams if recorded(made) else None, parts[name])
+    stack = found.writes
+    if stack is not None and f"{stack}.{LOGITS}" in made.names:
+
+        def hear(_: nn.Module, __: Any, output: Any) -> Any:
+            if not recorded(made):
+                return output
+            over = {QUERY: found.texts[stack]}
+            logits = _logits(output)
+            changed = tap.at(stack, **over)(LOGITS, logits, (QUERY, VOCAB))
+            return output if changed is logits else _with_logits(output, logits, changed)
+
+        yield model.register_forward_hook(hear)
+
+
+def _logits(output: Any) -> Tensor:
+    """Return the logits (B, N, V) of what a model returned."""
+    if isinstance(output, tuple):  # after a loss, if there is one
+        return next(one for one in output if isinstance(one, Tensor) and one.dim() == 3)
+    found: Tensor = output.logits
+    return found
+
+
+def _with_logits(output: Any, logits: Tensor, changed: Tensor) -> Any:
+    """Return what a model returned, with other logits."""
+    if isinstance(output, tuple):
+        return tuple(changed if one is logits else one for one in output)
+    output.logits = changed
+    return output
+
+
+def _begin(made: Record) -> None:
+    """Start a pass at the first place, even if the previous pass was interrupted."""
+    if recorded(made):
+        made.begin()
+
+
+def _entrances(model: Any) -> list[nn.Module]:
+    """Return the modules with which a pass may begin."""
+    found: list[nn.Module] = [model, model.base_model]
+    if model.config.is_encoder_decoder:
+        found += [model.get_encoder(), model.get_decoder()]
+    return list({id(one): one for one in found}.values())
+
+
+def _found(model: Any) -> Found:
+    """Find what a record of a model can have, in a run of its twin."""
+    modules = [id(part) for part in model.modules()]
+    known = _known.get(model)
+    if known and known[0] == modules:
+        return known[1]
+    other = twin(model)
+    for part in other.modules():  # hooks of the user must not see the probe
+        part._forward_hooks.clear()
+        part._forward_pre_hooks.clear()
+        # Those with which the library returns weights are registered again.
+        vars(part).pop("_output_capturing_hooks_installed", None)
+    layout = probe(other)
+    if layout.route != "recorded":
+        raise ValueError(
+            f"{type(model).__name__} computes attention in its own code, which cannot be "
+            "recorded; use the weights that `output_attentions=True` returns"
+        )
+    called = {part: name for name, part in other.named_modules()}
+    over = {one.place: one.over for one in layout.attentions}
+    places: dict[str, list[Place]] = {}
+    for part in run(other):
+        for call, place in zip(part.calls, layout.order[part.stack], strict=True):
+            if place:
+                places.setdefault(called[call.module], []).append(Place(place, over[place]))
+    with torch.inference_mode():
+        stacks = list(anatomies(other, layout))
+        fed = networks(stacks)
+        befores = norms_before(calculations(other, stacks), fed)
+    streamed: dict[str, tuple[str, ...]] = {}
+    for one in stacks:
+        streamed |= names_of(one, befores, fed)
+    names = Forward(other, other, layout, writes=False).names() | streamed
+    writes = None
+    if other.get_output_embeddings() is not None:
+        writes = layout.attentions[-1].stack
+        names[f"{writes}.{LOGITS}"] = (QUERY, VOCAB)
+    found = Found(
+        names,
+        places,
+        streamed,
+        [(called[wire.module], wire) for wire in wires(stacks, befores, fed)],
+        writes,
+        {one.stack: one.query for one in layout.attentions},
+    )
+    _known[model] = modules, found
+    return found

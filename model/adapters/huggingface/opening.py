@@ -2,13 +2,29 @@
 
 Only `*.safetensors` files are read, since opening a pickle can run code. For the same reason, a
 model's own modules are never loaded (`trust_remote_code=False`). Nothing is downloaded.
+
+`transformers` builds what a config asks for and then looks for the weights. Here the order is
+reversed: the weights' headers are read first, and the model is built without memory (on the meta
+device) and for a limited number of steps. So no folder takes more memory than its weights need.
+
+A model that cannot be served is refused with one sentence for every model of a kind:
+
+    no text         it reads images, sound or numbers
+    other inputs    it needs more than a text
+    own attention   its own code computes attention, and reports no weight for each pair of tokens
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import tokenizers
@@ -18,16 +34,234 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from model.adapters.huggingface import attention
-from model.adapters.huggingface.folder import (
-    CONFIG,
-    WEIGHTS,
-    check_files,
-    check_loaded,
-    check_sizes,
-)
-from model.adapters.huggingface.refusals import check_reads
 from model.errors import FileError
-from model.files import CONFIG_BYTES, as_type, read_json, read_text, reading
+from model.files import (
+    CONFIG_BYTES,
+    TOKENIZER_BYTES,
+    as_type,
+    check_size,
+    read_json,
+    read_text,
+    reading,
+    tensor_shapes,
+)
+
+IDS = "input_ids"
+
+
+class RefusalError(ValueError):
+    """A model that cannot be served; the message names its class and the reason."""
+
+
+def refused(class_: type, reason: str) -> RefusalError:
+    """Return the refusal of a model of this class."""
+    return RefusalError(f"{class_.__name__} cannot be served: {reason}")
+
+
+def no_text(class_: type[Any]) -> RefusalError:
+    """Refuse a model whose input is no text."""
+    read = class_.main_input_name
+    inputs = "no token ids" if read == IDS else f"{read}, not token ids"
+    return refused(class_, f"it reads no text: its forward pass takes {inputs}")
+
+
+def other_inputs(model: Any, error: Exception) -> RefusalError:
+    """Refuse a model that fails on the token ids of a text and their mask."""
+    if model.main_input_name != IDS:
+        return no_text(type(model))
+    reason = f"it does not run on the token ids of a text alone ({told(error)})"
+    return refused(type(model), reason)
+
+
+def own_attention(model: Any, found: str = "") -> RefusalError:
+    """Refuse a model that neither calls the attention interface nor reports its weights."""
+    reason = "its own code mixes the tokens, and the weight of each query on each key is not known"
+    return refused(type(model), f"{reason} (it {found or 'reports none'})")
+
+
+def other_results(model: Any, implementation: str) -> RefusalError:
+    """Refuse a model in memory that computes something else when it reports its weights."""
+    reason = (
+        f"with the attention {implementation!r} that it was opened with, it computes something "
+    )
+    return refused(
+        type(model),
+        f"{reason}else when it reports its weights; open it with "
+        'from_pretrained(…, attn_implementation="eager")',
+    )
+
+
+def check_reads(class_: type[Any]) -> None:
+    """Raise `RefusalError` for a class whose forward pass takes no token ids."""
+    if IDS not in inspect.signature(class_.forward).parameters:
+        raise no_text(class_)
+
+
+def vocabulary(model: Any) -> int:
+    """Return the number of token ids that a model reads. Raises `RefusalError` if it reads none."""
+    told = getattr(model.config.get_text_config(), "vocab_size", None)
+    if told is not None:
+        return int(told)
+    try:
+        embedding = model.get_input_embeddings()
+    except NotImplementedError:
+        embedding = None
+    if not isinstance(embedding, nn.Embedding):
+        raise no_text(type(model))
+    return embedding.num_embeddings
+
+
+def shape_of(found: object) -> str:
+    """Describe what a model reports in place of weights."""
+    if isinstance(found, Tensor):
+        return f"reports an array of the shape {tuple(found.shape)}"
+    return f"reports {type(found).__name__} in place of an array"
+
+
+def told(error: Exception) -> str:
+    """Return the kind of an error, and the first line of its message."""
+    first = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first[:200]}".rstrip(": ")
+
+
+CONFIG, WEIGHTS, INDEX = "config.json", "*.safetensors", "model.safetensors.index.json"
+SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
+VOCABULARIES = ("tokenizer.json", "added_tokens.json", "vocab.json")
+OTHERS = ("vocab.txt", "merges.txt", "*.model", "*.spm")
+LAYERS = 1_000  # layers of a stack
+LARGEST = 2**31 - 1  # a number in a config: some state the length of a text as this
+STEPS = 30_000_000  # calls of functions; a model of 100 layers takes 700,000
+SPARE = 1 << 26  # numbers of masks and tables, which are in no file
+
+
+def check_files(folder: Path) -> dict[str, Any]:
+    """Return the content of `config.json`. Raises `FileError` for the first file that is unfit."""
+    if not (folder / CONFIG).is_file():
+        raise FileError(folder, f"it is not a model's folder: it has no {CONFIG}")
+    if not any(path.is_file() for path in folder.glob(WEIGHTS)):
+        others = sorted(path.name for path in folder.glob("*.bin")) or ["no weights"]
+        raise FileError(
+            folder,
+            f"it has {', '.join(others)}, but no {WEIGHTS}: only safetensors are read, since a "
+            "pickle can run code",
+        )
+    config = read_json(folder / CONFIG, CONFIG_BYTES)
+    _check_numbers(folder / CONFIG, config)
+    for name in SETTINGS:
+        if (folder / name).exists():
+            read_json(folder / name, CONFIG_BYTES)
+    for name in VOCABULARIES:
+        if (folder / name).exists():
+            read_json(folder / name, TOKENIZER_BYTES)
+    for path in (path for pattern in OTHERS for path in folder.glob(pattern)):
+        check_size(path, TOKENIZER_BYTES)
+    _check_kind(folder / CONFIG, config)
+    _check_shards(folder)
+    return config
+
+
+def _check_kind(path: Path, config: dict[str, Any]) -> None:
+    kind = config.get("model_type")
+    if not isinstance(kind, str) or kind not in transformers.CONFIG_MAPPING:
+        code = "its own code (auto_map)" if "auto_map" in config else "a model's own code"
+        raise FileError(
+            path,
+            f"it has the model type {str(kind)[:100]!r}, which transformers "
+            f"{transformers.__version__} does not know; {code} is never run",
+        )
+    if "transformers_weights" in config:
+        raise FileError(
+            path, f"it names its weights (transformers_weights); only {WEIGHTS} are read"
+        )
+
+
+def _check_numbers(path: Path, value: Any, name: str = "") -> None:
+    """Raise `FileError` for numbers that no model has: their loops would not end."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            _check_numbers(path, one, str(key))
+    elif isinstance(value, list):
+        for one in value:
+            _check_numbers(path, one, name)
+    elif isinstance(value, int | float):
+        most = LAYERS if "layer" in name else LARGEST
+        if abs(value) > most:
+            raise FileError(path, f"{name[:100]} must be at most {most}, not {str(value)[:20]}")
+
+
+def _check_shards(folder: Path) -> None:
+    """Raise `FileError` if the index of the shards names other files than those of the folder."""
+    path = folder / INDEX
+    if not path.exists():
+        return
+    index = read_json(path)
+    shards = as_type(path, dict[str, str], index.get("weight_map"), "weight_map").values()
+    as_type(path, dict[str, Any], index.get("metadata"), "metadata")
+    for name in sorted({*shards}):
+        if Path(name).name != name or not name.endswith(".safetensors"):
+            raise FileError(path, f"{name[:100]!r} is not the name of a safetensors file")
+        if not (folder / name).is_file():
+            raise FileError(path, f"the folder has no {name[:100]}")
+
+
+def check_sizes(folder: Path, class_: Any, config: Any) -> None:
+    """Raise `FileError` if the model would be larger than the weights of its folder."""
+    paths = sorted(path for path in folder.glob(WEIGHTS) if path.is_file())
+    stored = sum(prod(shape) for path in paths for _, shape in tensor_shapes(path).values())
+    with reading(folder / CONFIG), _limited(folder / CONFIG), torch.device("meta"):
+        model = class_(config)
+    asked = sum(one.numel() for one in {*model.parameters(), *model.buffers()})
+    if asked > 2 * stored + SPARE:  # twice: a tied matrix is stored once
+        raise FileError(
+            folder / CONFIG,
+            f"it asks for a model of {asked:,} numbers, but the weights have {stored:,}",
+        )
+
+
+@contextmanager
+def _limited(path: Path) -> Iterator[None]:
+    """Raise `FileError` after `STEPS` calls of functions on this thread."""
+    steps = 0
+
+    def count(_: FrameType, __: str, ___: Any) -> None:
+        nonlocal steps
+        steps += 1
+        if steps > 2 * STEPS:  # a call and its return
+            raise _EndlessError
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield
+    except _EndlessError:
+        raise FileError(path, "the model that it asks for takes too long to build") from None
+    finally:
+        sys.setprofile(before)
+
+
+class _EndlessError(BaseException):
+    """The limit was reached; no `Exception`, so that no library catches it."""
+
+
+def check_loaded(folder: Path, told: dict[str, Any]) -> None:
+    """Raise `FileError` if weights are missing or do not fit: `transformers` makes up random ones.
+
+    A pooler may be missing: nothing here shows what it computes.
+    """
+    for name, stored, asked in told["mismatched_keys"]:
+        raise FileError(
+            folder,
+            f"the weights do not fit the config: {name[:100]} has the shape {tuple(stored)}, but "
+            f"the config asks for {tuple(asked)}",
+        )
+    missing = sorted(name for name in told["missing_keys"] if "pooler" not in name)
+    if missing:
+        raise FileError(
+            folder,
+            f"the weights lack {len(missing)} of those that the config asks for, such as "
+            f"{missing[0][:100]}",
+        )
+
 
 CARD = "README.md"
 ABOUT = "headlight.json"  # optional: {"name": …, "prompts": […]}

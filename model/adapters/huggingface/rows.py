@@ -1,23 +1,39 @@
-"""Converts requests to rows of a batch: tokens by text, padding, and maximum lengths."""
+"""Requests as rows of a batch: their tokens, their limits, what is invalid, and padding.
+
+In a batch, a text is padded to the length of the longest. Attention masks padding, but what mixes
+positions outside attention (a convolution, a Fourier transform, a pooling) reads it like any other
+token. Such a model answers one text at a time. The check costs two passes over a few tokens when a
+model is opened.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from model.adapters.decode_requests import BEYOND_SOURCE
-from model.adapters.huggingface.forward import batch
+from model.adapters.huggingface.forward import Forward, batch
+from model.adapters.huggingface.opening import own_attention, told
+from model.adapters.huggingface.probing import agree
 from model.adapters.huggingface.tokenizer import Text
 from model.adapters.model_info import ModelInfo
-from model.adapters.request import Request
+from model.adapters.request import Adapter, Request
+from model.adapters.validate import check_decode, check_interventions
+from model.adapters.validate_attribution import check_attribution
+from model.adapters.validate_parts import check_range, widths_of
+from model.adapters.validate_patches import check_patches
 from model.errors import Excess, InputError
+from model.explain import contrast, score_terms
 from model.text.fit import fits
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.tensor_tap import TARGET
+from model.trace.name_patterns import select
+from model.trace.tensor_tap import TARGET, WEIGHTS, BatchTap, Recorder
 
 GOES_ON = 20  # tokens that a decoder adds by default
 
@@ -159,3 +175,128 @@ def _first(model: Any, text: Text) -> int | None:
     if forced is None and language is not None:
         forced = text.tokenizer.convert_tokens_to_ids(language)
     return None if forced is None else int(forced)
+
+
+def validate(
+    adapter: Adapter,
+    rows: Rows,
+    request: Request,
+    dims: Mapping[str, tuple[str, ...]],
+    changeable: bool,
+) -> None:
+    """Raise `InputError` for the first field that is invalid for this model.
+
+    `dims` are those of the tensors that a run records.
+    """
+    tokens = rows.tokens(request)
+    target = rows.target(request)
+    check_attribution(request.select, len(tokens), len(target or ()))
+    select(request.summarise, adapter.info.places, "summarise")
+    check_decode(request.decode, adapter.info.max_tokens)
+    _check_prefix(rows, request, tokens)
+    lengths = _lengths(adapter, rows, request)
+    _check_interventions(adapter, rows, request, dims, changeable)
+    if target is not None:
+        lengths[TARGET] = len(target)
+    reached = {text: max(length, request.pad_to or 0) for text, length in lengths.items()}
+    score_terms.check(adapter.info.attentions, request.select, reached)
+    predicting = reached[adapter.info.attentions[-1].query]
+    contrast.check(request.select, adapter.info.vocabulary, predicting)
+    if request.pad_to is not None:
+        longest = max(len(tokens), len(target or ()))
+        check_range("pad_to", request.pad_to, longest, adapter.info.max_tokens)
+
+
+def _check_interventions(
+    adapter: Adapter,
+    rows: Rows,
+    request: Request,
+    dims: Mapping[str, tuple[str, ...]],
+    changeable: bool,
+) -> None:
+    info = adapter.info
+    if request.interventions and not changeable:
+        detail = "interventions: the attention of this model cannot be changed"
+        raise InputError("unsupported", "interventions", detail)
+    lengths = partial(_lengths, adapter, rows)
+    hidden = {network.place: network.hidden for network in info.networks}
+    widths = widths_of(dims, info.d_model, hidden)
+    check_interventions(request.interventions, dims, info.attentions, lengths(request), widths)
+    check_patches(adapter, request, dims, lengths)
+
+
+def _lengths(adapter: Adapter, rows: Rows, request: Request) -> dict[str, int]:
+    """Return the maximum number of tokens of each text: one that is written has places too."""
+    info = adapter.info
+    most = dict.fromkeys(info.texts, info.max_tokens)
+    return most if info.kind == "decoder" else {**most, rows.read: len(rows.tokens(request))}
+
+
+def _check_prefix(rows: Rows, request: Request, tokens: Sequence[Token]) -> None:
+    prefix, limit = request.decode.prefix, rows.limit(request, tokens)
+    if len(prefix) > max(limit, 0):
+        detail = f"decode.prefix has {len(prefix)} tokens; this output has at most {limit}"
+        excess = Excess(limit, "tokens", len(prefix))
+        raise InputError("too-long", "decode.prefix", detail, excess)
+    never, eos = set(rows.text.never.tolist()), rows.text.tokenizer.eos_token_id
+    for index, id_ in enumerate(prefix):
+        ended = id_ == eos and index < len(prefix) - 1
+        begins = index == 0 and id_ == rows.first
+        if not 0 <= id_ < rows.info.vocabulary or (id_ in never and not begins) or ended:
+            field = f"decode.prefix[{index}]"
+            detail = f"{field} must be the id of a token that can be written there"
+            raise InputError("unknown-token", field, detail)
+
+
+SHORT, LONG = 5, 12  # tokens of the two texts
+Numbers = dict[str, Tensor]
+
+
+@torch.inference_mode()
+def mixes_positions(forward: Forward, ids: Tensor, pad: int) -> bool:
+    """Return whether the first of `ids` (12,) have other numbers beside all of them than alone.
+
+    Raises `RefusalError` if they have no weights that sum to 1.
+    """
+    long = ids.tolist()
+    alone = _alone(forward, long[:SHORT], pad)
+    for one in forward.layout.attentions:
+        if one.place not in forward.layout.sinks and not _sum_to_1(alone[f"{one.place}{WEIGHTS}"]):
+            raise own_attention(forward.model, "reports numbers that do not sum to 1")
+    try:
+        beside = _numbers(forward, [long[:SHORT], long], pad)
+    except Exception:  # it takes no batch
+        _alone(forward, long, pad)
+        return True
+    dtype = forward.model.dtype
+    return not all(agree(value, beside[name], dtype) for name, value in alone.items())
+
+
+def _alone(forward: Forward, row: Sequence[int], pad: int) -> Numbers:
+    try:
+        return _numbers(forward, [row], pad)
+    except Exception as error:
+        reason = f"fails for {len(row)} tokens with {told(error)}"
+        raise own_attention(forward.model, reason) from error
+
+
+def _numbers(forward: Forward, rows: Sequence[Sequence[int]], pad: int) -> Numbers:
+    """Return the weights and the output of the first row of a batch."""
+    infos = forward.layout.attentions
+    texts = {text for one in infos for text in one.over.values()}
+    names = {f"{one.place}{WEIGHTS}" for one in infos}
+    own = [len(row) for row in rows]
+    recorders = [Recorder(names, dict.fromkeys(texts, length)) for length in own]
+    ids, real = batch(rows, own, pad, forward.model.device)
+    tap = BatchTap(recorders)
+    if forward.model.config.is_encoder_decoder:
+        output = forward.decode(forward.encode(ids, real, tap), ids, real, tap)
+    else:
+        output = forward.read(ids, real, tap)
+    weights = {name: tensor.value for name, tensor in recorders[0].tensors.items()}
+    return {**weights, "output": output[0, : own[0]].float().cpu()}
+
+
+def _sum_to_1(weights: Tensor) -> bool:
+    sums = weights.float().sum(-1)
+    return bool((weights >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-2)
