@@ -220,7 +220,7 @@ async def open_services(
             sharing=sharing,
             metrics=metrics,
             share_totals=Recent(TOTALS_SECONDS, store.totals),
-            readiness=Readiness(models.listing, engine, store, settings.data_dir),
+            readiness=Readiness(models.listing, engine, store),
             previews=LRUCache(PREVIEWS),
             cache=cache,
             runs=runs,

@@ -1,4 +1,8 @@
-"""Whether the server is ready: a model answers, the database and the data folder accept a write.
+"""Whether the server is ready: a model answers, and the database accepts a write.
+
+The folder of an SQLite database must accept one too: a full disk still takes a write that does not
+make the file larger. No other folder counts. Where the database is elsewhere, a data folder that
+cannot be written refuses training and texts of readers, each by its problem, and no sentence.
 
 The default model is tested first. If it fails by itself, the others are, so that one broken model
 does not take the server away from those who use another.
@@ -26,20 +30,19 @@ from model.errors import InputError
 
 HEARTBEAT_SECONDS = 4.0  # within which a model and a database must answer
 TRIED = 3  # models to test until one answers
-WRITTEN_BYTES = 4096  # to the data folder: the block that a file takes at least
+WRITTEN_BYTES = 4096  # to the folder: the block that a file takes at least
 KEPT_SECONDS = 2.0  # how long a result is cached, so that many probes cost little
 
 log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """Tests a model, the database and the data folder, at most once in `KEPT_SECONDS`."""
+    """Tests a model and the database, at most once in `KEPT_SECONDS`."""
 
-    def __init__(self, catalog: Listing, engine: Engine, store: Store, folder: Path) -> None:
+    def __init__(self, catalog: Listing, engine: Engine, store: Store) -> None:
         self._catalog = catalog
         self._engine = engine
         self._store = store
-        self._folder = folder
         self._beats = itertools.count()
         self._recent = Recent(KEPT_SECONDS, self._check)
 
@@ -48,11 +51,14 @@ class Readiness:
         return await self._recent.get()
 
     async def _check(self) -> list[str]:
-        found = await asyncio.gather(
+        checks = [
             _failure("the model", self._run()),
             _failure("the database", self._store.check_write()),
-            _failure("the data folder", asyncio.to_thread(_check_write, self._folder)),
-        )
+        ]
+        if file := self._store.database.file:
+            written = asyncio.to_thread(_check_write, file.parent)
+            checks.append(_failure("the folder of the database", written))
+        found = await asyncio.gather(*checks)
         return [failure for failure in found if failure]
 
     async def _run(self) -> None:

@@ -32,7 +32,7 @@ async def health(services: Opened) -> Health:
     responses=problems(_503="The server is not ready; `detail` says why."),
 )
 async def ready(services: Opened, response: Response) -> Ready:
-    """Run a text through the default model, and write to the database.
+    """Run a text through the default model, and write to the database (of SQLite, also its folder).
 
     Each may take four seconds; the result is cached for two.
     """

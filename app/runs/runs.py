@@ -123,7 +123,7 @@ class Runs:
 
         `parent` is a run and the step at which to continue it. Raises a ProblemError: 404 if
         training is off, 429 if the client has too many runs, 503 if the queue is full; and
-        StorageError if the parent's snapshot cannot be linked.
+        StorageError if the run's folder cannot be written.
         """
         self._admit(client)
         run_id, key = new_id(), new_edit_key()
@@ -135,8 +135,9 @@ class Runs:
             folder=self.folder / run_id,
             learning_rate=options.learning_rate,
         )
-        if parent:
-            with files():
+        with files():
+            run.folder.mkdir(mode=0o700)
+            if parent:
                 _begin_at(run, *parent)
         self._runs[run_id] = run
         self._enqueue(run)
@@ -325,7 +326,6 @@ def _end(process: ChildProcess) -> Coroutine[Any, Any, None]:
 
 def _begin_at(run: Run, parent: Run, step: int) -> None:
     """Link the parent's snapshot into the run's folder, in case the parent is deleted first."""
-    run.folder.mkdir(mode=0o700)
     state = run.folder / "fork.safetensors"
     try:
         os.link(state_path(parent.folder, step), state)

@@ -1,7 +1,9 @@
 """Health and readiness are separate."""
 
 import asyncio
+import errno
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -10,6 +12,7 @@ import pytest
 from app import readiness
 from app.engine.catalog import Catalog
 from tests.app.conftest import Serving
+from tests.app.failing_disk import FailingDisk
 from tests.app.problem import hold
 from tests.app.slow import Slow
 
@@ -55,6 +58,38 @@ async def test_a_database_that_refuses_writes_is_not_ready(
         problem = hold(await client.get("/api/ready"), 503, "not-ready", None)
         assert "the database cannot be used" in problem["detail"]
         assert (await client.get("/api/health")).status_code == 200
+
+
+@pytest.mark.parametrize("database", ["SQLite", "PostgreSQL"])
+async def test_a_data_folder_that_cannot_be_written(
+    serving: Serving,
+    postgres: Callable[[str], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    database: str,
+) -> None:
+    """It takes readiness only if the database is in it; who needs the folder is refused."""
+    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    away = {"database_url": postgres("ready")} if database == "PostgreSQL" else {}
+    sentence = {"source": "Hi", "target": "a"}
+    async with serving(**away) as client:
+        assert (await client.get("/api/ready")).status_code == 200
+        [model, *_] = (await client.get("/api/models")).json()
+        wanted: dict[str, object] = {
+            "/api/runs": {"task": "copy", "steps": 10},
+            "/api/corpora": {"model": model["id"], "text": "A cat.\nA dog."},
+        }
+        with FailingDisk(tmp_path, 1, errno.EROFS, stays=True).broken():
+            for path, body in wanted.items():
+                hold(await client.post(path, json=body), 503, "storage-unavailable", None)
+            ready = await client.get("/api/ready")
+            assert (await client.post("/api/trace", json=sentence)).status_code == 200
+        if database == "SQLite":
+            problem = hold(ready, 503, "not-ready", None)
+            assert problem["detail"].startswith("the folder of the database: ")
+        else:
+            assert ready.status_code == 200
+        assert (await client.get("/api/ready")).status_code == 200
 
 
 async def test_many_probes_run_one_check(serving: Serving) -> None:
