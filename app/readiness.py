@@ -25,7 +25,7 @@ from app.engine.wire import JSON
 from app.http.brief_cache import Recent
 from app.store.storage_errors import StorageError, files
 from app.store.store import Store
-from model.adapters.request import Decode, Request
+from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 
 HEARTBEAT_SECONDS = 4.0  # within which a model and a database must answer

@@ -14,8 +14,8 @@ from app.engine.wire import trace_reply
 from bench.compare import Case
 from bench.training import training
 from model.adapters.drafter import open_drafter
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode, Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Decode, Request, Trace
 from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
 from model.decode.search import Reader

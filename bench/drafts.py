@@ -19,8 +19,8 @@ import torch
 
 from bench.__main__ import machine
 from model.adapters.drafter import Drafter, Drafts, Ids, open_drafter
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request, Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.train.pairs import read_pairs
 

@@ -29,7 +29,7 @@ from model.adapters.huggingface import attention
 from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.forward import LongForward
 from model.adapters.huggingface.probing import probe
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.long.attention import LongAttention
 from model.long.pooling import overview
 from tests.model.tiny_tokenizers import tokenizer

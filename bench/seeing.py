@@ -27,7 +27,7 @@ from app.settings import Settings
 from bench.seeing_peers import peers
 from headlight import record, wrap
 from model.adapters.huggingface.opening import open_folder
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 
 LENGTHS = (128, 512, 1024)  # tokens
 PARTS = ("*.weights", "*.q", "*.k", "*.v")

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from model.adapters.model_info import ModelInfo
 from model.adapters.output import Output
-from model.adapters.request import Adapter, Request, Trace
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Adapter, Request, Trace
 from model.errors import InputError
 from model.explain.patterns import summary
 from model.text.tokens import Token

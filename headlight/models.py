@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder_info import recorded_names
+from model.adapters.encoder_decoder.description import recorded_names
 from model.adapters.open_model import open_model
-from model.adapters.request import Adapter
+from model.adapters.requests.request import Adapter
 from model.trace.record import Hook, Keep, Place, Record, open_records, recording
 from model.transformer.stacks import Transformer
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.adapters.other_runs import Patch
-from model.adapters.request import Adapter, Request, Trace, ask
+from model.adapters.requests.request import Adapter, Request, Trace, ask
 from model.adapters.sweep import Ablation
 from model.adapters.sweep import sweep as sweep_one
 from model.explain.contrast import CONTRAST, RUNNER_UP

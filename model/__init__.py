@@ -9,25 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model.adapters.encoder_decoder import load
+    from model.adapters.encoder_decoder.adapter import load
     from model.adapters.other_runs import Patch, Receiver
-    from model.adapters.request import Adapter, Decode, Request, Trace
+    from model.adapters.requests.request import Adapter, Decode, Request, Trace
     from model.errors import InputError
     from model.trace.interventions import Intervention
     from model.trace.tensor_tap import NamedTensor
 else:
     # Imported on first use: torch takes seconds, which `python -m model --help` does not need.
     HOMES = {
-        "Adapter": "adapters.request",
-        "Decode": "adapters.request",
+        "Adapter": "adapters.requests.request",
+        "Decode": "adapters.requests.request",
         "InputError": "errors",
         "Intervention": "trace.interventions",
         "NamedTensor": "trace.tensor_tap",
         "Patch": "adapters.other_runs",
         "Receiver": "adapters.other_runs",
-        "Request": "adapters.request",
-        "Trace": "adapters.request",
-        "load": "adapters.encoder_decoder",
+        "Request": "adapters.requests.request",
+        "Trace": "adapters.requests.request",
+        "load": "adapters.encoder_decoder.adapter",
     }
 
     def __getattr__(name: str) -> Any:

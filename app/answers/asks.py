@@ -16,7 +16,7 @@ from app.schemas.replies import ModelReply
 from app.schemas.shares import ParametersRequest, Question, SentenceState
 from app.schemas.traces import Asking
 from app.store.share import Answer
-from model.adapters.model_info import ModelInfo
+from model.adapters.requests.model_info import ModelInfo
 from model.errors import Excess, InputError
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS

@@ -12,7 +12,7 @@ from app.answers.pages import render
 from app.dependencies import Services
 from app.http.problems import ProblemError
 from app.schemas.heads import ElsewhereReply, SurveyedHeadReply
-from model.adapters.model_info import ModelInfo
+from model.adapters.requests.model_info import ModelInfo
 from model.corpus.row_patterns import patterns_of
 from model.trace.attentions import CROSS, AttentionInfo
 

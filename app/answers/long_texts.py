@@ -17,7 +17,7 @@ from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
 from app.engine.wire import SAFETENSORS, line
 from app.schemas.long_texts import AnyOverviewRequest, AnyTileRequest
 from app.schemas.traces import Asking
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 
 RUN = {"source", "text", "target", "direction", "decode", "chat"}  # what a pass depends on

@@ -34,7 +34,7 @@ from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.schedule import Running, Schedule
 from app.engine.service_level import RETRY_SECONDS, Level, ServiceLevel
 from app.engine.worker import Batch, Line, Outcome, Work
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 from model.progress import Progress
 

@@ -15,8 +15,8 @@ from app.engine.passes import Passes
 from app.engine.price import lengths, unread, writing
 from app.engine.wire import Array, Reply, told
 from model.adapters.long_pass import LongPass
-from model.adapters.model_info import ModelInfo
-from model.adapters.request import Adapter, Request
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Adapter, Request
 from model.adapters.validate_parts import check_range
 from model.errors import Excess, InputError
 from model.long.attention import LongAttention

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from model.adapters.model_info import ModelInfo
+from model.adapters.requests.model_info import ModelInfo
 from model.errors import InputError
 
 

@@ -1,8 +1,8 @@
-"""How a request wants its text written; `model.adapters.request.Decode` defines it."""
+"""How a request wants its text written; `model.adapters.requests.request.Decode` defines it."""
 
 from app.schemas.fields import Strict
 from app.schemas.from_dataclass import fields_of
-from model.adapters.request import Decode
+from model.adapters.requests.request import Decode
 
 
 @fields_of(Decode)

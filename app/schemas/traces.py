@@ -23,7 +23,7 @@ from app.schemas.fields import (
 )
 from app.schemas.interventions import InterventionRequest
 from model.adapters.other_runs import in_chat
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 
 
 class Asking(Strict):

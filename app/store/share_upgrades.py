@@ -9,8 +9,8 @@ from pydantic_core import to_jsonable_python
 
 from app.safetensors_file import metadata, with_metadata
 from app.store.content_by_digest import thawed
-from model.adapters.encoder_decoder_info import attentions
-from model.adapters.model_info import CAPABILITIES
+from model.adapters.encoder_decoder.description import attentions
+from model.adapters.requests.model_info import CAPABILITIES
 
 
 def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 from model.text.detect import Detector
 from model.text.fit import fits

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from model.adapters.other_runs import Step, alone, patch_of, path_of, runs_of
-from model.adapters.path_patches import along_paths
-from model.adapters.request import Request, Trace
+from model.adapters.requests.bind_interventions import along_paths
+from model.adapters.requests.request import Request, Trace
 from model.trace.feature_changes import Added
 from model.trace.interventions import Intervention, Mean, OtherRun
 from model.trace.tensor_tap import KEY, NamedTensor

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.long_pass import LongPass
-from model.adapters.request import Trace
+from model.adapters.requests.request import Trace
 from model.long.attention import LongAttention
 from model.long.flash import Scored, attention
 from model.long.rule import Rule

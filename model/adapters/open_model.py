@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Adapter, Decode, Request
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Adapter, Decode, Request
 from model.errors import FileError, InputError
 from model.files import reading
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 from model.number_ranges import Factor
 from model.trace.interventions import Intervention, OtherRun
@@ -30,7 +30,7 @@ class Patch:
     """The value of "patch": a run to take a tensor from, and which of its rows to put where.
 
     `rows` are pairs of a row of that run and a row of this one; None: row i replaces row i. With
-    `to`, only what reaches this tensor directly has an effect (`model.adapters.path_patches`).
+    `to`, only what reaches this tensor directly has an effect (`model.adapters.requests.bind_interventions`).
     """
 
     request: Request

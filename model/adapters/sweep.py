@@ -38,9 +38,9 @@ import torch
 from torch import Tensor
 
 from model.adapters import sweep_changes
-from model.adapters.model_info import ModelInfo
 from model.adapters.other_runs import Patch
-from model.adapters.request import Adapter, Request, Trace
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Adapter, Request, Trace
 from model.adapters.sweep_changes import (
     Change,
     Second,

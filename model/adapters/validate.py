@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from model.adapters.request import METHODS, Decode
+from model.adapters.requests.request import METHODS, Decode
 from model.adapters.validate_parts import check_limits, check_parts, check_range, heads_at
 from model.errors import InputError
 from model.number_ranges import Factor, Seed, Temperature, Value, interval, intervals
@@ -37,7 +37,7 @@ def check_interventions(
     `names` are the tensors that the model records, with their dims, `lengths` the maximum number of
     tokens of each text without padding, since decoding has no padding to change, `widths` the sizes
     of their last axes, as far as these are known. Does not check the other runs that values are
-    taken from (`model.adapters.validate_patches`).
+    taken from (`model.adapters.requests.validate`).
     """
     table = {one.place: one for one in attentions}
     for index, intervention in enumerate(interventions):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from model.adapters.request import METHODS, Decode
+from model.adapters.requests.request import METHODS, Decode
 from model.commands import arguments
 from model.train.back_translation import write_back_translations
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.adapters.model_info import ModelInfo
-from model.adapters.request import Trace
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Trace
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from random import Random
 
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode, Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import Bundle
 from model.live.events import Probed
 from model.live.options import LiveOptions

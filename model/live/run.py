@@ -14,7 +14,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed
 from model.live.observe import accuracy, adapter_of, probe, probes_of
 from model.live.options import COOLDOWN, MAX_TOKENS, LiveOptions

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.bundle.measurements import READS, WRITES
 from model.measure.word_alignment import (
     JOINED,

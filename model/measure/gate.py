@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Adapter, Decode
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Adapter, Decode
 from model.bundle.card import gate_table
 from model.text.detect import Detector
 from model.text.script import fold

@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters.model_info import ModelInfo
-from model.adapters.request import Adapter, Request, Trace
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Adapter, Request, Trace
 from model.bundle.measurements import REPORT
 from model.corpus.gathering import Gathered
 from model.corpus.index import SCALE, WRITTEN

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request, Trace
 from model.bundle.measurements import REPORT, means_of
 from model.bundle.weights import Bundle, load_bundle
 from model.explain.patterns import MIXED, NONE, Axes, Tally, patterns, tally

@@ -11,8 +11,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode, Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Decode, Request
 from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING
 from model.bundle.weights import Bundle, load_bundle

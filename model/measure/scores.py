@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Adapter, Decode, Method, ask
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Adapter, Decode, Method, ask
 from model.bundle.weights import digest_of
 from model.measure.gate import counts, measure_gate
 from model.train.augment import KINDS, Kind

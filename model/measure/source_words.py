@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.request import Request
 from model.bundle.measurements import REPORT, WRITES
 from model.explain.attribution import LONGEST
 from model.measure.word_alignment import (

@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Decode
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Decode
 from model.bundle.markdown import table
 from model.bundle.weights import TRAINING, load_bundle
 from model.measure.scores import as_typed

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Decode
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Decode
 from model.text.tokens import normalise
 from model.train.metrics import translate
 from model.train.pairs import TextPair, read_pairs

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.request import Decode, Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.request import Decode, Request
 from model.train.data import Corpus
 from model.train.events import Distilled
 from model.train.loss import answers

@@ -9,7 +9,7 @@ from pathlib import Path
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from model.adapters.request import Adapter, Decode, Request
+from model.adapters.requests.request import Adapter, Decode, Request
 from model.train.pairs import read_rows
 
 

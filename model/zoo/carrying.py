@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from model.adapters.request import Adapter, Decode, Request
+from model.adapters.requests.request import Adapter, Decode, Request
 from model.trace.attentions import CROSS
 from model.trace.interventions import Intervention
 from model.trace.tensor_tap import SOURCE

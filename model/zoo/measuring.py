@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Adapter, Decode, Request, Trace
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Adapter, Decode, Request, Trace
 from model.bundle.weights import TRAINING
 from model.train.metrics import translate
 from model.zoo.carrying import patched, without_looks

@@ -5,15 +5,10 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from model.adapters.encoder_decoder_info import attentions
-from model.adapters.model_info import ModelInfo
+from model.adapters.encoder_decoder.description import attentions
 from model.adapters.output import Output
-from model.adapters.request import (
-    Adapter,
-    Decoding,
-    Request,
-    Trace,
-)
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Adapter, Decoding, Request, Trace
 from model.decode.steps import Branch, Hypothesis, SearchStep
 from model.errors import InputError
 from model.text.tokens import Token

@@ -11,7 +11,7 @@ from app.engine.engine import Bounds, Engine
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.runners import Runners
 from app.engine.wire import JSON
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from tests.app.slow import Slow
 
 

@@ -11,7 +11,7 @@ from app.engine.jobs import Encoding, TraceJob
 from app.engine.messages import encode
 from app.engine.sweeping import SweepJob
 from app.engine.wire import FORMS, JSON, Reply
-from model.adapters.request import Decode, Request
+from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
 from tests.app.slow import Slow

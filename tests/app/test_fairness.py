@@ -19,7 +19,7 @@ from app.engine.fair_queue import FairQueue, Flow, Waiting, fitting
 from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
-from model.adapters.request import Decode, Request
+from model.adapters.requests.request import Decode, Request
 from model.trace.interventions import Intervention
 from tests.app.conftest import Serving
 from tests.app.endless import ask, begun, engine_of

@@ -21,7 +21,7 @@ from app.schemas.shares import ShareState
 from app.store import share_formats as formats
 from app.store.share import Share
 from app.store.share_formats import Upgrade
-from model.adapters.encoder_decoder_info import attentions
+from model.adapters.encoder_decoder.description import attentions
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.golden.agree import document, faults

@@ -20,7 +20,7 @@ from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.handout_file import FEW, MANY
 from headlight import show
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from tests.app.conftest import Serving
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "layer": 1, "head": 4}

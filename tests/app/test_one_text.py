@@ -15,7 +15,7 @@ from app.engine.wire import Reply
 from app.schemas.decode_lines import DecodeLine
 from app.schemas.replies import TraceReply
 from headlight import show
-from model.adapters.request import Decode
+from model.adapters.requests.request import Decode
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.model.decoder_only import OneText

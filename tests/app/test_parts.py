@@ -20,7 +20,7 @@ from app.schemas.decoding import DecodeOptions
 from app.schemas.interventions import DEEDS, InterventionRequest
 from app.settings import ROOT, Settings
 from model.adapters.output import Output
-from model.adapters.request import METHODS, Request, Trace
+from model.adapters.requests.request import METHODS, Request, Trace
 from model.text.tokens import Token
 from model.trace.interventions import EFFECTS
 from model.trace.tensor_tap import HEAD, KEY, QUERY, NamedTensor

@@ -30,7 +30,7 @@ from app.preview.card import (
 from app.preview.colours import PAPER, VIOLET, colours, rgb
 from app.preview.fonts import Typeface, chinese_file
 from app.preview.heatmap import HATCH, Grid, Heatmap, draw_heatmap
-from model.adapters.encoder_decoder_info import attentions
+from model.adapters.encoder_decoder.description import attentions
 from tests.servers import ROOT
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐着。", "layer": 1, "head": 2}

@@ -10,9 +10,9 @@ from app.engine.clients import Budgets, Client, SpentError
 from app.engine.decoding import DecodeJob
 from app.engine.price import lengths, price, size
 from app.engine.sweeping import SweepJob
-from model.adapters.encoder_decoder_info import attentions
+from model.adapters.encoder_decoder.description import attentions
 from model.adapters.other_runs import Patch, Receiver
-from model.adapters.request import Decode, Request
+from model.adapters.requests.request import Decode, Request
 from model.explain.attribution import STEPS
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import GRADIENT_INPUT, OCCLUSION

@@ -8,7 +8,7 @@ from pydantic_core import to_jsonable_python
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.schemas.replies import ListedModelReply
-from model.adapters.model_info import CAPABILITIES
+from model.adapters.requests.model_info import CAPABILITIES
 from tests.app.conftest import Serving
 
 PATHS = [

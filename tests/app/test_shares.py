@@ -17,7 +17,7 @@ from app.store.ids import ALPHABET, KEY_LENGTH, new_id
 from app.store.share_formats import FORMAT
 from app.store.share_upgrades import upgraded
 from app.store.tables import ID_LENGTH
-from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 from tests.servers import PATIENCE, AppServer

@@ -17,7 +17,7 @@ from app.engine.model_listing import Listing
 from app.engine.runners import Runner, Runners, Turn
 from app.engine.wire import JSON
 from app.engine.worker import Batch, Outcome, Work
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.progress import Listener, ignore
 from tests.app.slow import Slow
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from tests.browser import api
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.watch import Watch

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from app.settings import ROOT
-from model.adapters.request import Decode
+from model.adapters.requests.request import Decode
 
 FOLDER = Path(os.environ.get("MODELS_FOLDER", ROOT / "data" / "models"))
 pytestmark = pytest.mark.skipif(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder_info import attentions
+from model.adapters.encoder_decoder.description import attentions
 from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NameTap, Recorder
 from model.transformer.config import ModelConfig
 from model.transformer.parameters import parameters

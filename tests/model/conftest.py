@@ -8,8 +8,8 @@ import torch
 from filelock import FileLock
 
 from model.adapters.drafter import Drafter, open_drafter
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request, Trace
 from model.bundle.weights import CHECKPOINTS, TRAINING, Bundle, load_bundle, save_bundle
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from model.adapters.model_info import ModelInfo
-from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.validate import check_decode, check_interventions
 from model.adapters.validate_parts import check_range
 from model.decode.beam_search import beam

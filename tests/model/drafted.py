@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from model.adapters.drafter import Drafter
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request, Trace
 from model.bundle.weights import Bundle
 
 SENTENCES = [

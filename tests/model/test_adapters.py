@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 import torch
 
-from model.adapters.decode_requests import Row
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode, Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.decoding import Row
+from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

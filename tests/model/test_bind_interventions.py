@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.other_runs import MAX_SENTENCES
-from model.adapters.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Request, Trace
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.model_info import CAPABILITIES, REASONS
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.model_info import CAPABILITIES, REASONS
+from model.adapters.requests.request import Request
 from model.adapters.sweep import check as check_sweep
 from model.bundle.weights import CHECKPOINTS, save_bundle
 from model.errors import InputError

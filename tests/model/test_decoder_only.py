@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.adapters.request import Decode, Method, Request
+from model.adapters.requests.request import Decode, Method, Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 from tests.model.decoder_only import OneText

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from model import load
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request, Trace
 from model.bundle.weights import load_bundle
 from model.explain.derived_weights import Derived, derive
 from model.trace.interventions import Intervention

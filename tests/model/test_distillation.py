@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Decode
 from model.bundle.weights import load_bundle, save_bundle
 from model.train import distillation
 from model.train.distillation import Teaching, distil, distilled, mean_logprobs, proposals

@@ -11,9 +11,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from model.adapters.drafter import WORTHWHILE, Drafter, Drafts, Ids
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode, Request, Trace
-from model.adapters.verify_drafts import TRIES, verified
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.drafts import TRIES, verified
+from model.adapters.requests.request import Decode, Request, Trace
 from model.bundle.weights import Bundle
 from model.trace.interventions import Intervention
 from model.transformer.stacks import Transformer

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from model.adapters.drafter import FastDrafter, open_drafter
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.request import Decode, Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.request import Decode, Request, Trace
 from model.bundle import ctranslate2_export
 from model.bundle.ctranslate2_export import UnknownToEngineError, exported, specification
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle

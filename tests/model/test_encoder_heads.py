@@ -10,8 +10,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from model.adapters.drafter import open_drafter
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.request import Request
 from model.bundle.measurements import MEANS, REPORT
 from model.bundle.weights import Bundle, load_bundle, save_bundle
 from model.errors import InputError

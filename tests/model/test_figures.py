@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 from model.__main__ import main
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Request
 from model.train.augment import KINDS
 
 PAIRS = "The cat sat.\t猫坐着。\nA dog barks!\t狗叫！\nTom has 2 cats.\t汤姆有2只猫。\n"

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from app.settings import Settings
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Request
 from model.bundle.weights import CHECKPOINTS, digest_of
 from model.measure.report import IDLE, NAMED
 from tests.model.numpy_reference import NumpyTransformer

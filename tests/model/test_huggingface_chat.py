@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.adapters.request import Decode, Request
+from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from model.text.tokens import Token
 from model.trace.interventions import Intervention

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.request import Decode, Request
+from model.adapters.requests.request import Decode, Request
 from tests.model.tiny_huggingface import build
 
 pytest.importorskip("transformers")

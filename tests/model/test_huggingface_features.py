@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.adapters.sweep import sweep
 from model.errors import InputError
 from model.trace.interventions import Intervention

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
-from model.adapters.request import Decode
+from model.adapters.requests.request import Decode
 from tests.model.tiny_huggingface import BART, make
 from tests.model.tiny_tokenizers import tokenizer
 

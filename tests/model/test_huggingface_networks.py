@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 
 from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.parameters import ACTIVATIONS, activation_of
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from tests.model.tiny_huggingface import make
 
 TEXTS = ["The cat sat on the mat.", "A dog.", "It was the best of times, it was the worst."]

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.model_info import CAPABILITIES, REASONS
-from model.adapters.request import Decode, Request, Trace
+from model.adapters.requests.model_info import CAPABILITIES, REASONS
+from model.adapters.requests.request import Decode, Request, Trace
 from model.adapters.sweep import sweep
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

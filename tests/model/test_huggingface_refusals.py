@@ -8,7 +8,7 @@ import torch
 
 from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.in_memory import wrap
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import InputError
 from tests.model.opened_huggingface import opened
 from tests.model.tiny_huggingface import BART, FED, GROUPED, T5, build

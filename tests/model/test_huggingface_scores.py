@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import InputError
 from tests.model.opened_huggingface import opened
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.request import Request, Trace
+from model.adapters.requests.request import Request, Trace
 from model.errors import InputError
 from model.explain import attribution
 from model.explain.attribution import LONGEST, tolerance

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.tokenizer import Text
-from model.adapters.request import Decode
+from model.adapters.requests.request import Decode
 from tests.model.tiny_huggingface import make
 from tests.model.tiny_tokenizers import tokenizer
 

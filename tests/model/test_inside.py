@@ -10,8 +10,8 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request, Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

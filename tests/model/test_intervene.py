@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode, Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.decode.search import Reader, sample
 from model.errors import InputError

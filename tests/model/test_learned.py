@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.request import Request
 from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle

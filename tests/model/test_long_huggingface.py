@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model.adapters.huggingface.adapter import HuggingFace
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 from tests.model.opened_huggingface import opened

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Request
 from model.bundle.weights import CHECKPOINTS
 
 SENTENCE = "The cat sat on the mat, and it did not move."

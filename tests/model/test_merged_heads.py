@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.request import Request
 from model.bundle.history import save
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
 from model.errors import FileError

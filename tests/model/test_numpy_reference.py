@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Decode, Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Decode, Request, Trace
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.trace.interventions import Cell, Intervention
 from model.transformer.masks import Open

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder, load
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.other_runs import Patch, Receiver
-from model.adapters.request import Decode, Request
+from model.adapters.requests.request import Decode, Request
 from model.adapters.sweep import sweep
 from model.errors import InputError
 from model.trace.interventions import Intervention

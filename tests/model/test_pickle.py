@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request, Trace
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request, Trace
 from model.trace.interventions import Cell, Intervention
 from model.trace.tensor_tap import NamedTensor
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from model import Decode, InputError, Intervention, Request
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import ask
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import ask
 from tests.model.tiny_huggingface import build
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.other_runs import Step, TokenOf
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

@@ -12,7 +12,7 @@ pytest.importorskip("transformers")
 
 from model.adapters.huggingface import attention
 from model.adapters.huggingface.adapter import load_huggingface
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.trace.interventions import Cell, Intervention
 from tests.model.tiny_huggingface import make
 

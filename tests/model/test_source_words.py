@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request
 from model.bundle.measurements import WRITES
 from model.measure.source_words import attributed, head_name, kendall, measure
 from model.measure.word_alignment import AlignedPair

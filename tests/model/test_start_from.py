@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Decode
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Decode
 from model.errors import FileError
 from model.train.metrics import translate
 from model.train.run_state import take_over

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select

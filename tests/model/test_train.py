@@ -9,8 +9,8 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
-from model.adapters.encoder_decoder import load
-from model.adapters.request import Decode
+from model.adapters.encoder_decoder.adapter import load
+from model.adapters.requests.request import Decode
 from model.text.tokens import Tokenizer
 from model.train.averaging import average
 from model.train.data import Corpus

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import EncoderDecoder, load
-from model.adapters.model_info import CAPABILITIES
-from model.adapters.request import Request
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.model_info import CAPABILITIES
+from model.adapters.requests.request import Request
 from model.adapters.sweep import sweep
 from model.bundle.weights import save_bundle
 from model.errors import InputError

@@ -22,10 +22,10 @@ from model.adapters.huggingface.probing import Layout, draw_ids, probe
 from model.adapters.huggingface.rows import LONG, Row, Rows, mixes_positions, validate
 from model.adapters.huggingface.tokenizer import Text
 from model.adapters.long_pass import LongPass
-from model.adapters.model_info import CAPABILITIES, ModelInfo
 from model.adapters.output import Output
-from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
-from model.adapters.scored_output import scored
+from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
+from model.adapters.requests.request import Adapter, Decoding, Request, Trace, candidates
+from model.adapters.requests.trace import scored
 from model.decode.steps import SearchStep
 from model.explain import score_terms
 from model.explain.patterns import needed, summary

@@ -32,7 +32,7 @@ from model.adapters.huggingface.probing import Layout
 from model.adapters.huggingface.projections import Projection, Projections, Rotation
 from model.adapters.huggingface.rows import Row
 from model.adapters.huggingface.stream_hooks import install, names_of
-from model.adapters.model_info import ModelInfo
+from model.adapters.requests.model_info import ModelInfo
 from model.explain import contrast, logit_lens, score_terms
 from model.explain.attribution import SourceRun, attribute
 from model.explain.attribution import names as attribution_names

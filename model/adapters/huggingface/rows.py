@@ -16,17 +16,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.decode_requests import BEYOND_SOURCE
+from model.adapters.encoder_decoder.decoding import BEYOND_SOURCE
 from model.adapters.huggingface.forward import Forward, batch
 from model.adapters.huggingface.opening import own_attention, told
 from model.adapters.huggingface.probing import agree
 from model.adapters.huggingface.tokenizer import Text
-from model.adapters.model_info import ModelInfo
-from model.adapters.request import Adapter, Request
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Adapter, Request
+from model.adapters.requests.validate import check_patches
 from model.adapters.validate import check_decode, check_interventions
 from model.adapters.validate_attribution import check_attribution
 from model.adapters.validate_parts import check_range, widths_of
-from model.adapters.validate_patches import check_patches
 from model.errors import Excess, InputError
 from model.explain import contrast, score_terms
 from model.text.fit import fits

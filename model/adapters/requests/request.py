@@ -18,10 +18,10 @@ from typing import (
 import torch
 from annotated_types import Interval
 
-from model.adapters.head_slices import with_slices
 from model.adapters.long_pass import LongPass
-from model.adapters.model_info import ModelInfo
 from model.adapters.output import Output
+from model.adapters.requests.adapter import with_slices
+from model.adapters.requests.model_info import ModelInfo
 from model.bundle.history import Learning
 from model.decode.steps import SearchStep
 from model.errors import InputError
@@ -303,7 +303,7 @@ class Adapter(Protocol):
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         """Return matrices and vectors by name; raises `InputError` if a pattern matches none.
 
-        A number after a matrix names the columns of one head (`model.adapters.head_slices`).
+        A number after a matrix names the columns of one head (`model.adapters.requests.adapter`).
         """
         self.info.require("parameters", "select")
         return with_slices(select, self.info.attentions, self.matrices)

@@ -10,7 +10,7 @@ import torch
 from cachetools import LRUCache
 from torch import Tensor
 
-from model.adapters.request import Request
+from model.adapters.requests.request import Request
 from model.decode.beam_search import Beam, beam, write_beams
 from model.decode.sampling import Draw
 from model.decode.search import Reader, sample

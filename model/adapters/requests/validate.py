@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from model.adapters.other_runs import Patch, Receiver, Step, alone, other_runs, path_of
-from model.adapters.path_patches import can_follow
-from model.adapters.request import Adapter, Request
+from model.adapters.requests.bind_interventions import can_follow
+from model.adapters.requests.request import Adapter, Request
 from model.adapters.validate import check_interventions
 from model.adapters.validate_parts import check_range
 from model.errors import Excess, InputError

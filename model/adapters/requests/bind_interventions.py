@@ -24,7 +24,7 @@ from dataclasses import replace
 import torch
 
 from model.adapters.other_runs import Patch, Receiver, path_of
-from model.adapters.request import Request, Trace
+from model.adapters.requests.request import Request, Trace
 from model.trace.attentions import Attentions
 from model.trace.interventions import Intervention, OtherRun
 from model.trace.tensor_tap import KEY

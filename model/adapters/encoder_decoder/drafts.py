@@ -23,8 +23,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from model.adapters.decode_requests import Ids, Row, Writer
 from model.adapters.drafter import Drafter
+from model.adapters.encoder_decoder.decoding import Ids, Row, Writer
 
 MARGIN = 1e-4  # nats between the best two tokens; a pass and a step differ by some 1e-5
 TRIES = 3  # drafts of a row before it is decoded

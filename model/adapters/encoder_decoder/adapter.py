@@ -12,21 +12,21 @@ from torch import Tensor
 
 from model.adapters.batching import Rows
 from model.adapters.bind_interventions import bind
-from model.adapters.decode_requests import Row, Writer
 from model.adapters.drafter import Drafter, open_drafter
-from model.adapters.encoder_decoder_info import info_of, recorded_names
+from model.adapters.encoder_decoder.decoding import Row, Writer
+from model.adapters.encoder_decoder.description import info_of, recorded_names
+from model.adapters.encoder_decoder.drafts import Targets
+from model.adapters.encoder_decoder.passes import Read, decode, encode
 from model.adapters.encoder_decoder_long import NEEDED, long_pass
 from model.adapters.long_pass import LongPass
-from model.adapters.recorded_pass import Read, decode, encode
-from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
-from model.adapters.scored_output import scored
+from model.adapters.requests.request import Adapter, Decoding, Request, Trace, candidates
+from model.adapters.requests.trace import scored
+from model.adapters.requests.validate import check_patches
 from model.adapters.transformer_scores import scores_of
 from model.adapters.transformer_stream import stream_of
 from model.adapters.validate import check_decode, check_interventions
 from model.adapters.validate_attribution import check_attribution
 from model.adapters.validate_parts import check_range, widths_of
-from model.adapters.validate_patches import check_patches
-from model.adapters.verify_drafts import Targets
 from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.steps import Hypothesis

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import torch
 
-from model.adapters.model_info import CAPABILITIES, ModelInfo
+from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
