@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from app.engine.wire import trace_reply
 from bench.compare import Case
 from bench.training import training
-from model.adapters.drafter import open_drafter
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.encoder_decoder.drafts import open_drafter
+from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.trace import Trace
 from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
 from model.decode.search import Reader

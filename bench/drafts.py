@@ -18,9 +18,10 @@ from pathlib import Path
 import torch
 
 from bench.__main__ import machine
-from model.adapters.drafter import Drafter, Drafts, Ids, open_drafter
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.encoder_decoder.drafts import Drafter, Drafts, IdSequence, open_drafter
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.train.pairs import read_pairs
 
@@ -32,7 +33,9 @@ class Counting(Drafter):
     drafter: Drafter
     rows: int = 0
 
-    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
+    def draft(
+        self, sources: Sequence[IdSequence], begun: Sequence[IdSequence], most: int
+    ) -> Drafts:
         """Draft as the other drafter does."""
         self.rows += len(sources)
         return self.drafter.draft(sources, begun, most)

@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from model.adapters.output import Output
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Output, Trace
 from model.errors import InputError
 from model.explain.patterns import summary
 from model.text.tokens import Token

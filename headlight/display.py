@@ -13,7 +13,8 @@ from app.handout_file import SELECT, Told, handout
 from app.schemas.replies import ModelReply
 from headlight.arrays import given
 from headlight.models import is_transformers, wrap
-from model.adapters.requests.request import Adapter, Request
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Request
 from model.trace.name_patterns import present
 
 HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling

@@ -10,7 +10,7 @@ from typing import Any
 
 from model.adapters.encoder_decoder.description import recorded_names
 from model.adapters.open_model import open_model
-from model.adapters.requests.request import Adapter
+from model.adapters.requests.adapter import Adapter
 from model.trace.record import Hook, Keep, Place, Record, open_records, recording
 from model.transformer.stacks import Transformer
 

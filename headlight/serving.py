@@ -18,7 +18,7 @@ from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
 from headlight.models import is_transformers, wrap
-from model.adapters.requests.request import Adapter
+from model.adapters.requests.adapter import Adapter
 
 LOOPBACK = "127.0.0.1"  # a server in a notebook is only for its user
 WAIT_SECONDS = 60.0

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Adapter, Request, Trace, ask
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Patch, Request, ask
+from model.adapters.requests.trace import Trace
 from model.adapters.sweep import Ablation
 from model.adapters.sweep import sweep as sweep_one
 from model.explain.contrast import CONTRAST, RUNNER_UP

@@ -10,23 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model.adapters.encoder_decoder.adapter import load
-    from model.adapters.other_runs import Patch, Receiver
-    from model.adapters.requests.request import Adapter, Decode, Request, Trace
+    from model.adapters.requests.adapter import Adapter
+    from model.adapters.requests.request import Decode, Patch, Receiver, Request
+    from model.adapters.requests.trace import Trace
     from model.errors import InputError
     from model.trace.interventions import Intervention
     from model.trace.tensor_tap import NamedTensor
 else:
     # Imported on first use: torch takes seconds, which `python -m model --help` does not need.
     HOMES = {
-        "Adapter": "adapters.requests.request",
+        "Adapter": "adapters.requests.adapter",
         "Decode": "adapters.requests.request",
         "InputError": "errors",
         "Intervention": "trace.interventions",
         "NamedTensor": "trace.tensor_tap",
-        "Patch": "adapters.other_runs",
-        "Receiver": "adapters.other_runs",
+        "Patch": "adapters.requests.request",
+        "Receiver": "adapters.requests.request",
         "Request": "adapters.requests.request",
-        "Trace": "adapters.requests.request",
+        "Trace": "adapters.requests.trace",
         "load": "adapters.encoder_decoder.adapter",
     }
 

@@ -2,7 +2,7 @@
 
     temperature: Temperature = 1.0
 
-The type is read both by validation (`model.adapters.validate`) and by the API reference
+The type is read both by validation (`model.adapters.requests.validate`) and by the API reference
 (`app.schemas`), so that each limit is written once.
 """
 

@@ -22,8 +22,8 @@ from threading import Lock, RLock
 from app.engine.model_listing import Listing
 from app.engine.passes import Passes
 from model.adapters.open_model import open_model
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter
 from model.errors import FileError
 
 Loader = Callable[[], Adapter]

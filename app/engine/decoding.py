@@ -8,8 +8,10 @@ from typing import Any
 from app.engine.jobs import StreamJob
 from app.engine.price import lengths, writing
 from app.engine.wire import line, told
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Decoding, Request
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Decoding
 from model.decode.steps import PRUNED, Branch, Hypothesis, SearchStep
 
 Document = dict[str, Any]

@@ -9,8 +9,10 @@ from typing import Any, SupportsIndex
 from app.engine.tensor_selection import Dtype, Selection
 from app.engine.wire import JSON, JSON_COST, Reply, trace_reply
 from app.safetensors_file import Pieces
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 
 PLAIN = 100.0  # the cost of a reply without a run
 BUFFERS = 5  # the first protocol of pickle with buffers

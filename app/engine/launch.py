@@ -7,9 +7,8 @@ CUDA does not outlive a fork, so with GPUs each engine opens the models itself.
 
 A fork copies only the thread that calls it: a lock that another one holds stays locked in the copy,
 and a pool has no threads there. The template has no other threads. It opens the models with one, so
-that PyTorch has started none; CTranslate2 (`model.adapters.drafter`) and OpenBLAS, of NumPy, end
-theirs before a fork, and tokenizers start none there. An engine sets how many it uses when it has
-been forked.
+that PyTorch has started none; CTranslate2 (`FastDrafter`) and OpenBLAS, of NumPy, end theirs before
+a fork, and tokenizers start none there. An engine sets how many it uses when it has been forked.
 """
 
 import multiprocessing

@@ -14,10 +14,11 @@ from app.engine.jobs import PLAIN, AnswerJob, Encoded, Encoding
 from app.engine.passes import Passes
 from app.engine.price import lengths, unread, writing
 from app.engine.wire import Array, Reply, told
-from model.adapters.long_pass import LongPass
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request
-from model.adapters.validate_parts import check_range
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import LongPass
+from model.adapters.requests.validate import check_range
 from model.errors import Excess, InputError
 from model.long.attention import LongAttention
 from model.long.pooling import grouped, largest, overview, span

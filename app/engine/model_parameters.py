@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from app.engine.jobs import AnswerJob, Encoded, Encoding
 from app.engine.wire import parameters_reply
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter
 
 PRICE = 2_000.0  # writing millions of numbers takes as long as some traces
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from model.adapters.long_pass import LongPass
+from model.adapters.requests.trace import LongPass
 
 Precision = Literal["int16", "float32"]
 PRECISIONS: dict[Precision, torch.dtype] = {"int16": torch.int16, "float32": torch.float32}

@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
 from model.adapters.encoder_decoder.decoding import BEYOND_SOURCE
-from model.adapters.other_runs import path_of, runs_of
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Request
+from model.adapters.requests.request import Request, path_of, runs_of
 from model.adapters.sweep import at_once
 from model.explain.attribution import STEPS
 from model.explain.contrast import contrasts

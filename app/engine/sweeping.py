@@ -7,9 +7,9 @@ from typing import Any
 from app.engine.jobs import StreamJob
 from app.engine.price import lengths, sweeping
 from app.engine.wire import line, told
-from model.adapters.other_runs import Patch
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request
+from model.adapters.requests.request import Patch, Request
 from model.adapters.sweep import Sweep, at_once, sweep
 from model.adapters.sweep_changes import count
 from model.text.tokens import Token

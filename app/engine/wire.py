@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from app import safetensors_file
 from app.engine.tensor_selection import Dtype, Selection
 from app.safetensors_file import Pieces
-from model.adapters.long_pass import LongPass
-from model.adapters.output import Output
-from model.adapters.requests.request import Decoding, Trace
+from model.adapters.requests.trace import Decoding, LongPass, Output, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
 from model.text.tokens import Token

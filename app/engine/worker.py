@@ -12,7 +12,7 @@ from app.engine.catalog import Catalog
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
 from app.engine.passes import Passes
-from model.adapters.requests.request import Adapter
+from model.adapters.requests.adapter import Adapter
 from model.cancellation import StoppedError, stoppable
 from model.progress import Listener, ignore, reporting
 

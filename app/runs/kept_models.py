@@ -20,7 +20,7 @@ from app.store.content_by_digest import digest_of
 from app.store.ids import new_edit_key, new_id
 from app.store.storage_errors import files
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.request import Adapter
+from model.adapters.requests.adapter import Adapter
 from model.bundle import history as stored
 from model.bundle import weights as bundles
 from model.bundle.measurements import LEARNING

@@ -8,8 +8,7 @@ from pydantic import Strict as Strictly
 from app.schemas.decoding import DecodeOptions, decode_of
 from app.schemas.fields import EDGES, NUMBERS, ONE_EDGE, ROWS, Count, Name, Strict, Text, Whole
 from app.schemas.from_dataclass import Within
-from model.adapters.other_runs import Patch, Receiver, Step, TokenOf
-from model.adapters.requests.request import Request
+from model.adapters.requests.request import Patch, Receiver, Request, Step, TokenOf
 from model.number_ranges import Factor, Probability, Seed, Temperature, Value
 from model.trace.interventions import Cell, Intervention
 

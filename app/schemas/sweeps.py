@@ -15,7 +15,7 @@ from app.schemas.replies import (
     TokensReply,
 )
 from app.schemas.traces import OneText, Sentence
-from model.adapters.other_runs import Patch, in_chat
+from model.adapters.requests.request import Patch, in_chat
 from model.adapters.sweep_changes import Ablated, Over
 
 

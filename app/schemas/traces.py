@@ -22,8 +22,7 @@ from app.schemas.fields import (
     Whole,
 )
 from app.schemas.interventions import InterventionRequest
-from model.adapters.other_runs import in_chat
-from model.adapters.requests.request import Request
+from model.adapters.requests.request import Request, in_chat
 
 
 class Asking(Strict):

@@ -6,7 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.request import Adapter, Decode, Request
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Decode, Request
 from model.errors import FileError, InputError
 from model.files import reading
 

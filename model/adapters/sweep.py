@@ -38,9 +38,11 @@ import torch
 from torch import Tensor
 
 from model.adapters import sweep_changes
-from model.adapters.other_runs import Patch
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request, Trace
+from model.adapters.requests.request import Patch, Request
+from model.adapters.requests.trace import Trace
+from model.adapters.requests.validate import check_range
 from model.adapters.sweep_changes import (
     Change,
     Second,
@@ -49,7 +51,6 @@ from model.adapters.sweep_changes import (
     interaction,
     paired,
 )
-from model.adapters.validate_parts import check_range
 from model.errors import InputError
 from model.text.align import Rows
 from model.text.tokens import Token

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, get_args
 
-from model.adapters.other_runs import Patch
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request, Trace
+from model.adapters.requests.request import Patch, Request
+from model.adapters.requests.trace import Trace
 from model.errors import Excess, InputError
 from model.text.align import Rows, aligned
 from model.trace.attentions import AttentionInfo, text_of_rows

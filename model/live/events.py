@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Trace
+from model.adapters.requests.trace import Trace
 
 
 @dataclass(frozen=True)

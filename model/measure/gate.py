@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.request import Adapter, Decode
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Decode
 from model.bundle.card import gate_table
 from model.text.detect import Detector
 from model.text.script import fold

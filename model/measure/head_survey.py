@@ -18,8 +18,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.measurements import REPORT
 from model.corpus.gathering import Gathered
 from model.corpus.index import SCALE, WRITTEN

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.requests.request import Trace
+from model.adapters.requests.trace import Trace
 from model.explain import direct_effect
 from model.explain.stream import Stream
 from model.trace.attentions import AttentionInfo

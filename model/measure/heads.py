@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.measurements import REPORT, means_of
 from model.bundle.weights import Bundle, load_bundle
 from model.explain.patterns import MIXED, NONE, Axes, Tally, patterns, tally

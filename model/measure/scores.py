@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.request import Adapter, Decode, Method, ask
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Decode, Method, ask
 from model.bundle.weights import digest_of
 from model.measure.gate import counts, measure_gate
 from model.train.augment import KINDS, Kind

@@ -18,7 +18,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.adapters.requests.request import Adapter, Request
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Request
 from model.bundle.measurements import READS, WRITES
 from model.text.tokens import Token
 from model.trace.attentions import CROSS

@@ -9,7 +9,8 @@ from pathlib import Path
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from model.adapters.requests.request import Adapter, Decode, Request
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Decode, Request
 from model.train.pairs import read_rows
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from model.adapters.requests.request import Adapter, Decode, Request
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Decode, Request
 from model.trace.attentions import CROSS
 from model.trace.interventions import Intervention
 from model.trace.tensor_tap import SOURCE

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.request import Adapter, Decode, Request, Trace
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import TRAINING
 from model.train.metrics import translate
 from model.zoo.carrying import patched, without_looks

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from app.engine.catalog import Catalog
 from app.server import serve
 from app.settings import Settings
-from model.adapters.requests.request import Decoding, Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Decoding, Trace
 from tests.app.slow import Slow
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from model.adapters.encoder_decoder.description import attentions
-from model.adapters.output import Output
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Decoding, Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Decoding, Output, Trace
 from model.decode.steps import Branch, Hypothesis, SearchStep
 from model.errors import InputError
 from model.text.tokens import Token

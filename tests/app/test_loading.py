@@ -14,7 +14,8 @@ from app import readiness
 from app.engine.catalog import Catalog, NoModelError
 from app.engine.model_listing import Listing
 from model.adapters import open_model
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.errors import FileError
 from tests.app.conftest import Serving
 from tests.app.problem import hold

@@ -19,8 +19,8 @@ from app.http.rate_limits import PerMinute
 from app.schemas.decoding import DecodeOptions
 from app.schemas.interventions import DEEDS, InterventionRequest
 from app.settings import ROOT, Settings
-from model.adapters.output import Output
-from model.adapters.requests.request import METHODS, Request, Trace
+from model.adapters.requests.request import METHODS, Request
+from model.adapters.requests.trace import Output, Trace
 from model.text.tokens import Token
 from model.trace.interventions import EFFECTS
 from model.trace.tensor_tap import HEAD, KEY, QUERY, NamedTensor

@@ -19,8 +19,8 @@ from app.engine.pass_homes import PassHomes
 from app.engine.passes import Passes
 from app.engine.runners import Runners, Threads
 from app.engine.wire import JSON
-from model.adapters.long_pass import LongPass
 from model.adapters.requests.request import Request
+from model.adapters.requests.trace import LongPass
 from model.cancellation import go_on
 from model.long.attention import LongAttention
 from model.long.flash import Scored

@@ -11,8 +11,7 @@ from app.engine.decoding import DecodeJob
 from app.engine.price import lengths, price, size
 from app.engine.sweeping import SweepJob
 from model.adapters.encoder_decoder.description import attentions
-from model.adapters.other_runs import Patch, Receiver
-from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.request import Decode, Patch, Receiver, Request
 from model.explain.attribution import STEPS
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import GRADIENT_INPUT, OCCLUSION

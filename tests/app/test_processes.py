@@ -27,7 +27,8 @@ from app.engine.processes import Process, in_processes
 from app.engine.runners import Runners
 from app.engine.wire import JSON
 from app.engine.worker import Batch
-from model.adapters.requests.request import Adapter, Request
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.progress import Progress, report
 from tests.servers import PATIENCE

@@ -19,7 +19,8 @@ from app.engine.opening import Opening
 from app.engine.wire import SAFETENSORS
 from app.engine.worker import Batch, Line, Outcome, Work
 from app.scale.replica import STREAM_SECONDS, Replica
-from model.adapters.requests.request import Adapter, Request
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.request import Request
 from tests.app.slow import Slow
 from tests.app.small_engine import job
 from tests.model.tiny_huggingface import make

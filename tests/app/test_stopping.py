@@ -14,7 +14,8 @@ from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
 from app.engine.worker import Batch, Worker
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.cancellation import StoppedError, stoppable
 from model.trace.interventions import Intervention
 from tests.app.endless import Endless, ask, begun, engine_of

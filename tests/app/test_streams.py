@@ -9,7 +9,7 @@ import pytest
 
 from app.engine.engine import BusyError, Engine
 from app.engine.jobs import StreamJob
-from model.adapters.requests.request import Adapter
+from model.adapters.requests.adapter import Adapter
 from tests.app.slow import Slow
 from tests.app.small_engine import held, running, send
 

@@ -12,8 +12,8 @@ import torch
 
 from app.engine.tensor_selection import Dtype
 from app.engine.wire import trace_reply
-from model.adapters.output import Output
-from model.adapters.requests.request import Request, Trace, candidates
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Output, Trace, candidates
 from model.text.tokens import Token
 from model.trace.tensor_tap import HEAD, KEY, QUERY, RANK, NamedTensor
 from tests.app.slow import Slow

@@ -7,9 +7,10 @@ import pytest
 import torch
 from filelock import FileLock
 
-from model.adapters.drafter import Drafter, open_drafter
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.encoder_decoder.drafts import Drafter, open_drafter
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, TRAINING, Bundle, load_bundle, save_bundle
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig

@@ -14,10 +14,11 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Decoding, Request, Trace, candidates
-from model.adapters.validate import check_decode, check_interventions
-from model.adapters.validate_parts import check_range
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Decoding, Trace, candidates
+from model.adapters.requests.validate import check_decode, check_interventions, check_range
 from model.decode.beam_search import beam
 from model.decode.sampling import Draw
 from model.decode.search import Predictor, sample

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from model.adapters.drafter import Drafter
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.encoder_decoder.drafts import Drafter
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import Bundle
 
 SENTENCES = [

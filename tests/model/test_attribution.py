@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import Bundle, load_bundle
 from model.errors import InputError
 from model.explain import attribution

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.other_runs import MAX_SENTENCES
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import MAX_SENTENCES, Decode, Request
+from model.adapters.requests.trace import Trace
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

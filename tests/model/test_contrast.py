@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Patch, Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

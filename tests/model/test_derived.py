@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from model import load
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle
 from model.explain.derived_weights import Derived, derive
 from model.trace.interventions import Intervention

@@ -10,10 +10,17 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.drafter import WORTHWHILE, Drafter, Drafts, Ids
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.encoder_decoder.drafts import TRIES, verified
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.encoder_decoder.drafts import (
+    TRIES,
+    WORTHWHILE,
+    Drafter,
+    Drafts,
+    IdSequence,
+    verified,
+)
+from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import Bundle
 from model.trace.interventions import Intervention
 from model.transformer.stacks import Transformer
@@ -25,11 +32,13 @@ OFTEN = settings(max_examples=5, deadline=None, derandomize=True, phases=(Phase.
 class Scripted(Drafter):
     """Returns given drafts, and counts its calls and their rows."""
 
-    def __init__(self, say: Callable[[Ids, Ids], Ids]) -> None:
+    def __init__(self, say: Callable[[IdSequence, IdSequence], IdSequence]) -> None:
         self.say = say
         self.asked: list[int] = []
 
-    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
+    def draft(
+        self, sources: Sequence[IdSequence], begun: Sequence[IdSequence], most: int
+    ) -> Drafts:
         self.asked.append(len(sources))
         said = [self.say(*one) for one in zip(sources, begun, strict=True)]
         return lambda: said
@@ -42,7 +51,9 @@ class Noisy(Drafter):
         self.drafter = drafter
         self.random = random.Random(seed)
 
-    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
+    def draft(
+        self, sources: Sequence[IdSequence], begun: Sequence[IdSequence], most: int
+    ) -> Drafts:
         drafts = self.drafter.draft(sources, begun, most)
         return lambda: [[noise for id_ in ids for noise in self._noise(id_)] for ids in drafts()]
 
@@ -132,7 +143,7 @@ def test_noise_on_the_drafts(shipped: Bundle, drafter: Drafter) -> None:
     ],
 )
 def test_any_draft_gives_the_same_result(
-    shipped: Bundle, alone: list[Trace], lie: Callable[[Ids, Ids], Ids]
+    shipped: Bundle, alone: list[Trace], lie: Callable[[IdSequence, IdSequence], IdSequence]
 ) -> None:
     requests = [Request(source, select=SELECT) for source in SENTENCES[:2]]
     by = Scripted(lie)
@@ -182,7 +193,7 @@ def test_a_right_draft_is_all_that_is_needed(
 
 def test_drafts_that_are_never_right_are_given_up(tiny: EncoderDecoder) -> None:
     """They are tried again now and then, and made for every batch once they are right."""
-    bundle, known = bundle_of(tiny), dict[Ids, Ids]()
+    bundle, known = bundle_of(tiny), dict[IdSequence, IdSequence]()
     sources = [f"cat {n}" for n in range(120)]
     by = Scripted(lambda source, begun: known.get(tuple(source), (*begun, 0)))
     model = EncoderDecoder(bundle, "tiny", None, by)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.drafter import FastDrafter, open_drafter
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.encoder_decoder.drafts import FastDrafter, open_drafter
+from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.trace import Trace
 from model.bundle import ctranslate2_export
 from model.bundle.ctranslate2_export import UnknownToEngineError, exported, specification
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle

@@ -13,8 +13,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.other_runs import Step, TokenOf
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Request, Step, TokenOf
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError
 from model.trace.feature_changes import FEATURES

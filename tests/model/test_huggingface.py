@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from model.adapters.huggingface.adapter import HuggingFace
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.errors import InputError
 from model.trace.attentions import CROSS
 from model.trace.interventions import Cell, Intervention

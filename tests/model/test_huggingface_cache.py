@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from model.adapters.huggingface.adapter import HuggingFace
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.request import Decode, Patch, Request
 from model.decode.steps import SearchStep
 from model.trace.interventions import Cell, Intervention
 from tests.model.opened_huggingface import opened

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
 from model.trace.name_patterns import ATTRIBUTIONS

@@ -14,7 +14,8 @@ from transformers import AttentionInterface, AttentionMaskInterface
 
 from model.adapters.huggingface import attention
 from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.adapters.sweep import sweep
 from model.trace.attentions import CROSS
 from model.trace.interventions import Intervention

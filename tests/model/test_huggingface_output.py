@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from model.adapters.requests.model_info import CAPABILITIES, REASONS
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.trace import Trace
 from model.adapters.sweep import sweep
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.other_runs import Patch, Receiver
-from model.adapters.requests.request import Request
+from model.adapters.requests.request import Patch, Receiver, Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 from tests.model.tiny_huggingface import build, make

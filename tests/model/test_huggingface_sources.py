@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.errors import InputError
 from model.explain import attribution
 from model.explain.attribution import LONGEST, tolerance

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

@@ -14,8 +14,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
-from model.adapters.other_runs import Patch, Step, TokenOf
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Patch, Request, Step, TokenOf
+from model.adapters.requests.trace import Trace
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle, load_bundle
 from model.errors import InputError

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.trace.interventions import Cell, Intervention
 from model.transformer.masks import Open

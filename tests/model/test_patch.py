@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Patch, Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError
 from model.trace.interventions import WITH_ROWS, Intervention

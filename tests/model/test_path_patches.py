@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
-from model.adapters.other_runs import Patch, Receiver
-from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.request import Decode, Patch, Receiver, Request
 from model.adapters.sweep import sweep
 from model.errors import InputError
 from model.trace.interventions import Intervention

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.request import Request, Trace
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.trace.interventions import Cell, Intervention
 from model.trace.tensor_tap import NamedTensor
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.other_runs import Step, TokenOf
-from model.adapters.requests.request import Request
+from model.adapters.requests.request import Request, Step, TokenOf
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

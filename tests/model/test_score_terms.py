@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Patch, Request
+from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.errors import InputError
 from model.explain.stream_terms import Origin

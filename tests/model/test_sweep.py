@@ -9,8 +9,8 @@ import torch
 
 from model.adapters import sweep_changes
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Decode, Request, Trace
+from model.adapters.requests.request import Decode, Patch, Request
+from model.adapters.requests.trace import Trace
 from model.adapters.sweep import TOKENS, Ablation, sweep
 from model.adapters.sweep_changes import count
 from model.decode.steps import Hypothesis

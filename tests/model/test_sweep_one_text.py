@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.request import Decode, Patch, Request
 from model.adapters.sweep import Sweep, sweep
 from tests.model.tiny_huggingface import build, make
 

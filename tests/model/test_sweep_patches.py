@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
-from model.adapters.other_runs import Patch
-from model.adapters.requests.request import Decode, Request
+from model.adapters.requests.request import Decode, Patch, Request
 from model.adapters.sweep import Ablation, Sweep, check, sweep
 from model.errors import InputError
 from model.trace.interventions import Intervention

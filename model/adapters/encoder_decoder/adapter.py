@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -10,23 +10,22 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.adapters.batching import Rows
-from model.adapters.bind_interventions import bind
-from model.adapters.drafter import Drafter, open_drafter
 from model.adapters.encoder_decoder.decoding import Row, Writer
-from model.adapters.encoder_decoder.description import info_of, recorded_names
-from model.adapters.encoder_decoder.drafts import Targets
-from model.adapters.encoder_decoder.passes import Read, decode, encode
-from model.adapters.encoder_decoder_long import NEEDED, long_pass
-from model.adapters.long_pass import LongPass
-from model.adapters.requests.request import Adapter, Decoding, Request, Trace, candidates
-from model.adapters.requests.trace import scored
-from model.adapters.requests.validate import check_patches
-from model.adapters.transformer_scores import scores_of
-from model.adapters.transformer_stream import stream_of
-from model.adapters.validate import check_decode, check_interventions
-from model.adapters.validate_attribution import check_attribution
-from model.adapters.validate_parts import check_range, widths_of
+from model.adapters.encoder_decoder.description import info_of, recorded_names, scores_of, stream_of
+from model.adapters.encoder_decoder.drafts import Drafter, Targets, open_drafter
+from model.adapters.encoder_decoder.passes import Read, Rows, decode, encode
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.bind_interventions import bind
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Decoding, LongPass, Trace, candidates, scored
+from model.adapters.requests.validate import (
+    check_attribution,
+    check_decode,
+    check_interventions,
+    check_patches,
+    check_range,
+    widths_of,
+)
 from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.steps import Hypothesis
@@ -39,11 +38,17 @@ from model.explain.patterns import needed, summary
 from model.explain.relevance import names as relevance_names
 from model.explain.stream import Stream
 from model.files import reading
+from model.long.attention import LongAttention
+from model.long.flash import Scored, attention
+from model.long.rule import Rule
 from model.text.tokens import BOS, Token
+from model.trace.attentions import AttentionInfo
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
 from model.trace.tensor_tap import SOURCE, TARGET, NamedTensor, Recorder
+from model.transformer.masks import named
 from model.transformer.parameters import parameters
+from model.transformer.scoring import SCORINGS
 
 WEIGHTS = ".weights"
 
@@ -319,3 +324,35 @@ class EncoderDecoder(Adapter):
 
     def _summarised(self, request: Request) -> tuple[str, ...]:
         return select(request.summarise, self.info.places, "summarise")
+
+
+NEEDED = ("*.q", "*.k")
+
+
+def long_pass(trace: Trace, dtype: torch.dtype) -> LongPass:
+    """Return the pass of a trace that recorded `NEEDED`, for a model whose scores are q·k, scaled.
+
+    The trace was run with explicit attention: these models read texts for which that is fast.
+    """
+    kept = dict(_kept(trace, dtype))
+    return LongPass(trace.texts, kept, trace.written, trace.direction)
+
+
+def _kept(trace: Trace, dtype: torch.dtype) -> Iterator[tuple[str, LongAttention]]:
+    for one in trace.model.attentions:
+        q, k = (trace[f"{one.place}.{name}"].value for name in ("q", "k"))
+        scale = SCORINGS[one.scoring](one.heads, q.shape[-1]).scale
+        scored = Scored(_rule(one, q.shape[1], k.shape[1]), scale)
+        _, sums = attention(q, k, k, scored)  # the mix is known already
+        yield one.place, LongAttention.keep(q, k, sums, scored, one.over, dtype)
+
+
+def _rule(info: AttentionInfo, queries: int, keys: int) -> Rule:
+    mask = named(info.mask)
+
+    def allows(rows: slice, columns: slice) -> Tensor:
+        positions = (torch.arange(part.start, part.stop) for part in (rows, columns))
+        shape = rows.stop - rows.start, columns.stop - columns.start
+        return mask(*positions).expand(shape)
+
+    return Rule(allows, queries, keys)

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from model.adapters.bind_interventions import bind
 from model.adapters.huggingface.attention import twin
 from model.adapters.huggingface.decoding import Predicting, Steps
 from model.adapters.huggingface.explaining import Inside
@@ -21,11 +20,11 @@ from model.adapters.huggingface.parameters import read
 from model.adapters.huggingface.probing import Layout, draw_ids, probe
 from model.adapters.huggingface.rows import LONG, Row, Rows, mixes_positions, validate
 from model.adapters.huggingface.tokenizer import Text
-from model.adapters.long_pass import LongPass
-from model.adapters.output import Output
+from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
-from model.adapters.requests.request import Adapter, Decoding, Request, Trace, candidates
-from model.adapters.requests.trace import scored
+from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Decoding, LongPass, Output, Trace, candidates, scored
 from model.decode.steps import SearchStep
 from model.explain import score_terms
 from model.explain.patterns import needed, summary

@@ -20,9 +20,8 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.rows import Row, Rows
-from model.adapters.output import Output
 from model.adapters.requests.request import Decode
-from model.adapters.requests.trace import scored
+from model.adapters.requests.trace import Output, scored
 from model.decode.beam_search import beam
 from model.decode.sampling import Draw
 from model.decode.search import Ends, Predictor, sample

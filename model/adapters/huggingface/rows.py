@@ -21,12 +21,17 @@ from model.adapters.huggingface.forward import Forward, batch
 from model.adapters.huggingface.opening import own_attention, told
 from model.adapters.huggingface.probing import agree
 from model.adapters.huggingface.tokenizer import Text
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Adapter, Request
-from model.adapters.requests.validate import check_patches
-from model.adapters.validate import check_decode, check_interventions
-from model.adapters.validate_attribution import check_attribution
-from model.adapters.validate_parts import check_range, widths_of
+from model.adapters.requests.request import Request
+from model.adapters.requests.validate import (
+    check_attribution,
+    check_decode,
+    check_interventions,
+    check_patches,
+    check_range,
+    widths_of,
+)
 from model.errors import Excess, InputError
 from model.explain import contrast, score_terms
 from model.text.fit import fits

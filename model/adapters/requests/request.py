@@ -1,43 +1,32 @@
-"""Requests to a model and their results, for any model."""
+"""Requests to a model: one sentence, and other sentences that interventions take values from.
+
+`patch`, and `freeze`, a case of it, take rows of another sentence's run; `add` can take the
+difference of two.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import (
     Annotated,
     Any,
     Literal,
-    Protocol,
     TypedDict,
     Unpack,
     cast,
     get_args,
 )
 
-import torch
 from annotated_types import Interval
 
-from model.adapters.long_pass import LongPass
-from model.adapters.output import Output
-from model.adapters.requests.adapter import with_slices
-from model.adapters.requests.model_info import ModelInfo
-from model.bundle.history import Learning
-from model.decode.steps import SearchStep
-from model.errors import InputError
-from model.explain.patterns import Summary
-from model.explain.score_terms import ScoreSplit
-from model.explain.stream import Stream
-from model.number_ranges import Probability, Seed, Temperature
-from model.text.tokens import Token
-from model.trace.interventions import Intervention
+from model.errors import Excess, InputError
+from model.number_ranges import Factor, Probability, Seed, Temperature
+from model.trace.interventions import Intervention, OtherRun
 from model.trace.name_patterns import ATTRIBUTIONS
-from model.trace.tensor_tap import NamedTensor
 
 Method = Literal["greedy", "beam", "sample"]
 METHODS = get_args(Method)
-CANDIDATES = ".candidates"  # suffix of tensors of ids
-SHOWN = 4  # names that a message lists
 
 
 @dataclass(frozen=True)
@@ -144,170 +133,111 @@ TIGHTEN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class Trace:
-    """The result of one request; `trace["encoder.0.self.weights"]` is one of its tensors.
+MAX_SENTENCES = 8  # other sentences per request: each is a run of the model
 
-    `texts` are the tokens that the model read: `trace.texts[tensor.over["key"]]` are the tokens of
-    an axis. Row i of a decoder tensor has read token i of the last text and predicts
-    `output.tokens[i]`. A trace is plain data: it can be pickled, and the copy compares equal.
+
+@dataclass(frozen=True)
+class Receiver:
+    """The end of a path: a tensor, or one head of it."""
+
+    at: str
+    head: int | None = None
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The value of "patch": a run to take a tensor from, and which of its rows to put where.
+
+    `rows` are pairs of a row of that run and a row of this one; None: row i replaces row i. With
+    `to`, only what reaches this tensor directly has an effect: `along_paths`.
     """
 
-    model: ModelInfo
     request: Request
-    texts: Mapping[str, tuple[Token, ...]]  # "source" and "target", or "text"
-    tensors: Mapping[str, NamedTensor]
-    written: Output | None = None  # None: nothing was written or scored
-    direction: str | None = None  # "en-zh", for a translation model
-    summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
-    pieces: Mapping[int, Token] = field(default_factory=dict)  # tokens for ids in `….candidates`
-    scores: Mapping[str, ScoreSplit] = field(default_factory=dict)  # by cell of `inside.score.…`
+    rows: tuple[tuple[int, int], ...] | None = None
+    to: Receiver | None = None
+
+
+@dataclass(frozen=True)
+class TokenOf:
+    """A row of a run: the token `row` of the text that a tensor's rows are."""
+
+    request: Request
+    row: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A vector that "add" adds: `times` (the row of one run − the row of another)."""
+
+    to: TokenOf
+    minus: TokenOf | None = None
+    times: Factor = 1.0
 
     @property
-    def output(self) -> Output:
-        """The text that was decoded or scored. Raises `LookupError` if the model only read."""
-        if self.written is None:
-            raise LookupError(f"this trace has no output: {self.model.id} only read the text")
-        return self.written
-
-    def __getitem__(self, name: str) -> NamedTensor:
-        """Return a tensor by name. Raises a `KeyError` that lists the recorded names."""
-        if name not in self.tensors:
-            raise KeyError(f"{name} is not in this trace, which has {_list(self.tensors)}")
-        return self.tensors[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.tensors
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tensors)
-
-    def __repr__(self) -> str:
-        about = self.model.id, self.direction
-        said = self.request.source, self.written.text if self.written else None
-        lines = [
-            f"Trace of {', '.join(filter(None, about))}",
-            f"  {' → '.join(text for text in said if text is not None)}",
-            *(
-                f"  {name}: {' '.join(token.text.strip() for token in tokens)}"
-                for name, tokens in self.texts.items()
-            ),
-            f"  {len(self.tensors)} tensors: {_list(self.tensors)}",
-        ]
-        return "\n".join(lines)
+    def ends(self) -> tuple[TokenOf, ...]:
+        """The rows that it is computed from."""
+        return (self.to,) if self.minus is None else (self.to, self.minus)
 
 
-def candidates(tensors: Mapping[str, NamedTensor]) -> list[int]:
-    """Return the ids in candidate tensors, in order: those whose `pieces` a trace needs."""
-    found = [tensor.value for name, tensor in tensors.items() if name.endswith(CANDIDATES)]
-    return sorted({id_ for value in found for id_ in value.flatten().tolist()})
+def runs_of(one: Intervention) -> tuple[tuple[str, Request], ...]:
+    """Return the tensors that an intervention takes from other runs: names and sentences."""
+    if (patch := patch_of(one)) is not None:
+        return ((patch[0], patch[1].request),)
+    if one.do == "add" and isinstance(one.value, Step):
+        return tuple((one.at, alone(end.request)) for end in one.value.ends)
+    return ()
 
 
-def _list(names: Iterable[str]) -> str:
-    listed = list(names)
-    shown = listed if len(listed) <= SHOWN else [*listed[: SHOWN - 1], "…", listed[-1]]
-    return ", ".join(shown) or "none"
+def alone(request: Request) -> Request:
+    """Return another run's request, which selects, changes and pads nothing."""
+    return replace(request, select=(), summarise=(), interventions=(), pad_to=None)
 
 
-@dataclass(frozen=True, repr=False)
-class Decoding:
-    """A decoding in progress; the model computes each step on demand.
+def patch_of(one: Intervention) -> tuple[str, Patch] | None:
+    """Return the name of the tensor that an intervention takes from another run, and its patch."""
+    match one.do:
+        case "patch" | "freeze" if isinstance(one.value, OtherRun):
+            return None  # its values are known
+        case "patch":
+            name, patch = one.at, cast(Patch, one.value)
+        case "freeze":
+            name, patch = f"{one.at}.weights", Patch(cast(Request, one.value))
+        case _:
+            return None
+    return name, replace(patch, request=alone(patch.request))
 
-    All steps must be taken on one thread. `written[0]` of the last step is the output of a trace.
-    All fields except `steps` are plain data.
+
+def path_of(one: Intervention) -> Receiver | None:
+    """Return where the path of a patch ends; None for one that acts on all that comes after it."""
+    return one.value.to if isinstance(one.value, Patch) else None
+
+
+def in_chat(value: Any) -> Any:
+    """Return the value of an effect whose other sentence, if any, is a user's turn of a chat."""
+    match value:
+        case Request():
+            return replace(value, chat=True)
+        case Patch(request=request) | TokenOf(request=request):
+            return replace(value, request=replace(request, chat=True))
+        case Step(to=to, minus=minus):
+            return replace(value, to=in_chat(to), minus=in_chat(minus))
+    return value
+
+
+def other_runs(interventions: Sequence[Intervention]) -> dict[Request, int]:
+    """Return the distinct other sentences, each with the index of its first intervention.
+
+    Raises `InputError` for more than `MAX_SENTENCES`.
     """
-
-    model: ModelInfo
-    request: Request  # with the effective `decode.max_tokens`
-    texts: Mapping[str, tuple[Token, ...]]  # the texts read before the first step
-    steps: Iterator[SearchStep]
-    direction: str | None = None
-
-
-class Adapter(Protocol):
-    """The interface that makes any model answer with a Trace; its methods are thread-safe."""
-
-    info: ModelInfo
-    names: Collection[str]  # names of the tensors that a run records
-    learning: Learning | None = None  # its training history, if recorded
-    stream: Stream | None = None  # what its logits are a sum of; None: they are no sum
-
-    def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
-        """Run one sentence and return its trace; `options` are the other fields of a `Request`.
-
-        Raises `InputError` for a request that this model cannot answer.
-        """
-        request = ask(sentence, **options)
-        self.check(request)
-        [trace] = self.run([request])
-        return trace
-
-    def check(self, request: Request) -> None:
-        """Raise `InputError` for a request that this model cannot answer. Runs no model."""
-        for capability, where in needs(request):
-            self.info.require(capability, where)
-        self.validate(request)
-
-    def validate(self, request: Request) -> None:
-        """Raise `InputError` if a field does not fit this model: its tokens, places or names."""
-
-    def takes(self, request: Request) -> bool:
-        """Return whether this model can answer the request."""
-        try:
-            self.check(request)
-        except InputError:
-            return False
-        return True
-
-    def run(self, requests: Sequence[Request]) -> list[Trace]:
-        """Answer several checked requests as one batch; their interventions do not interfere."""
-
-    def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
-        """Return a decoding, step by step. The target and the selection are ignored.
-
-        Raises `InputError` for a request that this model cannot answer.
-        """
-        request = ask(sentence, **options)
-        self.info.require("decode", "model")
-        self.check(request)
-        return self.write(request)
-
-    def write(self, request: Request) -> Decoding:
-        """Return the decoding of a checked request, for a model that can `decode`."""
-        raise LookupError(f"{self.info.id} writes nothing")
-
-    def texts_of(self, request: Request) -> Mapping[str, tuple[Token, ...]]:
-        """Return the tokens of what a checked request gives to read, if possible without a run."""
-        [trace] = self.run([replace(request, select=(), summarise=())])
-        return trace.texts
-
-    def long(self, request: Request, dtype: torch.dtype) -> LongPass:
-        """Run one text of any length, keeping q and k of every attention in this precision.
-
-        Raises `InputError` for what this model cannot answer; the selection is ignored.
-        """
-        self.info.require("long", "model")
-        self.check(request)
-        return self.read_long(request, dtype)
-
-    def read_long(self, request: Request, dtype: torch.dtype) -> LongPass:
-        """Return the pass of a checked request, for a model that can read `long` texts."""
-        raise LookupError(f"{self.info.id} reads no long texts")
-
-    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Return the text of some ids, and each id as a token with its span of that text."""
-
-    def token(self, id_: int, *, first: bool = False) -> Token:
-        """Return an id as a token without offsets; the `first` of a text has no leading space."""
-
-    def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
-        """Return matrices and vectors by name; raises `InputError` if a pattern matches none.
-
-        A number after a matrix names the columns of one head (`model.adapters.requests.adapter`).
-        """
-        self.info.require("parameters", "select")
-        return with_slices(select, self.info.attentions, self.matrices)
-
-    def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
-        """Return the parameters that match patterns, for a model with `parameters`."""
-        raise LookupError(f"{self.info.id} shows nothing")
+    found: dict[Request, int] = {}
+    for index, one in enumerate(interventions):
+        for _, sentence in runs_of(one):
+            found.setdefault(sentence, index)
+    if len(found) > MAX_SENTENCES:
+        detail = (
+            f"interventions name {len(found)} different sentences; "
+            f"at most {MAX_SENTENCES} are allowed"
+        )
+        excess = Excess(MAX_SENTENCES, "entries", len(found))
+        raise InputError("too-long", "interventions", detail, excess)
+    return found

@@ -1,15 +1,47 @@
-"""The output of a row, with the probability of each token."""
+"""Results of a request: the output with its probabilities, the trace, a decoding, a long pass."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from model.adapters.output import Output
-from model.decode.steps import Hypothesis
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.request import Request
+from model.decode.steps import Hypothesis, SearchStep
+from model.errors import InputError
+from model.explain.patterns import Summary
+from model.explain.score_terms import ScoreSplit
+from model.long.attention import LongAttention
 from model.text.tokens import Token
+from model.trace.tensor_tap import NamedTensor
+
+
+@dataclass(frozen=True)
+class Output:
+    """The text that was decoded or scored, with one log-probability (nats) per token."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    logprobs: tuple[float, ...]
+    ranks: tuple[int, ...]
+    """Rank of each token in the whole vocabulary, from 1."""
+    score: float
+    """Sum of `logprobs` divided by the length penalty."""
+    finished: bool
+    """Whether the output ends in `<eos>`."""
+    continues: int = 0
+    """Index of the first token that continues the text, for a model that reads one text; the
+    tokens before it are those of the text."""
+    rows: tuple[int, ...] = ()
+    """The row that predicts each token; if empty, row i predicts token i."""
+
+    def row(self, index: int) -> int:
+        """Return the row that predicts a token."""
+        return self.rows[index] if self.rows else index
+
 
 ROWS = 16  # of logits at a time: few enough for the processor's cache
 
@@ -48,3 +80,116 @@ def _of(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
     logprobs = logits.log_softmax(-1, dtype=precise)
     chosen = logprobs.gather(1, ids[:, None])
     return chosen[:, 0], 1 + (logprobs > chosen).sum(-1)
+
+
+CANDIDATES = ".candidates"  # suffix of tensors of ids
+
+
+SHOWN = 4  # names that a message lists
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """The result of one request; `trace["encoder.0.self.weights"]` is one of its tensors.
+
+    `texts` are the tokens that the model read: `trace.texts[tensor.over["key"]]` are the tokens of
+    an axis. Row i of a decoder tensor has read token i of the last text and predicts
+    `output.tokens[i]`. A trace is plain data: it can be pickled, and the copy compares equal.
+    """
+
+    model: ModelInfo
+    request: Request
+    texts: Mapping[str, tuple[Token, ...]]  # "source" and "target", or "text"
+    tensors: Mapping[str, NamedTensor]
+    written: Output | None = None  # None: nothing was written or scored
+    direction: str | None = None  # "en-zh", for a translation model
+    summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
+    pieces: Mapping[int, Token] = field(default_factory=dict)  # tokens for ids in `….candidates`
+    scores: Mapping[str, ScoreSplit] = field(default_factory=dict)  # by cell of `inside.score.…`
+
+    @property
+    def output(self) -> Output:
+        """The text that was decoded or scored. Raises `LookupError` if the model only read."""
+        if self.written is None:
+            raise LookupError(f"this trace has no output: {self.model.id} only read the text")
+        return self.written
+
+    def __getitem__(self, name: str) -> NamedTensor:
+        """Return a tensor by name. Raises a `KeyError` that lists the recorded names."""
+        if name not in self.tensors:
+            raise KeyError(f"{name} is not in this trace, which has {_list(self.tensors)}")
+        return self.tensors[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __repr__(self) -> str:
+        about = self.model.id, self.direction
+        said = self.request.source, self.written.text if self.written else None
+        lines = [
+            f"Trace of {', '.join(filter(None, about))}",
+            f"  {' → '.join(text for text in said if text is not None)}",
+            *(
+                f"  {name}: {' '.join(token.text.strip() for token in tokens)}"
+                for name, tokens in self.texts.items()
+            ),
+            f"  {len(self.tensors)} tensors: {_list(self.tensors)}",
+        ]
+        return "\n".join(lines)
+
+
+def candidates(tensors: Mapping[str, NamedTensor]) -> list[int]:
+    """Return the ids in candidate tensors, in order: those whose `pieces` a trace needs."""
+    found = [tensor.value for name, tensor in tensors.items() if name.endswith(CANDIDATES)]
+    return sorted({id_ for value in found for id_ in value.flatten().tolist()})
+
+
+def _list(names: Iterable[str]) -> str:
+    listed = list(names)
+    shown = listed if len(listed) <= SHOWN else [*listed[: SHOWN - 1], "…", listed[-1]]
+    return ", ".join(shown) or "none"
+
+
+@dataclass(frozen=True, repr=False)
+class Decoding:
+    """A decoding in progress; the model computes each step on demand.
+
+    All steps must be taken on one thread. `written[0]` of the last step is the output of a trace.
+    All fields except `steps` are plain data.
+    """
+
+    model: ModelInfo
+    request: Request  # with the effective `decode.max_tokens`
+    texts: Mapping[str, tuple[Token, ...]]  # the texts read before the first step
+    steps: Iterator[SearchStep]
+    direction: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LongPass:
+    """The result of a run that keeps q, k and the log-sum-exp of every attention.
+
+    Its memory is proportional to the number of tokens; weights are computed slice by slice. It
+    stays in the process that made it.
+    """
+
+    texts: Mapping[str, tuple[Token, ...]]
+    attentions: Mapping[str, LongAttention]  # by place
+    written: Output | None = None
+    direction: str | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Memory of its tensors."""
+        return sum(one.bytes for one in self.attentions.values())
+
+    def at(self, place: str, field: str = "at") -> LongAttention:
+        """Return an attention. Raises `InputError` for an unknown place."""
+        if place not in self.attentions:
+            known = list(self.attentions)
+            detail = f"{field} must be one of {known[0]} … {known[-1]}"
+            raise InputError("out-of-range", field, detail)
+        return self.attentions[place]

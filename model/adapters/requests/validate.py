@@ -1,21 +1,245 @@
-"""Validates the other runs that interventions take values from."""
+"""Validates requests: decoding, interventions and their parts, attributions, and other runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from model.adapters.other_runs import Patch, Receiver, Step, alone, other_runs, path_of
+from annotated_types import Interval
+
+from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import can_follow
-from model.adapters.requests.request import Adapter, Request
-from model.adapters.validate import check_interventions
-from model.adapters.validate_parts import check_range
+from model.adapters.requests.request import (
+    METHODS,
+    Decode,
+    Patch,
+    Receiver,
+    Request,
+    Step,
+    alone,
+    other_runs,
+    path_of,
+)
 from model.errors import Excess, InputError
+from model.explain.attribution import LONGEST
 from model.explain.contrast import CONTRAST
 from model.explain.logit_lens import LOGIT
-from model.trace.attentions import AttentionInfo, text_of_rows
-from model.trace.interventions import Intervention
-from model.trace.name_patterns import INSIDE, matches
-from model.trace.tensor_tap import KEY
+from model.number_ranges import Factor, Seed, Temperature, Value, interval, intervals
+from model.trace.attentions import AttentionInfo, Attentions, text_of_rows
+from model.trace.interventions import EFFECTS, HEADS, Cell, Edge, Effect, Intervention, edges_of
+from model.trace.name_patterns import INSIDE, INTEGRATIONS, matches
+from model.trace.tensor_tap import FEATURE, HEAD, HIDDEN, KEY, SOURCE, TARGET
+
+
+def check_decode(decode: Decode, max_tokens: int) -> None:
+    """Raise `InputError` for an unknown method or a number out of range."""
+    if decode.method not in METHODS:
+        raise InputError(
+            "unknown-method", "decode.method", f"decode.method must be one of {', '.join(METHODS)}"
+        )
+    for name, limits in intervals(Decode).items():
+        check_limits(f"decode.{name}", getattr(decode, name), limits)
+    if decode.max_tokens is not None:
+        check_range("decode.max_tokens", decode.max_tokens, 1, max_tokens)
+
+
+def check_interventions(
+    interventions: Sequence[Intervention],
+    names: Mapping[str, tuple[str, ...]],
+    attentions: Attentions,
+    lengths: Mapping[str, int],
+    widths: Mapping[str, int],
+) -> None:
+    """Raise `InputError` for an invalid effect, place, head, row, unit or value.
+
+    `names` are the tensors that the model records, with their dims, `lengths` the maximum number of
+    tokens of each text without padding, since decoding has no padding to change, `widths` the sizes
+    of their last axes, as far as these are known. Does not check the other runs that values are
+    taken from (`model.adapters.requests.validate`).
+    """
+    table = {one.place: one for one in attentions}
+    for index, intervention in enumerate(interventions):
+        field = f"interventions[{index}]"
+        if intervention.do not in EFFECTS:
+            raise InputError(
+                "unknown-effect", f"{field}.do", f"{field}.do must be one of {', '.join(EFFECTS)}"
+            )
+        effect = EFFECTS[intervention.do]
+        places = effect.places(names, attentions)
+        if intervention.at not in places:
+            known = f', such as "{min(places)}"' if places else "; this effect has none here"
+            detail = f"{field}.at must be a place of the model{known}"
+            raise InputError("unknown-place", f"{field}.at", detail)
+        if intervention.head is not None:
+            heads = heads_at(intervention.at, effect, names, attentions)
+            if not heads:
+                detail = f"{field}.head must be left out: {intervention.do} has no heads there"
+                raise InputError("unknown-field", f"{field}.head", detail)
+            check_range(f"{field}.head", intervention.head, 0, heads - 1)
+        check_parts(intervention, field, names, attentions, lengths, widths)
+        _check_value(intervention, f"{field}.do", table.get(intervention.at), lengths)
+
+
+def _check_value(
+    intervention: Intervention,
+    field: str,
+    attention: AttentionInfo | None,
+    lengths: Mapping[str, int],
+) -> None:
+    """Check the effect's value: an existing token, a number in its range."""
+    value: Any = intervention.value
+    queries, keys = (lengths[attention.query], lengths[attention.key]) if attention else (0, 0)
+    causal = attention is not None and attention.causal
+    match intervention.do:
+        case "set":
+            check_range(f"{field}.set[0]", value.query, 0, queries - 1)
+            # While a row of the decoder is being written, there is no later token.
+            check_range(f"{field}.set[1]", value.key, 0, value.query if causal else keys - 1)
+            check_limits(f"{field}.set[2]", value.value, intervals(Cell)["value"])
+        case "cut":
+            _check_cut(f"{field}.cut", value, queries, keys)
+        case "scale":
+            check_limits(f"{field}.scale", value, interval(Factor))
+        case "fill":
+            check_limits(f"{field}.fill", value, interval(Value))
+        case "temperature":
+            check_limits(f"{field}.temperature", value, interval(Temperature))
+        case "mask":
+            check_range(f"{field}.mask", value, 0, lengths[intervention.at] - 1)
+        case "shuffle":
+            check_limits(f"{field}.shuffle", value, interval(Seed))
+
+
+def _check_cut(field: str, cut: Edge | tuple[Edge, ...], queries: int, keys: int) -> None:
+    """Check the edges of a cut: at least one, and all of them exist."""
+    edges = edges_of(cut)
+    if not edges:
+        raise InputError("too-short", field, f"{field} has no edges")
+    for index, (query, key) in enumerate(edges):
+        one = field if edges is not cut else f"{field}[{index}]"
+        check_range(f"{one}[0]", query, 0, queries - 1)
+        check_range(f"{one}[1]", key, 0, keys - 1)
+
+
+WITH_HEADS = 3  # dims of a tensor with a row per head and token
+Dims = Mapping[str, tuple[str, ...]]
+
+
+def widths_of(names: Dims, d_model: int, hidden: Mapping[str, int]) -> dict[str, int]:
+    """Return the size of the last axis of tensors of features or hidden units.
+
+    `hidden` gives the number of hidden units of networks, such as "encoder.0.ffn".
+    """
+    found = {name: d_model for name, dims in names.items() if dims[-1] == FEATURE}
+    units = {name: name.rpartition(".")[0] for name, dims in names.items() if dims[-1] == HIDDEN}
+    return found | {name: hidden[place] for name, place in units.items() if place in hidden}
+
+
+def check_parts(
+    one: Intervention,
+    field: str,
+    names: Dims,
+    attentions: Attentions,
+    lengths: Mapping[str, int],
+    widths: Mapping[str, int],
+) -> None:
+    """Raise `InputError` for heads, rows or units that do not exist, or that cannot be chosen.
+
+    Also checks the numbers of a vector to add, which are as many as the last axis is long.
+    """
+    effect = EFFECTS[one.do]
+    if one.heads is not None:
+        heads = 0 if one.head is not None else heads_at(one.at, effect, names, attentions)
+        if not heads:
+            raise _left_out(f"{field}.heads", f"{one.do} has no heads there, or one is named")
+        _check_indices(f"{field}.heads", one.heads, heads)
+    if one.rows is not None:
+        if not effect.part:
+            raise _left_out(f"{field}.rows", f"{one.do} does not act row by row")
+        _check_indices(f"{field}.rows", one.rows, lengths[_text(one.at, names, attentions)])
+    width = widths.get(one.at, 0)
+    if one.units is not None:
+        if not effect.part or not width:
+            raise _left_out(f"{field}.units", "the last axis there is not of features")
+        _check_indices(f"{field}.units", one.units, width)
+    if one.do == "add":
+        _check_vector(one, f"{field}.do.add", width)
+
+
+def heads_at(at: str, effect: Effect, names: Dims, attentions: Attentions) -> int:
+    """Return the number of heads that an effect can be applied to one by one, at a place."""
+    table = {one.place: one for one in attentions}
+    if effect.at == HEADS and at in table:
+        return table[at].heads
+    place = table.get(at.rpartition(".")[0])
+    if not effect.by_name or place is None or len(names[at]) < WITH_HEADS:
+        return 0
+    return place.heads if names[at][0] == HEAD else place.kv_heads
+
+
+def _text(at: str, names: Dims, attentions: Attentions) -> str:
+    """Return the text whose tokens are the rows that an effect acts on."""
+    here: AttentionInfo | None = next((one for one in attentions if one.place == at), None)
+    return here.query if here else text_of_rows(at, names[at], attentions)
+
+
+def _check_vector(one: Intervention, field: str, width: int) -> None:
+    if not width:
+        detail = f"{field}: vectors are added to features or hidden units, which {one.at} is not"
+        raise InputError("unknown-place", f"{field}", detail)
+    if isinstance(one.value, Step):
+        check_limits(f"{field}.times", one.value.times, interval(Factor))
+    if not isinstance(one.value, tuple):
+        return  # of other runs, whose rows `check_patches` checks
+    if len(one.value) != width:
+        detail = f"{field} has {len(one.value)} numbers; {one.at} has {width} features"
+        raise InputError("does-not-fit", field, detail, Excess(width, "entries", len(one.value)))
+    for index, number in enumerate(one.value):
+        check_limits(f"{field}[{index}]", number, interval(Value))
+
+
+def _check_indices(field: str, chosen: Sequence[int], count: int) -> None:
+    if not chosen:
+        raise InputError("too-short", field, f"{field} has no entries")
+    for n, index in enumerate(chosen):
+        check_range(f"{field}[{n}]", index, 0, count - 1)
+        if index in chosen[:n]:
+            detail = f"{field}[{n}] must be an index that is not listed yet"
+            raise InputError("out-of-range", f"{field}[{n}]", detail)
+
+
+def _left_out(field: str, why: str) -> InputError:
+    return InputError("unknown-field", field, f"{field} must be left out: {why}")
+
+
+def check_limits(field: str, value: float | None, limits: Interval | None) -> None:
+    """Raise `InputError` for a number outside its type's range, naming both ends."""
+    if limits is not None and value is not None:
+        low: Any = limits.ge
+        high: Any = limits.le
+        check_range(field, value, low, high)
+
+
+def check_range(field: str, value: float, low: float, high: float) -> None:
+    """Raise `InputError` unless `low` ≤ `value` ≤ `high`; NaN is always out of range."""
+    if not low <= value <= high:
+        raise InputError("out-of-range", field, f"{field} must be from {low} to {high}")
+
+
+def check_attribution(select: Sequence[str], source: int, target: int) -> None:
+    """Raise `InputError` for integrated gradients of texts with too many tokens."""
+    index = next((at for at, name in enumerate(select) if name in INTEGRATIONS), None)
+    if index is None:
+        return
+    field = f"select[{index}]"
+    for text, tokens in ((SOURCE, source), (TARGET, target)):
+        if tokens > LONGEST:
+            detail = (
+                f"{field}: {text} has {tokens} tokens; integrated gradients are computed for "
+                f"at most {LONGEST}"
+            )
+            raise InputError("text-too-long", field, detail, Excess(LONGEST, "tokens", tokens))
+
 
 SUMS = tuple(f"{INSIDE}logit.{part}" for part in LOGIT)  # over what the model itself computed
 # Parts of a stack whose value is no longer the sum of what it was computed from.
