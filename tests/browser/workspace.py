@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -101,6 +100,15 @@ def cell_of(block: str, layer: int = 0) -> str:
     return f"#map label:has([data-block='{block}'][data-layer='{layer}'])"
 
 
+def share(page: Page) -> str:
+    """Share what a page shows; return the link, which may replace that of an earlier share."""
+    page.locator("#share").click()
+    expect(page.locator("#share")).not_to_have_attribute("aria-disabled", "true")
+    link = page.locator("#shared-link")
+    expect(link).to_be_visible()
+    return link.input_value()
+
+
 class Chart(NamedTuple):
     """A drawn matrix."""
 
@@ -183,10 +191,7 @@ class Workspace:
 
     def share(self) -> str:
         """Share what is shown; return the link."""
-        self.find("#share").click()
-        link = self.find("#shared-link")
-        expect(link).to_have_value(re.compile("/s/"))
-        return link.input_value()
+        return share(self.page)
 
     @property
     def link(self) -> dict[str, str]:

@@ -35,6 +35,8 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
   const code = /** @type {HTMLTextAreaElement} */ (find("#embed-code"));
   const says = find("#shared-says");
   const button = /** @type {HTMLButtonElement} */ (find("#share"));
+  /** All that share: a second press, or an older link after a newer one, must not come between. */
+  const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("#share, #telling button, #collect-open"));
   const words = bindShareWords(() => void share(), () => [{ id: "", name: t("no question") }, ...kinds()]);
   /**
    * Edit keys of the shares created here; the server returns each only once.
@@ -46,7 +48,7 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
   const collecting = bindCollecting({ t, api, lang });
 
   async function share() {
-    const shared = await whileBusy(() => made().catch(failure), button);
+    const shared = await whileBusy(() => made().catch(failure), ...buttons);
     if (shared instanceof Problem) return tell(wording(t, shared));
     hold(shared);
     await offer(shared.expires);

@@ -9,13 +9,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.lab.by_hand import FINDING, OWN, Lab
 from tests.browser.watch import Watch
-
-
-def shared(lab: Lab) -> str:
-    lab.page.get_by_role("button", name="Share", exact=True).click()
-    link = lab.page.locator("#shared-link")
-    expect(link).to_be_visible()
-    return link.input_value()
+from tests.browser.workspace import share
 
 
 def test_its_link_is_shown_as_a_code(lab: Lab) -> None:
@@ -36,7 +30,7 @@ def test_a_share_opens_on_what_was_seen_and_a_change_leaves_it(
     lab.page.get_by_label("Example").select_option("shuffle")
     lab.cell("w_v", 0, 0).fill("1/3")
     lab.expect_row("Value vectors", 0, ["0.3333", "1", "1"])
-    url = shared(lab)
+    url = share(lab.page)
     assert "/s/" in url
     code = lab.page.locator("#embed-code").input_value()
     assert 'title="Headlight: Attention by hand"' in code

@@ -37,9 +37,7 @@ def without(served: AppServer, server_cache: Path) -> Iterator[AppServer]:
 
 def share(there: Workspace) -> str:
     """Share what is shown; return the path of the share."""
-    there.find("#share").click()
-    expect(there.find("#shared-link")).to_be_visible()
-    address = there.find("#shared-link").input_value()
+    address = there.share()
     there.find("#shared-close").click()
     return "/s/" + address.rpartition("/s/")[2]
 
