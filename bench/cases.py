@@ -24,7 +24,7 @@ from model.lab.compute import compute
 from model.lab.request import LabRequest
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 

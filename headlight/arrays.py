@@ -24,7 +24,7 @@ from model.errors import InputError
 from model.explain.patterns import summary
 from model.text.tokens import Token
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SELF, AttentionInfo
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, TARGET, NamedTensor
 
 Layers = Sequence[ArrayLike]  # one array per layer: (heads, queries, keys)

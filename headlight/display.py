@@ -15,7 +15,7 @@ from headlight.arrays import given
 from headlight.models import is_transformers, wrap
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Request
-from model.trace.name_patterns import present
+from model.trace.tensor_names import present
 
 HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling
 

@@ -22,7 +22,7 @@ from model.adapters.sweep import sweep as sweep_one
 from model.explain.contrast import CONTRAST, RUNNER_UP
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import CHANGE, INTEGRATED, OCCLUSION
+from model.trace.tensor_names import CHANGE, INTEGRATED, OCCLUSION
 
 Array = NDArray[np.float32]
 Sentence = str | Request

@@ -21,7 +21,7 @@ from app.schemas.long_texts import Window
 from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState, LabShareState, Question, ShareRequest
 from app.store.share import Answer, Share
-from model.trace.name_patterns import present
+from model.trace.tensor_names import present
 
 PLAIN = re.compile(r"[A-Za-z0-9-]+")
 UNDRAWN = {"learning", "sweep"}  # requests whose replies no view of a handout draws

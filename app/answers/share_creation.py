@@ -31,7 +31,7 @@ from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.share import Answer
 from model.errors import InputError
-from model.trace.name_patterns import present
+from model.trace.tensor_names import present
 
 # The tensors that the page draws, so that a share needs no model: attention, its inputs, and the
 # next-token probabilities.

@@ -12,7 +12,7 @@ from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding
-from model.decode.steps import PRUNED, Branch, Hypothesis, SearchStep
+from model.decode.hypotheses import PRUNED, Branch, Hypothesis, SearchStep
 
 Document = dict[str, Any]
 

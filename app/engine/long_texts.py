@@ -23,7 +23,7 @@ from model.errors import Excess, InputError
 from model.long.attention import LongAttention
 from model.long.pooling import grouped, largest, overview, span
 from model.progress import report
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 
 STEEP = 8_192  # number of tokens at which attention costs as much as the rest of a layer
 PICTURE = 0.5  # cost of an overview of all heads, as a share of a pass

@@ -18,7 +18,7 @@ from model.explain.attribution import STEPS
 from model.explain.contrast import contrasts
 from model.explain.relevance import names as relevance_names
 from model.explain.score_terms import cells
-from model.trace.name_patterns import GRADIENT_INPUT, INTEGRATIONS, OCCLUSION, present
+from model.trace.tensor_names import GRADIENT_INPUT, INTEGRATIONS, OCCLUSION, present
 
 NARROW = 0.4  # tokens per character of an alphabet
 WIDE = re.compile("[\u2e80-\U0010ffff]+")  # characters of about one token each

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, Self, cast
 
 from model.errors import Excess, InputError
-from model.trace.name_patterns import matches
+from model.trace.tensor_names import matches
 from model.trace.tensor_tap import NamedTensor
 
 Dtype = Literal["float32", "float16", "uint8"]

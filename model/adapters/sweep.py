@@ -55,7 +55,7 @@ from model.errors import InputError
 from model.text.align import Rows
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import LOGITS
+from model.trace.tensor_names import LOGITS
 
 TOKENS = 768  # in one run at most, about as many as in a batch of some long sentences
 LOGITS_KEPT = 40_000_000  # in one run at most: some models have 250,000 tokens

@@ -15,7 +15,7 @@ from model.errors import Excess, InputError
 from model.text.align import Rows, aligned
 from model.trace.attentions import AttentionInfo, text_of_rows
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import FEATURE, QUERY
 
 Ablated = Literal["zero", "uniform", "mean"]

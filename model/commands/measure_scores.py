@@ -13,7 +13,7 @@ import argparse
 import os
 from pathlib import Path
 
-from model.bundle.card import TEMPLATE, write_card
+from model.bundle.model_card import TEMPLATE, write_card
 from model.commands import arguments
 from model.measure.gate import GATE
 from model.measure.scores import measure, write_figures

@@ -11,16 +11,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from model.decode.hypotheses import FINISHED, LIVE, PRUNED, Branch, Hypothesis, SearchStep, penalty
 from model.decode.search import Ends, Predictor
-from model.decode.steps import (
-    FINISHED,
-    LIVE,
-    PRUNED,
-    Branch,
-    Hypothesis,
-    SearchStep,
-    penalty,
-)
 
 
 @dataclass(frozen=True)

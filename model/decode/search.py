@@ -13,15 +13,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from model.decode.hypotheses import FINISHED, LIVE, Branch, Drawn, Hypothesis, SearchStep
 from model.decode.sampling import Dice, Draw
-from model.decode.steps import (
-    FINISHED,
-    LIVE,
-    Branch,
-    Drawn,
-    Hypothesis,
-    SearchStep,
-)
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import NULL, Tap
 from model.transformer.cache import Cache

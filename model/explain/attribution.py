@@ -30,7 +30,7 @@ from torch import Tensor
 from model.cancellation import go_on
 from model.explain.path_integral import Point, integrate
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import (
+from model.trace.tensor_names import (
     ATTRIBUTIONS,
     CHANGE,
     GAP,

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import Excess, InputError
-from model.trace.name_patterns import INSIDE
+from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import HEAD, KEY, LAYER, QUERY
 
 CONTRAST = f"{INSIDE}contrast."

@@ -21,7 +21,7 @@ from model.explain import contrast, stream_terms
 from model.explain.contrast import PARTS, Contrast
 from model.explain.stream import Stream
 from model.explain.stream_terms import B_2, B_O, BETA, MIX, OUTPUT, OWN_BETA, Recorded
-from model.trace.name_patterns import INSIDE
+from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import HEAD, LAYER, QUERY, RANK, Recorder
 
 LENS = {

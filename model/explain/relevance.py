@@ -22,7 +22,7 @@ from torch import Tensor
 from model.cancellation import go_on
 from model.explain import contrast
 from model.explain.logit_lens import others
-from model.trace.name_patterns import INSIDE
+from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
 
 RELEVANCE = f"{INSIDE}relevance."

@@ -28,7 +28,7 @@ from model.explain import stream_terms
 from model.explain.stream import Norm, Stack
 from model.explain.stream_terms import BETA, MIX, POSITION, Origin, Reader, Recorded
 from model.trace.attentions import AttentionInfo
-from model.trace.name_patterns import INSIDE
+from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import Recorder
 
 SCORE = f"{INSIDE}score."

@@ -16,9 +16,9 @@ from typing import Any
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Decode
-from model.bundle.card import gate_table
+from model.bundle.model_card import gate_table
 from model.text.detect import Detector
-from model.text.script import fold
+from model.text.writing_systems import fold
 from model.train.metrics import translate
 from model.train.pairs import read_rows
 

@@ -35,7 +35,7 @@ from model.measure.word_alignment import (
     read_aligned_pairs,
     words,
 )
-from model.trace.name_patterns import GRADIENT_INPUT, INTEGRATED, OCCLUSION
+from model.trace.tensor_names import GRADIENT_INPUT, INTEGRATED, OCCLUSION
 
 ATTRIBUTED = {
     "occlusion": OCCLUSION,

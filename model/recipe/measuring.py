@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model.bundle.card import TEMPLATE, write_card
+from model.bundle.model_card import TEMPLATE, write_card
 from model.bundle.weights import load_bundle
 from model.measure.heads import write_report
 from model.measure.mean_outputs import write_means

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer as Backend
 
 from model.errors import FileError
 from model.files import reading
-from model.text.script import fold
+from model.text.writing_systems import fold
 
 PAD, BOS, EOS = "<pad>", "<bos>", "<eos>"
 TAG = re.compile(r"<2([a-z]{2,3})>")

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 from torch import Tensor, nn
 
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import BATCH, NULL, WEIGHTS, NamedTensor, Tap
 
 Keep = Literal["last", "all"]

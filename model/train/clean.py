@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from model.text.script import HAN, LATIN_WORD
 from model.text.tokens import normalise
+from model.text.writing_systems import HAN, LATIN_WORD
 from model.train.pairs import Languages, TextPair
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")

@@ -15,8 +15,8 @@ from torch.nn import functional as F
 
 from model.trace.tensor_tap import CHANNEL, FEATURE, HEAD, KEY, QUERY, Tap
 from model.transformer.cache import KeysValues
-from model.transformer.dropout import HeadDropout
 from model.transformer.positions import NO_ORDER, Order
+from model.transformer.regularization import HeadDropout
 from model.transformer.scoring import SCORINGS, Scoring
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 
 from model.trace.tensor_tap import FEATURE, QUERY, Tap
-from model.transformer.dropout import Dropout
+from model.transformer.regularization import Dropout
 
 Sublayer = Callable[[Tensor], Tensor]
 End = Callable[[Tensor, Tap], Tensor]

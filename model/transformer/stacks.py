@@ -18,10 +18,10 @@ from model.trace.tensor_tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, V
 from model.transformer import masks
 from model.transformer.cache import Cache
 from model.transformer.config import ModelConfig
-from model.transformer.dropout import Dropout
 from model.transformer.layers import DecoderLayer, EncoderLayer
 from model.transformer.norms import NORMS
 from model.transformer.positions import POSITIONS, Order
+from model.transformer.regularization import Dropout
 
 CANDIDATES = 10  # number of most probable next tokens in a trace
 

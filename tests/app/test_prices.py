@@ -14,7 +14,7 @@ from model.adapters.encoder_decoder.description import attentions
 from model.adapters.requests.request import Decode, Patch, Receiver, Request
 from model.explain.attribution import STEPS
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import GRADIENT_INPUT, OCCLUSION
+from model.trace.tensor_names import GRADIENT_INPUT, OCCLUSION
 from tests.app.slow import Slow
 from tests.app.small_engine import job
 

@@ -20,14 +20,14 @@ from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, Trace, candidates
 from model.adapters.requests.validate import check_decode, check_interventions, check_range
 from model.decode.beam_search import beam
+from model.decode.hypotheses import SearchStep
 from model.decode.sampling import Draw
 from model.decode.search import Predictor, sample
-from model.decode.steps import SearchStep
 from model.errors import InputError
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, PAD, Token, Tokenizer
 from model.trace.attentions import CAUSAL, PADDING, SCALED_DOT, SELF, AttentionInfo
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import (
     FEATURE,
     NULL,

@@ -20,7 +20,7 @@ from model.explain import attribution
 from model.explain.attribution import LONGEST, STEPS
 from model.explain.path_integral import Point, integrate
 from model.trace.interventions import Cell, Intervention
-from model.trace.name_patterns import (
+from model.trace.tensor_names import (
     ATTRIBUTIONS,
     CHANGE,
     GAP,

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from model.decode.beam_search import Beam, BeamSearch, beam, write_beams
+from model.decode.hypotheses import FINISHED, LIVE, PRUNED, Hypothesis
 from model.decode.search import Reader, sample
-from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.adapters.encoder_decoder.adapter import load
-from model.bundle.card import TEMPLATE, card
+from model.bundle.model_card import TEMPLATE, card
 from model.bundle.weights import CHECKPOINTS, digest_of
 from model.measure.report import page
 from model.measure.scores import sentences

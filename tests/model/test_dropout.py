@@ -17,7 +17,7 @@ from model.train.pairs import both_ways
 from model.train.randomness import Chance
 from model.transformer.attention import KERNELS, MultiHeadAttention
 from model.transformer.config import ModelConfig
-from model.transformer.dropout import Dropout, HeadDropout, keep
+from model.transformer.regularization import Dropout, HeadDropout, keep
 from model.transformer.stacks import Transformer
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model.measure.gate import GATE, read_gate
-from model.text.script import HAN
+from model.text.writing_systems import HAN
 from model.train.augment import FINAL, unmark
 from model.train.clean import key
 from model.train.events import Tidied

@@ -11,7 +11,7 @@ from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
-from model.trace.name_patterns import ATTRIBUTIONS
+from model.trace.tensor_names import ATTRIBUTIONS
 from tests.model.opened_huggingface import opened
 from tests.model.tiny_huggingface import TINY
 

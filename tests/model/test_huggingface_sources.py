@@ -15,7 +15,7 @@ from model.errors import InputError
 from model.explain import attribution
 from model.explain.attribution import LONGEST, tolerance
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import (
+from model.trace.tensor_names import (
     ATTRIBUTIONS,
     CHANGE,
     GAP,

@@ -16,7 +16,7 @@ from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
-from model.trace.name_patterns import ATTRIBUTIONS
+from model.trace.tensor_names import ATTRIBUTIONS
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

@@ -10,7 +10,7 @@ from model.adapters.requests.request import Request
 from model.bundle.measurements import WRITES
 from model.measure.source_words import attributed, head_name, kendall, measure
 from model.measure.word_alignment import AlignedPair
-from model.trace.name_patterns import OCCLUSION
+from model.trace.tensor_names import OCCLUSION
 
 HEAD = {"layer": 1, "head": 2, "rows": WRITES}
 NONE: frozenset[tuple[int, int]] = frozenset()

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from model.text.detect import Detector
-from model.text.script import fold
 from model.text.tokens import Tokenizer, normalise
+from model.text.writing_systems import fold
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 likely = st.text(

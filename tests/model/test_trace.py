@@ -10,7 +10,7 @@ from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import NULL, SOURCE, TARGET, BatchTap, Recorder
 
 TEXTS = ["The cat sat.", "我不知道她是谁。", "A", "I don't know who she is, and it didn't stop."]

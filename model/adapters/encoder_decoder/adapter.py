@@ -28,7 +28,7 @@ from model.adapters.requests.validate import (
 )
 from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
-from model.decode.steps import Hypothesis
+from model.decode.hypotheses import Hypothesis
 from model.explain import contrast, score_terms
 from model.explain.attribution import names as attribution_names
 from model.explain.logit_lens import names as inside_names
@@ -44,7 +44,7 @@ from model.long.rule import Rule
 from model.text.tokens import BOS, Token
 from model.trace.attentions import AttentionInfo
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import SOURCE, TARGET, NamedTensor, Recorder
 from model.transformer.masks import named
 from model.transformer.parameters import parameters

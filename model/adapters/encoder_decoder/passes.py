@@ -18,7 +18,7 @@ from model.explain.stream import Stream
 from model.text.detect import Detector
 from model.text.fit import fits
 from model.text.tokens import EOS, PAD, Token, Tokenizer
-from model.trace.name_patterns import ATTRIBUTIONS
+from model.trace.tensor_names import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 

@@ -25,12 +25,12 @@ from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, LongPass, Output, Trace, candidates, scored
-from model.decode.steps import SearchStep
+from model.decode.hypotheses import SearchStep
 from model.explain import score_terms
 from model.explain.patterns import needed, summary
 from model.files import reading
 from model.text.tokens import Token
-from model.trace.name_patterns import INSIDE, present, select
+from model.trace.tensor_names import INSIDE, present, select
 from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
 
 ENDLESS = 1_000_000  # a tokenizer's maximum of this or more means that it has none

@@ -23,9 +23,9 @@ from model.adapters.huggingface.rows import Row, Rows
 from model.adapters.requests.request import Decode
 from model.adapters.requests.trace import Output, scored
 from model.decode.beam_search import beam
+from model.decode.hypotheses import SearchStep
 from model.decode.sampling import Draw
 from model.decode.search import Ends, Predictor, sample
-from model.decode.steps import SearchStep
 from model.text.tokens import Token
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 

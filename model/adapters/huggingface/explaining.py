@@ -42,7 +42,7 @@ from model.explain.score_terms import Scores, Side
 from model.explain.stream import Norm, Stack, Stream, Sublayer
 from model.explain.stream_terms import Reader
 from model.trace.attentions import SELF, AttentionInfo
-from model.trace.name_patterns import ATTRIBUTIONS
+from model.trace.tensor_names import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, TARGET, Recorder, Tap
 
 SAME = 1e-3  # of a scale

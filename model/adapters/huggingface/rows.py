@@ -37,7 +37,7 @@ from model.explain import contrast, score_terms
 from model.text.fit import fits
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.name_patterns import select
+from model.trace.tensor_names import select
 from model.trace.tensor_tap import TARGET, WEIGHTS, BatchTap, Recorder
 
 GOES_ON = 20  # tokens that a decoder adds by default

@@ -24,7 +24,7 @@ from model.errors import InputError
 from model.explain.stream import Stream
 from model.text.tokens import Token
 from model.trace.attentions import AttentionInfo
-from model.trace.name_patterns import MAX_PATTERNS, matches
+from model.trace.tensor_names import MAX_PATTERNS, matches
 from model.trace.tensor_tap import NamedTensor
 
 

@@ -23,7 +23,7 @@ from annotated_types import Interval
 from model.errors import Excess, InputError
 from model.number_ranges import Factor, Probability, Seed, Temperature
 from model.trace.interventions import Intervention, OtherRun
-from model.trace.name_patterns import ATTRIBUTIONS
+from model.trace.tensor_names import ATTRIBUTIONS
 
 Method = Literal["greedy", "beam", "sample"]
 METHODS = get_args(Method)

@@ -27,7 +27,7 @@ from model.explain.logit_lens import LOGIT
 from model.number_ranges import Factor, Seed, Temperature, Value, interval, intervals
 from model.trace.attentions import AttentionInfo, Attentions, text_of_rows
 from model.trace.interventions import EFFECTS, HEADS, Cell, Edge, Effect, Intervention, edges_of
-from model.trace.name_patterns import INSIDE, INTEGRATIONS, matches
+from model.trace.tensor_names import INSIDE, INTEGRATIONS, matches
 from model.trace.tensor_tap import FEATURE, HEAD, HIDDEN, KEY, SOURCE, TARGET
 
 

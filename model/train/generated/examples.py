@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import islice
 
-from model.text.script import HAN
 from model.text.tokens import normalise
+from model.text.writing_systems import HAN
 from model.train import augment
 from model.train.clean import key
 from model.train.generated import lists

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.text.script import HAN
+from model.text.writing_systems import HAN
 
 HERE = Path(__file__).parent
 
