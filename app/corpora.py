@@ -15,8 +15,7 @@ from cachetools import LRUCache
 from app.engine.model_listing import Listing
 from app.settings import Settings
 from model.bundle.weights import CHECKPOINTS
-from model.corpus.index import INDEX, Index
-from model.corpus.survey import read_survey
+from model.corpus.index import INDEX, Index, read_survey
 from model.errors import FileError
 
 OPENED = 32  # indexes of readers' texts

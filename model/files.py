@@ -17,8 +17,8 @@ from typing import Any, NoReturn, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError, safe_open
 
-from model.cancellation import StoppedError
 from model.errors import FileError
+from model.progress import StoppedError
 
 JSON_BYTES = 64 << 20  # the largest report of a shipped model has 1 MB
 CONFIG_BYTES = 4 << 20

@@ -1,14 +1,23 @@
-"""Progress of a long run, reported to the caller.
+"""Progress of a run, reported to the caller, and stopping it early when no one waits any more.
 
 The caller provides a listener: `with reporting(listener): adapter.long(…)`. It is called on the
 thread that runs.
+
+Or it provides a condition; the model checks it between two layers, on the way forward and on the
+way back of gradients. A run on one thread is stopped from another:
+`with stoppable(event.is_set): adapter.run(…)`. The condition may also take its time, so that short
+work goes first.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Literal
+
+from torch import Tensor
 
 Phase = Literal["pass", "pictures"]
 
@@ -59,3 +68,34 @@ class Layers:
         if layer not in self._begun:
             report("pass", len(self._begun), self._of)
             self._begun.add(layer)
+
+
+class StoppedError(Exception):
+    """The run was stopped because no one waits for it any more."""
+
+
+def _never() -> bool:
+    return False
+
+
+_stopped: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=_never)
+
+
+@contextmanager
+def stoppable(stopped: Callable[[], bool]) -> Iterator[None]:
+    """Make runs on this thread raise StoppedError once `stopped` returns true."""
+    before = _stopped.set(stopped)
+    try:
+        yield
+    finally:
+        _stopped.reset(before)
+
+
+def go_on(x: Tensor | None = None) -> None:
+    """Raise StoppedError if the current run should stop; again when a gradient arrives at `x`."""
+    stopped = _stopped.get()
+    if stopped():
+        raise StoppedError
+    if stopped is not _never and x is not None and x.requires_grad:
+        # On a GPU gradients pass on a thread without this condition, which all runs share.
+        x.register_hook(lambda _: go_on())  # type: ignore[no-untyped-call]

@@ -46,8 +46,10 @@ APP, MODEL = "tests/app/test_{}.py", "tests/model/test_{}.py"
 TESTS: dict[str, tuple[str, str]] = {
     "model/trace": (MODEL, "tap trace attentions intervene feature_changes"),
     "model/trace/attentions.py": (MODEL, "attentions direct_effect"),
-    "model/trace/feature_changes.py": (MODEL, "feature_changes refused_feature_changes"),
-    "model/trace/interventions.py": (MODEL, "tap intervene means bind_interventions"),
+    "model/trace/interventions.py": (
+        MODEL,
+        "tap intervene means feature_changes refused_feature_changes bind_interventions",
+    ),
     "model/trace/record.py": (MODEL, "trace inside tap"),
     "model/adapters": (MODEL, "trace adapters capabilities decode"),
     "model/adapters/encoder_decoder/passes.py": (MODEL, "trace adapters sweep"),

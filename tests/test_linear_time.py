@@ -20,10 +20,8 @@ from app.http.hosts import AllowedHosts
 from app.indexing.texts import sentences_of
 from app.rooms.csv_file import csv_of
 from model.bundle.weights import CHECKPOINTS
-from model.text.detect import Detector
-from model.text.fit import fits
-from model.text.tokens import Tokenizer, normalise
-from model.text.writing_systems import fold
+from model.text.tokens import Tokenizer, fits, normalise
+from model.text.writing_systems import Detector, fold
 from tests.growth import Case, texts_against, uses, worse_than_linear
 
 ROOT = Path(__file__).parent.parent

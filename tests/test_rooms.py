@@ -38,7 +38,6 @@ RANKS = {
     "model": (
         "errors",
         "number_ranges",
-        "cancellation",
         "progress",
         "files",
         "text",

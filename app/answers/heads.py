@@ -22,10 +22,9 @@ from app.schemas.heads import (
     SurveyReply,
     WritesReply,
 )
-from model.corpus.index import Index
+from model.corpus.index import Index, read_survey
 from model.corpus.row_patterns import patterns_of
 from model.corpus.search import Row, RowQuery, search, tenths
-from model.corpus.survey import read_survey
 from model.errors import InputError
 from model.trace.attentions import CROSS, AttentionInfo
 

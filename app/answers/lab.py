@@ -14,9 +14,8 @@ from app.dependencies import Services
 from app.engine.wire import Reply, numbers
 from app.off_loop import LARGE, SMALL, off_loop
 from app.schemas.shares import LabShareState
-from model.lab.check import MATRICES
 from model.lab.compute import compute
-from model.lab.request import LabRequest
+from model.lab.request import MATRICES, LabRequest
 from model.lab.scaling import WIDTHS, scaling
 from model.trace.tensor_tap import KEY, QUERY
 

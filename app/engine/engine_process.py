@@ -24,9 +24,8 @@ from app.engine.messages import encode, receive, send
 from app.engine.model_listing import Listing
 from app.engine.opening import Opening
 from app.engine.worker import Outcome, Work, Worker
-from model.cancellation import StoppedError
 from model.errors import FileError, InputError
-from model.progress import Progress
+from model.progress import Progress, StoppedError
 
 log = logging.getLogger(__name__)
 

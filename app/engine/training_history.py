@@ -16,7 +16,7 @@ from torch import Tensor
 from app.engine.jobs import AnswerJob, Encoded, Encoding
 from app.engine.wire import Reply, bytes_reply
 from model.adapters.requests.adapter import Adapter
-from model.bundle.history import Learning
+from model.bundle.measurements import Learning
 from model.errors import InputError
 from model.text.tokens import Token
 from model.trace.attentions import AttentionInfo, Attentions

@@ -13,8 +13,7 @@ from app.engine.jobs import AnswerJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
 from app.engine.passes import Passes
 from model.adapters.requests.adapter import Adapter
-from model.cancellation import StoppedError, stoppable
-from model.progress import Listener, ignore, reporting
+from model.progress import Listener, StoppedError, ignore, reporting, stoppable
 
 
 @dataclass(frozen=True)

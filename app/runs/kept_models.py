@@ -21,7 +21,7 @@ from app.store.ids import new_edit_key, new_id
 from app.store.storage_errors import files
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.adapter import Adapter
-from model.bundle import history as stored
+from model.bundle import measurements as stored
 from model.bundle import weights as bundles
 from model.bundle.measurements import LEARNING
 from model.live.snapshots import keep

@@ -33,8 +33,7 @@ from app.engine.messages import encode
 from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Batch, Line, Outcome, Work
-from model.cancellation import StoppedError
-from model.progress import Listener, ignore
+from model.progress import Listener, StoppedError, ignore
 
 TRIES = 3  # attempts to run work whose replica exits
 SLOTS = 4  # turns per model that a server may have in the cluster at once

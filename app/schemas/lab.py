@@ -1,4 +1,4 @@
-"""Requests and replies of the lab. `model.lab.check` checks sizes and numbers."""
+"""Requests and replies of the lab. `model.lab.request` checks sizes and numbers."""
 
 from dataclasses import fields
 from typing import Any

@@ -8,7 +8,7 @@ from app.engine.tensor_selection import Dtype
 from app.schemas.from_dataclass import DOCUMENTED, fields_of
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.trace import Output
-from model.explain.stream_terms import Origin
+from model.explain.stream import Origin
 from model.text.tokens import Token
 
 

@@ -45,6 +45,7 @@ from model.adapters.requests.trace import Trace
 from model.adapters.requests.validate import check_range
 from model.adapters.sweep_changes import (
     Change,
+    Rows,
     Second,
     changes,
     counterparts,
@@ -52,7 +53,6 @@ from model.adapters.sweep_changes import (
     paired,
 )
 from model.errors import InputError
-from model.text.align import Rows
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.tensor_names import LOGITS

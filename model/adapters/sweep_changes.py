@@ -1,9 +1,10 @@
-"""The changes that a sweep makes one at a time."""
+"""The changes that a sweep makes one at a time, and the rows of two similar sentences as pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Literal, get_args
 
@@ -12,11 +13,30 @@ from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Patch, Request
 from model.adapters.requests.trace import Trace
 from model.errors import Excess, InputError
-from model.text.align import Rows, aligned
 from model.trace.attentions import AttentionInfo, text_of_rows
 from model.trace.interventions import Intervention
 from model.trace.tensor_names import select
 from model.trace.tensor_tap import FEATURE, QUERY
+
+Rows = tuple[tuple[int, int], ...]
+
+
+def aligned(theirs: Sequence[Hashable], ours: Sequence[Hashable]) -> Rows:
+    """Return pairs of indices of tokens that correspond, in order.
+
+    Tokens that both sentences have in the same order are paired (Ratcliff and Obershelp's longest
+    matches). Between them, tokens that were exchanged for others are paired from the last one
+    backwards, since the last piece of a word has read all of it; the rest of the longer side has no
+    partner.
+    """
+    pairs = list[tuple[int, int]]()
+    matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
+    for kind, start, end, ours_start, ours_end in matcher.get_opcodes():
+        if kind in ("equal", "replace"):
+            size = min(end - start, ours_end - ours_start)
+            pairs += zip(range(end - size, end), range(ours_end - size, ours_end), strict=True)
+    return tuple(pairs)
+
 
 Ablated = Literal["zero", "uniform", "mean"]
 ABLATED = get_args(Ablated)

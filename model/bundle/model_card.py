@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from model.bundle.markdown import table
 from model.bundle.weights import CARD, CONFIG, TRAINING, digest_of
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a header, a rule and the rows; cells are not escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
 
 TEMPLATE = "card.template.md"  # in the bundle: the text that is written by hand
 
@@ -67,7 +73,7 @@ def _scores(scores: list[dict[str, Any]]) -> str:
         ]
         for row in scores
     ]
-    return table(["test set", "direction", "decoding", "sources", "BLEU", "chrF"], rows)
+    return markdown_table(["test set", "direction", "decoding", "sources", "BLEU", "chrF"], rows)
 
 
 def _signatures(scores: list[dict[str, Any]]) -> str:
@@ -80,7 +86,7 @@ def _sentences(made: list[dict[str, str]]) -> str:
         [row["source"], row["greedy"], row["beam"] if row["beam"] != row["greedy"] else "the same"]
         for row in made
     ]
-    return table(["source", "greedy, as on the page", "beam"], rows)
+    return markdown_table(["source", "greedy, as on the page", "beam"], rows)
 
 
 def _typed(rows: list[dict[str, Any]]) -> str:
@@ -95,7 +101,9 @@ def _typed(rows: list[dict[str, Any]]) -> str:
         for row in rows
         if row["sentences"]
     ]
-    return table(["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines)
+    return markdown_table(
+        ["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines
+    )
 
 
 def gate_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -107,7 +115,7 @@ def gate_table(rows: Sequence[Mapping[str, Any]]) -> str:
         mine = [row for row in rows if kind in (row["kind"], "all")]
         parts = [[row for row in mine if row["direction"] == d] for d in directions]
         lines.append([kind, *map(_right, parts), _right(mine)])
-    return table(["kind", *directions, "all"], lines)
+    return markdown_table(["kind", *directions, "all"], lines)
 
 
 def _right(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -121,4 +129,4 @@ def _curve(history: list[dict[str, float]]) -> str:
     if history[-1] not in shown:
         shown.append(history[-1])
     rows = [[f"{row['step']:,}", f"{row['train']:.3f}", f"{row['dev']:.3f}"] for row in shown]
-    return table(["step", "train loss (smoothed)", "dev loss"], rows)
+    return markdown_table(["step", "train loss (smoothed)", "dev loss"], rows)

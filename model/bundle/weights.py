@@ -36,8 +36,8 @@ from model.files import (
     reading,
     tensor_shapes,
 )
-from model.text.detect import Detector, usual
 from model.text.tokens import Tokenizer
+from model.text.writing_systems import Detector, usual
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

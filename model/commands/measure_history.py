@@ -2,8 +2,8 @@
 
     python -m model measure history --snapshots runs/mine/snapshots/* --final 9000 --dev dev.tsv
 
-writes `learning.safetensors` into the bundle (`model.bundle.history`): for each sentence of its
-`examples.txt` and each snapshot, the weights of every attention. Every snapshot reads the same
+writes `learning.safetensors` into the bundle: for each sentence of its `examples.txt` and each
+snapshot, the weights of every attention. Every snapshot reads the same
 target, the trained model's translation, so that all maps have the same tokens; each snapshot's own
 translation is stored as well. With `--extend`, the existing history of a run that was continued is
 kept, including its sentences and targets, and the new steps are added.

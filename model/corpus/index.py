@@ -2,7 +2,7 @@
 
 A folder of NumPy arrays that are read by memory mapping, so that a search reads one head:
 
-heads.json                    what each head does over these sentences (`model.corpus.survey`)
+heads.json                    what each head does over these sentences (`write_survey`)
 index.json                    digest of the model, tokens by number, and the texts of each attention
 sentences.jsonl               {"source", "direction"?, "target"?}, one per line
 sentences.starts.npy          (S + 1) byte offsets of the lines
@@ -19,17 +19,23 @@ text "written": each stands for the token that it writes. 5 bytes per row and he
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from model.corpus.row_patterns import row_flags
 from model.errors import FileError
+from model.explain.patterns import Axes
 from model.files import as_type, read_json, reading
+from model.text.tokens import Token
 
 INDEX, HEADS, SENTENCES = "index.json", "heads.json", "sentences.jsonl"
 SCALE = 255  # of weights
@@ -130,3 +136,95 @@ def write_index(
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
     (folder / SENTENCES).write_bytes(b"".join(lines))
     (folder / INDEX).write_text(json.dumps(about, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+class Gathered:
+    """The rows of every attention so far; `axes` are the texts of its queries and keys."""
+
+    def __init__(self, axes: Mapping[str, tuple[str, str]]) -> None:
+        self.axes = axes
+        self.sentences: list[dict[str, str]] = []
+        self._numbers: dict[tuple[str, bool], int] = {}  # of tokens, by text and whether special
+        self._tokens: dict[str, list[NDArray[Any]]] = defaultdict(list)
+        self._rows: dict[str, list[NDArray[Any]]] = defaultdict(list)
+
+    def add_sentence(self, sentence: dict[str, str], texts: Mapping[str, Sequence[Token]]) -> None:
+        """Start a sentence with its texts in tokens, "written" among them where words are."""
+        self.sentences.append(sentence)
+        # In the same order in every process, so that the same sentences have the same index.
+        for text in dict.fromkeys(text for axes in self.axes.values() for text in axes):
+            self._tokens[text].append(self._numbered(texts[text]))
+
+    def add_rows(self, place: str, weights: Tensor, axes: Axes, mask: Tensor) -> None:
+        """Add an attention of the last sentence: weights (H, N, M), mask (N, M)."""
+        largest, key = weights.max(-1)
+        found = {
+            "weight": (largest * SCALE).round().clamp(0, SCALE).to(torch.uint8),
+            "key": key.to(torch.uint16),
+            "flags": row_flags(weights, axes, mask).to(torch.uint16),
+        }
+        for name, rows in found.items():
+            self._rows[f"{place}.{name}"].append(rows.numpy())
+
+    def rows(self, name: str) -> NDArray[Any]:
+        """Return an array of all rows so far (H, R), such as "encoder.0.self.flags"."""
+        return np.concatenate(self._rows[name], axis=1)
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of tokens of each text."""
+        return {text: sum(map(len, parts)) for text, parts in self._tokens.items()}
+
+    def write(self, folder: Path, digest: str) -> None:
+        """Write the index into a folder."""
+        arrays: dict[str, NDArray[Any]] = {name: self.rows(name) for name in self._rows}
+        for text, parts in self._tokens.items():
+            arrays[f"{text}.tokens"] = np.concatenate(parts)
+            arrays[f"{text}.starts"] = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        about = {
+            "digest": digest,
+            "axes": {place: list(axes) for place, axes in self.axes.items()},
+            "vocabulary": [text for text, _ in self._numbers],
+            "special": [number for (_, special), number in self._numbers.items() if special],
+        }
+        write_index(folder, about, self.sentences, arrays)
+
+    def _numbered(self, tokens: Iterable[Token]) -> NDArray[np.uint32]:
+        known = self._numbers
+        numbers = [known.setdefault((one.text, one.special), len(known)) for one in tokens]
+        return np.array(numbers, dtype=np.uint32)
+
+
+@dataclass(frozen=True)
+class SurveyedHead:
+    """What is always read of a head; the rest depends on what was measured."""
+
+    place: str
+    head: int
+    described: list[tuple[str, float]]
+
+
+def read_survey(folder: Path, digest: str) -> dict[str, Any] | None:
+    """Return the survey in a folder; None if there is none, or one of other weights.
+
+    Raises `FileError` for one that is damaged.
+    """
+    path = folder / HEADS
+    if not path.exists():
+        return None
+    survey = read_json(path)
+    if survey.get("digest") != digest:
+        return None
+    as_type(path, list[SurveyedHead], survey.get("heads"), "heads")
+    return survey
+
+
+def write_survey(folder: Path, survey: dict[str, Any]) -> None:
+    """Write a survey, one head per line."""
+    heads = ",\n".join(
+        json.dumps(one, ensure_ascii=False, allow_nan=False) for one in survey["heads"]
+    )
+    rest = {name: value for name, value in survey.items() if name != "heads"}
+    text = json.dumps(rest, ensure_ascii=False, allow_nan=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    content = f'{text[:-1]}, "heads": [\n{heads}\n]}}\n'
+    (folder / HEADS).write_text(content, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Greedy decoding and sampling, as a generator of steps.
+"""Greedy decoding and sampling, as a generator of steps, or at once for a batch.
 
 `model.decode.beam_search` has beam search. Control tokens other than ``<eos>`` are never written. A
 translation may be required to start with a prefix: its tokens are read one by one like any other,
@@ -8,17 +8,71 @@ and the search continues from there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from model.decode.hypotheses import FINISHED, LIVE, Branch, Drawn, Hypothesis, SearchStep
-from model.decode.sampling import Dice, Draw
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import NULL, Tap
-from model.transformer.cache import Cache
+from model.transformer.attention import Cache
 from model.transformer.stacks import Transformer
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Sampling options: by default all tokens at temperature 1."""
+
+    temperature: float = 1.0  # divisor of the log-probabilities
+    top_k: int | None = None  # only the k most probable tokens
+    top_p: float = 1.0  # only the fewest tokens that together have this probability
+    seed: int = 0
+
+
+class Dice:
+    """Chooses a token for each row: samples it, or takes the most probable one.
+
+    A row's samples depend only on its own seed, whatever else is in the batch.
+    """
+
+    def __init__(self, draws: Sequence[Draw | None]) -> None:
+        self.draws = list(draws)
+        self.generators = [torch.Generator().manual_seed(d.seed) if d else None for d in draws]
+
+    def throw(self, logprobs: Tensor) -> tuple[Tensor, dict[int, Tensor]]:
+        """Return a token for each row of `logprobs` (B, V): ids (B,), and the pool of each row."""
+        ids = logprobs.argmax(dim=-1)
+        pools: dict[int, Tensor] = {}
+        for row, (draw, generator) in enumerate(zip(self.draws, self.generators, strict=True)):
+            if draw and generator:
+                pools[row] = narrowed(logprobs[row].cpu(), draw).exp()
+                ids[row] = torch.multinomial(pools[row], 1, generator=generator)
+        return ids, pools
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Keep only these rows."""
+        self.draws = [self.draws[row] for row in rows]
+        self.generators = [self.generators[row] for row in rows]
+
+
+def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
+    """Return log-probabilities (V,) after temperature, top-k and top-p, in this order.
+
+    Source: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p).
+    """
+    cooled = (logprobs / draw.temperature).log_softmax(dim=-1)
+    if draw.top_k is None and draw.top_p == 1:
+        return cooled
+    count = min(draw.top_k or len(cooled), len(cooled))
+    values, order = cooled.topk(count) if draw.top_k else cooled.sort(descending=True, stable=True)
+    probabilities = values.softmax(dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities
+    kept = before < draw.top_p  # the token that reaches p is included
+    kept[0] = True
+    values = values.masked_fill(~kept, -torch.inf).log_softmax(dim=-1)
+    return torch.full_like(cooled, -torch.inf).scatter(0, order, values)
 
 
 class Predictor(Protocol):
@@ -129,3 +183,38 @@ def sample(
         if all(row.finished or length >= limits[i] for i, row in enumerate(rows)):
             return
         reader.append(ids)
+
+
+def write(
+    reader: Reader,
+    tokenizer: Ends,
+    limits: Sequence[int],
+    draws: Sequence[Draw | None],
+    prefixes: Sequence[Sequence[int]],
+) -> list[tuple[int, ...]]:
+    """Return the ids that `model.decode.search.sample` writes; the arguments are the same.
+
+    Rows that have ended leave the batch.
+    """
+    rows = list(range(len(limits)))  # the rows still in the batch
+    dice, written = Dice(draws), [list[int]() for _ in rows]
+    for length in range(max(limits)):
+        ids, _ = dice.throw(reader.logprobs())
+        chosen = ids.tolist()
+        for place, row in enumerate(rows):
+            if length < len(prefixes[row]):
+                chosen[place] = prefixes[row][length]
+            written[row].append(chosen[place])
+        going = [
+            place
+            for place, row in enumerate(rows)
+            if chosen[place] not in tokenizer.ends and length + 1 < limits[row]
+        ]
+        if not going:
+            break
+        if len(going) < len(rows):
+            rows, chosen = [rows[place] for place in going], [chosen[place] for place in going]
+            reader.keep(torch.tensor(going, device=ids.device))
+            dice.keep(going)
+        reader.append(torch.tensor(chosen, device=ids.device))
+    return [tuple(ids) for ids in written]

@@ -17,10 +17,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.explain import contrast, stream_terms
+from model.explain import contrast
 from model.explain.contrast import PARTS, Contrast
-from model.explain.stream import Stream
-from model.explain.stream_terms import B_2, B_O, BETA, MIX, OUTPUT, OWN_BETA, Recorded
+from model.explain.stream import (
+    B_2,
+    B_O,
+    BETA,
+    MIX,
+    OUTPUT,
+    OWN_BETA,
+    Recorded,
+    Stream,
+    needed_for_terms,
+    stream_terms,
+)
 from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import HEAD, LAYER, QUERY, RANK, Recorder
 
@@ -74,7 +84,7 @@ def needed(stream: Stream, selected: Iterable[str]) -> set[str]:
     if groups & {"lens", "logit", "contrast"}:
         found |= {stream.output(layer) for layer in range(len(stream.layers))}
     if groups & {"logit", "contrast"} and stream.exact:
-        found |= stream_terms.needed(stream)
+        found |= needed_for_terms(stream)
     return found
 
 
@@ -194,7 +204,7 @@ def contributions(run: RecordedRun, against: Tensor | None = None) -> dict[str, 
     if stream.bias is not None:
         bias = stream.bias.double()
         parts["bias"][-1] += of(lambda ids: bias[ids]).cpu()
-    for origin, value in stream_terms.terms(stream, run, d, slice(count)):
+    for origin, value in stream_terms(stream, run, d, slice(count)):
         _, *layer, kind = origin.at.split(".") if "." in origin.at else ("", origin.at)
         if origin.part == MIX:
             heads.setdefault(kind, []).insert(0, value.cpu())

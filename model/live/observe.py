@@ -12,8 +12,8 @@ from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import Bundle
 from model.live.events import Probed
 from model.live.options import LiveOptions
-from model.text.detect import Detector
 from model.text.tokens import Tokenizer
+from model.text.writing_systems import Detector
 from model.train.data import TokenBatch
 from model.train.loss import answers
 from model.transformer.stacks import Transformer

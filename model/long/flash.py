@@ -2,24 +2,138 @@
 
     mix = softmax(cap(q · k · scale) + bias) · v          logsumexp_i = log Σ_j exp(score_ij)
 
-torch's flash kernels compute both without the N × M weights. Masks other than causal, and biases,
-are passed to them in blocks of rows; values of a different width are padded with zeros; a sink is
-applied to the result. Soft-capped scores are computed explicitly, in blocks of rows.
+torch's flash kernels compute both without the N × M weights. Masks are rules that are evaluated
+block by block, and biases are stored by offset if they depend only on it. Masks other than causal,
+and biases, are passed to the kernels in blocks of rows; values of a different width are padded with
+zeros; a sink is applied to the result. Soft-capped scores are computed explicitly, in blocks of
+rows.
 
 Shapes: H heads, G heads of keys and values (H is a multiple), N queries, M keys, d channels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.cancellation import go_on
-from model.long.bias import Bias
-from model.long.rule import BLOCK, Rule
+from model.progress import go_on
+
+BAND = 256  # rows of a mask evaluated at once
+BLOCK = 256  # rows of an attention computed at once
+
+
+@dataclass(eq=False)
+class Rule:
+    """A mask as a function: `allows(rows, keys)` is true where a row may attend to a key.
+
+    `rows` and `keys` are slices with both ends; the result is boolean, (rows, keys).
+    """
+
+    allows: Callable[[slice, slice], Tensor]
+    queries: int
+    keys: int
+
+    @classmethod
+    def all(cls, queries: int, keys: int, device: torch.device) -> Rule:
+        """Return the rule that hides nothing."""
+        one = torch.ones((1, 1), dtype=torch.bool, device=device)
+
+        def allows(rows: slice, keys: slice) -> Tensor:
+            return one.expand(rows.stop - rows.start, keys.stop - keys.start)
+
+        return cls(allows, queries, keys)
+
+    @cached_property
+    def _bands(self) -> tuple[list[tuple[int, int]], bool, bool]:
+        """Return the allowed keys of each block, and whether the rule is open or causal."""
+        bands, open_, causal = list[tuple[int, int]](), True, self.queries == self.keys
+        for start in range(0, self.queries, BAND):
+            rows = slice(start, min(start + BAND, self.queries))
+            mask = self.allows(rows, slice(0, self.keys))
+            seen = mask.any(0).nonzero()
+            bands.append((int(seen[0]), int(seen[-1]) + 1) if len(seen) else (0, 0))
+            open_ = open_ and bool(mask.all())
+            if causal:
+                at = torch.arange(self.keys, device=mask.device)
+                causal = torch.equal(mask, at <= at[rows, None])
+        return bands, open_, causal
+
+    @property
+    def open(self) -> bool:
+        """Whether every query may attend to every key."""
+        return self._bands[1]
+
+    @property
+    def causal(self) -> bool:
+        """Whether every query may attend to exactly the keys up to its own position."""
+        return self._bands[2]
+
+    def band(self, rows: slice) -> slice:
+        """Return the range of keys that contains all keys to which any of the rows may attend."""
+        if self.open:
+            return slice(0, self.keys)
+        if self.causal:
+            return slice(0, rows.stop)
+        found = [
+            band
+            for band in self._bands[0][rows.start // BAND : (rows.stop - 1) // BAND + 1]
+            if band[1]
+        ]
+        return slice(min((a for a, _ in found), default=0), max((b for _, b in found), default=0))
+
+    def mask(self, rows: slice, keys: slice) -> Tensor | None:
+        """Return the mask (rows, keys); None if it hides nothing."""
+        if self.open or (self.causal and keys.stop <= rows.start + 1):
+            return None
+        return self.allows(rows, keys)
+
+    def hide(self, scores: Tensor, rows: slice, keys: slice) -> Tensor:
+        """Set masked scores (rows, keys) to −inf, in place."""
+        free = min(rows.start + 1, keys.stop) - keys.start if self.causal else 0
+        free = max(0, free)  # the first keys, which all rows may attend to
+        mask = self.mask(rows, slice(keys.start + free, keys.stop))
+        if mask is not None:
+            scores[:, free:].masked_fill_(~mask, -torch.inf)
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Bias:
+    """A bias (H, N, M), stored in full or as a table (H, N + M − 1) by key − query."""
+
+    table: Tensor
+    queries: int | None  # None: stored in full
+
+    @classmethod
+    def of(cls, bias: Tensor) -> Bias | None:
+        """Store a bias (H or 1, N, M), such as T5's relative positions; return None if all zero."""
+        if not bias.any():
+            return None
+        if torch.equal(bias[:, 1:, 1:], bias[:, :-1, :-1]):
+            # The first column from bottom to top, then the first row.
+            table = torch.cat([bias[:, :, 0].flip(1), bias[:, 0, 1:]], dim=1)
+            return cls(table.clone(), bias.shape[1])
+        return cls(bias.clone(), None)
+
+    @property
+    def bytes(self) -> int:
+        """Memory of its tensor."""
+        return self.table.nbytes
+
+    def __call__(self, heads: slice, rows: slice, keys: slice) -> Tensor:
+        """Return the bias of some heads (heads, rows, keys)."""
+        table = self.table if self.table.shape[0] == 1 else self.table[heads]
+        if self.queries is None:
+            return table[:, rows, keys]
+        row = torch.arange(rows.start, rows.stop, device=table.device)
+        key = torch.arange(keys.start, keys.stop, device=table.device)
+        return table[:, key - row[:, None] + self.queries - 1]
+
 
 ALIGNED = 8  # on GPUs, an additive mask must be a slice of a tensor whose width is a multiple of 8
 

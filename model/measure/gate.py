@@ -17,8 +17,7 @@ from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Decode
 from model.bundle.model_card import gate_table
-from model.text.detect import Detector
-from model.text.writing_systems import fold
+from model.text.writing_systems import Detector, fold
 from model.train.metrics import translate
 from model.train.pairs import read_rows
 

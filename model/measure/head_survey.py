@@ -23,10 +23,8 @@ from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import REPORT
-from model.corpus.gathering import Gathered
-from model.corpus.index import SCALE, WRITTEN
+from model.corpus.index import SCALE, WRITTEN, Gathered, write_survey
 from model.corpus.row_patterns import COUNTS, described, patterns_of, shares
-from model.corpus.survey import write_survey
 from model.explain.patterns import Axes, Tally, tally
 from model.measure.head_writings import Writings
 from model.measure.heads import divergences

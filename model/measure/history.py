@@ -13,8 +13,14 @@ from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request
-from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
-from model.bundle.measurements import LEARNING
+from model.bundle.measurements import (
+    LEARNING,
+    Learning,
+    SnapshotScores,
+    WatchedSentence,
+    load_learning,
+    save,
+)
 from model.bundle.weights import Bundle, load_bundle
 from model.measure.corpus import batches_of
 from model.train.data import TokenBatch

@@ -8,8 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from model.bundle.markdown import table
 from model.bundle.measurements import READS, REPORT, WRITES
+from model.bundle.model_card import markdown_table
 from model.bundle.weights import digest_of
 from model.measure.aligning_heads import LEAST
 from model.measure.word_alignment import JOINED
@@ -120,7 +120,7 @@ def _table(report: dict[str, Any], block: str) -> str:
                 f"{head['mean']:+.3f}",
             ]
         )
-    return table(names, cells)
+    return markdown_table(names, cells)
 
 
 def _alignment(found: dict[str, Any]) -> list[str]:
@@ -144,7 +144,7 @@ def _alignment(found: dict[str, Any]) -> list[str]:
         f"2003). Each cell has the rate on the first half of {half} pairs, which is used to choose "
         "the best head, and on the second half, which is reported. Pairs longer than the model's "
         f"input are left out: {' and '.join(map(str, found['used']))} of {half} are used.",
-        table(["weights of", *map(", ".join, columns)], rows),
+        markdown_table(["weights of", *map(", ".join, columns)], rows),
         "The best single heads, by the mean of the two directions:",
         "\n".join(
             f"- by its *{one['rows']}* rows, layer {one['layer'] + 1}, head {one['head'] + 1}: "
@@ -179,10 +179,10 @@ def _sources(found: dict[str, Any]) -> list[str]:
         "[attributions](../../../docs/inside.md#which-source-words-made-this-word), beside the "
         f"heads above, on {found['used']} of the {found['half']} pairs of the second half: those "
         "whose texts are short enough for integrated gradients.",
-        table(["aligned by", *ways], rates),
+        markdown_table(["aligned by", *ways], rates),
         "Agreement of each attribution with the heads: Kendall's τ_b of a written word's values "
         "over the source words, mean over the words of both directions.",
-        table(["", *heads], taus),
+        markdown_table(["", *heads], taus),
     ]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.request import Decode
-from model.bundle.markdown import table
+from model.bundle.model_card import markdown_table
 from model.bundle.weights import TRAINING, load_bundle
 from model.measure.scores import as_typed
 from model.train.metrics import read_test_sets, score, translate
@@ -122,7 +122,7 @@ def side_by_side(rows: Sequence[Row]) -> str:
         [name, str(len(mine)), *(_cell([row.get(column) for row in mine]) for column in columns)]
         for name, mine in by_name.items()
     ]
-    return table(["", "seeds", *columns], lines)
+    return markdown_table(["", "seeds", *columns], lines)
 
 
 def _cell(values: Sequence[float | None]) -> str:

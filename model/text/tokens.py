@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -252,3 +252,35 @@ def _without_added_tokens(backend: Backend) -> Backend:
     model = json.loads(backend.to_str())["model"]
     merges = [tuple(merge) for merge in model["merges"]]
     return _backend(models.BPE(vocab=model["vocab"], merges=merges, byte_fallback=True))
+
+
+LONGEST_WORD = 64  # code points: a word is not longer
+
+
+def fits(text: str, most: int, encode: Callable[[str], Sequence[Token]]) -> int:
+    """Return how many code points of a text make at most `most` tokens, to the end of a word.
+
+    `encode` returns all tokens of a text, with the special ones around it. In a script without
+    spaces the text is cut between two tokens.
+    """
+    tokens = encode(text)
+    room = most
+    while len(tokens) > most:
+        around = sum(token.start == token.end for token in tokens[room:])  # such as <eos>
+        room = max(0, min(room, most - around))
+        end = max((token.end for token in tokens[:room]), default=0)
+        text = text[: _word_end(text, end)].rstrip()
+        if not text:
+            return 0
+        tokens = encode(text)
+        room -= 1  # the last word can take more tokens by itself than before another one
+    return len(text)
+
+
+def _word_end(text: str, end: int) -> int:
+    """Return the last end of a word up to here, or `end` itself if there is none nearby."""
+    if text[end : end + 1].isspace() or end == len(text):
+        return end
+    start = max(0, end - LONGEST_WORD)
+    spaces = [start + at for at, character in enumerate(text[start:end]) if character.isspace()]
+    return spaces[-1] if spaces else end

@@ -1,4 +1,4 @@
-"""The table of a model's attentions, and which tokens each of them connects.
+"""The table of a model's attentions and networks, and which tokens an attention connects.
 
 A model declares them once, in `ModelInfo.attentions`. Code that needs to know which text an axis
 follows, or which attentions belong together, reads it there and does not parse names.
@@ -103,3 +103,26 @@ def per_stack(attentions: Iterable[AttentionInfo]) -> Mapping[str, tuple[int, in
         layers, heads = found.get(one.stack, (0, 0))
         found[one.stack] = max(layers, one.layer + 1), max(heads, one.heads)
     return found
+
+
+@dataclass(frozen=True)
+class NetworkInfo:
+    """One feed-forward network; its tensors are ``f"{place}.hidden"`` and the like.
+
+    With the activation function f, and without the biases that it does not have:
+
+        hidden = f(x W_1 + b_1)                      or, gated, f(x W_g + b_g) · (x W_1 + b_1)
+        output = hidden W_2 + b_2
+    """
+
+    place: str
+    """Such as "encoder.0.ffn"."""
+    activation: str
+    """Such as "relu", "gelu", "gelu-tanh" or "silu"."""
+    hidden: int
+    """The number of hidden units."""
+    parallel: bool
+    """Whether it reads the input of the layer, beside the attention, instead of the sum after
+    it."""
+    parameters: tuple[str, ...]
+    """Short names of its parameters, such as "W_1"; "W_g" if it is gated."""

@@ -3,11 +3,15 @@
 An effect is one line in `EFFECTS`: the tensors that it acts on, and a function of such a tensor of
 one request, without the batch axis. This module applies it to the right heads and requests, in
 order.
+
+Tensors whose last axis is features can be set to zero or to one value, multiplied, or moved by a
+vector. Each of these acts on every number alone, so it can be restricted to some heads, rows or
+features, and its result does not depend on padding or on other requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -17,8 +21,60 @@ import torch
 from torch import Tensor
 
 from model.number_ranges import Probability
-from model.trace import feature_changes
 from model.trace.attentions import Attentions, read_whole
+
+# Tensors whose last axis is features, hidden units or channels, and that later values are computed
+# from.
+FEATURE_NAMES = (
+    *("embedding", "position", "input"),
+    *("q", "k", "v", "mix"),
+    *("hidden", "projected", "output", "residual", "norm"),
+)
+FEATURES = tuple(f"*.{name}" for name in FEATURE_NAMES)
+
+
+@dataclass(frozen=True, eq=False)
+class Added:
+    """A vector (features,) that is added to rows."""
+
+    value: Tensor
+
+
+def scaled(value: Tensor, factor: float, _: Any) -> Tensor:
+    """Multiply by a factor."""
+    return value * factor
+
+
+def filled(value: Tensor, number: float, _: Any) -> Tensor:
+    """Set every number to one value."""
+    return torch.full_like(value, number)
+
+
+def moved(value: Tensor, added: Added, _: Any) -> Tensor:
+    """Add a vector to each row."""
+    return value + added.value.to(value.dtype)
+
+
+def within(
+    before: Tensor,
+    after: Tensor,
+    start: int,
+    heads: Collection[int] | None,
+    rows: Collection[int] | None,
+    units: Collection[int] | None,
+) -> Tensor:
+    """Return `after` (H?, N, M) at the chosen heads, rows and features, `before` elsewhere.
+
+    None chooses all of an axis. The first row is at position `start`; a row that is not there is
+    left out.
+    """
+    for axis, first, chosen in ((-3, 0, heads), (-2, start, rows), (-1, 0, units)):
+        if chosen is not None:
+            at = torch.zeros(before.shape[axis], dtype=torch.bool, device=before.device)
+            at[[one - first for one in chosen if 0 <= one - first < len(at)]] = True
+            after = torch.where(at.view(-1, *[1] * (-1 - axis)), after, before)
+    return after
+
 
 # Kinds of an effect's `at`.
 HEADS, TENSOR, ROWS, ORDER, TEXT = "heads", "tensor", "rows", "order", "text"
@@ -268,7 +324,6 @@ def _mean(mix: Tensor, mean: Mean, _: Scene) -> Tensor:
     return mean.value[..., None, :].expand_as(mix)
 
 
-FEATURES = feature_changes.PATTERNS
 EFFECTS: dict[str, Effect] = {
     # No weight, so the head's mix is zero and W_O adds nothing for it. Or a tensor is zero.
     "zero": Effect(("*.weights",), _nothing, named=FEATURES, part=True),
@@ -281,9 +336,9 @@ EFFECTS: dict[str, Effect] = {
     "patch": Effect(tuple(f"*.{name}" for name in WITH_ROWS), _patched, at=ROWS),
     "freeze": Effect(("*.weights",), _patched),  # the patch of an attention's weights
     "temperature": Effect(("*.scores",), _cooled, part=True),
-    "scale": Effect(FEATURES, feature_changes.scaled, at=ROWS, part=True),
-    "fill": Effect(FEATURES, feature_changes.filled, at=ROWS, part=True),
-    "add": Effect(FEATURES, feature_changes.moved, at=ROWS, part=True),
+    "scale": Effect(FEATURES, scaled, at=ROWS, part=True),
+    "fill": Effect(FEATURES, filled, at=ROWS, part=True),
+    "add": Effect(FEATURES, moved, at=ROWS, part=True),
     "drop": Effect(("*.position", "*.residual"), _without, at=TENSOR, reads=("output",)),
     "shuffle": Effect(("*.position",), _shuffled, at=ORDER),
     "mask": Effect(("*.mask",), _hidden, at=TEXT),
@@ -334,7 +389,7 @@ class Intervention:
         chosen = self.heads, self.rows, self.units
         if changed is value or chosen == (None, None, None):
             return changed
-        return feature_changes.within(value, changed, scene.start, *chosen)
+        return within(value, changed, scene.start, *chosen)
 
 
 @lru_cache(maxsize=1 << 14)

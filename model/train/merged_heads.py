@@ -9,8 +9,7 @@ from pathlib import Path
 
 import torch
 
-from model.bundle.history import Learning, load_learning, save
-from model.bundle.measurements import LEARNING, report_of
+from model.bundle.measurements import LEARNING, Learning, load_learning, report_of, save
 from model.bundle.weights import TRAINING, load_bundle, save_bundle
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.config import ModelConfig

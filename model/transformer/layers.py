@@ -8,8 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from model.trace.tensor_tap import FEATURE, HIDDEN, QUERY, Tap
-from model.transformer.attention import MultiHeadAttention
-from model.transformer.cache import LayerCache
+from model.transformer.attention import LayerCache, MultiHeadAttention
 from model.transformer.config import ModelConfig
 from model.transformer.norms import NORMS, AddNorm
 from model.transformer.positions import Order

@@ -1,4 +1,4 @@
-"""Dropout (section 5.4) with fewer random numbers, and dropout of whole heads.
+"""Regularization (section 5.4): dropout, also of whole heads, and label smoothing.
 
 On a CPU, torch draws one number per entry, which takes a large part of a training step. One byte
 per entry is enough, and one draw gives eight bytes (`make bench` compares both).
@@ -57,3 +57,17 @@ class HeadDropout(nn.Module):
         kept |= ~kept.any(dim=1, keepdim=True)
         factors = kept * (mix.shape[1] / kept.sum(dim=1, keepdim=True))
         return (mix * factors[:, :, None, None]).to(mix.dtype)
+
+
+def wanted(written: Tensor, vocabulary: int, smoothing: float) -> Tensor:
+    """Return the target distributions: ids (N,) -> (N, V) float64.
+
+    The written token gets 1 − ε, and ε is spread over the whole vocabulary, including that token
+    (Szegedy et al. 2016, section 7).
+    """
+    return F.one_hot(written, vocabulary).double() * (1 - smoothing) + smoothing / vocabulary
+
+
+def cross_entropies(logits: Tensor, written: Tensor, smoothing: float) -> Tensor:
+    """Return the smoothed cross-entropy of each row: (N, V) and ids (N,) -> (N,)."""
+    return F.cross_entropy(logits, written, reduction="none", label_smoothing=smoothing)

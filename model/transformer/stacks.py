@@ -12,11 +12,11 @@ import math
 import torch
 from torch import Tensor, nn
 
-from model.cancellation import go_on
+from model.progress import go_on
 from model.trace.record import heard
 from model.trace.tensor_tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
 from model.transformer import masks
-from model.transformer.cache import Cache
+from model.transformer.attention import Cache
 from model.transformer.config import ModelConfig
 from model.transformer.layers import DecoderLayer, EncoderLayer
 from model.transformer.norms import NORMS

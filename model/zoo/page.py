@@ -9,8 +9,8 @@ from statistics import mean
 from string import Template
 from typing import Any
 
-from model.bundle.markdown import table
 from model.bundle.measurements import ZOO
+from model.bundle.model_card import markdown_table
 from model.bundle.weights import digest_of
 from model.zoo.carrying import CUTS
 from model.zoo.recipes import Recipe
@@ -59,7 +59,7 @@ def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
 def _models(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
     rows = [_model(recipes[name], found) for name, found in results.items()]
     head = ["model", "changed", "seeds", "parameters", "right", "learned at step"]
-    return table([*head, "cross-attention", "encoder"], rows)
+    return markdown_table([*head, "cross-attention", "encoder"], rows)
 
 
 def _model(recipe: Recipe, found: Results) -> list[str]:
@@ -144,7 +144,7 @@ def _lengths(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> l
             [f"`{name}`", *(_at(found, length) for length in first.tested)]
             for name, found in mine.items()
         ]
-        tables.append(table([f"{task}: {first.task.unit}", *head], rows))
+        tables.append(markdown_table([f"{task}: {first.task.unit}", *head], rows))
     return tables
 
 
@@ -168,7 +168,11 @@ def _who(results: Mapping[str, Results]) -> str:
     head = [
         text for one in froms for text in (f"from the {one}".replace("the *", "*"), "and moves")
     ]
-    return table(["model", "seed", "right", *head], rows) if rows else "It is not trained yet."
+    return (
+        markdown_table(["model", "seed", "right", *head], rows)
+        if rows
+        else "It is not trained yet."
+    )
 
 
 def _cut(results: Mapping[str, Results]) -> str:
@@ -178,7 +182,7 @@ def _cut(results: Mapping[str, Results]) -> str:
         for name, one in _who_seeds(results)
         if "cut" in one
     ]
-    return table(["model", "seed", *(f"*{name}*" for name in CUTS)], rows)
+    return markdown_table(["model", "seed", *(f"*{name}*" for name in CUTS)], rows)
 
 
 def _patched(results: Mapping[str, Results]) -> str:
@@ -191,7 +195,7 @@ def _patched(results: Mapping[str, Results]) -> str:
             shown = f"{heads[best_head]:.0%} (head {best_head + 1})"
             where = f"{stack}, layer {int(layer) + 1}"
             rows.append([f"`{name}`", str(one["seed"]), where, f"{whole:.0%}", shown])
-    return table(["model", "seed", "attention", "all heads", "one head"], rows)
+    return markdown_table(["model", "seed", "attention", "all heads", "one head"], rows)
 
 
 def _who_seeds(results: Mapping[str, Results]) -> list[tuple[str, Results]]:

@@ -11,7 +11,7 @@ from app.engine.engine import Bounds, Engine
 from app.engine.runners import Runners
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
-from model.cancellation import go_on
+from model.progress import go_on
 from tests.app.slow import Slow
 from tests.app.small_engine import job
 

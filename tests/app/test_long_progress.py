@@ -19,8 +19,8 @@ from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.main import create_app
 from app.settings import Settings
-from model.cancellation import StoppedError, go_on
 from model.long.attention import LongAttention
+from model.progress import StoppedError, go_on
 from tests.app.live import until
 from tests.app.problem import hold
 from tests.model.tiny_huggingface import make

@@ -21,11 +21,9 @@ from app.engine.runners import Runners, Threads
 from app.engine.wire import JSON
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass
-from model.cancellation import go_on
-from model.long.attention import LongAttention
-from model.long.flash import Scored
-from model.long.rule import Rule
-from model.long.stored import Stored
+from model.long.attention import LongAttention, Stored
+from model.long.flash import Rule, Scored
+from model.progress import go_on
 from tests.model.tiny_huggingface import make
 from tests.servers import PATIENCE
 

@@ -16,7 +16,7 @@ from app.engine.sweeping import SweepJob
 from app.engine.worker import Batch, Worker
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
-from model.cancellation import StoppedError, stoppable
+from model.progress import StoppedError, stoppable
 from model.trace.interventions import Intervention
 from tests.app.endless import Endless, ask, begun, engine_of
 from tests.app.slow import Slow

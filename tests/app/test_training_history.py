@@ -9,8 +9,7 @@ import safetensors.numpy
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from model.bundle.history import Learning, load_learning
-from model.bundle.measurements import LEARNING
+from model.bundle.measurements import LEARNING, Learning, load_learning
 from model.bundle.weights import CHECKPOINTS
 from tests.app.conftest import Serving
 from tests.app.slow import Slow

@@ -10,8 +10,8 @@ import numpy as np
 
 from app.settings import ZOO
 from model import Decode, Intervention
-from model.bundle.history import load_learning
 from model.bundle.measurements import ZOO as RESULTS
+from model.bundle.measurements import load_learning
 from model.bundle.weights import CHECKPOINTS, CONFIG
 from tests.lessons.conftest import Models
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.text.align import aligned
+from model.adapters.sweep_changes import aligned
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
 

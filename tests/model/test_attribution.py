@@ -17,8 +17,7 @@ from model.adapters.requests.trace import Trace
 from model.bundle.weights import Bundle, load_bundle
 from model.errors import InputError
 from model.explain import attribution
-from model.explain.attribution import LONGEST, STEPS
-from model.explain.path_integral import Point, integrate
+from model.explain.attribution import LONGEST, STEPS, Point, integrate
 from model.trace.interventions import Cell, Intervention
 from model.trace.tensor_names import (
     ATTRIBUTIONS,

@@ -10,8 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.corpus.gathering import Gathered
-from model.corpus.index import Index
+from model.corpus.index import Gathered, Index
 from model.corpus.row_patterns import COUNTS, PATTERNS, described, patterns_of, row_flags, shares
 from model.corpus.search import RowQuery, search, tenths
 from model.explain.patterns import Axes

@@ -8,9 +8,7 @@ import torch
 
 from model.decode.beam_search import beam
 from model.decode.hypotheses import FINISHED, LIVE, Hypothesis, SearchStep
-from model.decode.sampling import Draw
-from model.decode.search import Reader, sample
-from model.decode.write_batch import write
+from model.decode.search import Draw, Reader, sample, write
 from model.text.tokens import Tokenizer
 from model.transformer.stacks import Transformer
 from tests.model.decoding import reader

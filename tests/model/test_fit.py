@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.bundle.weights import Bundle
-from model.text.fit import fits
-from model.text.tokens import Token
+from model.text.tokens import Token, fits
 
 TEXTS = st.text(alphabet=st.sampled_from("aeiou tn, .的猫😀é\n"), max_size=200)
 

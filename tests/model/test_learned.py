@@ -12,8 +12,14 @@ import torch
 from model.__main__ import main
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
-from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
-from model.bundle.measurements import LEARNING
+from model.bundle.measurements import (
+    LEARNING,
+    Learning,
+    SnapshotScores,
+    WatchedSentence,
+    load_learning,
+    save,
+)
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.measure.history import joined
 from tests.model.counting import SHAPE, train, words

@@ -10,14 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from model.cancellation import StoppedError, stoppable
-from model.long import flash, pooling, rule
-from model.long.attention import LongAttention
-from model.long.bias import Bias
-from model.long.flash import Scored, attention
+from model.long import flash, pooling
+from model.long.attention import LongAttention, Stored
+from model.long.flash import Bias, Rule, Scored, attention
 from model.long.pooling import grouped, largest, overview, span
-from model.long.rule import Rule
-from model.long.stored import Stored
+from model.progress import StoppedError, stoppable
 from model.transformer.masks import named
 
 
@@ -124,7 +121,7 @@ def cases(draw: st.DrawFn) -> Case:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use blocks of a few rows, so that short texts have several."""
     monkeypatch.setattr(flash, "BLOCK", 7)
-    monkeypatch.setattr(rule, "BLOCK", 5)
+    monkeypatch.setattr(flash, "BAND", 5)
     monkeypatch.setattr(pooling, "ROWS", 6)
 
 

@@ -10,7 +10,7 @@ import torch
 from model.__main__ import main
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
-from model.bundle.history import save
+from model.bundle.measurements import save
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
 from model.errors import FileError
 from model.measure.corpus import batches_of

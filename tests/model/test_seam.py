@@ -14,7 +14,7 @@ from model.bundle.weights import save_bundle
 from model.errors import InputError
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import BatchTap, NameTap, Recorder
-from model.transformer.cache import Cache
+from model.transformer.attention import Cache
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS, Additive

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model.text.detect import Detector
 from model.text.tokens import Tokenizer, normalise
-from model.text.writing_systems import fold
+from model.text.writing_systems import Detector, fold
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 likely = st.text(

@@ -39,8 +39,7 @@ from model.explain.relevance import names as relevance_names
 from model.explain.stream import Stream
 from model.files import reading
 from model.long.attention import LongAttention
-from model.long.flash import Scored, attention
-from model.long.rule import Rule
+from model.long.flash import Rule, Scored, attention
 from model.text.tokens import BOS, Token
 from model.trace.attentions import AttentionInfo
 from model.trace.interventions import Intervention

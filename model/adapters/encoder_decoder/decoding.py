@@ -13,9 +13,7 @@ from torch import Tensor
 from model.adapters.requests.request import Request
 from model.decode.beam_search import Beam, beam, write_beams
 from model.decode.hypotheses import Hypothesis, SearchStep
-from model.decode.sampling import Draw
-from model.decode.search import Reader, sample
-from model.decode.write_batch import write
+from model.decode.search import Draw, Reader, sample, write
 from model.errors import Excess, InputError
 from model.text.tokens import Token, Tokenizer
 from model.trace.interventions import Intervention

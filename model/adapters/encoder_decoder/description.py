@@ -13,8 +13,7 @@ from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle
 from model.explain.score_terms import Scores, Side
-from model.explain.stream import Norm, Stack, Stream, Sublayer
-from model.explain.stream_terms import POSITION, Reader
+from model.explain.stream import POSITION, Norm, Reader, Stack, Stream, Sublayer
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
 from model.trace.record import recording
 from model.trace.tensor_tap import NULL, SOURCE, TARGET, NameTap

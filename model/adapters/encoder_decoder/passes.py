@@ -15,9 +15,8 @@ from model.explain.attribution import SourceRun, attribute
 from model.explain.logit_lens import look
 from model.explain.relevance import TokenBatch, relevance
 from model.explain.stream import Stream
-from model.text.detect import Detector
-from model.text.fit import fits
-from model.text.tokens import EOS, PAD, Token, Tokenizer
+from model.text.tokens import EOS, PAD, Token, Tokenizer, fits
+from model.text.writing_systems import Detector
 from model.trace.tensor_names import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer

@@ -34,10 +34,8 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
 from transformers.masking_utils import sdpa_mask
 
-from model.cancellation import go_on
-from model.long.bias import Bias
-from model.long.flash import Scored
-from model.long.rule import Rule
+from model.long.flash import Bias, Rule, Scored
+from model.progress import go_on
 from model.trace.record import heard
 from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap
 

@@ -24,8 +24,7 @@ from model.adapters.requests.request import Decode
 from model.adapters.requests.trace import Output, scored
 from model.decode.beam_search import beam
 from model.decode.hypotheses import SearchStep
-from model.decode.sampling import Draw
-from model.decode.search import Ends, Predictor, sample
+from model.decode.search import Draw, Ends, Predictor, sample
 from model.text.tokens import Token
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 

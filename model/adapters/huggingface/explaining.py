@@ -39,8 +39,7 @@ from model.explain.attribution import names as attribution_names
 from model.explain.relevance import names as relevance_names
 from model.explain.relevance import relevance
 from model.explain.score_terms import Scores, Side
-from model.explain.stream import Norm, Stack, Stream, Sublayer
-from model.explain.stream_terms import Reader
+from model.explain.stream import Norm, Reader, Stack, Stream, Sublayer
 from model.trace.attentions import SELF, AttentionInfo
 from model.trace.tensor_names import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, TARGET, Recorder, Tap

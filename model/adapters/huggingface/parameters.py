@@ -35,8 +35,7 @@ from model.adapters.huggingface.projections import (
     projections_of,
     rotations,
 )
-from model.trace.attentions import LATENT, LINEAR, SELF, UNKNOWN, AttentionInfo
-from model.trace.networks import NetworkInfo
+from model.trace.attentions import LATENT, LINEAR, SELF, UNKNOWN, AttentionInfo, NetworkInfo
 from model.trace.tensor_tap import CHANNEL, FEATURE, HEAD, HIDDEN, IN, OUT, NamedTensor
 
 OFFSETS = 128  # the largest offset in a table of relative positions; T5 treats larger ones alike

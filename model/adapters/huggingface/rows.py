@@ -34,8 +34,7 @@ from model.adapters.requests.validate import (
 )
 from model.errors import Excess, InputError
 from model.explain import contrast, score_terms
-from model.text.fit import fits
-from model.text.tokens import Token
+from model.text.tokens import Token, fits
 from model.trace.interventions import Intervention
 from model.trace.tensor_names import select
 from model.trace.tensor_tap import TARGET, WEIGHTS, BatchTap, Recorder

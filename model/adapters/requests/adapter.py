@@ -19,7 +19,7 @@ import torch
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request, RequestOptions, ask, needs
 from model.adapters.requests.trace import Decoding, LongPass, Trace
-from model.bundle.history import Learning
+from model.bundle.measurements import Learning
 from model.errors import InputError
 from model.explain.stream import Stream
 from model.text.tokens import Token

@@ -40,8 +40,7 @@ from model.adapters.requests.request import (
 )
 from model.adapters.requests.trace import Trace
 from model.trace.attentions import Attentions
-from model.trace.feature_changes import Added
-from model.trace.interventions import Intervention, Mean, OtherRun
+from model.trace.interventions import Added, Intervention, Mean, OtherRun
 from model.trace.tensor_tap import KEY, NamedTensor
 
 ROWS = 16  # other sentences in one batch

@@ -9,8 +9,7 @@ from typing import Literal
 
 from model.bundle.measurements import Aligner, Taught, ZooEntry
 from model.errors import InputError
-from model.trace.attentions import AttentionInfo, per_stack, texts
-from model.trace.networks import NetworkInfo
+from model.trace.attentions import AttentionInfo, NetworkInfo, per_stack, texts
 
 # The capabilities: how an error says that the model lacks one, and the kind of problem.
 UNSUPPORTED = "unsupported"
