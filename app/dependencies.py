@@ -16,7 +16,6 @@ from fastapi import Depends, Request
 from app.assets.files import Vendor, vendored
 from app.background import begin
 from app.corpora import Corpora
-from app.engine.byte_cache import ByteCache
 from app.engine.clients import Budgets, Client, asking
 from app.engine.engine import Bounds, Engine
 from app.engine.launch import Launcher
@@ -24,6 +23,7 @@ from app.engine.model_listing import Listing
 from app.engine.processes import in_processes
 from app.engine.runners import Runners
 from app.http.brief_cache import Recent
+from app.http.byte_cache import ByteCache
 from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute, client_network
 from app.indexing.indexing import Indexing, IndexLimits

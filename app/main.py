@@ -12,13 +12,13 @@ from starlette_compress import CompressMiddleware, add_compress_type, remove_com
 from app import __version__
 from app.answers.pages import problem_page
 from app.dependencies import open_services
-from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.runners import Runners
-from app.engine.wire import SAFETENSORS
 from app.http import problems
+from app.http.byte_cache import ByteCache
 from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
+from app.http.content_negotiation import SAFETENSORS
 from app.http.hosts import AllowedHosts
 from app.http.metrics import Metrics
 from app.http.pace import Paced

@@ -21,8 +21,8 @@ from app.engine.engine import BusyError, Engine
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.model_listing import Listing
 from app.engine.tensor_selection import Selection
-from app.engine.wire import JSON
 from app.http.brief_cache import Recent
+from app.http.content_negotiation import JSON
 from app.store.storage_errors import StorageError, files
 from app.store.store import Store
 from model.adapters.requests.request import Decode, Request

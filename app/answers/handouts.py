@@ -14,8 +14,9 @@ from app.answers.shares import find_answer, thaw
 from app.answers.traces import run
 from app.dependencies import Services
 from app.engine.jobs import Encoding
-from app.engine.wire import SAFETENSORS, Reply
+from app.engine.wire import Reply
 from app.handout_file import SELECT, Told, handout, lab_handout
+from app.http.content_negotiation import SAFETENSORS
 from app.off_loop import LARGE, off_loop
 from app.schemas.long_texts import Window
 from app.schemas.replies import ModelReply

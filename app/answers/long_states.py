@@ -6,7 +6,8 @@ from app.answers.field_names import within
 from app.answers.long_texts import see_overview, see_tile, see_tokens
 from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding
-from app.engine.wire import SAFETENSORS, Reply
+from app.engine.wire import Reply
+from app.http.content_negotiation import SAFETENSORS
 from app.off_loop import LARGE, off_loop
 from app.schemas.long_texts import (
     AnyOverviewRequest,

@@ -14,7 +14,8 @@ from app.answers.traces import chosen
 from app.dependencies import Services
 from app.engine.jobs import AnswerJob, Encoded, Encoding
 from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
-from app.engine.wire import SAFETENSORS, line
+from app.engine.wire import line
+from app.http.content_negotiation import SAFETENSORS
 from app.schemas.long_texts import AnyOverviewRequest, AnyTileRequest
 from app.schemas.traces import Asking
 from model.adapters.requests.request import Request

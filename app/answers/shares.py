@@ -8,7 +8,8 @@ import orjson
 from safetensors import SafetensorError
 
 from app.dependencies import Services
-from app.engine.wire import JSON, JSON_COST, SAFETENSORS, Reply
+from app.engine.wire import JSON_COST, Reply
+from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.problems import ProblemError
 from app.off_loop import off_loop
 from app.preview.card import in_short, preview, sentence

@@ -1,13 +1,9 @@
 """Replies to requests that run a model, or read its parameters or history."""
 
-import asyncio
 import hashlib
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
-from fastapi import Request
-from starlette.requests import ClientDisconnect
 
 from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding, TraceJob
@@ -17,8 +13,6 @@ from app.engine.training_history import ExampleJob
 from app.schemas.traces import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from app.settings import Settings
 from model.errors import Excess, InputError
-
-Result = TypeVar("Result")
 
 TOKEN_CHARACTERS = 16  # of a token, at most, on average over a long text
 
@@ -46,29 +40,6 @@ async def run(
 async def run_trace(services: Services, wanted: AnyTraceRequest, encoding: Encoding) -> Encoded:
     """Return the reply to a trace request."""
     return await run(services, wanted, wanted.select, encoding, wanted.dtype, wanted.summarise)
-
-
-async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return the result of `work`, which is cancelled if the client disconnects first.
-
-    Raises ClientDisconnect in that case. The body of the request must have been read.
-    """
-    working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_departure(request))
-    try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ClientDisconnect
-        return working.result()
-    finally:
-        working.cancel()
-        leaving.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
-
-
-async def _departure(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def chosen(services: Services, wanted: Asking, *, long: bool = False) -> str:

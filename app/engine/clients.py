@@ -1,5 +1,6 @@
 """Clients, between which the engine divides its time fairly, and the work that they may request."""
 
+import math
 import time
 import zlib
 from collections.abc import Callable
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cachetools import LRUCache
+
+from app.http.problems import ProblemError, ReportedError
 
 KNOWN = 4096  # number of stored budgets; one that is dropped starts full again
 
@@ -31,12 +34,16 @@ NOBODY: Final = Client("", 0)
 asking: ContextVar[Client] = ContextVar("asking", default=NOBODY)
 
 
-class SpentError(Exception):
+class SpentError(ReportedError):
     """A client has requested more work than allowed; it may retry after `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
         super().__init__("this client has requested too much work for now")
         self.retry_after = retry_after
+
+    def problem(self) -> ProblemError:
+        headers = {"Retry-After": str(max(1, math.ceil(self.retry_after)))}
+        return ProblemError(429, "too-many-requests", f"{self}; try again later", headers=headers)
 
 
 class Budgets:

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, cast
 
-from app.engine.byte_cache import ByteCache
 from app.engine.clients import NOBODY, Budgets, Client, asking
 from app.engine.fair_queue import FairQueue, Flow, Waiting
 from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
@@ -34,6 +33,8 @@ from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.schedule import Running, Schedule
 from app.engine.service_level import RETRY_SECONDS, Level, ServiceLevel
 from app.engine.worker import Batch, Line, Outcome, Work
+from app.http.byte_cache import ByteCache
+from app.http.problems import ProblemError, ReportedError
 from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 from model.progress import Progress
@@ -42,12 +43,16 @@ TYPICAL = Request("The animal didn't cross the street because it was too tired."
 SHORT = 3.0  # times the price of such a sentence, up to which a request is short
 
 
-class BusyError(Exception):
+class BusyError(ReportedError):
     """The model cannot take this request now; the client may retry after `retry_after` seconds."""
 
     def __init__(self, detail: str, retry_after: int = RETRY_SECONDS) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+
+    def problem(self) -> ProblemError:
+        headers = {"Retry-After": str(self.retry_after)}
+        return ProblemError(503, "busy", f"{self}; try again shortly", headers=headers)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from app import safetensors_file
 from app.engine.tensor_selection import Dtype, Selection
+from app.http.content_negotiation import JSON, NPZ, SAFETENSORS
 from app.safetensors_file import Pieces
 from model.adapters.requests.trace import Decoding, LongPass, Output, Trace
 from model.errors import Excess, InputError
@@ -27,11 +28,7 @@ from model.trace.tensor_tap import NamedTensor
 
 Array = NDArray[Any]
 
-JSON = "application/json"
-SAFETENSORS = "application/octet-stream"
-NPZ = "application/x-npz"
 ZSTD = "application/zstd"  # as stored: a compressed safetensors file
-FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
 NUMBERS = 16_384  # numbers written at a time, which takes about 2 ms
 

@@ -13,9 +13,8 @@ import zstandard
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.engine.byte_cache import ByteCache
-from app.engine.wire import JSON, SAFETENSORS
-from app.http.content_negotiation import preferences
+from app.http.byte_cache import ByteCache
+from app.http.content_negotiation import JSON, SAFETENSORS, preferences
 from app.off_loop import SMALL, off_loop
 
 TYPES = {JSON, SAFETENSORS, "text/html", "text/css", "text/javascript", "image/svg+xml"}

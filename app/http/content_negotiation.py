@@ -2,6 +2,11 @@
 
 from collections.abc import Sequence
 
+JSON = "application/json"
+SAFETENSORS = "application/octet-stream"
+NPZ = "application/x-npz"
+FORMS = (JSON, SAFETENSORS, NPZ)  # of replies with tensors
+
 
 def preferences(header: str) -> list[str]:
     """Return the entries of an ``Accept…`` header, best first, without those of quality 0."""

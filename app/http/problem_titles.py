@@ -1,8 +1,5 @@
 """The title of every kind of problem."""
 
-from app.store.disk_errors import FULL, UNAVAILABLE
-from app.store.storage_errors import BUSY, QUOTA
-
 TITLES = {
     "invalid-json": "The body is not valid JSON",
     "unsupported-media-type": "The body must be sent as application/json",
@@ -87,9 +84,9 @@ TITLES = {
     "room-changes": "The room is changed too often",
     "too-many-rooms": "Too many rooms in a short time",
     "too-many-room-tries": "Too many wrong codes in a short time",
-    BUSY: "The database is busy",
-    FULL: "There is no room for shares",
-    UNAVAILABLE: "The database cannot be used",
-    QUOTA: "This address has no room for shares",
+    "storage-busy": "The database is busy",
+    "storage-full": "There is no room for shares",
+    "storage-unavailable": "The database cannot be used",
+    "quota-reached": "This address has no room for shares",
     "internal": "Something went wrong in the server",
 }

@@ -3,13 +3,9 @@
     Exception
     ├── HTTPException           raised by Starlette
     │   └── ProblemError        raised by the server's own code; names its kind
+    ├── ReportedError           says itself what to reply: errors of the engine and of the store
     ├── InputError              raised by `model/` for bad input
     ├── FileError               a file of a model that can no longer be read; 503
-    ├── BusyError               raised by the engine; 503
-    ├── SpentError              a client has requested too much work; 429
-    ├── StorageError            raised by the store; 503 or 507
-    ├── DamagedError            something stored that can no longer be read; 410
-    ├── NewerShareError         a share in a newer format; 501
     ├── RequestValidationError  raised by FastAPI
     └── anything else           a bug; 500, logged, without details
 
@@ -17,7 +13,6 @@
 `detail` names the field and the limit, and never repeats text of the request.
 """
 
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -25,20 +20,16 @@ from typing import Any
 import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from app.engine.clients import SpentError
-from app.engine.engine import BusyError
 from app.http.content_negotiation import choose
 from app.http.field_rules import excess, rule
+from app.http.fields import union_tags
 from app.http.log_format import REQUEST_ID
 from app.http.problem_titles import TITLES
 from app.http.security import HEADERS
-from app.schemas.fields import TAGS
-from app.store.disk_errors import FULL, UNAVAILABLE
-from app.store.share_formats import NewerShareError
-from app.store.storage_errors import BUSY, QUOTA, DamagedError, StorageError
 from model.errors import Excess, FileError, InputError
 
 MEDIA_TYPE = "application/problem+json"
@@ -57,9 +48,6 @@ DETAILS = {
     "method-not-allowed": "the method is not allowed here; Allow lists the methods that are",
     "bad-request": "the request cannot be read",
 }
-
-# Status, and the seconds after which to retry.
-STORAGE = {BUSY: (503, 2), UNAVAILABLE: (503, 30), FULL: (507, 600), QUOTA: (507, 600)}
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
@@ -104,17 +92,41 @@ class ProblemError(HTTPException):
         return Response(orjson.dumps(self.document), self.status_code, headers, MEDIA_TYPE)
 
 
+class ProblemReply(BaseModel):
+    """A problem document (RFC 9457)."""
+
+    type: str = Field(examples=["urn:headlight:text-too-long"])
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
+    limit: int | None = Field(default=None, description="The maximum allowed.")
+    unit: str | None = Field(
+        default=None,
+        description="What `limit` counts: tokens, characters, bytes, entries, numbers, or units of "
+        "work.",
+    )
+    value: int | None = Field(default=None, description="The actual number.")
+    fits: int | None = Field(
+        default=None, description="Unicode code points of a text that would fit, to a word's end."
+    )
+
+
+class ReportedError(Exception):
+    """An error of another part of the server that says with what problem to reply."""
+
+    def problem(self) -> ProblemError:
+        """Return the problem for the client."""
+        raise NotImplementedError
+
+
 def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> None:
     """Turn every error of the application into a problem document, or into a page for browsers."""
     conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
         ProblemError: lambda _, error: error,
+        ReportedError: lambda _, error: error.problem(),
         InputError: _input_problem,
         FileError: _file_problem,
-        BusyError: _busy_problem,
-        SpentError: _spent_problem,
-        StorageError: _storage_problem,
-        DamagedError: lambda _, error: ProblemError(410, f"damaged-{error.kind}", str(error)),
-        NewerShareError: _newer_problem,
         RequestValidationError: _validation_problem,
         HTTPException: _http_problem,
         Exception: _bug_problem,
@@ -139,14 +151,12 @@ def problem_of(error: Exception) -> ProblemError:
     match error:
         case ProblemError():
             return error
+        case ReportedError():
+            return error.problem()
         case InputError():
             return _input_problem(None, error)
         case FileError():
             return _file_problem(None, error)
-        case BusyError():
-            return _busy_problem(None, error)
-        case SpentError():
-            return _spent_problem(None, error)
     return _bug_problem(None, error)
 
 
@@ -160,26 +170,6 @@ def _input_problem(_: Request | None, error: InputError) -> ProblemError:
 
 def _file_problem(_: Request | None, error: FileError) -> ProblemError:
     return ProblemError(503, "unreadable-file", error.brief)
-
-
-def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:
-    headers = {"Retry-After": str(error.retry_after)}
-    return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
-
-
-def _spent_problem(_: Request | None, error: SpentError) -> ProblemError:
-    headers = {"Retry-After": str(max(1, math.ceil(error.retry_after)))}
-    return ProblemError(429, "too-many-requests", f"{error}; try again later", headers=headers)
-
-
-def _storage_problem(_: Request, error: StorageError) -> ProblemError:
-    status, seconds = STORAGE[error.kind]
-    detail = f"{error}; try again later"
-    return ProblemError(status, error.kind, detail, headers={"Retry-After": str(seconds)})
-
-
-def _newer_problem(_: Request, error: NewerShareError) -> ProblemError:
-    return ProblemError(501, "newer-share", str(error), field="format")
 
 
 def _http_problem(_: Request, error: HTTPException) -> ProblemError:
@@ -196,7 +186,7 @@ def _bug_problem(_: Request | None, __: Exception) -> ProblemError:
 def _validation_problem(request: Request, invalid: RequestValidationError) -> ProblemError:
     error = invalid.errors()[0]
     # pydantic puts its own kind before the fields of a request; it is not part of the path.
-    place, *path = (step for step in error["loc"] if step not in TAGS)
+    place, *path = (step for step in error["loc"] if step not in union_tags)
     if error["type"] == "json_invalid":
         return ProblemError(400, "invalid-json", DETAILS["invalid-json"])
     if place == "body" and not path and not _is_json(request):

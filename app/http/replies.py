@@ -6,10 +6,8 @@ from typing import Any
 from fastapi import Request, Response
 from pydantic import BaseModel
 
-from app.engine.wire import FORMS, NPZ, SAFETENSORS
-from app.http.content_negotiation import choose
-from app.http.problems import MEDIA_TYPE, ProblemError
-from app.schemas.replies import ProblemReply
+from app.http.content_negotiation import FORMS, NPZ, SAFETENSORS, choose
+from app.http.problems import MEDIA_TYPE, ProblemError, ProblemReply
 
 
 def media_type(request: Request, *more: str) -> str:

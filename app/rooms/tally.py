@@ -1,7 +1,7 @@
 """What a class answered, summed up.
 
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
-field, or the shares of a whole. Its numbers are bounded (`app.schemas.fields.FAR`), so that no sum
+field, or the shares of a whole. Its numbers are bounded (`app.http.fields.FAR`), so that no sum
 of them overflows; what is sent to every member is bounded as well.
 """
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from math import fsum
 
-from app.schemas.fields import FAR
+from app.http.fields import FAR
 from app.schemas.rooms import Entry, Results, Truth
 
 Answer = Sequence[str]

@@ -7,9 +7,9 @@ from fastapi.responses import HTMLResponse
 
 from app.answers import collection_pages as pages
 from app.answers.pages import render
-from app.answers.traces import while_present
 from app.dependencies import Opened
 from app.http.security import FOR_OTHERS
+from app.http.streaming import while_present
 from app.routes.handouts import Theme, download
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)

@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.streaming import Lines, in_lines, stream
 from app.answers.traces import chosen
 from app.dependencies import Opened
 from app.engine.decoding import DecodeJob
 from app.http.replies import run_problems
+from app.http.streaming import Lines, in_lines, stream_lines
 from app.schemas.decode_lines import AnyDecodeRequest, DecodeLine
 
 router = APIRouter(tags=["decode"])
@@ -26,4 +26,6 @@ async def decode(request: Request, services: Opened, body: AnyDecodeRequest) -> 
     `{"error": problem}`.
     """
     name = chosen(services, body)
-    return await stream(request, services, DecodeJob(name, body.asked(), body.candidates))
+    return await stream_lines(
+        request, services.engine.stream(DecodeJob(name, body.asked(), body.candidates))
+    )

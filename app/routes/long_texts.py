@@ -3,11 +3,10 @@
 from fastapi import APIRouter, Request, Response
 
 from app.answers.long_texts import see_overview, see_tile, watch_overview
-from app.answers.streaming import MEDIA_TYPE, in_stream, or_lines
-from app.answers.traces import while_present
 from app.dependencies import Opened
 from app.engine.jobs import Encoding
 from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
+from app.http.streaming import MEDIA_TYPE, or_lines, stream_lines, while_present
 from app.schemas.long_texts import (
     AnyOverviewRequest,
     AnyTileRequest,
@@ -37,7 +36,7 @@ async def overview(request: Request, services: Opened, body: AnyOverviewRequest)
     """
     form = media_type(request, MEDIA_TYPE)
     if form == MEDIA_TYPE:
-        return await in_stream(request, watch_overview(services, body))
+        return await stream_lines(request, watch_overview(services, body))
     encoding = Encoding(form, services.settings.max_values)
     encoded = await while_present(request, see_overview(services, body, encoding))
     return reply(encoded.content, form, "no-store")

@@ -10,9 +10,9 @@ from app.dependencies import Opened
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.training_history import OverviewJob
+from app.http.fields import Whole
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
-from app.schemas.fields import Whole
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.replies import ListedModelReply, ParametersReply
 from model.errors import InputError

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query, Response
 
 from app.answers.positions import positions_table
 from app.dependencies import Opened
+from app.http.fields import Whole
 from app.http.replies import problems
 from app.off_loop import off_loop
-from app.schemas.fields import Whole
 from app.schemas.replies import PositionsReply
 
 router = APIRouter(tags=["positions"])

@@ -7,10 +7,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.sse import EventSourceResponse
 
 from app.answers import rooms as answers
-from app.answers.streaming import HEADERS
 from app.dependencies import Opened
 from app.http.problems import ProblemError
 from app.http.replies import problems
+from app.http.streaming import HEADERS
 from app.rooms.codes import normalised
 from app.rooms.hub import Hub
 from app.schemas.rooms import (

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.answers import runs as training
 from app.answers.pages import base_url
-from app.answers.streaming import HEADERS, Lines, in_lines
 from app.dependencies import Opened
+from app.http.fields import Whole
 from app.http.replies import (
     NOT_ACCEPTABLE,
     in_both_forms,
@@ -18,8 +18,8 @@ from app.http.replies import (
     reply,
     run_problems,
 )
+from app.http.streaming import HEADERS, Lines, in_lines
 from app.runs.run import Run
-from app.schemas.fields import Whole
 from app.schemas.replies import TraceReply
 from app.schemas.runs import (
     ForkRequest,

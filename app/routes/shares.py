@@ -7,8 +7,8 @@ from fastapi import APIRouter, Header, Path, Request, Response
 from app.answers import share_creation
 from app.answers import shares as sharing
 from app.answers.pages import base_url
-from app.answers.traces import while_present
 from app.dependencies import CLIENT_HEADER, Opened
+from app.http.fields import Whole
 from app.http.rate_limits import client_network
 from app.http.replies import (
     NOT_ACCEPTABLE,
@@ -18,7 +18,7 @@ from app.http.replies import (
     reply,
     run_problems,
 )
-from app.schemas.fields import Whole
+from app.http.streaming import while_present
 from app.schemas.history import ExampleReply
 from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest

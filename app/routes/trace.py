@@ -2,10 +2,11 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.traces import run_trace, while_present
+from app.answers.traces import run_trace
 from app.dependencies import Opened
 from app.engine.jobs import Encoding
 from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
+from app.http.streaming import while_present
 from app.schemas.replies import TraceReply
 from app.schemas.traces import AnyTraceRequest
 

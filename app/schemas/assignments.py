@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.schemas.fields import Strict, Text
+from app.http.fields import Strict, Text
 from app.schemas.rooms import Answer, Asked, Entry, Member, Nickname, Results, Truth
 from app.schemas.shares import MAX_NOTE, MAX_TITLE
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.schemas.fields import Name, Strict, Text
+from app.http.fields import Name, Strict, Text
 from app.schemas.links import FIGURE
 from app.schemas.rooms import Asked
 from app.schemas.shares import MAX_LINK, MAX_NOTE, MAX_TITLE

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.schemas.fields import Name, Strict, Text
+from app.http.fields import Name, Strict, Text
 
 
 class CorpusRequest(Strict):

@@ -4,22 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Tag
 
+from app.http.fields import Strict, Whole
+from app.http.problems import ProblemReply
 from app.schemas.decoding import DecodeOptions
-from app.schemas.fields import (
-    ONE_TEXT,
-    TWO_TEXTS,
-    ByTexts,
-    Strict,
-    Whole,
-)
-from app.schemas.replies import (
-    OneTextReply,
-    OutputReply,
-    PieceReply,
-    ProblemReply,
-    TokenReply,
-)
-from app.schemas.traces import OneText, Sentence
+from app.schemas.replies import OneTextReply, OutputReply, PieceReply, TokenReply
+from app.schemas.traces import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
 
 MAX_CANDIDATES = 50
 

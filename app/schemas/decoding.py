@@ -1,7 +1,7 @@
 """How a request wants its text written; `model.adapters.requests.request.Decode` defines it."""
 
-from app.schemas.fields import Strict
-from app.schemas.from_dataclass import fields_of
+from app.http.fields import Strict
+from app.http.from_dataclass import fields_of
 from model.adapters.requests.request import Decode
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from app.schemas.fields import Count, Name, Strict
+from app.http.fields import Count, Name, Strict
 from app.schemas.replies import TensorReply, TokenReply, TokensReply
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
 
+from app.http.fields import Count, Name, Strict, Text, Whole, union_tag
+from app.http.from_dataclass import Within
 from app.schemas.decoding import DecodeOptions, decode_of
-from app.schemas.fields import EDGES, NUMBERS, ONE_EDGE, ROWS, Count, Name, Strict, Text, Whole
-from app.schemas.from_dataclass import Within
 from model.adapters.requests.request import Patch, Receiver, Request, Step, TokenOf
 from model.number_ranges import Factor, Probability, Seed, Temperature, Value
 from model.trace.interventions import Cell, Intervention
@@ -15,6 +15,8 @@ from model.trace.interventions import Cell, Intervention
 Edge = Annotated[tuple[Count, Count], Strictly(False)]
 Weight = Annotated[float, Within(Probability)]
 Indices = list[Count]
+ONE_EDGE, EDGES = union_tag("one edge"), union_tag("several edges")
+NUMBERS, ROWS = union_tag("a vector"), union_tag("two rows")
 
 
 class SetWeight(Strict):

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.schemas.fields import Strict
-from app.schemas.from_dataclass import fields_of
+from app.http.fields import Strict
+from app.http.from_dataclass import fields_of
 from model.lab.request import LabRequest, Relative
 
 MAX_BYTES = 1_000_000  # of a body: nine matrices of 64 × 64, with some 25 characters per number

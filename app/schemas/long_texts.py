@@ -4,15 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Tag
 
-from app.schemas.fields import ONE_TEXT, TWO_TEXTS, ByTexts, Count, Name, NamePattern, Strict, Text
-from app.schemas.replies import (
-    OneTextReply,
-    OutputReply,
-    ProblemReply,
-    TensorReply,
-    TokenReply,
-)
-from app.schemas.traces import OneText, Sentence
+from app.http.fields import Count, Name, NamePattern, Strict, Text
+from app.http.problems import ProblemReply
+from app.schemas.replies import OneTextReply, OutputReply, TensorReply, TokenReply
+from app.schemas.traces import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
 
 Range = Annotated[
     list[Count], Field(min_length=2, max_length=2, description="First token, and the end.")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.engine.tensor_selection import Dtype
-from app.schemas.from_dataclass import DOCUMENTED, fields_of
+from app.http.from_dataclass import DOCUMENTED, fields_of
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.trace import Output
 from model.explain.stream import Origin
@@ -222,23 +222,3 @@ class PositionsReply(BaseModel):
     variant: str
     positions: list[list[float]] = Field(description="[length][d_model]")
     similarity: list[list[float]] = Field(description="[length][length]")
-
-
-class ProblemReply(BaseModel):
-    """A problem document (RFC 9457)."""
-
-    type: str = Field(examples=["urn:headlight:text-too-long"])
-    title: str
-    status: int
-    detail: str
-    field: str | None = None
-    limit: int | None = Field(default=None, description="The maximum allowed.")
-    unit: str | None = Field(
-        default=None,
-        description="What `limit` counts: tokens, characters, bytes, entries, numbers, or units of "
-        "work.",
-    )
-    value: int | None = Field(default=None, description="The actual number.")
-    fits: int | None = Field(
-        default=None, description="Unicode code points of a text that would fit, to a word's end."
-    )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from app.schemas.fields import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
+from app.http.fields import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
 
 # A page of this server that can be presented, with its query and fragment. A second slash would
 # make it the address of another server.

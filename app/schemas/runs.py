@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.schemas.fields import Count, Strict
-from app.schemas.from_dataclass import fields_of
-from app.schemas.replies import ModelReply, ProblemReply
+from app.http.fields import Count, Strict
+from app.http.from_dataclass import fields_of
+from app.http.problems import ProblemReply
+from app.schemas.replies import ModelReply
 from model.live.options import LiveOptions
 
 StateName = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]

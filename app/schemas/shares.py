@@ -3,27 +3,24 @@
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.schemas.fields import (
-    BY_HAND,
-    ONE_TEXT,
-    TWO_TEXTS,
-    ByWhatIsShared,
-    Count,
-    Name,
-    NamePattern,
-    Selected,
-    Strict,
-    Text,
-)
+from app.http.fields import Count, Name, NamePattern, Strict, Text, union_tag
 from app.schemas.history import ExampleRequest
 from app.schemas.lab import LabBody
 from app.schemas.long_texts import OverviewReply, Window
 from app.schemas.replies import LabTraceReply, ModelReply, TraceReply
 from app.schemas.sweeps import AnySweepRequest
-from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
+from app.schemas.traces import (
+    ONE_TEXT,
+    TWO_TEXTS,
+    AnyTraceRequest,
+    OneTextRunRequest,
+    RunRequest,
+    Selected,
+    by_texts,
+)
 
 MAX_ASKS = 20  # of eight runs side by side, two each
 MAX_TILES = 64
@@ -94,11 +91,19 @@ class LabShareState(Strict):
     lang: Name | None = None
 
 
+BY_HAND = union_tag("by hand")
+
+
+def _by_what_is_shared(state: Any) -> str:
+    keys = state if isinstance(state, dict) else getattr(type(state), "model_fields", ())
+    return BY_HAND if "lab" in keys else by_texts(state)
+
+
 AnyShareState = Annotated[
     Annotated[ShareState, Tag(TWO_TEXTS)]
     | Annotated[OneTextShareState, Tag(ONE_TEXT)]
     | Annotated[LabShareState, Tag(BY_HAND)],
-    Field(discriminator=ByWhatIsShared),
+    Field(discriminator=Discriminator(_by_what_is_shared)),
 ]
 
 

@@ -4,17 +4,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from app.schemas.fields import ONE_TEXT, TWO_TEXTS, ByTexts, Count, NamePattern, Strict, Text
+from app.http.fields import Count, NamePattern, Strict, Text
+from app.http.problems import ProblemReply
 from app.schemas.interventions import PatchFrom
-from app.schemas.replies import (
-    OneTextReply,
-    OutputReply,
-    PieceReply,
-    ProblemReply,
-    TensorReply,
-    TokensReply,
-)
-from app.schemas.traces import OneText, Sentence
+from app.schemas.replies import OneTextReply, OutputReply, PieceReply, TensorReply, TokensReply
+from app.schemas.traces import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
 from model.adapters.requests.request import Patch, in_chat
 from model.adapters.sweep_changes import Ablated, Over
 

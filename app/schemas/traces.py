@@ -4,25 +4,29 @@ The model checks the values that depend on it: a tensor's name, a head, a length
 """
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, Tag
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag
 
-from app.engine.tensor_selection import Dtype
+from app.engine.tensor_selection import ENTRY, Dtype
+from app.http.fields import Name, NamePattern, Strict, Text, Whole, unicode_text, union_tag
 from app.schemas.decoding import DecodeOptions, decode_of
-from app.schemas.fields import (
-    ONE_TEXT,
-    TWO_TEXTS,
-    ByTexts,
-    Name,
-    NamePattern,
-    Selected,
-    Strict,
-    Text,
-    Whole,
-)
 from app.schemas.interventions import InterventionRequest
 from model.adapters.requests.request import Request, in_chat
+
+# A pattern of tensor names, with an optional window and dtype.
+Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(unicode_text)]
+
+TWO_TEXTS, ONE_TEXT = union_tag("two texts"), union_tag("one text")
+
+
+def by_texts(request: Any) -> str:
+    """Choose the kind of request by its texts, so that an error is about the intended kind."""
+    keys = request if isinstance(request, dict) else getattr(type(request), "model_fields", ())
+    return ONE_TEXT if "text" in keys and "source" not in keys else TWO_TEXTS
+
+
+ByTexts = Discriminator(by_texts)
 
 
 class Asking(Strict):

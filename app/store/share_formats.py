@@ -13,13 +13,17 @@ tests.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from app.http.problems import ProblemError, ReportedError
 from app.store.share import FORMAT as FORMAT
 from app.store.share import Share
 from app.store.share_upgrades import changes_of_heads, upgraded
 
 
-class NewerShareError(Exception):
+class NewerShareError(ReportedError):
     """A share was written in a format newer than this server's."""
+
+    def problem(self) -> ProblemError:
+        return ProblemError(501, "newer-share", str(self), field="format")
 
 
 @dataclass(frozen=True)

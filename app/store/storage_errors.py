@@ -14,6 +14,7 @@ import asyncpg
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
+from app.http.problems import ProblemError, ReportedError
 from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
 
 Stored = Literal["share", "collection", "assignment"]
@@ -26,6 +27,8 @@ DETAILS = {
     UNAVAILABLE: "the database cannot be used",
     QUOTA: "the shares of this address have reached their limit",
 }
+# Status, and the seconds after which to retry.
+STATUS = {BUSY: (503, 2), UNAVAILABLE: (503, 30), FULL: (507, 600), QUOTA: (507, 600)}
 # Kinds of the databases' errors, by SQLite's primary codes and PostgreSQL's SQLSTATE.
 SQLITE = {
     sqlite3.SQLITE_BUSY: BUSY,
@@ -47,20 +50,28 @@ DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 log = logging.getLogger(__name__)
 
 
-class StorageError(Exception):
+class StorageError(ReportedError):
     """The database cannot do this now; `kind` is one of `DETAILS`."""
 
     def __init__(self, kind: str, detail: str = "") -> None:
         super().__init__(detail or DETAILS[kind])
         self.kind = kind
 
+    def problem(self) -> ProblemError:
+        status, seconds = STATUS[self.kind]
+        headers = {"Retry-After": str(seconds)}
+        return ProblemError(status, self.kind, f"{self}; try again later", headers=headers)
 
-class DamagedError(Exception):
+
+class DamagedError(ReportedError):
     """Something exists, but its stored data cannot be read, or is not as it was stored."""
 
     def __init__(self, kind: Stored = "share") -> None:
         super().__init__(f"the stored data of this {kind} is damaged")
         self.kind = kind
+
+    def problem(self) -> ProblemError:
+        return ProblemError(410, f"damaged-{self.kind}", str(self))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from app.engine.byte_cache import ByteCache
+from app.http.byte_cache import ByteCache
 
 
 class Maker:

@@ -18,14 +18,13 @@ from app.assets.files import Vendor
 from app.engine.catalog import Catalog
 from app.engine.clients import SpentError
 from app.engine.engine import BusyError, Engine
-from app.engine.wire import NPZ
-from app.http.problems import STORAGE
+from app.http.content_negotiation import NPZ
 from app.indexing.indexing import Indexing
 from app.main import create_app
 from app.runs.runs import Runs
 from app.settings import Settings
 from app.store.database import Database
-from app.store.storage_errors import StorageError
+from app.store.storage_errors import STATUS, StorageError
 from model.errors import InputError
 from tests.app.assigning import BODY as ASSIGNMENT
 from tests.app.storage import STATE, share
@@ -200,7 +199,7 @@ async def test_a_refusal_of_work_is_in_the_reference(
     await told(client, "GET", "/api/links/picture", status, params={"link": "/?source=Hi"})
 
 
-@pytest.mark.parametrize("kind", STORAGE)
+@pytest.mark.parametrize("kind", STATUS)
 async def test_a_failure_of_the_store_is_in_the_reference(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
@@ -211,7 +210,7 @@ async def test_a_failure_of_the_store_is_in_the_reference(
 
     for use in ("reading", "writing"):
         monkeypatch.setattr(Database, use, broken)
-    status, known = STORAGE[kind][0], {"id": made["id"], "n": 0}
+    status, known = STATUS[kind][0], {"id": made["id"], "n": 0}
     await told(client, "POST", "/api/shares", status, json={"state": STATE})
     await told(client, "GET", "/api/shares/{id}", status, known=known)
     await told(client, "GET", "/api/shares/{id}/asks/{n}", status, known=known)

@@ -10,7 +10,8 @@ from app.engine.engine import BusyError
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.messages import encode
 from app.engine.sweeping import SweepJob
-from app.engine.wire import FORMS, JSON, Reply
+from app.engine.wire import Reply
+from app.http.content_negotiation import FORMS, JSON
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

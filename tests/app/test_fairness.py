@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.clients import Budgets, Client, SpentError, asking
 from app.engine.decoding import DecodeJob
@@ -19,6 +18,7 @@ from app.engine.fair_queue import FairQueue, Flow, Waiting, fitting
 from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
+from app.http.byte_cache import ByteCache
 from model.adapters.requests.request import Decode, Request
 from model.trace.interventions import Intervention
 from tests.app.conftest import Serving

@@ -11,8 +11,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from app.engine.catalog import Catalog
+from app.http import fields
 from app.main import create_app
-from app.schemas import fields
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from tests.app.problem import hold

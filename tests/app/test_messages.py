@@ -8,8 +8,9 @@ import numpy as np
 from app.engine.engine_process import Ended
 from app.engine.jobs import Encoded
 from app.engine.messages import encode, receive, send
-from app.engine.wire import SAFETENSORS, Reply
+from app.engine.wire import Reply
 from app.engine.worker import Outcome
+from app.http.content_negotiation import SAFETENSORS
 
 
 def test_numbers_are_sent_from_where_they_are_and_arrive_as_one_file() -> None:

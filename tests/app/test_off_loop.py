@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from app import off_loop as pools
-from app.engine.byte_cache import ByteCache
 from app.engine.wire import NUMBERS, numbers
 from app.http import compress_large
+from app.http.byte_cache import ByteCache
 from app.off_loop import LARGE, SMALL, off_loop
 from tests.app.conftest import Serving
 from tests.servers import PATIENCE

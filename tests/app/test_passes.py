@@ -18,7 +18,7 @@ from app.engine.long_texts import LongJob, Overview, Tile
 from app.engine.pass_homes import PassHomes
 from app.engine.passes import Passes
 from app.engine.runners import Runners, Threads
-from app.engine.wire import JSON
+from app.http.content_negotiation import JSON
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass
 from model.long.attention import LongAttention, Stored

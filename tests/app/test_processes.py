@@ -25,8 +25,8 @@ from app.engine.model_parameters import ParametersJob
 from app.engine.opening import Opening
 from app.engine.processes import Process, in_processes
 from app.engine.runners import Runners
-from app.engine.wire import JSON
 from app.engine.worker import Batch
+from app.http.content_negotiation import JSON
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Request
 from model.errors import InputError

@@ -16,8 +16,8 @@ from app.engine.jobs import Encoding, StreamJob
 from app.engine.long_texts import LongJob, Tile
 from app.engine.messages import encode
 from app.engine.opening import Opening
-from app.engine.wire import SAFETENSORS
 from app.engine.worker import Batch, Line, Outcome, Work
+from app.http.content_negotiation import SAFETENSORS
 from app.scale.replica import STREAM_SECONDS, Replica
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Request

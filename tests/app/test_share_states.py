@@ -11,7 +11,8 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from app.engine.wire import JSON, SAFETENSORS, Reply
+from app.engine.wire import Reply
+from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.problems import URN
 from app.store.share import Share
 from app.store.share_archive import read_archive, write_archive

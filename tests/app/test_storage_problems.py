@@ -17,10 +17,9 @@ import httpx
 import pytest
 
 from app.http.problem_titles import TITLES
-from app.http.problems import STORAGE
 from app.store import database
 from app.store.private_files import make_private_folder
-from app.store.storage_errors import DETAILS, StorageError, Stored, translated
+from app.store.storage_errors import DETAILS, STATUS, StorageError, Stored, translated
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import STATE, pragma, share, store_of
@@ -188,10 +187,10 @@ def test_a_full_disk_is_recognised() -> None:
 
 
 def test_page_and_problems_name_the_same_kinds() -> None:
-    assert DETAILS.keys() == STORAGE.keys() <= TITLES.keys()
+    assert DETAILS.keys() == STATUS.keys() <= TITLES.keys()
     page = (ROOT / "templates/problem.html").read_text()
     told = set(re.findall(r'^  "([\w-]+)": ', page, re.MULTILINE))
-    reading = {kind for kind, (status, _) in STORAGE.items() if status == 503}
+    reading = {kind for kind, (status, _) in STATUS.items() if status == 503}
     missing = {"unknown-assignment", "unknown-collection", "unknown-corpus", "unknown-room"}
     waiting = {"busy", "too-many-requests", "too-many-room-tries"}
     damaged = {f"damaged-{kind}" for kind in get_args(Stored)}

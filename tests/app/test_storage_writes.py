@@ -12,9 +12,9 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
-from app.http.problems import STORAGE
 from app.store.expiry import prune
 from app.store.share_archive import Counted, read_archive, write_archive
+from app.store.storage_errors import STATUS
 from app.store.store import Store, open_store
 from tests.app.problem import hold
 from tests.app.storage import ASKS, MORE, STATE, add, counts, failing, failure, store_of
@@ -140,7 +140,7 @@ async def _holds(store: Store, known: list[Any]) -> None:
 async def test_a_failure_at_any_statement_is_reported_to_the_client(
     client: httpx.AsyncClient, error: Exception, kind: str
 ) -> None:
-    status = STORAGE[kind][0]
+    status = STATUS[kind][0]
     store = store_of(client)
     body = {"state": STATE, "asks": ASKS}
     before, nth = await counts(store), 0

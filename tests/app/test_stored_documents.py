@@ -11,9 +11,9 @@ import zstandard
 from hypothesis import given, settings
 from sqlalchemy.exc import StatementError
 
+from app.http.fields import FAR
 from app.indexing import indexing
 from app.rooms.room import Question, Room
-from app.schemas.fields import FAR
 from app.schemas.rooms import Results, Truth
 from app.store import content_by_digest
 from app.store.assignments import Assignments

@@ -28,8 +28,9 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
 )
 
-from app.answers.streaming import MEDIA_TYPE as LINES
-from app.engine.wire import JSON, SAFETENSORS, Reply
+from app.engine.wire import Reply
+from app.http.content_negotiation import JSON, SAFETENSORS
+from app.http.streaming import MEDIA_TYPE as LINES
 from tests.fuzz.known import FORMS, Known
 from tests.fuzz.stored import STORED, lost
 from tests.servers import PATIENCE

@@ -1,18 +1,17 @@
-"""Replies streamed line by line: newline-delimited JSON."""
+"""Replies that stop when the client leaves, and streams of lines: newline-delimited JSON."""
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, TypeVar
 
+import orjson
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
 from starlette_compress import add_compress_type
 
-from app.answers.traces import while_present
-from app.dependencies import Services
-from app.engine.jobs import StreamJob
-from app.engine.wire import line
 from app.http.problems import problem_of
 
 MEDIA_TYPE = "application/x-ndjson"
@@ -20,6 +19,8 @@ MEDIA_TYPE = "application/x-ndjson"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 add_compress_type(MEDIA_TYPE, streaming=True)  # each line is flushed
+
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
@@ -66,27 +67,45 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return _each(schema)
 
 
-async def stream(request: Request, services: Services, job: StreamJob) -> Response:
-    """Stream the lines of a job; each is computed on a worker thread after the previous was sent.
+async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return the result of `work`, which is cancelled if the client disconnects first.
+
+    Raises ClientDisconnect in that case. The body of the request must have been read.
+    """
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_departure(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _departure(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def stream_lines(request: Request, lines: AsyncIterator[bytes]) -> Response:
+    """Stream lines, each of which is computed after the previous one was sent.
 
     An error before the first line is raised; a later one is sent as the last line,
     ``{"error": problem}``. The work stops when the client disconnects. The body of the request must
     have been read.
     """
-    return await in_stream(request, services.engine.stream(job))
-
-
-async def in_stream(request: Request, lines: AsyncIterator[bytes]) -> Response:
-    """Stream lines in the same way."""
     first = await while_present(request, _first(lines))
-    return Lines(_told(first, lines), headers=HEADERS)
+    return Lines(_followed(first, lines), headers=HEADERS)
 
 
 async def _first(lines: AsyncIterator[bytes]) -> bytes:
     return await anext(lines)
 
 
-async def _told(first: bytes, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _followed(first: bytes, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     try:
         async for one in lines:
@@ -95,4 +114,4 @@ async def _told(first: bytes, lines: AsyncIterator[bytes]) -> AsyncIterator[byte
         problem = problem_of(error)
         if problem.status_code == 500:
             log.exception("a stream failed")
-        yield line({"error": problem.document})
+        yield orjson.dumps({"error": problem.document}, option=orjson.OPT_APPEND_NEWLINE)

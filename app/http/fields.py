@@ -3,12 +3,10 @@
 They are strict: no unknown field, no number in quotes, no NaN, no lone surrogate, no NUL.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
-
-from app.engine.tensor_selection import ENTRY
 
 # Limits beyond any model, but within what JSON and the database can store. The models check the
 # real limits, so the API reference does not show these, but that they fit 32 bits.
@@ -21,7 +19,8 @@ Number = Annotated[float, Field(ge=-FAR, le=FAR, allow_inf_nan=False)]
 Magnitude = Annotated[float, Field(ge=0, le=FAR, allow_inf_nan=False)]
 
 
-def _unicode(text: str) -> str:
+def unicode_text(text: str) -> str:
+    """Return a text that can be stored. Raises an error of pydantic otherwise."""
     if "\0" in text:
         raise PydanticCustomError("nul", "must not contain NUL")
     try:
@@ -31,8 +30,8 @@ def _unicode(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_unicode)]
-Name = Annotated[str, Field(max_length=64), AfterValidator(_unicode)]
+Text = Annotated[str, AfterValidator(unicode_text)]
+Name = Annotated[str, Field(max_length=64), AfterValidator(unicode_text)]
 NamePattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
 
 # Controls, the ends of lines and paragraphs, and what changes the direction of other text.
@@ -49,36 +48,16 @@ def shown_on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# A pattern of tensor names, with an optional window and dtype.
-Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(_unicode)]
-
-
 class Strict(BaseModel):
     """A request, or a part of one."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
 
 
-# There are two kinds of requests, by the texts that the model reads; a share can also be one of the
-# lab. A cut is of one edge or several, an added vector its numbers or a difference of rows. Field
-# paths in errors do not include these tags.
-TWO_TEXTS, ONE_TEXT, BY_HAND = "two texts", "one text", "by hand"
-ONE_EDGE, EDGES, NUMBERS, ROWS = "one edge", "several edges", "a vector", "two rows"
-TAGS = (TWO_TEXTS, ONE_TEXT, BY_HAND, ONE_EDGE, EDGES, NUMBERS, ROWS)
+union_tags: set[str] = set()
 
 
-def _texts(request: Any) -> str:
-    """Choose the kind of request by its texts, so that an error is about the intended kind."""
-    keys = request if isinstance(request, dict) else getattr(type(request), "model_fields", ())
-    return ONE_TEXT if "text" in keys and "source" not in keys else TWO_TEXTS
-
-
-ByTexts = Discriminator(_texts)
-
-
-def _shared(state: Any) -> str:
-    keys = state if isinstance(state, dict) else getattr(type(state), "model_fields", ())
-    return BY_HAND if "lab" in keys else _texts(state)
-
-
-ByWhatIsShared = Discriminator(_shared)
+def union_tag(name: str) -> str:
+    """Return the tag of a kind of field, which is left out of the paths in errors."""
+    union_tags.add(name)
+    return name
