@@ -70,7 +70,7 @@ TESTS: dict[str, tuple[str, str]] = {
         "adapters intervene refused_feature_changes score_terms patch path_patches attribution",
     ),
     "app/engine": (APP, "engine fairness trace"),
-    "app/engine/byte_cache.py": (APP, "byte_cache"),
+    "app/http/byte_cache.py": (APP, "byte_cache"),
     "app/engine/clients.py": (APP, "fair_queue fairness"),
     "app/engine/decoding.py": (APP, "engine decode"),
     "app/engine/engine.py": (APP, "engine fairness stopping"),
