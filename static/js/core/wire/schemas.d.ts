@@ -1256,7 +1256,7 @@ export interface components {
        * @default false
        */
       chat?: boolean;
-      [key: string]: string | undefined;
+      [key: string]: unknown;
     };
     /** @description A text, and what to change in the model that reads it. */
     OneTextSweepRequest: {
@@ -2112,7 +2112,7 @@ export interface components {
       direction?: string | null;
       /** @description The text to score; absent: the model writes one. */
       target?: string | null;
-      [key: string]: string | undefined;
+      [key: string]: unknown;
     };
     /** @description Positions in another order; `at` is `source.position`. */
     Shuffle: {
