@@ -6,8 +6,8 @@ import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
-/** @typedef {import("../../static/js/core/store/link.js").State} State */
+/** @import { Page } from "../../static/js/core/store/store.js" */
+/** @import { State } from "../../static/js/core/store/link.js" */
 /** @typedef {{body: any, signal: AbortSignal, reply: (found: any) => Promise<void>, fail: (error: any) => Promise<void>}} Asked */
 
 export const flush = async () => {

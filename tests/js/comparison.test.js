@@ -13,7 +13,7 @@ import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { compare } from "../../static/js/views/compare/view.js";
 import { MODEL, tensor, token, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
+/** @import { Page } from "../../static/js/core/store/store.js" */
 
 /**
  * @param {Record<string, unknown>} choices

@@ -6,7 +6,7 @@ import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, tensor, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/link.js").State} State */
+/** @import { State } from "../../static/js/core/store/link.js" */
 /** @param {Partial<State>} [link] */
 const page = (link = {}) => ({ ...createStore({ ...DEFAULTS, block: "encoder", ...link }).get(), model: MODEL, trace: trace() });
 /** @param {string} side @param {number} index */

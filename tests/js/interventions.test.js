@@ -7,7 +7,6 @@ import {
 import { translator } from "../../static/js/lib/i18n.js";
 import { sized, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/interventions.js").Change} Change */
 
 const TWO = sized({ encoder: 2, decoder: 2 });
 const { t } = translator({});

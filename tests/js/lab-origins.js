@@ -9,7 +9,7 @@ import { request } from "../../static/js/lab/request.js";
 import { origins } from "../../static/js/lab/origins.js";
 import { PRESETS, preset } from "../../static/js/lab/presets.js";
 
-/** @typedef {import("../../static/js/lab/matrices.js").Lab} Lab */
+/** @import { Lab } from "../../static/js/lab/matrices.js" */
 
 /** Numbers that are neither whole nor alike. @param {Lab} lab @returns {Lab} */
 function drawn(lab) {

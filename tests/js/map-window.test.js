@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import * as windows from "../../static/js/long/map/map-window.js";
 
-/** @typedef {import("../../static/js/long/map/map-window.js").Window} Window */
+/** @import { Window } from "../../static/js/long/map/map-window.js" */
 
 const EXTENT = { rows: 1000, cols: 1000 };
 const SIZE = { width: 500, height: 400 };

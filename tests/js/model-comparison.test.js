@@ -13,7 +13,7 @@ import { finding } from "../../static/js/compare-models/finding.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { MODEL, tensor, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
+/** @import { Page } from "../../static/js/core/store/store.js" */
 
 const row = { stack: "decoder", kind: "self", query: "text", key: "text", heads: 2, kv_heads: 1, mask: "causal", scoring: "scaled-dot" };
 /** A decoder of two layers. @type {any} */

@@ -68,7 +68,7 @@ const OPERATORS = {
 };
 
 /** @typedef {{from: number, to: number, text: string}} Edit */
-/** @typedef {import("typescript/unstable/ast").Node} Node */
+/** @import { Node } from "typescript/unstable/ast" */
 
 /**
  * Every small mistake that can be made in a module.

@@ -9,7 +9,7 @@ import { OPTIONS, view } from "../../static/js/views/index.js";
 import { MODEL, sized, trace } from "./trace.js";
 
 const LINK = { ...DEFAULTS, block: "encoder", source: "the the", options: initials(OPTIONS) };
-/** @typedef {import("../../static/js/core/store/link.js").State} State */
+/** @import { State } from "../../static/js/core/store/link.js" */
 
 /** A page that shows a trace. @param {Partial<State>} [link] */
 function shown(link = {}) {

@@ -6,7 +6,7 @@ import { cellOf, named, termsOf } from "../../static/js/views/qkv/score-names.js
 import { csv } from "../../static/js/lib/csv.js";
 import { tensor, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/wire/wire.js").Origin} Origin */
+/** @import { Origin } from "../../static/js/core/wire/wire.js" */
 
 /** @param {string} at @param {string} part @param {number | null} [head] @returns {Origin} */
 const origin = (at, part, head = null) => ({ at, part, head });

@@ -7,7 +7,6 @@ import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
 /** @typedef {{body: any, signal: AbortSignal, reply: (found: any) => Promise<void>, fail: (error: any) => Promise<void>}} Asked */
 
 const flush = async () => {

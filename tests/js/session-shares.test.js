@@ -10,7 +10,7 @@ import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { CROSS, flush, SELF, TABLE } from "./bound-session.js";
 import { MODEL } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/link.js").State} State */
+/** @import { State } from "../../static/js/core/store/link.js" */
 
 /** @param {object} [more] */
 const frozenApi = (more = {}) => ({

@@ -9,7 +9,7 @@ import { bindSession } from "../../static/js/core/store/session.js";
 import { bound, CROSS, flush, ready, SELF } from "./bound-session.js";
 import { MODEL, tensor } from "./trace.js";
 
-/** @typedef {import("../../static/js/core/store/store.js").Page} Page */
+/** @import { Page } from "../../static/js/core/store/store.js" */
 
 test("the trace that the link asks for is asked with what the view needs", async () => {
   const { store, traces } = await ready({ model: null, target: "这" });

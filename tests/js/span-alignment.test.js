@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { covering, equals, trimmed } from "../../static/js/compare-models/span-alignment.js";
 
-/** @typedef {import("../../static/js/compare-models/span-alignment.js").Piece} Piece */
+/** @import { Piece } from "../../static/js/compare-models/span-alignment.js" */
 
 /** @param {string} text @param {number} start @param {number} end @returns {Piece} */
 const piece = (text, start, end, special = false) => ({ text, start, end, special });

@@ -23,7 +23,7 @@ export const tensor = (dims, shape, data) => ({
   data: Float32Array.from(data),
 });
 
-/** @type {import("../../static/js/core/wire/api.js").ModelInfo} */
+/** @type {import("../../static/js/core/wire/model.js").ModelInfo} */
 export const MODEL = sized({ encoder: 1, decoder: 1 });
 
 /**

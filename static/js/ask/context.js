@@ -7,7 +7,7 @@ import { labTables } from "./lab-row.js";
 import { KINDS } from "./kinds.js";
 import { isStated } from "./number.js";
 
-/** @typedef {import("../lib/render.js").Described} Described */
+/** @import { Described } from "../lib/render.js" */
 
 /**
  * The sentence, and as much of what was written as the kind presupposes: no more, since that would

@@ -4,10 +4,7 @@ import { choiceEntry } from "./entry-choice.js";
 import { numbersEntry } from "./entry-numbers.js";
 import { sharesEntry } from "./entry-shares.js";
 
-/** @typedef {import("./question.js").Answer} Answer */
-/** @typedef {import("./question.js").Choice} Choice */
-/** @typedef {import("./question.js").Question} Question */
-/** @typedef {import("./question.js").Revealed} Revealed */
+/** @import { Answer, Choice, Question, Revealed } from "./question.js" */
 /**
  * @typedef {object} Shown  what is drawn
  * @property {import("../lib/i18n.js").Translate} t

@@ -4,9 +4,7 @@ import { shareBar } from "../core/draw/proportion-bar.js";
 import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
-/** @typedef {import("./question.js").Answer} Answer */
-/** @typedef {import("./question.js").Revealed} Revealed */
-/** @typedef {import("./entries.js").Shown} Shown */
+/** @import { Shown } from "./entries.js" */
 
 /** @type {import("./entries.js").Entry} */
 export const choiceEntry = {

@@ -6,8 +6,8 @@ import { el } from "../lib/render.js";
 import { judged } from "../lab/exercise.js";
 import { isStated } from "./number.js";
 
-/** @typedef {import("./question.js").Question} Question */
-/** @typedef {import("./entries.js").Shown} Shown */
+/** @import { Question } from "./question.js" */
+/** @import { Shown } from "./entries.js" */
 
 /** @param {string} text @param {number} value @param {Question} question */
 function near(text, value, { within }) {

@@ -7,8 +7,8 @@ import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { shareBar } from "../core/draw/proportion-bar.js";
 
-/** @typedef {import("./question.js").Answer} Answer */
-/** @typedef {import("./entries.js").Shown} Shown */
+/** @import { Answer } from "./question.js" */
+/** @import { Shown } from "./entries.js" */
 
 /** From this overlap on, a drawn row is near enough. */
 export const NEAR = 0.7;

@@ -13,8 +13,8 @@ export const KINDS = { looks, head, next, off, change, row, number };
 
 /**
  * The kinds that can be asked about what a link shows, for a menu.
- * @param {import("./question.js").State} state
- * @param {import("./question.js").ModelInfo | null} model
+ * @param {import("../core/store/link.js").State} state
+ * @param {import("../core/wire/model.js").ModelInfo | null} model
  * @returns {string[]}
  */
 export const offeredKinds = (state, model) => Object.keys(KINDS).filter((id) => KINDS[id].fits(state, model));

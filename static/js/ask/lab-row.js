@@ -8,7 +8,7 @@ import { preset } from "../lab/presets.js";
 import { request } from "../lab/request.js";
 import { labels, shownSteps } from "../lab/steps.js";
 
-/** @typedef {import("./question.js").Asked} Asked */
+/** @import { Asked } from "./question.js" */
 
 /** The steps that a step is computed from; of others, it is the step before. @type {Record<string, string[]>} */
 const FROM = { q: ["input"], k: ["input"], v: ["input"], products: ["q", "k"], scores: ["q", "k"], weights: ["scores", "mask"], mix: ["weights", "v"] };

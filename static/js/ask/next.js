@@ -6,7 +6,7 @@ import { plane, row } from "../core/wire/wire.js";
 import { quoted } from "../core/draw/token.js";
 import { two } from "../lib/numbers.js";
 
-/** @typedef {import("../core/wire/wire.js").Trace} Trace */
+/** @import { Trace } from "../core/wire/wire.js" */
 
 /** The number of candidates offered. */
 const OFFERED = 5;

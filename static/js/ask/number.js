@@ -3,7 +3,6 @@
 import { labColumns, labNames, labRow } from "./lab-row.js";
 import { headNames, labelsAt, weightsAt } from "./weights-at.js";
 
-/** @typedef {import("./question.js").Asked} Asked */
 
 /** Whether the question states its number itself; it may be told only when it is revealed. @param {import("./question.js").Question} question */
 export const isStated = ({ kind, link, value }) => kind === "number" && (value !== undefined || link === "");

@@ -28,8 +28,8 @@ export const off = {
 /**
  * The outputs of two runs.
  * @param {import("./question.js").Asked} asked
- * @param {Partial<import("./question.js").State>} first  changes of the link
- * @param {Partial<import("./question.js").State>} second
+ * @param {Partial<import("../core/store/link.js").State>} first  changes of the link
+ * @param {Partial<import("../core/store/link.js").State>} second
  */
 export async function compared({ run }, first, second) {
   const [before, after] = await Promise.all([first, second].map((changes) => run(() => [], changes)));

@@ -19,9 +19,7 @@ import { ENTRIES } from "./entries.js";
 import { KINDS } from "./kinds.js";
 import { ask } from "./question.js";
 
-/** @typedef {import("./question.js").Answer} Answer */
-/** @typedef {import("./question.js").Choice} Choice */
-/** @typedef {import("./question.js").Revealed} Revealed */
+/** @import { Answer, Choice, Revealed } from "./question.js" */
 /**
  * @typedef {object} Plan
  * @property {HTMLElement} root  the container to fill

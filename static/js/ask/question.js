@@ -8,10 +8,10 @@ import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { merge, parse } from "../core/store/link.js";
 
-/** @typedef {import("../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../core/wire/api.js").ModelInfo} ModelInfo */
-/** @typedef {import("../core/store/link.js").State} State */
-/** @typedef {import("../lib/render.js").Described} Described */
+/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { ModelInfo } from "../core/wire/model.js" */
+/** @import { State } from "../core/store/link.js" */
+/** @import { Described } from "../lib/render.js" */
 /**
  * Plain data: it can be stored with a share and sent to a room.
  * @typedef {object} Question

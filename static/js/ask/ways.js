@@ -27,7 +27,7 @@ export function waysTo(api, share) {
       ...source,
       open: opened,
       // The share's own model, which may no longer be served.
-      models: async () => [/** @type {import("../core/wire/api.js").ModelInfo} */ ((await opened()).model)],
+      models: async () => [/** @type {import("../core/wire/model.js").ModelInfo} */ ((await opened()).model)],
       trace: async (request, signal) => (await opened(), source.trace(request, signal)),
     },
   };

@@ -4,8 +4,8 @@ import { attention, axes, place } from "../core/wire/attentions.js";
 import { row } from "../core/wire/wire.js";
 import { quoted, step } from "../core/draw/token.js";
 
-/** @typedef {import("./question.js").Asked} Asked */
-/** @typedef {import("../core/wire/wire.js").Matrix} Matrix */
+/** @import { Asked } from "./question.js" */
+/** @import { Matrix } from "../core/wire/wire.js" */
 
 /** Weights that are equal as printed count as equal. */
 const ALIKE = 0.005;

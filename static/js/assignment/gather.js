@@ -8,8 +8,8 @@ import { format } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 
-/** @typedef {import("../core/wire/api.js").Api} Api */
-/** @typedef {import("../ask/question.js").Question} Question */
+/** @import { Api } from "../core/wire/api.js" */
+/** @import { Question } from "../ask/question.js" */
 
 const COLLECTION = /^(?:https?:\/\/[^/]+)?(?:\/[^?#]*)?\/c\/(\w+)/;
 

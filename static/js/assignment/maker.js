@@ -11,7 +11,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { rememberAssignment } from "./kept-assignments.js";
 import { questionsOf, withTruth } from "./gather.js";
 
-/** @typedef {import("../ask/question.js").Question} Question */
+/** @import { Question } from "../ask/question.js" */
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page

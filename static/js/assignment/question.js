@@ -9,8 +9,8 @@ import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 
-/** @typedef {import("../core/wire/assignments.js").Assigned} Assigned */
-/** @typedef {import("../ask/predict.js").Result} Result */
+/** @import { Assigned } from "../core/wire/assignments.js" */
+/** @import { Result } from "../ask/predict.js" */
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page

@@ -13,7 +13,7 @@ import { assignmentKey, forgetAssignment } from "./kept-assignments.js";
 import { inSight } from "../lib/in-sight.js";
 import { createQuestion } from "./question.js";
 
-/** @typedef {import("../core/wire/assignments.js").Summary} Summary */
+/** @import { Summary } from "../core/wire/assignments.js" */
 
 /** Milliseconds between two looks at the answers. */
 const PACE = 10_000;

@@ -14,7 +14,7 @@ import { keepWork, workIn } from "./kept-assignments.js";
 import { inSight } from "../lib/in-sight.js";
 import { createQuestion } from "./question.js";
 
-/** @typedef {import("../core/wire/assignments.js").Assignment} Assignment */
+/** @import { Assignment } from "../core/wire/assignments.js" */
 
 const MOST_NICKNAME = 40;
 

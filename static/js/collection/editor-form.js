@@ -3,9 +3,9 @@
 import { el } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @typedef {import("../core/wire/collections.js").Document} Document */
-/** @typedef {import("../core/wire/collections.js").Collection} Collection */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { Document, Collection } from "../core/wire/collections.js" */
+/** @import { Translate } from "../lib/i18n.js" */
+/** @import { Child } from "../lib/render.js" */
 /**
  * @typedef {object} Sight  what is shown
  * @property {Document} document
@@ -27,7 +27,6 @@ import { wording } from "../core/figure/problem-wording.js";
  * @property {() => void} remove
  * @property {(sure: boolean) => void} ask  before deleting
  */
-/** @typedef {import("../lib/render.js").Child} Child */
 
 const MOST_TITLE = 200;
 const MOST_NOTE = 2000;

@@ -12,8 +12,7 @@ import { formOf } from "./editor-form.js";
 import { createItemList } from "./item-list.js";
 import { createLinkField } from "./link-field.js";
 
-/** @typedef {import("../core/wire/collections.js").Document} Document */
-/** @typedef {import("../core/wire/collections.js").Collection} Collection */
+/** @import { Document, Collection } from "../core/wire/collections.js" */
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page

@@ -4,8 +4,7 @@ import { pictureOf } from "../core/wire/collections.js";
 import { el } from "../lib/render.js";
 import { moved } from "../core/store/kept-collections.js";
 
-/** @typedef {import("../core/wire/collections.js").Item} Item */
-/** @typedef {import("../core/wire/collections.js").Shown} Shown */
+/** @import { Item, Shown } from "../core/wire/collections.js" */
 
 const MOST_TITLE = 200;
 const MOST_NOTE = 2000;

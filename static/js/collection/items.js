@@ -4,7 +4,7 @@ import { liven } from "../learn/figures.js";
 
 /** @typedef {{element: HTMLElement, picture: string, open: () => Promise<void>}} Item  picture: its address; "": none */
 
-/** @typedef {import("../learn/live-figures.js").LiveFigures} LiveFigures */
+/** @import { LiveFigures } from "../learn/live-figures.js" */
 
 /**
  * @param {Parameters<typeof liven>[0]} desk

@@ -5,9 +5,8 @@ import { el } from "../lib/render.js";
 import { quoted } from "../core/draw/token.js";
 import { explained } from "../core/compute/row-summary.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("./model-comparison.js").Models} Models */
-/** @typedef {import("./model-comparison.js").Side} Side */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Models, Side } from "./model-comparison.js" */
 
 /**
  * @param {Pick<Context, "t" | "say">} context

@@ -14,15 +14,14 @@ import { memo, together } from "../lib/memo.js";
 import { opener } from "../core/store/highlight.js";
 import { answer } from "../core/store/view-requests.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("../core/store/link.js").State} State */
-/** @typedef {import("../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../core/wire/model.js").ModelInfo} ModelInfo */
-/** @typedef {import("../core/wire/attentions.js").Block} Block */
-/** @typedef {import("./span-alignment.js").Piece} Piece */
-/** @typedef {import("./span-alignment.js").Stretch} Stretch */
-/** @typedef {import("../core/compute/token-diff.js").Covered} Covered */
-/** @typedef {import("../core/store/view-requests.js").Question} Question */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { State } from "../core/store/link.js" */
+/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { ModelInfo } from "../core/wire/model.js" */
+/** @import { Block } from "../core/wire/attentions.js" */
+/** @import { Piece, Stretch } from "./span-alignment.js" */
+/** @import { Covered } from "../core/compute/token-diff.js" */
+/** @import { Question } from "../core/store/view-requests.js" */
 /** @typedef {{block: string, layer: number, head: number}} Place */
 /**
  * @typedef {object} Axis

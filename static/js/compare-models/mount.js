@@ -12,8 +12,8 @@ import { panels } from "./panels.js";
 import { pickers } from "./pickers.js";
 import { axesOf, pointing } from "./pointing.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("./model-comparison.js").Models} Models */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Models } from "./model-comparison.js" */
 
 /**
  * @param {Context} context

@@ -15,9 +15,9 @@ import { called } from "../core/store/model-names.js";
 import { placeName } from "../core/store/model-part-names.js";
 import { axesOf } from "./pointing.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("./model-comparison.js").Models} Models */
-/** @typedef {import("./pointing.js").Which} Which */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Models } from "./model-comparison.js" */
+/** @import { Which } from "./pointing.js" */
 
 const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
 

@@ -11,7 +11,7 @@ import { called, grouped, headed } from "../core/store/model-names.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { Problem } from "../core/wire/problem.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
+/** @import { Context } from "../core/figure/types.js" */
 
 /** @param {Context} context */
 export function pickers(context) {

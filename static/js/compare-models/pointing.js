@@ -13,10 +13,11 @@ import { step } from "../core/draw/token.js";
 import { lit } from "../core/store/highlight.js";
 import { counterpart } from "./model-comparison.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("./model-comparison.js").Models} Models */
-/** @typedef {import("./model-comparison.js").Axis} Axis */
-/** @typedef {import("../core/draw/geometry.js").Place} Place */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Models, Axis } from "./model-comparison.js" */
+/** @import { Place } from "../core/draw/geometry.js" */
+/** @import { Change } from "../core/compute/token-diff.js" */
+/** @import { Stretch } from "./span-alignment.js" */
 /** @typedef {"a" | "b" | "delta"} Which */
 /** @typedef {Record<Which, Place>} Marked */
 
@@ -108,7 +109,6 @@ export function pointing(context, found, light) {
     }),
   };
 }
-/** @typedef {import("../core/compute/token-diff.js").Change} Change */
 
 /** @param {string} side @param {number | null} index @returns {import("../core/store/store.js").Ref | null} */
 const ref = (side, index) => (index === null ? null : { side, index });
@@ -138,7 +138,6 @@ export function everywhere({ a, b, rows, cols }, which, place) {
   return { a: at("a"), b: at("b"), delta: at("delta") };
 }
 
-/** @typedef {import("./span-alignment.js").Stretch} Stretch */
 
 /** @param {Stretch | null} stretch */
 const count = (stretch) => (stretch ? stretch.last - stretch.first + 1 : 1);

@@ -9,7 +9,7 @@ import { OPTIONS } from "../views/index.js";
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/store/data-sources.js").Source} source
- * @param {import("../core/wire/api.js").ModelInfo} info
+ * @param {import("../core/wire/model.js").ModelInfo} info
  * @param {{model: string, place: string, head: number, lang: string}} at
  */
 export function exampleFigure(page, source, info, { model, place, head, lang }) {

@@ -5,8 +5,8 @@ import { find } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../core/wire/head-surveys.js").IndexedSentence} IndexedSentence */
+/** @import { Translate } from "../lib/i18n.js" */
+/** @import { IndexedSentence } from "../core/wire/head-surveys.js" */
 /** @typedef {{query: number, key: number}} Cell */
 /** @typedef {{sentence: IndexedSentence, value: number, pair?: [string, string], cell: Cell | null}} Item */
 

@@ -6,8 +6,8 @@ import { keep, kept } from "../lib/kept.js";
 import { whileBusy } from "../lib/while-busy.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @typedef {import("../core/wire/head-surveys.js").CorpusInfo} CorpusInfo */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { CorpusInfo } from "../core/wire/head-surveys.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 
 const POLL_MS = 500;
 const nameOf = (/** @type {string} */ id) => `corpus-${id}`;

@@ -6,8 +6,8 @@ import { csv } from "../lib/csv.js";
 import { request } from "./request.js";
 import { labels, shownSteps } from "./steps.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
-/** @typedef {import("./steps.js").Answer} Answer */
+/** @import { Lab } from "./matrices.js" */
+/** @import { Answer } from "./steps.js" */
 
 /**
  * The axes of matrices that follow tokens; all others have rows and columns.

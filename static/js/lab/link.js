@@ -2,7 +2,7 @@
 
 import { CHOICES, MOST, NAMES, fitted, sizes } from "./matrices.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
+/** @import { Lab } from "./matrices.js" */
 
 /**
  * @param {Lab} lab

@@ -5,7 +5,7 @@
 
 import { transposed } from "../lib/cells.js";
 
-/** @typedef {import("../lib/cells.js").Cells} Cells */
+/** @import { Cells } from "../lib/cells.js" */
 /** @typedef {"row" | "column"} Convention */
 /**
  * @typedef {object} Lab

@@ -8,9 +8,9 @@ import { fraction, plain, raised, root } from "../core/compute/formula.js";
 import { number, transposed } from "../lib/cells.js";
 import { CLIP } from "./matrices.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
-/** @typedef {import("./steps.js").Answer} Answer */
-/** @typedef {import("../core/compute/formula.js").Formula} Formula */
+/** @import { Lab } from "./matrices.js" */
+/** @import { Answer } from "./steps.js" */
+/** @import { Formula } from "../core/compute/formula.js" */
 /** @typedef {{head: number, row: number, col: number}} Place */
 /** @typedef {{of: string, head?: number, row?: number, col?: number}} Cells  of a matrix or a step; absent: all */
 /** @typedef {{from: Cells[], says: Formula[]}} Origin  says: the terms, in the order in which they stand */

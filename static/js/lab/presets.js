@@ -3,8 +3,8 @@
 import { fitted } from "./matrices.js";
 import { reordered } from "./shuffle.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { Lab } from "./matrices.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 
 /** Parse the cells of a matrix: "1 0; 0 1". @param {string} text */
 const cells = (text) => text.split(";").map((row) => row.trim().split(" "));

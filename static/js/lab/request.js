@@ -3,7 +3,7 @@
 import { number } from "../lib/cells.js";
 import { CLIP, VECTORS, inRows, sizes } from "./matrices.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
+/** @import { Lab } from "./matrices.js" */
 
 /**
  * Why cells are invalid, by matrix, row and column.

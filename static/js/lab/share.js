@@ -5,8 +5,8 @@ import { request } from "./request.js";
 import { preset } from "./presets.js";
 import { unshuffled } from "./shuffle.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
-/** @typedef {import("./steps.js").Answer} Answer */
+/** @import { Lab } from "./matrices.js" */
+/** @import { Answer } from "./steps.js" */
 /**
  * @typedef {object} LabShare  the part of the reply of GET /api/shares/{id} that the page reads
  * @property {string} [id]

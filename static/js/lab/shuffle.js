@@ -5,8 +5,8 @@
 import { transposed } from "../lib/cells.js";
 import { inRows, sizes } from "./matrices.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
-/** @typedef {import("./steps.js").Answer} Answer */
+/** @import { Lab } from "./matrices.js" */
+/** @import { Answer } from "./steps.js" */
 
 /** The first of these that exists is the output. */
 const OUTPUTS = ["final.norm", "ffn.norm", "ffn.residual", "ffn.output", "norm", "residual", "output"];

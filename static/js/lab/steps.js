@@ -3,9 +3,9 @@
 import { transposed } from "../lib/cells.js";
 import { fraction, plain, raised, root, total } from "../core/compute/formula.js";
 
-/** @typedef {import("./matrices.js").Lab} Lab */
-/** @typedef {import("../core/compute/formula.js").Formula} Formula */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { Lab } from "./matrices.js" */
+/** @import { Formula } from "../core/compute/formula.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 /** @typedef {{steps: Record<string, any>, dims: Record<string, string[]>}} Answer  of POST /api/lab */
 /**
  * @typedef {object} Step

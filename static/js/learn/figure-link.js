@@ -10,7 +10,7 @@ import { whileBusy } from "../lib/while-busy.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { here } from "../core/store/address.js";
 
-/** @typedef {import("../pages/learn.js").Desk} Desk */
+/** @import { Desk } from "../pages/learn.js" */
 /** @typedef {Pick<Desk, "page" | "api"> & {lesson?: string}} OfFigure  lesson: absent outside of lessons */
 /** @typedef {{url: string, says: string, beside?: HTMLElement[]}} Made */
 

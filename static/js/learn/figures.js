@@ -28,8 +28,8 @@ import { arrive, compared, tried, unfit } from "./other-figures.js";
 import { paired } from "./pairing-figure.js";
 import { trained } from "./run-figure.js";
 
-/** @typedef {import("../pages/learn.js").Desk} Desk */
-/** @typedef {import("./live-figures.js").Live} Live */
+/** @import { Desk } from "../pages/learn.js" */
+/** @import { Live } from "./live-figures.js" */
 
 /** @param {Desk} desk */
 export function bindFigures(desk) {

@@ -1,7 +1,7 @@
 /** The figures of a page that are created so far: what each shows, as a link that can be changed. */
 
 /** @typedef {ReturnType<typeof createLiveFigures>} LiveFigures */
-/** @typedef {import("../room/types.js").Asks} Asks */
+/** @import { Asks } from "../room/types.js" */
 /**
  * @typedef {object} Live
  * @property {() => string} shows  the query string of what it shows; "": what it began with

@@ -3,7 +3,7 @@
  * be the presented one, and nobody's page is moved to it.
  */
 
-/** @typedef {import("../core/wire/rooms.js").Pointer} Pointer */
+/** @import { Pointer } from "../core/wire/rooms.js" */
 
 /** The figure of a scene, which may be the scene itself. @param {Element | null | undefined} scene */
 export const figureOf = (scene) => (scene?.matches(".live") ? scene : (scene?.querySelector(".live") ?? null));

@@ -10,7 +10,7 @@ import { pathOf } from "./figure-link.js";
 import { bindPointed, figureOf } from "./pointed.js";
 import { GAP } from "./scenes.js";
 
-/** @typedef {import("../room/types.js").Asks} Asks */
+/** @import { Asks } from "../room/types.js" */
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page

@@ -22,7 +22,7 @@ import { liveQuery, readers } from "./live.js";
 import { arrive } from "./other-figures.js";
 
 /** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
-/** @typedef {import("../core/wire/training-runs.js").Offered} Offered */
+/** @import { Offered } from "../core/wire/training-runs.js" */
 
 /** An id of a run. */
 const ID = /^[a-z0-9]{1,40}$/;

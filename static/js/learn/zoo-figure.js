@@ -16,7 +16,7 @@ import { format, joined, parse } from "../zoo/link.js";
 import { changedName, unitName } from "../core/store/zoo-names.js";
 import { linkTo } from "../views/create-figure.js";
 
-/** @typedef {import("../zoo/link.js").ZooModel} ZooModel */
+/** @import { ZooModel } from "../zoo/link.js" */
 /** @typedef {{example: import("../core/wire/api.js").ZooExample, answers: string[]}} Answered */
 
 const SEED = 1;

@@ -7,7 +7,7 @@
  */
 
 /** @typedef {Pick<import("../core/wire/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  a trace, or tensors computed from one */
-/** @typedef {import("../core/wire/wire.js").Tensor} Tensor */
+/** @import { Tensor } from "../core/wire/wire.js" */
 
 export const MARK = "\ufeff";
 /** All axes in output order; a file has only those that its tensors have. */

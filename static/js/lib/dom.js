@@ -2,7 +2,7 @@
 
 import { el, make } from "./render.js";
 
-/** @typedef {import("./render.js").Child} Child */
+/** @import { Child } from "./render.js" */
 
 /**
  * Create an element. Its contents can later be rendered or set.

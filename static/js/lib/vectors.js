@@ -1,6 +1,6 @@
 /** Rows of tensors, and the linear algebra that the worksheet needs. All sums are float64. */
 
-/** @typedef {import("../core/wire/wire.js").Tensor} Tensor */
+/** @import { Tensor } from "../core/wire/wire.js" */
 /** @typedef {ArrayLike<number>} Vector */
 
 /**

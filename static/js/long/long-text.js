@@ -6,7 +6,7 @@ import { typed } from "../core/wire/attentions.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { find, h } from "../lib/dom.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
+/** @import { Page } from "../core/store/store.js" */
 
 /** @param {import("../workspace/types.js").Desk} desk */
 export function bindLongText({ store, t }) {

@@ -3,7 +3,7 @@
 import { fraction, secondsLeft } from "./pass-time.js";
 import { find, h, write } from "../lib/dom.js";
 
-/** @typedef {import("../core/wire/long-texts.js").Progress} Progress */
+/** @import { Progress } from "../core/wire/long-texts.js" */
 
 /** A shorter run is not worth telling. */
 const SECONDS = 1;

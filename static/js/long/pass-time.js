@@ -1,6 +1,6 @@
 /** The progress of a long text's run as one number, and the time that is left. */
 
-/** @typedef {import("../core/wire/long-texts.js").Progress} Progress */
+/** @import { Progress } from "../core/wire/long-texts.js" */
 
 /** The share of the pass in a run; pictures of all heads take the rest. */
 const PASS = 2 / 3;

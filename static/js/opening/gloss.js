@@ -3,7 +3,7 @@
  * one. They are the model's guesses, not dictionary entries.
  */
 
-/** @typedef {import("../core/compute/alignment.js").Alignment} Alignment */
+/** @import { Alignment } from "../core/compute/alignment.js" */
 
 /** The smallest weight of a gloss: below it, the head has not settled on one word. */
 const SURE = 0.7;

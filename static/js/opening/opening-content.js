@@ -11,8 +11,8 @@ import { across, alone, attention, place } from "../core/wire/attentions.js";
 import { labels, languages, ofWord } from "../core/wire/tokens.js";
 import { memo } from "../lib/memo.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("../core/wire/tokens.js").Label} Label */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { Label } from "../core/wire/tokens.js" */
 /**
  * @typedef {object} Opening
  * @property {Label[]} source

@@ -14,8 +14,8 @@ import { lookingFrom } from "./pairing-says.js";
 import { openingOf, opens } from "./opening-content.js";
 import { known } from "./visits.js";
 
-/** @typedef {import("../workspace/types.js").Desk} Desk */
-/** @typedef {import("./opening-content.js").Opening} Opening */
+/** @import { Desk } from "../workspace/types.js" */
+/** @import { Opening } from "./opening-content.js" */
 
 /** Milliseconds per word while playing. */
 const BEAT = 1800;

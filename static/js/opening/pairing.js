@@ -8,7 +8,7 @@ import { curve, s } from "../core/draw/svg.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @typedef {import("./opening-content.js").Opening} Opening */
+/** @import { Opening } from "./opening-content.js" */
 
 /** Smaller weights have no line. */
 const FAINT = 0.05;

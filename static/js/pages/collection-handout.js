@@ -14,7 +14,7 @@ import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 import { languages } from "../core/wire/tokens.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
+/** @import { Page } from "../core/store/store.js" */
 
 const { lang = "en" } = find("#learn").dataset;
 

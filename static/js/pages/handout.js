@@ -25,8 +25,8 @@ import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS, offered } from "../views/index.js";
 
-/** @typedef {import("../workspace/types.js").Desk} Desk */
-/** @typedef {import("../core/store/store.js").Page} Page */
+/** @import { Desk } from "../workspace/types.js" */
+/** @import { Page } from "../core/store/store.js" */
 /** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
 
 const root = find("#workspace");

@@ -29,7 +29,7 @@ async function start() {
 /**
  * @param {import("../core/page/requesting-page.js").RequestingPage} opened
  * @param {import("../core/wire/api.js").Api} api
- * @param {import("../core/wire/api.js").ModelInfo} info
+ * @param {import("../core/wire/model.js").ModelInfo} info
  */
 function bindExamples({ page, ask }, api, info) {
   const { t } = page;

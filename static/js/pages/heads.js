@@ -11,7 +11,7 @@ import { words } from "../core/figure/zoom.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { bindOwnText } from "../heads/own-text.js";
 
-/** @typedef {import("../core/wire/head-surveys.js").SurveyedHead} SurveyedHead */
+/** @import { SurveyedHead } from "../core/wire/head-surveys.js" */
 
 const { lang = "en", model = "", corpus = "", ready = "", plotly = "", catalog = "" } = find("#heads").dataset;
 /** @type {Record<string, string>} */

@@ -9,7 +9,7 @@ import { el, render } from "../lib/render.js";
 import { createPageContext } from "../core/page/page-context.js";
 import { spelled } from "../room/code.js";
 
-/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
+/** @import { OpenRoom } from "../core/wire/rooms.js" */
 
 const { catalog = "" } = find("#join").dataset;
 

@@ -9,7 +9,7 @@ import { TURNS, alone } from "../core/figure/arrow-keys.js";
 import { createPageContext } from "../core/page/page-context.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 
-/** @typedef {import("../learn/speaker.js").Scene} Scene */
+/** @import { Scene } from "../learn/speaker.js" */
 
 const { catalog = "" } = find("#speaker").dataset;
 /** Milliseconds until a page that does not answer counts as closed. */

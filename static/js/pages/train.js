@@ -20,7 +20,7 @@ import { bindViews } from "../train/views.js";
 import { bindProbes } from "../train/probes.js";
 import { format, parse } from "../train/link.js";
 
-/** @typedef {import("../train/live-run.js").LiveRun} LiveRun */
+/** @import { LiveRun } from "../train/live-run.js" */
 
 /** Views that need only attention weights. */
 const OFFERED = new Set(["attention", "heads", "lines"]);

@@ -13,8 +13,8 @@ import { bindChoices } from "../zoo/choices.js";
 import { bindInput } from "../zoo/input.js";
 import { createPanels } from "../zoo/panels.js";
 
-/** @typedef {import("../zoo/link.js").ZooState} ZooState */
-/** @typedef {import("../core/wire/api.js").ZooExample} ZooExample */
+/** @import { ZooState } from "../zoo/link.js" */
+/** @import { ZooExample } from "../core/wire/api.js" */
 
 const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
 

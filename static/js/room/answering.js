@@ -7,7 +7,7 @@ import { el } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { createQuestionPanel } from "./question.js";
 
-/** @typedef {import("../core/wire/rooms.js").RoomQuestion} RoomQuestion */
+/** @import { RoomQuestion } from "../core/wire/rooms.js" */
 
 const MOST_NICKNAME = 40;
 

@@ -12,9 +12,7 @@ import { createNumberForm } from "./ask-number.js";
 import { createQuestionPanel } from "./question.js";
 import { createSentences } from "./sentences.js";
 
-/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
-/** @typedef {import("../core/wire/rooms.js").RoomState} RoomState */
-/** @typedef {import("../core/wire/rooms.js").RoomQuestion} RoomQuestion */
+/** @import { OpenRoom, RoomState, RoomQuestion } from "../core/wire/rooms.js" */
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page

@@ -13,7 +13,7 @@ import { createAnswering } from "./answering.js";
 import { spelled } from "./code.js";
 import { connectWhileSeen } from "./while-seen.js";
 
-/** @typedef {import("../core/wire/rooms.js").RoomState} RoomState */
+/** @import { RoomState } from "../core/wire/rooms.js" */
 
 /** Which page of the server a link opens. @param {string} link */
 const pathOf = (link) => new URL(link, window.location.origin).pathname;

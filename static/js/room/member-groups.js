@@ -1,6 +1,6 @@
 /** Which members of a room a teacher may want to remove, in groups. */
 
-/** @typedef {import("../core/wire/rooms.js").Members} Members */
+/** @import { Members } from "../core/wire/rooms.js" */
 /**
  * @typedef {object} Group
  * @property {"absent" | "silent" | "new" | "network"} kind  absent: not connected; silent: have not

@@ -7,10 +7,9 @@ import { wording } from "../core/figure/problem-wording.js";
 import { button } from "./bar.js";
 import { groupsOf } from "./member-groups.js";
 
-/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
-/** @typedef {import("../core/wire/rooms.js").Members} Members */
-/** @typedef {import("./member-groups.js").Group} Group */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { OpenRoom, Members } from "../core/wire/rooms.js" */
+/** @import { Group } from "./member-groups.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page

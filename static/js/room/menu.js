@@ -9,7 +9,7 @@ import { createDisclosure } from "../core/page/disclosure.js";
 import { spelled } from "./code.js";
 import { recorded } from "./record.js";
 
-/** @typedef {import("../core/wire/rooms.js").Seat} Seat */
+/** @import { Seat } from "../core/wire/rooms.js" */
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page

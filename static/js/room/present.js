@@ -19,7 +19,7 @@ import { createPresenter } from "./presenter.js";
 import { createSeatDialog } from "./seat.js";
 import { createCounting } from "./sender.js";
 
-/** @typedef {import("../core/wire/rooms.js").Seat} Seat */
+/** @import { Seat } from "../core/wire/rooms.js" */
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page

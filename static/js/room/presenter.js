@@ -10,7 +10,7 @@ import { inOwnLanguage } from "./seat.js";
 import { FINAL, createSender } from "./sender.js";
 import { connectWhileSeen } from "./while-seen.js";
 
-/** @typedef {import("../core/wire/rooms.js").RoomState} RoomState */
+/** @import { RoomState } from "../core/wire/rooms.js" */
 /** @typedef {ReturnType<typeof createPresenter>} Presenter */
 /**
  * @typedef {object} Sight

@@ -12,9 +12,9 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { expanded, oneByOne, summed } from "./results.js";
 
-/** @typedef {import("../core/wire/rooms.js").RoomQuestion} RoomQuestion */
-/** @typedef {import("../ask/question.js").Choice} Choice */
-/** @typedef {import("../lib/render.js").Child} Child */
+/** @import { RoomQuestion } from "../core/wire/rooms.js" */
+/** @import { Choice } from "../ask/question.js" */
+/** @import { Child } from "../lib/render.js" */
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page

@@ -1,6 +1,5 @@
 /** What was presented in a room, as the items of a collection. */
 
-/** @typedef {import("../core/wire/collections.js").Item} Item */
 /** @typedef {{seq: number, at: number, link: string}} Shown  at: in seconds */
 
 /** The most items of a collection. */

@@ -6,9 +6,9 @@
 import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
-/** @typedef {import("../core/wire/rooms.js").Results} Results */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../ask/question.js").Choice} Choice */
+/** @import { Results } from "../core/wire/rooms.js" */
+/** @import { Translate } from "../lib/i18n.js" */
+/** @import { Choice } from "../ask/question.js" */
 
 /** The total variation distance of two rows of shares. @param {number[]} p @param {number[]} q */
 export const distance = (p, q) => p.reduce((sum, one, i) => sum + Math.abs(one - (q[i] ?? 0)), 0) / 2;

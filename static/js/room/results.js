@@ -5,9 +5,9 @@ import { el } from "../lib/render.js";
 import { shareBar } from "../core/draw/proportion-bar.js";
 import { rowsOf } from "./result-rows.js";
 
-/** @typedef {import("../core/wire/rooms.js").Results} Results */
+/** @import { Results } from "../core/wire/rooms.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 /** @typedef {{first: Results, second: Results}} Votes */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
 
 /** Up to so many choices, those that nobody chose are listed too. */
 const FEW = 8;

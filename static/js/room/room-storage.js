@@ -5,8 +5,7 @@
 
 import { randomToken } from "../lib/random-token.js";
 
-/** @typedef {import("../core/wire/rooms.js").OpenRoom} OpenRoom */
-/** @typedef {import("../core/wire/rooms.js").Seat} Seat */
+/** @import { OpenRoom, Seat } from "../core/wire/rooms.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
 const MOST = 8;

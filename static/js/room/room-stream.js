@@ -5,7 +5,7 @@
 
 import { failure } from "../core/wire/problem.js";
 
-/** @typedef {import("../core/wire/rooms.js").RoomState} RoomState */
+/** @import { RoomState } from "../core/wire/rooms.js" */
 
 /** In milliseconds: until the first event; without a sign of life; before trying again, first and at most. */
 const [HELLO, SILENCE, FIRST, MOST] = [3_000, 40_000, 500, 8_000];

@@ -3,7 +3,7 @@
 import { Problem, failure } from "../core/wire/problem.js";
 import { throttle } from "../lib/timing.js";
 
-/** @typedef {import("../core/wire/rooms.js").Seat} Seat */
+/** @import { Seat } from "../core/wire/rooms.js" */
 
 /** In milliseconds: between two states that are sent, between two counts, before trying again. */
 const [PACE, COUNT, AGAIN] = [150, 2_000, 2_000];

@@ -3,7 +3,7 @@
 import { Problem, failure } from "../core/wire/problem.js";
 import { el } from "../lib/render.js";
 
-/** @typedef {import("../core/wire/rooms.js").GivenAnswer} GivenAnswer */
+/** @import { GivenAnswer } from "../core/wire/rooms.js" */
 
 /**
  * @param {import("../lib/i18n.js").Translate} t

@@ -8,8 +8,8 @@ import { merge, parse } from "../core/store/link.js";
 import { apart } from "../core/store/options.js";
 import { OPTIONS, view } from "../views/index.js";
 
-/** @typedef {import("../workspace/types.js").Desk} Desk */
-/** @typedef {import("../core/store/link.js").State} State */
+/** @import { Desk } from "../workspace/types.js" */
+/** @import { State } from "../core/store/link.js" */
 
 /** Letters of a sentence in one line. */
 const LETTERS = 48;

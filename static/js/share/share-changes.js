@@ -8,7 +8,7 @@ import { OPTIONS } from "../views/index.js";
 import { DEFAULTS, merge, stated } from "../core/store/link.js";
 import { departed } from "../core/store/share-contents.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
+/** @import { Context } from "../core/figure/types.js" */
 
 /** @param {Context} context */
 export function bindShareChanges({ store, t, announce }) {

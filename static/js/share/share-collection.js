@@ -7,7 +7,7 @@ import { el, render } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { append, keptCollections, remember } from "../core/store/kept-collections.js";
 
-/** @typedef {import("../core/store/kept-collections.js").Kept} Kept */
+/** @import { Kept } from "../core/store/kept-collections.js" */
 
 /** @param {{t: import("../lib/i18n.js").Translate, api: import("../core/wire/api.js").Api, lang: string}} context */
 export function bindCollecting({ t, api, lang }) {

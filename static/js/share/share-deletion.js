@@ -5,7 +5,7 @@ import { whileBusy } from "../lib/while-busy.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @typedef {import("../workspace/types.js").Desk} Desk */
+/** @import { Desk } from "../workspace/types.js" */
 
 /**
  * @param {Pick<Desk, "api" | "t">} context

@@ -8,8 +8,8 @@ import { OPTIONS, view } from "../views/index.js";
 import { KINDS } from "../ask/kinds.js";
 import { bindSharePanel, day } from "./share-panel.js";
 
-/** @typedef {import("../workspace/types.js").Desk} Desk */
-/** @typedef {import("./share-panel.js").Made} Made */
+/** @import { Desk } from "../workspace/types.js" */
+/** @import { Made } from "./share-panel.js" */
 
 /** The kinds of predictions that the numbers of a share can answer. */
 const ASKED = ["looks", "head", "next", "row"];

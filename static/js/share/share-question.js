@@ -10,7 +10,7 @@ import { KINDS } from "../ask/kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
 
-/** @typedef {import("../workspace/types.js").Desk} Desk */
+/** @import { Desk } from "../workspace/types.js" */
 
 /** @param {Desk} desk */
 export function bindShareQuestion(desk) {

@@ -3,7 +3,7 @@
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @typedef {import("./share-panel.js").About} About */
+/** @import { About } from "./share-panel.js" */
 
 const FIELDS = /** @type {const} */ (["title", "note", "question", "answer", "predict"]);
 

@@ -7,9 +7,9 @@ import { across, between, blockAt } from "../core/wire/attentions.js";
 import { example } from "../core/store/highlight.js";
 import { isChanged } from "../core/store/interventions.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("../core/store/link.js").State} State */
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { State } from "../core/store/link.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 /**
  * @typedef {object} Stop
  * @property {string} id

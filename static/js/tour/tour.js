@@ -5,7 +5,7 @@ import { el, render } from "../lib/render.js";
 import { STOPS } from "./stops.js";
 import { bindRemote } from "./remote.js";
 
-/** @typedef {import("../workspace/types.js").Desk} Desk */
+/** @import { Desk } from "../workspace/types.js" */
 
 const MARK = "tour-target";
 

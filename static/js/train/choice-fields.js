@@ -4,8 +4,8 @@ import { el } from "../lib/render.js";
 import { MORE, NUMBERS } from "./options.js";
 import { labels, menus, taskNames, unitName } from "./words.js";
 
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../core/wire/training-runs.js").Offered} Offered */
+/** @import { Translate } from "../lib/i18n.js" */
+/** @import { Offered } from "../core/wire/training-runs.js" */
 /**
  * @typedef {object} Shown
  * @property {Record<string, string>} typed

@@ -8,9 +8,8 @@ import { remember } from "./keys.js";
 import { fields, summary } from "./choice-fields.js";
 import { MORE, NUMBERS, asked, taskOf, wrongOf } from "./options.js";
 
-/** @typedef {import("../core/wire/training-runs.js").Options} Options */
-/** @typedef {import("../core/wire/training-runs.js").Offered} Offered */
-/** @typedef {import("../core/wire/problem.js").Problem} Problem */
+/** @import { Options, Offered } from "../core/wire/training-runs.js" */
+/** @import { Problem } from "../core/wire/problem.js" */
 /** @typedef {ReturnType<typeof bindChoices>} Choices */
 
 /**

@@ -6,7 +6,7 @@ import { el, render } from "../lib/render.js";
 import { over } from "./live-run.js";
 import { keptModels, keyOf } from "./keys.js";
 
-/** @typedef {import("./live-run.js").LiveRun} LiveRun */
+/** @import { LiveRun } from "./live-run.js" */
 
 /**
  * @param {import("../workspace/types.js").Desk} desk

@@ -4,8 +4,8 @@ import { failure } from "../core/wire/problem.js";
 import { throttle } from "../lib/timing.js";
 import { fresh, heard, over } from "./live-run.js";
 
-/** @typedef {import("./live-run.js").LiveRun} LiveRun */
-/** @typedef {import("../core/wire/training-runs.js").RunInfo} RunInfo */
+/** @import { LiveRun } from "./live-run.js" */
+/** @import { RunInfo } from "../core/wire/training-runs.js" */
 
 /**
  * In milliseconds: the interval between redraws, and the first and the longest delay before

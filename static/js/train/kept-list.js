@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { keptModels, setKeptModels } from "./keys.js";
 
-/** @typedef {import("../core/wire/training-runs.js").Kept} Kept */
+/** @import { Kept } from "../core/wire/training-runs.js" */
 /** @typedef {ReturnType<typeof bindKeptList>} KeptList */
 
 /**

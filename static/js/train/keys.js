@@ -4,7 +4,7 @@
 
 import { keep, kept, keptDocument } from "../lib/kept.js";
 
-/** @typedef {import("../core/wire/training-runs.js").Kept} Kept */
+/** @import { Kept } from "../core/wire/training-runs.js" */
 
 const MODELS = "kept-models";
 const name = (/** @type {string} */ id) => `run-${id}`;

@@ -1,6 +1,6 @@
 /** The page's link: a run and a step of it, or the chosen options. */
 
-/** @typedef {import("../core/store/link.js").State} State */
+/** @import { State } from "../core/store/link.js" */
 
 /** Keys of the figure, and whether each is a number. @type {Record<string, boolean>} */
 const FIGURE = { view: false, block: false, layer: true, head: true, query: true, key: true };

@@ -1,8 +1,6 @@
 /** The state of a training run, computed by pure functions from its events. */
 
-/** @typedef {import("../core/wire/training-runs.js").Snapshot} Snapshot */
-/** @typedef {import("../core/wire/training-runs.js").RunInfo} RunInfo */
-/** @typedef {import("../core/wire/training-runs.js").Options} Options */
+/** @import { Snapshot, RunInfo, Options } from "../core/wire/training-runs.js" */
 /**
  * @typedef {object} LiveRun
  * @property {string} id

@@ -1,6 +1,6 @@
 /** A run's options as typed: which are numbers, their errors, and the request. */
 
-/** @typedef {import("../core/wire/training-runs.js").Offered} Offered */
+/** @import { Offered } from "../core/wire/training-runs.js" */
 /** @typedef {Record<string, string>} Typed */
 
 /** Number fields in the form's second row, and those under More options. */

@@ -3,7 +3,7 @@
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @typedef {import("./live-run.js").LiveRun} LiveRun */
+/** @import { LiveRun } from "./live-run.js" */
 
 /**
  * @param {import("../workspace/types.js").Desk} desk

@@ -4,8 +4,8 @@ import { Problem } from "../core/wire/problem.js";
 import { createAsker } from "../core/wire/retry.js";
 import { fresh, placeOf } from "./live-run.js";
 
-/** @typedef {import("./live-run.js").LiveRun} LiveRun */
-/** @typedef {import("../core/wire/wire.js").Trace} Trace */
+/** @import { LiveRun } from "./live-run.js" */
+/** @import { Trace } from "../core/wire/wire.js" */
 /** @typedef {ReturnType<typeof createShown>} Shown */
 /** @typedef {{model: import("../core/wire/model.js").ModelInfo, trace: Trace}} Moment */
 

@@ -5,7 +5,7 @@ import { grouped, hundredths, significant, two } from "../lib/numbers.js";
 import { over, reached } from "./live-run.js";
 import { counted } from "../views/training/training-history.js";
 
-/** @typedef {import("./live-run.js").LiveRun} LiveRun */
+/** @import { LiveRun } from "./live-run.js" */
 
 /** The share of right answers at which a task counts as learned. */
 const LEARNED = 0.99;

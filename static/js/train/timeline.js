@@ -8,7 +8,7 @@ import { createTransport } from "../core/figure/playback.js";
 import { planned, trainLosses } from "./live-run.js";
 import { counted } from "../views/training/training-history.js";
 
-/** @typedef {import("./live-run.js").LiveRun} LiveRun */
+/** @import { LiveRun } from "./live-run.js" */
 
 /** Milliseconds per step while playing. */
 const BEAT = 500;

@@ -1,6 +1,6 @@
 /** Names of the options. */
 
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../lib/i18n.js" */
 
 /** @param {Translate} t @returns {Record<string, Record<string, string>>}  values by option */
 export const menus = (t) => ({

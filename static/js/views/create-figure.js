@@ -23,9 +23,8 @@ import { h } from "../lib/dom.js";
 import { createPair } from "./run-pair.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("../core/figure/types.js").View} View */
-/** @typedef {import("../core/figure/types.js").Context} Context */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { View, Context } from "../core/figure/types.js" */
 /**
  * @typedef {object} Plan
  * @property {HTMLElement} root  its container, emptied when it is destroyed
@@ -71,7 +70,7 @@ export function createFigure(plan) {
   const context = contextOf(plan, room);
   const pair = createPair(context, root, room, (own, place) => standTwin({ ...plan, ...own }, place));
   const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : null)) };
-  /** @param {import("../core/figure/types.js").View} shown */
+  /** @param {View} shown */
   function scale({ frame }) {
     if (legend) showScale(context, legend, typeof frame.legend === "function" ? frame.legend(store.get()) : frame.legend);
   }

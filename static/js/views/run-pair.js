@@ -10,9 +10,7 @@ import { file } from "../core/draw/svg.js";
 import { h } from "../lib/dom.js";
 import { view } from "./index.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("../core/figure/types.js").Mounted} Mounted */
-/** @typedef {import("../core/figure/types.js").Picture} Picture */
+/** @import { Context, Mounted, Picture } from "../core/figure/types.js" */
 /** @typedef {{shown: () => Mounted, again: () => void, end: () => void}} Twin */
 
 /** The gap between them, in pixels. */

@@ -10,8 +10,8 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { step } from "../core/draw/token.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("../core/compute/softmax-row.js").Working} Working */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Working } from "../core/compute/softmax-row.js" */
 /**
  * @typedef {object} Row  the row of the query
  * @property {string} of  identifies the cell

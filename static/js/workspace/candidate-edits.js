@@ -10,9 +10,8 @@ import { isChat } from "../core/wire/request.js";
 import { find } from "../lib/dom.js";
 import { isFixed } from "../core/store/share-contents.js";
 
-/** @typedef {import("../core/store/store.js").Store} Store */
-/** @typedef {import("../core/compute/predictions.js").Predicted} Predicted */
-/** @typedef {import("../core/compute/predictions.js").Candidate} Candidate */
+/** @import { Store } from "../core/store/store.js" */
+/** @import { Predicted, Candidate } from "../core/compute/predictions.js" */
 
 /** What another text or another answer leaves behind. */
 const afresh = { query: null, key: null, pad_to: null };

@@ -6,8 +6,8 @@ import { el } from "../lib/render.js";
 import { shareBar } from "../core/draw/proportion-bar.js";
 import { token } from "../core/draw/token.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("../core/store/heatmap-data.js").Reading} Reading */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Reading } from "../core/store/heatmap-data.js" */
 
 /**
  * @param {Context} context

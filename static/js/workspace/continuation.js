@@ -4,7 +4,7 @@ import { Problem } from "../core/wire/problem.js";
 import { asked, inForce } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/retry.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
+/** @import { Page } from "../core/store/store.js" */
 /**
  * @typedef {object} Written
  * @property {unknown} of  the run that it continues

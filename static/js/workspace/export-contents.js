@@ -9,8 +9,8 @@ import { shownAs } from "../core/store/two-runs.js";
 import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
 import { chosen } from "../core/store/link.js";
 
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("../core/figure/types.js").View} View */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { View } from "../core/figure/types.js" */
 
 /**
  * Whether heads are pooled: the heatmap can show a layer's mean or maximum.

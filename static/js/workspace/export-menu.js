@@ -18,7 +18,7 @@ import { json } from "../core/compute/computed-tensors.js";
 import { chosen } from "../core/store/link.js";
 import { OPTIONS, view } from "../views/index.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 /** @typedef {"png" | "svg" | "pdf" | "csv" | "json" | "npz" | "html"} Kind */
 
 /** Formats of pictures. */

@@ -10,8 +10,8 @@ import { sequential } from "../core/draw/scale.js";
 import { bindMap } from "./model-map.js";
 import { bindSteppers } from "./steppers.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../core/store/store.js").Page} Page */
+/** @import { Desk } from "./types.js" */
+/** @import { Page } from "../core/store/store.js" */
 /** @typedef {"layer" | "head"} Which */
 
 /** @param {Desk} context */

@@ -3,7 +3,7 @@
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 
 /** @param {Desk} context */
 export function bindHelp({ store, figure, t }) {

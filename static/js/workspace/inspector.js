@@ -24,9 +24,9 @@ import { createCalculation } from "./calculation.js";
 import { cellBreakdown } from "./cell-breakdown.js";
 import { passFocus } from "./pass-focus.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("../core/compute/softmax-row.js").Working} Working */
+/** @import { Desk } from "./types.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { Working } from "../core/compute/softmax-row.js" */
 
 const TOP = 5;
 /**

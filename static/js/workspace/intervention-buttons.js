@@ -7,8 +7,8 @@ import { pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
 import { view } from "../views/index.js";
 import { editModel } from "../core/store/set-interventions.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../core/store/interventions.js").Change} Change */
+/** @import { Desk } from "./types.js" */
+/** @import { Change } from "../core/store/interventions.js" */
 /** @typedef {"head" | "edge" | "token"} Which */
 
 /** @param {Desk} context */

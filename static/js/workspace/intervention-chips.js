@@ -12,8 +12,8 @@ import { shownAs } from "../core/store/two-runs.js";
 import { view } from "../views/index.js";
 import { editModel } from "../core/store/set-interventions.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("../core/store/interventions.js").Change} Change */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Change } from "../core/store/interventions.js" */
 
 /** @param {Context} context */
 export function bindChanges(context) {

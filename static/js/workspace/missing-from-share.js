@@ -11,8 +11,8 @@ import { nearest } from "../core/store/reconcile-link.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("../core/store/store.js").Page} Page */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Page } from "../core/store/store.js" */
 
 /** @param {Page} page  Whether the view that is open cannot show all that it does. */
 const lacks = (page) => missing(page, view(page.link.view));

@@ -1,6 +1,6 @@
 /** Why a model does not support something: the reasons of the API, in the reader's language. */
 
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../lib/i18n.js" */
 
 /** @type {Record<string, (t: Translate) => string>} */
 const REASONS = {

@@ -12,9 +12,9 @@ import { blockName, kindName, placeName } from "../core/store/model-part-names.j
 import { kindOf } from "../core/compute/position-kinds.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("./model-towers.js").Tower} Tower */
+/** @import { Desk } from "./types.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { Tower } from "./model-towers.js" */
 
 /**
  * @param {Pick<Desk, "store" | "t">} desk

@@ -7,8 +7,8 @@ import { NO_B } from "../compare-models/model-comparison.js";
 import { called, grouped, headed, taskOf } from "../core/store/model-names.js";
 import { taskDoes } from "../core/store/zoo-names.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../core/wire/model.js").ModelInfo} ModelInfo */
+/** @import { Desk } from "./types.js" */
+/** @import { ModelInfo } from "../core/wire/model.js" */
 
 /**
  * @param {Desk} context

@@ -2,7 +2,7 @@
 
 import { blocks, stacked, withVectors } from "../core/wire/attentions.js";
 
-/** @typedef {import("../core/wire/attentions.js").Model} Model */
+/** @import { Model } from "../core/wire/attentions.js" */
 /**
  * @typedef {object} Tower  a stack
  * @property {string} stack

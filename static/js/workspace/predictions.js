@@ -17,10 +17,9 @@ import { isFixed } from "../core/store/share-contents.js";
 import { bindChat, createEdits } from "./candidate-edits.js";
 import { createContinuation } from "./continuation.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../core/store/store.js").Page} Page */
-/** @typedef {import("../core/compute/predictions.js").Predicted} Predicted */
-/** @typedef {import("../core/compute/predictions.js").Candidate} Candidate */
+/** @import { Desk } from "./types.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { Predicted, Candidate } from "../core/compute/predictions.js" */
 
 /** The number of candidates shown. */
 const SHOWN = 6;

@@ -7,7 +7,7 @@ import { languages } from "../core/wire/tokens.js";
 import { GROUPS } from "../views/groups.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 
 /** @param {Desk} context */
 export function bindProjector(context) {

@@ -4,9 +4,9 @@ import { isDot } from "../core/compute/scoring.js";
 import { four, factored } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
-/** @typedef {import("../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../core/compute/softmax-row.js").Working} Working */
-/** @typedef {import("../core/compute/scoring.js").Scoring} Scoring */
+/** @import { Translate } from "../lib/i18n.js" */
+/** @import { Working } from "../core/compute/softmax-row.js" */
+/** @import { Scoring } from "../core/compute/scoring.js" */
 /** @typedef {{w: ArrayLike<number> | null, b: ArrayLike<number> | null}} Learned  of the head */
 
 /** The number of channels of an additive score that are shown separately. */

@@ -6,7 +6,7 @@
 import { find } from "../lib/dom.js";
 import { settle } from "../lib/timing.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
+/** @import { Context } from "../core/figure/types.js" */
 
 /**
  * The delay of announcements in milliseconds, so that only the last of several quick changes is

@@ -11,7 +11,7 @@ import { taskTakes } from "../core/store/zoo-names.js";
 import { own } from "../core/store/decode-options.js";
 import { markCutOff } from "./cut-off.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 
 /**
  * Remove what belonged to the previous sentence: its target, prefix and padding.

@@ -11,7 +11,7 @@ import { troubleOf } from "../core/figure/status.js";
 import { view } from "../views/index.js";
 import { createDisclosure } from "../core/page/disclosure.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 
 /** @param {Desk} desk */
 export function bindSheets({ store, t }) {

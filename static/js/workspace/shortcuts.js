@@ -8,7 +8,7 @@ import { REMOTE, alone, arrow } from "../core/figure/arrow-keys.js";
 import { view } from "../views/index.js";
 import { step } from "./steppers.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 
 const KEPT = "single-keys";
 /** Elements that use letters or arrows themselves. */

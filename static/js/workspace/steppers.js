@@ -9,7 +9,7 @@ import { el, render } from "../lib/render.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 
 /**
  * One step back or forward, cyclically.

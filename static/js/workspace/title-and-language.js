@@ -2,7 +2,7 @@
 
 import { find } from "../lib/dom.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
+/** @import { Desk } from "./types.js" */
 
 /** @param {Desk} context */
 export function bindTitleAndLanguage({ store, format }) {

@@ -11,9 +11,9 @@ import { comparison } from "../core/store/comparison.js";
 import { litTokens } from "../core/store/heatmap-data.js";
 import { markCutOff, reveal } from "./cut-off.js";
 
-/** @typedef {import("../core/figure/types.js").Context} Context */
-/** @typedef {import("../core/store/store.js").Ref} Ref */
-/** @typedef {import("../core/wire/tokens.js").Step} Step */
+/** @import { Context } from "../core/figure/types.js" */
+/** @import { Ref } from "../core/store/store.js" */
+/** @import { Step } from "../core/wire/tokens.js" */
 
 /** @param {Context} context */
 export function bindChips({ store, t }) {

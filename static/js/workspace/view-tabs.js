@@ -11,8 +11,8 @@ import { bindUnfrozen } from "./missing-from-share.js";
 import { bindUnoffered } from "./view-not-offered.js";
 import { bindScreen } from "./figure-height.js";
 
-/** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../core/figure/types.js").View} View */
+/** @import { Desk } from "./types.js" */
+/** @import { View } from "../core/figure/types.js" */
 
 /** @param {Desk} desk */
 export function bindStage(desk) {
@@ -24,7 +24,7 @@ export function bindStage(desk) {
 
 /**
  * What surrounds a view, as attributes of the root for stylesheets.
- * @param {import("../core/figure/types.js").View} view
+ * @param {View} view
  */
 export function surround({ id, frame: { rail, inspector, caption, folds } }) {
   const { dataset } = document.documentElement;

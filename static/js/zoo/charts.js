@@ -6,8 +6,8 @@ import { el, render } from "../lib/render.js";
 import { changedName, unitName } from "../core/store/zoo-names.js";
 import { HEIGHT, lengthCurves, look, percent, tested } from "./curves.js";
 
-/** @typedef {import("./link.js").ZooModel} ZooModel */
-/** @typedef {import("../core/draw/theme.js").Theme} Theme */
+/** @import { ZooModel } from "./link.js" */
+/** @import { Theme } from "../core/draw/theme.js" */
 
 /** @param {import("../core/figure/types.js").PageContext} page */
 export function bindCharts(page) {

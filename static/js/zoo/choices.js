@@ -5,8 +5,7 @@ import { el, render } from "../lib/render.js";
 import { radios } from "../core/figure/controls.js";
 import { changedName, taskDoes, taskName } from "../core/store/zoo-names.js";
 
-/** @typedef {import("./link.js").Zoo} Zoo */
-/** @typedef {import("./link.js").ZooState} ZooState */
+/** @import { Zoo, ZooState } from "./link.js" */
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page

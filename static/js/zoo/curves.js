@@ -2,8 +2,8 @@
 
 import { changedName, unitName } from "../core/store/zoo-names.js";
 
-/** @typedef {import("./link.js").ZooModel} ZooModel */
-/** @typedef {import("../core/draw/theme.js").Theme} Theme */
+/** @import { ZooModel } from "./link.js" */
+/** @import { Theme } from "../core/draw/theme.js" */
 
 export const HEIGHT = 260;
 const DASHES = [undefined, "7 4", "2 3"];

@@ -7,7 +7,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { bindTyping } from "../core/figure/text-input.js";
 import { taskTakes, unitName } from "../core/store/zoo-names.js";
 
-/** @typedef {import("../core/wire/api.js").ZooExample} ZooExample */
+/** @import { ZooExample } from "../core/wire/api.js" */
 
 /**
  * The first input of each task: a given sentence, or an example of a length.

@@ -5,7 +5,7 @@
 
 import { placeOf } from "../core/wire/attentions.js";
 
-/** @typedef {import("../core/wire/model.js").ModelInfo} ModelInfo */
+/** @import { ModelInfo } from "../core/wire/model.js" */
 /** @typedef {import("../core/wire/api.js").ZooModel & {info: ModelInfo}} ZooModel */
 /** @typedef {{tasks: import("../core/wire/api.js").ZooTask[], models: ZooModel[]}} Zoo */
 /** @typedef {{place: string, head: number}} At  an attention, and a head of it */

@@ -8,10 +8,9 @@ import { best, heads, linked, workspace } from "./link.js";
 import { changedName } from "../core/store/zoo-names.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 
-/** @typedef {import("./link.js").ZooModel} ZooModel */
-/** @typedef {import("./link.js").At} At */
-/** @typedef {import("../core/wire/api.js").ZooExample} ZooExample */
-/** @typedef {import("../core/figure/types.js").PageContext} PageContext */
+/** @import { ZooModel, At } from "./link.js" */
+/** @import { ZooExample } from "../core/wire/api.js" */
+/** @import { PageContext } from "../core/figure/types.js" */
 /** @typedef {{lang: string, pick: (at: Record<string, At>) => void}} Desk  pick: heads by model */
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 

@@ -12,7 +12,7 @@
  * NaN.
  */
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @import { Matrix } from "../wire/wire.js" */
 /** @typedef {"one" | "mean" | "max"} Heads */
 /**
  * One axis of the picture.

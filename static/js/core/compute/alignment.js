@@ -15,8 +15,7 @@
 import { fold } from "./aggregate-attention.js";
 import { joined, words } from "./word-groups.js";
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../wire/wire.js").Token} Token */
+/** @import { Matrix, Token } from "../wire/wire.js" */
 /** @typedef {{tokens: Token[], groups: number[][]}} Line  words, and the trace's tokens in each */
 /**
  * @typedef {object} Alignment

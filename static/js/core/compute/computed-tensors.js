@@ -5,9 +5,7 @@
 
 import { plainStep } from "../wire/tokens.js";
 
-/** @typedef {import("../wire/wire.js").Tensor} Tensor */
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../wire/wire.js").Numbers} Numbers */
+/** @import { Tensor, Matrix, Numbers } from "../wire/wire.js" */
 /**
  * @typedef {object} Shown
  * @property {Record<string, {text: string}[]>} tokens  that an axis may follow, by name

@@ -5,9 +5,9 @@
 
 import { predictedToken } from "./predictions.js";
 
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/attentions.js").Model} Model */
-/** @typedef {import("../store/link.js").State} State */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { Model } from "../wire/attentions.js" */
+/** @import { State } from "../store/link.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece  a token of the vocabulary */
 /**
  * @typedef {object} Contrast  of one row

@@ -5,10 +5,10 @@ import { sinkWeights, sinksNeeded } from "./sinks.js";
 import { coarse, tensorAt } from "../wire/tensor-address.js";
 import { glance, mean, plane } from "../wire/wire.js";
 
-/** @typedef {import("../wire/attentions.js").Model} Model */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../draw/head-grid.js").Picture} Picture */
-/** @typedef {import("../store/link.js").State} State */
+/** @import { Model } from "../wire/attentions.js" */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { Picture } from "../draw/head-grid.js" */
+/** @import { State } from "../store/link.js" */
 
 /**
  * The weights of all heads of a block, of a long text as well.

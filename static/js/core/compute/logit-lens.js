@@ -9,10 +9,9 @@ import { memo } from "../../lib/memo.js";
 import { bestOf, contrastTensors, gradientOf, gradientRow, partOf } from "./contrast.js";
 import { plane } from "../wire/wire.js";
 
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/wire.js").Tensor} Tensor */
-/** @typedef {import("../wire/attentions.js").Model} Model */
-/** @typedef {import("../store/link.js").State} State */
+/** @import { Trace, Tensor } from "../wire/wire.js" */
+/** @import { Model } from "../wire/attentions.js" */
+/** @import { State } from "../store/link.js" */
 /** @typedef {{id: number, text: string, special: boolean, probability: number, written: boolean}} Candidate */
 /** @typedef {{top: Candidate[], probability: number, rank: number}} Layer  what its stream says; rank and probability are those of the token that is written */
 /**

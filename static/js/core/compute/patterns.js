@@ -2,7 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../../lib/i18n.js" */
 /**
  * @typedef {object} Measure
  * @property {string} name

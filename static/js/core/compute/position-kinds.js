@@ -2,8 +2,8 @@
 
 import { blockOf, typed, within } from "../wire/attentions.js";
 
-/** @typedef {import("../wire/attentions.js").Model} Model */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Model } from "../wire/attentions.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {"sinusoidal" | "learned" | "rotary" | "relative" | "none"} Base */
 /** @typedef {"input" | "layer" | "qk" | "turn" | "scores" | ""} Where */
 /** @typedef {{base: Base, where: Where, product: boolean}} PositionKind  product: a factor, and not a term */

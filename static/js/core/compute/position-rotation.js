@@ -11,7 +11,7 @@
  *     ⎣ cos((pos+k)ω) ⎦ = ⎣ −sin kω  cos kω ⎦ ⎣ cos(pos·ω) ⎦
  */
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @import { Matrix } from "../wire/wire.js" */
 
 /**
  * @param {number} pair  i, from 0

@@ -3,9 +3,8 @@
 import { blocks, rules, typed } from "../wire/attentions.js";
 import { isPad } from "../wire/tokens.js";
 
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/wire.js").Token} Token */
-/** @typedef {import("../wire/model.js").ModelInfo} ModelInfo */
+/** @import { Trace, Token } from "../wire/wire.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
 /** @typedef {{id: number, text: string, special: boolean, probability: number}} Candidate */
 /**
  * @typedef {object} Predicted

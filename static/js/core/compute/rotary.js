@@ -7,7 +7,7 @@
 
 import { frequency } from "./position-rotation.js";
 
-/** @typedef {import("../../lib/vectors.js").Vector} Vector */
+/** @import { Vector } from "../../lib/vectors.js" */
 /**
  * @typedef {object} Rotation  how a model rotates; other channels stay as they are
  * @property {[number, number][]} pairs  the channels of each pair

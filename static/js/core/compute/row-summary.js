@@ -5,7 +5,7 @@
 
 import { two } from "../../lib/numbers.js";
 
-/** @typedef {import("../wire/wire.js").Numbers} Numbers */
+/** @import { Numbers, Matrix } from "../wire/wire.js" */
 /**
  * @typedef {{kind: "nothing"}
  *   | {kind: "only", keys: [number], weight: number}
@@ -41,7 +41,7 @@ export function finding(row) {
 
 /**
  * The cell to explain: the highlighted one or, if no column is highlighted, the largest of the row.
- * @param {import("../wire/wire.js").Matrix} matrix
+ * @param {Matrix} matrix
  * @param {number} query
  * @param {number | null} key
  * @returns {{row: number, col: number} | null}  null if there is no such row
@@ -92,7 +92,6 @@ export const salient = (matrix, rows, cols, self) => best(matrix, rows, cols, se
  */
 export const followable = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most", "both"], worth);
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
 
 /**
  * @param {Matrix} matrix
@@ -117,7 +116,7 @@ function best({ values, cols: width }, rows, cols, self, kinds, score) {
  * How informative a head is: the mean weight with which words look at other words, times the share of
  * different words looked at. A head whose rows all look at one token is not informative. In
  * self-attention, neither is one whose rows all look at the same distance.
- * @param {import("../wire/wire.js").Matrix} matrix
+ * @param {Matrix} matrix
  * @param {{special: boolean}[]} rows
  * @param {{special: boolean}[]} cols
  * @param {boolean} [self]  rows and columns are the same tokens

@@ -15,8 +15,8 @@
 
 import { row, sum } from "../../lib/vectors.js";
 
-/** @typedef {import("../../lib/vectors.js").Vector} Vector */
-/** @typedef {import("../wire/wire.js").Tensor} Tensor */
+/** @import { Vector } from "../../lib/vectors.js" */
+/** @import { Tensor } from "../wire/wire.js" */
 /** @typedef {"scaled-dot" | "dot" | "dot-by" | "additive" | "additive-bias"} Kind */
 /** @typedef {"" | "relative" | "relative-product"} Placed */
 /**

@@ -5,11 +5,9 @@
 
 import { attentionAt, blockOf, place } from "../wire/attentions.js";
 
-/** @typedef {import("../wire/attentions.js").Model} Model */
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../wire/wire.js").Numbers} Numbers */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../store/link.js").State} State */
+/** @import { Model } from "../wire/attentions.js" */
+/** @import { Matrix, Numbers, Trace } from "../wire/wire.js" */
+/** @import { State } from "../store/link.js" */
 
 /** @param {import("../wire/model.js").Attention | undefined} attention */
 export const hasSink = (attention) => Boolean(attention?.scoring.includes("sink"));

@@ -10,7 +10,7 @@
 import { sum } from "../../lib/vectors.js";
 import { scaledDot } from "./scoring.js";
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @import { Matrix } from "../wire/wire.js" */
 /**
  * @typedef {object} Softmax
  * @property {number} highest  the largest score of the row; −∞ if all are masked

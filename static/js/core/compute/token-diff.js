@@ -7,7 +7,7 @@
 
 import { COVER } from "./aggregate-attention.js";
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @import { Matrix } from "../wire/wire.js" */
 /**
  * One position of the axis shared by both runs: null if a run has no such token.
  * @typedef {{a: number | null, b: number | null}} Pair

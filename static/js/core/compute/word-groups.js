@@ -7,7 +7,7 @@
  * follows.
  */
 
-/** @typedef {import("../wire/wire.js").Token} Token */
+/** @import { Token } from "../wire/wire.js" */
 
 const BYTES = /^\s?(?:<0x[0-9A-F]{2}>)+$/;
 const BYTE = /<0x([0-9A-F]{2})>/g;

@@ -3,7 +3,7 @@
 import { sharpness } from "./paper.js";
 import { cells, covers, hasRoom, numbers, open } from "./paint.js";
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
+/** @import { Matrix } from "../wire/wire.js" */
 /**
  * @typedef {object} Picture
  * @property {Matrix} matrix  NaN where masked

@@ -3,7 +3,7 @@
 import { ruler } from "./labels.js";
 import { drawing, fine, s } from "./svg.js";
 
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { Theme } from "./theme.js" */
 /** @typedef {{name: string, values: ArrayLike<number>, colour: string, dash?: string}} Curve */
 /**
  * @typedef {object} Plot

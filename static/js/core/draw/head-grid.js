@@ -7,9 +7,8 @@
 import { memo } from "../../lib/memo.js";
 import { colour } from "./scale.js";
 
-/** @typedef {import("../wire/wire.js").Numbers} Numbers */
-/** @typedef {import("../wire/wire.js").Summary} Summary */
-/** @typedef {import("./scale.js").Rgb} Rgb */
+/** @import { Numbers, Summary } from "../wire/wire.js" */
+/** @import { Rgb } from "./scale.js" */
 /** @typedef {{layer: number, head: number}} Tile */
 /**
  * @typedef {object} Layout  in CSS pixels

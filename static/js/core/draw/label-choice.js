@@ -4,7 +4,7 @@
  * whatever still fits.
  */
 
-/** @typedef {import("./geometry.js").Geometry} Geometry */
+/** @import { Geometry } from "./geometry.js" */
 /**
  * Whether the labels of two positions overlap; close: so much that they could not be read.
  * @typedef {(a: number, b: number, close?: boolean) => boolean} Clash

@@ -7,10 +7,9 @@ import { memo } from "../../lib/memo.js";
 import { plainStep } from "../wire/tokens.js";
 import { neighbours } from "./label-choice.js";
 
-/** @typedef {import("./geometry.js").Geometry} Geometry */
-/** @typedef {import("./geometry.js").Place} Place */
-/** @typedef {import("../wire/tokens.js").Step} Step */
-/** @typedef {import("./label-choice.js").Side} Side */
+/** @import { Geometry, Place } from "./geometry.js" */
+/** @import { Step } from "../wire/tokens.js" */
+/** @import { Side } from "./label-choice.js" */
 
 /** A Chinese character, optionally with the letter of its sentence and an index: shown upright. */
 const SINGLE = /^\p{Script=Han}[ᴬᴮ]?[₀-₉]*$/u;

@@ -10,9 +10,8 @@ import { colour, css } from "./scale.js";
 import { columnCells } from "./sink-column.js";
 import { drawing, fine, s } from "./svg.js";
 
-/** @typedef {import("./geometry.js").Geometry} Geometry */
-/** @typedef {import("./geometry.js").Place} Place */
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { Geometry, Place } from "./geometry.js" */
+/** @import { Theme } from "./theme.js" */
 /**
  * @typedef {import("./chart.js").Picture & {
  *   upright: boolean[],

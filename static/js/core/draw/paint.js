@@ -4,17 +4,16 @@ import { short, two } from "../../lib/numbers.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { colour, contrast, logarithmic, rgb } from "./scale.js";
 
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
-/** @typedef {import("./geometry.js").Geometry} Geometry */
-/** @typedef {import("./scale.js").Stops} Stops */
-/** @typedef {import("./scale.js").Rgb} Rgb */
+/** @import { Matrix } from "../wire/wire.js" */
+/** @import { Geometry } from "./geometry.js" */
+/** @import { Stops, Rgb } from "./scale.js" */
+/** @import { Theme } from "./theme.js" */
 /**
  * @typedef {object} Shade
  * @property {Stops} stops
  * @property {[number, number]} range
  * @property {number} [floor]  the minimum of a logarithmic scale, which ends at 1
  */
-/** @typedef {import("./theme.js").Theme} Theme */
 
 /** Smaller numbers print as zero with two decimals. */
 const LEAST = 0.005;

@@ -4,8 +4,8 @@ import { colourOf, covers, hasRoom, INKS, legible as inkOn, open, written } from
 import { prepare } from "./chart.js";
 import { colorscale } from "./scale.js";
 
-/** @typedef {import("./chart.js").Picture} Picture */
-/** @typedef {import("./plotly.js").Figure} Figure */
+/** @import { Picture } from "./chart.js" */
+/** @import { Figure } from "./plotly.js" */
 /** @typedef {{width: number, height: number}} Size */
 
 const CLEAR = /** @type {[number, string][]} */ ([[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]]);

@@ -9,8 +9,8 @@ import { two } from "../../lib/numbers.js";
 import { ruler } from "./labels.js";
 import { columnAt, paintColumn } from "./sink-column.js";
 
-/** @typedef {import("./geometry.js").Geometry} Geometry */
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { Geometry } from "./geometry.js" */
+/** @import { Theme } from "./theme.js" */
 /**
  * @typedef {object} Ends
  * @property {Float32Array} shares  of each row, from 0 to 1
@@ -110,7 +110,7 @@ export function createEnds() {
     /**
      * @param {Geometry} geometry
      * @param {Ends | null} ends
-     * @param {import("./theme.js").Theme} theme
+     * @param {Theme} theme
      * @param {number} room  that they have
      * @returns {number}  the additional width
      */

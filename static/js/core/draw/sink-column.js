@@ -4,9 +4,9 @@ import { colourOf, legible, written } from "./paint.js";
 import { css } from "./scale.js";
 import { fine, s } from "./svg.js";
 
-/** @typedef {import("./geometry.js").Geometry} Geometry */
-/** @typedef {import("./theme.js").Theme} Theme */
-/** @typedef {import("./paint.js").Shade} Shade */
+/** @import { Geometry } from "./geometry.js" */
+/** @import { Theme } from "./theme.js" */
+/** @import { Shade } from "./paint.js" */
 /** @typedef {{left: number, width: number, number: boolean, wider: number}} Spot  where it is, whether it has numbers, and by how much the picture grows */
 
 /** Widths of a column of cells: the least and the most, and the space before it. */

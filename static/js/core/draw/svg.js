@@ -3,7 +3,7 @@
  * looks as it does on the page.
  */
 
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { Theme } from "./theme.js" */
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 

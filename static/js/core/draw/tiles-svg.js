@@ -5,7 +5,6 @@ import { ruler } from "./labels.js";
 import { cells, legend, outlines, text } from "./matrix-svg.js";
 import { drawing, s } from "./svg.js";
 
-/** @typedef {import("./head-grid.js").Tile} Tile */
 
 /**
  * @param {import("../figure/head-tiles.js").Drawn} drawn

@@ -3,8 +3,7 @@
 import { numbered } from "../wire/tokens.js";
 import { el } from "../../lib/render.js";
 
-/** @typedef {import("../wire/tokens.js").Step} Step */
-/** @typedef {import("../wire/tokens.js").Label} Label */
+/** @import { Step, Label } from "../wire/tokens.js" */
 
 /**
  * A token, with its language.

@@ -6,8 +6,7 @@ import { four } from "../../lib/numbers.js";
 import { pairIn, reading } from "../store/heatmap-data.js";
 import { plainStep } from "../wire/tokens.js";
 
-/** @typedef {import("./types.js").Context} Context */
-/** @typedef {import("../compute/row-summary.js").Finding} Finding */
+/** @import { Context } from "./types.js" */
 
 /**
  * @param {Context} context

@@ -8,7 +8,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { plainStep } from "../wire/tokens.js";
 
-/** @typedef {import("./types.js").Context} Context */
+/** @import { Context } from "./types.js" */
 /** @typedef {"query" | "key"} Side */
 
 /**

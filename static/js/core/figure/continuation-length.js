@@ -6,7 +6,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { isFixed } from "../store/share-contents.js";
 
-/** @typedef {import("./types.js").Context} Context */
+/** @import { Context } from "./types.js" */
 
 const COUNTS = [1, 5, 10, 20, 40];
 

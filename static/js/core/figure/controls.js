@@ -3,7 +3,7 @@
 import { h, write } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
-/** @typedef {import("./types.js").Context} Context */
+/** @import { Context } from "./types.js" */
 /**
  * @typedef {object} Control
  * @property {string} option  its name in the link

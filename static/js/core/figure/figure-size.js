@@ -1,6 +1,6 @@
 /** The available space of a figure, measured only when its element or its contents change. */
 
-/** @typedef {import("./types.js").Measure} Measure */
+/** @import { Measure } from "./types.js" */
 /** @typedef {ReturnType<typeof createRoom>} RoomOf */
 
 /**

@@ -3,8 +3,7 @@
 import { hit } from "../draw/geometry.js";
 import { onArrows, within } from "./arrow-keys.js";
 
-/** @typedef {import("../draw/geometry.js").Geometry} Geometry */
-/** @typedef {import("../draw/geometry.js").Place} Place */
+/** @import { Geometry, Place } from "../draw/geometry.js" */
 /** @typedef {{row: number, col: number}} Cell */
 /**
  * @typedef {object} Gestures

@@ -5,11 +5,10 @@ import { axes, extent, place } from "../wire/attentions.js";
 import { glimpse } from "../compute/glimpses.js";
 import { rgb, sequential } from "../draw/scale.js";
 
-/** @typedef {import("./types.js").Context} Context */
-/** @typedef {import("../store/store.js").Page} Page */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/wire.js").Summary} Summary */
-/** @typedef {import("../draw/head-grid.js").Tile} Tile */
+/** @import { Context } from "./types.js" */
+/** @import { Page } from "../store/store.js" */
+/** @import { Trace, Summary } from "../wire/wire.js" */
+/** @import { Tile } from "../draw/head-grid.js" */
 /**
  * @typedef {object} Seen  what is shown
  * @property {Page} page

@@ -16,10 +16,9 @@ import { sequential } from "../draw/scale.js";
 import { sharpness } from "../draw/paper.js";
 import { meaning } from "./legend.js";
 
-/** @typedef {import("./types.js").Context} Context */
-/** @typedef {import("../draw/head-grid.js").Tile} Tile */
-/** @typedef {import("../draw/head-grid.js").Layout} Layout */
-/** @typedef {import("./head-tile-data.js").Seen} Seen */
+/** @import { Context } from "./types.js" */
+/** @import { Tile, Layout } from "../draw/head-grid.js" */
+/** @import { Seen } from "./head-tile-data.js" */
 /** @typedef {{row: number | null, col: number | null}} Place */
 /**
  * @typedef {object} Gestures

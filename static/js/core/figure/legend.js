@@ -6,7 +6,7 @@ import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { ramp } from "./scale.js";
 
-/** @typedef {import("./types.js").Context} Context */
+/** @import { Context } from "./types.js" */
 /**
  * @typedef {object} Meaning
  * @property {import("../draw/paint.js").Shade} shade

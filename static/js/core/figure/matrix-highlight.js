@@ -4,8 +4,7 @@ import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { box } from "../draw/geometry.js";
 
-/** @typedef {import("../draw/geometry.js").Geometry} Geometry */
-/** @typedef {import("../draw/geometry.js").Place} Place */
+/** @import { Geometry, Place } from "../draw/geometry.js" */
 
 export function createMatrixHighlight() {
   const [row, col, cell] = ["row", "col", "cell"].map((which) =>

@@ -18,10 +18,9 @@ import { hasRoom } from "../draw/paint.js";
 import { createMatrixHighlight } from "./matrix-highlight.js";
 import { createZoom } from "./zoom.js";
 
-/** @typedef {import("./types.js").Context} Context */
-/** @typedef {import("../wire/tokens.js").Step} Step */
-/** @typedef {import("../draw/geometry.js").Place} Place */
-/** @typedef {import("../draw/geometry.js").Geometry} Geometry */
+/** @import { Context } from "./types.js" */
+/** @import { Step } from "../wire/tokens.js" */
+/** @import { Place, Geometry } from "../draw/geometry.js" */
 /**
  * @typedef {object} Options
  * @property {string} label  the accessible name

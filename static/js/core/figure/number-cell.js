@@ -2,7 +2,7 @@
 
 import { colour, contrast, css, diverging, rgb, sequential } from "../draw/scale.js";
 
-/** @typedef {import("../draw/theme.js").Theme} Theme */
+/** @import { Theme } from "../draw/theme.js" */
 
 /** The contrast of WCAG 2 AA; black or white has it on any background. */
 const READABLE = 4.5;

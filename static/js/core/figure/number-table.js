@@ -4,9 +4,9 @@ import { plainly } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { cellStyle, largest } from "./number-cell.js";
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../draw/theme.js").Theme} Theme */
-/** @typedef {import("../../lib/render.js").Child} Child */
+/** @import { Translate } from "../../lib/i18n.js" */
+/** @import { Theme } from "../draw/theme.js" */
+/** @import { Child } from "../../lib/render.js" */
 /**
  * @typedef {object} Numbers
  * @property {string} title

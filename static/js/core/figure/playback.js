@@ -4,7 +4,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { onSteps } from "./arrow-keys.js";
 
-/** @typedef {import("./types.js").Context} Context */
+/** @import { Context } from "./types.js" */
 /**
  * @typedef {object} Steps
  * @property {() => number} at  the current one

@@ -1,6 +1,6 @@
 /** What a reader points at in a figure, which someone else's page can highlight in the same figure. */
 
-/** @typedef {import("../store/store.js").Lit} Lit */
+/** @import { Lit } from "../store/store.js" */
 /**
  * @typedef {object} Pointing
  * @property {() => Lit | null} at  what is pointed at

@@ -1,6 +1,6 @@
 /** Replaces `problem-wording.js` in a handout: what can fail without a server. */
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** @type {Record<string, (t: Translate) => string>} */
 const WORDING = {

@@ -2,7 +2,7 @@
 
 import { Problem } from "../wire/problem.js";
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** @type {Record<string, (t: Translate, problem: Problem) => string>} */
 const WORDING = {

@@ -10,8 +10,8 @@ import { attentionAt, blockAt, extent, place, taught } from "../wire/attentions.
 import { isOff } from "../store/interventions.js";
 import { windowSaid } from "../store/mask-wording.js";
 
-/** @typedef {import("./types.js").Context} Context */
-/** @typedef {import("../compute/row-summary.js").Finding} Finding */
+/** @import { Context } from "./types.js" */
+/** @import { Finding } from "../compute/row-summary.js" */
 
 /**
  * @param {Pick<Context, "say" | "t">} context

@@ -3,7 +3,7 @@
 import { Problem } from "../wire/problem.js";
 import { wording } from "./problem-wording.js";
 
-/** @typedef {import("../store/store.js").Page} Page */
+/** @import { Page } from "../store/store.js" */
 /**
  * @typedef {object} Places
  * @property {HTMLElement} root  gets data attributes for stylesheets and tests

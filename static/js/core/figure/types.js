@@ -1,7 +1,7 @@
 /** Types of what views and parts receive, and of what a view returns. */
 
-/** @typedef {import("../store/store.js").Page} Page */
-/** @typedef {import("../store/link.js").State} State */
+/** @import { Page } from "../store/store.js" */
+/** @import { State } from "../store/link.js" */
 /**
  * @typedef {object} PageContext  shared by all figures of a page
  * @property {import("../draw/plotly.js").Plotter | null} plotter  null if Plotly is not available

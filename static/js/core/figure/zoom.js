@@ -8,10 +8,10 @@ import { createPlot } from "../draw/plotly.js";
 import { h } from "../../lib/dom.js";
 import { bindZoomPointing } from "./zoom-pointing.js";
 
-/** @typedef {import("./types.js").Context} Context */
-/** @typedef {import("../draw/chart.js").Picture} Picture */
-/** @typedef {import("../draw/geometry.js").Place} Place */
-/** @typedef {import("../draw/plotly-figure.js").Size} Size */
+/** @import { Context } from "./types.js" */
+/** @import { Picture } from "../draw/chart.js" */
+/** @import { Place } from "../draw/geometry.js" */
+/** @import { Size } from "../draw/plotly-figure.js" */
 
 /** The smallest size of the heatmap, in pixels. */
 const LEAST = { width: 260, height: 320 };

@@ -7,8 +7,8 @@ import { entryOf } from "../wire/glossary.js";
 import { find, h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
-/** @typedef {import("../../workspace/types.js").Desk} Desk */
-/** @typedef {import("../wire/glossary.js").Glossary} Glossary */
+/** @import { Desk } from "../../workspace/types.js" */
+/** @import { Glossary } from "../wire/glossary.js" */
 
 /** Milliseconds until a tooltip appears, and until it disappears after the pointer has left. */
 const REST = 400;

@@ -4,8 +4,8 @@ import { afterFrame } from "../../lib/timing.js";
 import { REQUEST_KEYS, format, merge, parse } from "./link.js";
 import { OWN } from "./options.js";
 
-/** @typedef {import("./link.js").State} State */
-/** @typedef {import("./options.js").Options} Options */
+/** @import { State } from "./link.js" */
+/** @import { Options } from "./options.js" */
 
 /** Changes that Back undoes: each is a separate entry in the browser's history. */
 const UNDONE = new Set(["chosen", "pinned"]);

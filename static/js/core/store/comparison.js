@@ -10,13 +10,11 @@ import { answer, traced } from "./view-requests.js";
 import { memo, together } from "../../lib/memo.js";
 import { swapped } from "../compute/word-swap.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../wire/tokens.js").Step} Step */
-/** @typedef {import("../compute/token-diff.js").Pair} Pair */
-/** @typedef {import("../compute/token-diff.js").Covered} Covered */
-/** @typedef {import("./view-requests.js").Question} Question */
+/** @import { Page } from "./store.js" */
+/** @import { Trace, Matrix } from "../wire/wire.js" */
+/** @import { Step } from "../wire/tokens.js" */
+/** @import { Pair, Covered } from "../compute/token-diff.js" */
+/** @import { Question } from "./view-requests.js" */
 /** @typedef {{matrix: Matrix, rows: Step[], cols: Step[]}} Run */
 /**
  * @typedef {object} Comparison

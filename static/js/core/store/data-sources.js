@@ -12,13 +12,11 @@ import { lacking } from "../wire/tensor-cache.js";
 import { flipped, shownAs } from "./two-runs.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
-/** @typedef {import("../wire/api.js").Api} Api */
-/** @typedef {import("../wire/api.js").ModelInfo} ModelInfo */
-/** @typedef {import("../wire/api.js").Share} Share */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("./link.js").State} State */
-/** @typedef {import("./view-requests.js").Question} Question */
-/** @typedef {import("./view-requests.js").Answer} Answer */
+/** @import { Api, Share } from "../wire/api.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { State } from "./link.js" */
+/** @import { Question, Answer } from "./view-requests.js" */
 /** @typedef {Partial<import("./store.js").Page>} Opened */
 /**
  * @typedef {object} Source

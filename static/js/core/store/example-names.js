@@ -1,6 +1,6 @@
 /** Names of the examples, by what they show. */
 
-/** @typedef {import("./examples.js").Example} Example */
+/** @import { Example } from "./examples.js" */
 
 /** @param {Example["shows"]} shows @param {import("../../lib/i18n.js").Translate} t */
 export const exampleName = (shows, t) =>

@@ -3,9 +3,8 @@
 import { attentionAt, typed, within } from "../wire/attentions.js";
 import { blockName, sublayer, sublayerName } from "./model-part-names.js";
 
-/** @typedef {import("./interventions.js").Change} Change */
-/** @typedef {import("./interventions.js").Worded} Worded */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Change, Worded } from "./interventions.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {import("./store.js").Page["model"]} Model */
 
 /**

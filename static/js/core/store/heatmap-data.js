@@ -16,12 +16,10 @@ import { memo, together } from "../../lib/memo.js";
 import { isAdded, labels, languages, ofWord, telltale } from "../wire/tokens.js";
 import { joined, singles, words } from "../compute/word-groups.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../wire/wire.js").Token} Token */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/tokens.js").Step} Step */
-/** @typedef {import("../compute/aggregate-attention.js").Axis} Axis */
+/** @import { Page } from "./store.js" */
+/** @import { Matrix, Token, Trace } from "../wire/wire.js" */
+/** @import { Step } from "../wire/tokens.js" */
+/** @import { Axis } from "../compute/aggregate-attention.js" */
 /** @typedef {{row: number | null, col: number | null, by: "hover" | "pin" | "default"}} At  in rows and columns that are shown */
 /**
  * @typedef {object} Choice

@@ -7,11 +7,10 @@ import { memo } from "../../lib/memo.js";
 import { roughly } from "../compute/glimpses.js";
 import { attention, axes, between, blockAt, blockOf, extent } from "../wire/attentions.js";
 
-/** @typedef {import("./store.js").Lit} Lit */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../wire/tokens.js").Step} Step */
-/** @typedef {import("./link.js").State} State */
+/** @import { Lit } from "./store.js" */
+/** @import { Trace, Matrix } from "../wire/wire.js" */
+/** @import { Step } from "../wire/tokens.js" */
+/** @import { State } from "./link.js" */
 
 /**
  * The highlighted row and column of a block: those of the hovered cell, else of the pinned one,
@@ -61,7 +60,7 @@ export function example({ link, model, trace }) {
 /**
  * The default head of cross-attention, which is known without a trace: the head that aligns best by
  * the rows that write (in the alignment view, by any rows).
- * @param {import("../wire/api.js").ModelInfo} model
+ * @param {import("../wire/model.js").ModelInfo} model
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number} | null}  null: another block, or it was not measured
  */
@@ -73,7 +72,7 @@ export function aligner(model, { block, view }) {
 /**
  * The default head: the one that the model names, otherwise the most informative head of the block.
  * @param {Trace} trace  with all weights of the block; 8 bits are enough
- * @param {import("../wire/api.js").ModelInfo} model
+ * @param {import("../wire/model.js").ModelInfo} model
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number}}
  */
@@ -81,7 +80,7 @@ export function opener(trace, model, link) {
   return aligner(model, link) ?? informative(trace, model, link.block);
 }
 
-/** @param {Trace} trace @param {import("../wire/api.js").ModelInfo} model @param {string} block */
+/** @param {Trace} trace @param {import("../wire/model.js").ModelInfo} model @param {string} block */
 function informative(trace, model, block) {
   const { rows, cols } = axes(model, trace, block);
   const self = blockOf(model, block).query === blockOf(model, block).key;

@@ -10,10 +10,10 @@ import { numbered, sides } from "../wire/tokens.js";
 import { atRows, ofFeatures, where } from "./feature-wording.js";
 import { networks } from "./model-part-names.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./link.js").State} State */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../wire/tokens.js").Label} Label */
+/** @import { Page } from "./store.js" */
+/** @import { State } from "./link.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
+/** @import { Label } from "../wire/tokens.js" */
 /**
  * One change as the API takes it; from a link it may be anything.
  * @typedef {{at: string, head?: number | null, heads?: number[] | null, rows?: number[] | null, units?: number[] | null, do: any}} Change

@@ -2,7 +2,7 @@
 
 import { keep, keptDocument } from "../../lib/kept.js";
 
-/** @typedef {import("../wire/collections.js").Document} Document */
+/** @import { Document } from "../wire/collections.js" */
 /** @typedef {{id: string, title: string, key: string}} Kept */
 /** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
 

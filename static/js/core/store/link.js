@@ -22,7 +22,7 @@
  * @property {string} lang  of the interface
  * @property {import("./options.js").Choices} options  options of the views; flat in a link
  */
-/** @typedef {import("./options.js").Options} Options */
+/** @import { Options } from "./options.js" */
 
 /** @type {Readonly<State>} */
 export const DEFAULTS = Object.freeze({

@@ -2,7 +2,7 @@
 
 import { rules } from "../wire/attentions.js";
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** How many tokens a window spans, the query included; Infinity: no window. @param {string[]} names */
 const sizeOf = (names) => Number(names.find((name) => name.startsWith("window-"))?.slice("window-".length) ?? Infinity);

@@ -2,8 +2,8 @@
 
 import { changedName, taskName } from "./zoo-names.js";
 
-/** @typedef {import("../wire/model.js").ModelInfo} ModelInfo */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** The group of models that do not translate and name no other purpose. */
 const LANGUAGE = "language";

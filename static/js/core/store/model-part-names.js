@@ -2,8 +2,8 @@
 
 import { attentionAt, blockOf, blocks, placeOf, stacked, within } from "../wire/attentions.js";
 
-/** @typedef {import("../wire/attentions.js").Model} Model */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Model } from "../wire/attentions.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** @param {string} id  of a block @param {Translate} t @returns {string}  the identifier if it has no name */
 export function blockName(id, t) {

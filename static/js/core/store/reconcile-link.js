@@ -9,10 +9,10 @@ import { inForce } from "../wire/request.js";
 import { REQUEST_KEYS } from "./link.js";
 import { known, remembered } from "./two-runs.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./link.js").State} State */
-/** @typedef {import("../wire/api.js").ModelInfo} ModelInfo */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
+/** @import { Page } from "./store.js" */
+/** @import { State } from "./link.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { Trace } from "../wire/wire.js" */
 /** @typedef {Pick<import("../figure/types.js").View, "blocks" | "settle">} Rules  of a view */
 /** @typedef {(id: string) => Rules} Views */
 /** @typedef {Pick<ModelInfo, "texts" | "attentions">} Table */

@@ -7,9 +7,9 @@ import { blockOf } from "../wire/attentions.js";
 import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../wire/long-texts.js";
 import { asked, inForce, request, texts } from "../wire/request.js";
 
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/model.js").ModelInfo} ModelInfo */
-/** @typedef {import("./link.js").State} State */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { State } from "./link.js" */
 /** @typedef {Pick<import("./data-sources.js").Source, "trace" | "overview">} Source */
 /** @typedef {(progress: import("../wire/long-texts.js").Progress) => void} OnProgress */
 

@@ -18,10 +18,9 @@ import { isChanged } from "./interventions.js";
 import { flipped, otherOf, shownAs } from "./two-runs.js";
 import { ownRun, runOf } from "./view-requests.js";
 
-/** @typedef {import("./store.js").Store} Store */
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./data-sources.js").Source} Source */
-/** @typedef {import("../wire/model.js").ModelInfo} ModelInfo */
+/** @import { Store, Page } from "./store.js" */
+/** @import { Source } from "./data-sources.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
 /** @typedef {ReturnType<typeof bindSession>} Session */
 /**
  * @typedef {object} Wishes  what the current view needs

@@ -6,9 +6,9 @@ import { changeable } from "../wire/attentions.js";
 import { isFixed } from "./share-contents.js";
 import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
 
-/** @typedef {import("../figure/types.js").Context} Context */
-/** @typedef {import("./interventions.js").Change} Change */
-/** @typedef {import("./store.js").Origin} Origin */
+/** @import { Context } from "../figure/types.js" */
+/** @import { Change } from "./interventions.js" */
+/** @import { Origin } from "./store.js" */
 
 /**
  * The effects that a model supports: the mean of a head has to be known.

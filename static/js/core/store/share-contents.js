@@ -14,12 +14,10 @@ import { longRequest } from "./run-request.js";
 import { contained, isOfRun, keyOf, ownRun, runOf, traced } from "./view-requests.js";
 import { lacking } from "../wire/tensor-cache.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./view-requests.js").Question} Question */
-/** @typedef {import("./view-requests.js").Kept} Kept */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("./view-requests.js").Tensors} Tensors */
-/** @typedef {import("../wire/api.js").Share} Share */
+/** @import { Page } from "./store.js" */
+/** @import { Question, Kept, Tensors } from "./view-requests.js" */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { Share } from "../wire/api.js" */
 /** @typedef {Pick<import("../figure/types.js").View, "needs" | "asks" | "keeps">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 

@@ -7,12 +7,12 @@
 
 import { settler } from "./reconcile-link.js";
 
-/** @typedef {import("./link.js").State} State */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/problem.js").Problem} Problem */
-/** @typedef {import("../wire/api.js").ModelInfo} ModelInfo */
-/** @typedef {import("../wire/api.js").Share} Share */
-/** @typedef {import("./view-requests.js").Answer} Answer */
+/** @import { State } from "./link.js" */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { Problem } from "../wire/problem.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { Share } from "../wire/api.js" */
+/** @import { Answer } from "./view-requests.js" */
 /**
  * @typedef {object} Page
  * @property {State} link

@@ -9,11 +9,10 @@ import { isChanged } from "./interventions.js";
 import { memo, together } from "../../lib/memo.js";
 import { ownRun, runOf } from "./view-requests.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./store.js").Store} Store */
-/** @typedef {import("./link.js").State} State */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("./view-requests.js").Question} Question */
+/** @import { Page, Store } from "./store.js" */
+/** @import { State } from "./link.js" */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { Question } from "./view-requests.js" */
 /** @typedef {"trained" | "changed"} As */
 /** @typedef {{of: string, trace: Trace, model: Page["model"]}} Run  of: the request, without what is selected of it */
 /** @typedef {Record<As, Run | null>} Runs */

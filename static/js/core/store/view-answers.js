@@ -7,8 +7,8 @@ import { seen } from "./two-runs.js";
 import { contained, keyOf } from "./view-requests.js";
 import { size } from "../wire/tensor-cache.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./view-requests.js").Question} Question */
+/** @import { Page } from "./store.js" */
+/** @import { Question } from "./view-requests.js" */
 /** @typedef {Page["answers"]} Answers */
 
 /** Limits for keeping answers that are no longer needed. */

@@ -5,10 +5,10 @@
 
 import { asked, inForce } from "../wire/request.js";
 
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("../wire/problem.js").Problem} Problem */
-/** @typedef {import("../wire/wire.js").Trace} Trace */
-/** @typedef {import("../wire/api.js").Positions} Positions */
+/** @import { Page } from "./store.js" */
+/** @import { Problem } from "../wire/problem.js" */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { Positions } from "../wire/api.js" */
 /** @typedef {Record<string, import("../wire/wire.js").Tensor>} Tensors */
 /**
  * @typedef {{trace: object}

@@ -1,6 +1,6 @@
 /** Names of the zoo's tasks and models. */
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** @type {Record<string, {name: (t: Translate) => string, does: (t: Translate) => string, takes: (t: Translate) => string}>} */
 const TASKS = {

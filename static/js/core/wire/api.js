@@ -13,13 +13,10 @@ import { sharedData } from "./shared-data.js";
 import { trainingRuns } from "./training-runs.js";
 import { readSafetensors } from "./wire.js";
 
-/** @typedef {import("./wire.js").Trace} Trace */
-/** @typedef {import("../store/link.js").State} State */
-/** @typedef {import("./model.js").ModelInfo} ModelInfo */
-/** @typedef {import("./connection.js").Connection} Connection */
-/** @typedef {import("../store/view-requests.js").Question} Question */
-/** @typedef {import("../store/view-requests.js").Kept} Kept */
-/** @typedef {import("../store/view-requests.js").Answer} Answer */
+/** @import { Trace } from "./wire.js" */
+/** @import { ModelInfo } from "./model.js" */
+/** @import { Connection } from "./connection.js" */
+/** @import { Question, Kept, Answer } from "../store/view-requests.js" */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Kept[], trace: Trace}} Share */
 /** @typedef {{id: string, unit: string, shortest: number, longest: number}} ZooTask */

@@ -2,8 +2,7 @@
 
 import { cut, json } from "./reply.js";
 
-/** @typedef {import("./rooms.js").Entry} Entry */
-/** @typedef {import("./rooms.js").Results} Results */
+/** @import { Entry, Results } from "./rooms.js" */
 /** @typedef {{kind: string, link: string, words?: string, share?: string, page?: string, value?: number}} Asked  a question of the page */
 /** @typedef {{right?: string[], numbers?: number[], within?: number}} Truth */
 /** @typedef {{entry: Entry, ask: Asked}} Assigned  a question as students get it */

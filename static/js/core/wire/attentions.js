@@ -5,13 +5,10 @@ import { summary } from "./tensor-address.js";
 import { plane } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 
-/** @typedef {import("./wire.js").Trace} Trace */
-/** @typedef {import("./wire.js").Matrix} Matrix */
-/** @typedef {import("../store/link.js").State} State */
-/** @typedef {import("./tokens.js").Step} Step */
-/** @typedef {import("../store/store.js").Lit} Lit */
-/** @typedef {import("./model.js").Attention} Attention */
-/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @import { Trace, Matrix } from "./wire.js" */
+/** @import { State } from "../store/link.js" */
+/** @import { Step } from "./tokens.js" */
+/** @import { Attention, ModelInfo } from "./model.js" */
 /** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "d_model" | "networks" | "capabilities" | "mask" | "missing">>) | null} Model  null: not known yet */
 /**
  * Attentions of one kind and stack, layer by layer.
@@ -261,7 +258,7 @@ export function extent(model, block) {
 
 /**
  * Whether training supervised the head to align.
- * @param {NonNullable<Model> & Pick<import("./model.js").ModelInfo, "taught">} model
+ * @param {NonNullable<Model> & Pick<ModelInfo, "taught">} model
  * @param {Pick<State, "block" | "layer" | "head">} link
  */
 export function taught(model, { block, layer, head }) {

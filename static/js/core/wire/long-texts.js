@@ -6,8 +6,8 @@
 import { texts } from "./request.js";
 import { coarse } from "./tensor-address.js";
 
-/** @typedef {import("./wire.js").Trace} Trace */
-/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @import { Trace } from "./wire.js" */
+/** @import { ModelInfo } from "./model.js" */
 /** @typedef {{phase: "queue" | "pass" | "pictures", done: number, of: number, seconds: number}} Progress  of an overview: layers done of all (0: not known), and seconds since the request */
 
 /** Up to this many tokens, all cells of a matrix are requested and shown. */

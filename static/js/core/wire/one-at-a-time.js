@@ -2,7 +2,7 @@
 
 import { failure } from "./problem.js";
 
-/** @typedef {import("./problem.js").Problem} Problem */
+/** @import { Problem } from "./problem.js" */
 
 /**
  * @param {(busy: boolean) => void} turned  told before a request, and when it is answered

@@ -2,8 +2,7 @@
  * The output of a run: a translation, what else an encoder–decoder writes, what follows each token of a text, or the words at its masks.
  */
 
-/** @typedef {import("./wire.js").Trace} Trace */
-/** @typedef {import("./wire.js").Token} Token */
+/** @import { Trace, Token } from "./wire.js" */
 /** @typedef {Trace["output"]} Output */
 /** @typedef {"translation" | "output" | "text" | "mask"} Kind */
 

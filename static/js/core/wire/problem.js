@@ -1,6 +1,6 @@
 /** Why a request failed. */
 
-/** @typedef {import("./connection.js").Excess} Excess */
+/** @import { Excess } from "./connection.js" */
 
 /** Problems that may disappear when the request is repeated. */
 const PASSING = new Set([

@@ -3,7 +3,7 @@
 import { bothWays } from "./model.js";
 import { asked as selected } from "./tensor-address.js";
 
-/** @typedef {import("../store/link.js").State} State */
+/** @import { State } from "../store/link.js" */
 
 /** @param {{model: string, example: number}} wanted  Where its numbers are. */
 export function learningPath({ model, example }) {

@@ -6,7 +6,7 @@ import { cut, sound, tensors } from "./reply.js";
 import { told as stated } from "./request.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
-/** @typedef {import("./api.js").Share} Share */
+/** @import { Share } from "./api.js" */
 
 const BINARY = { headers: { Accept: "application/octet-stream" } };
 

@@ -5,9 +5,7 @@
  * an address is also the key under which a tensor is cached.
  */
 
-/** @typedef {import("./wire.js").Trace} Trace */
-/** @typedef {import("./wire.js").Tensor} Tensor */
-/** @typedef {import("./wire.js").Summary} Summary */
+/** @import { Trace, Tensor, Summary } from "./wire.js" */
 
 const COARSE = ":uint8";
 const SUMMARY = "summary of ";

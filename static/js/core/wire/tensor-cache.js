@@ -2,7 +2,7 @@
 
 import { valueAt, whole } from "./tensor-address.js";
 
-/** @typedef {import("./wire.js").Trace} Trace */
+/** @import { Trace } from "./wire.js" */
 
 /** Bytes of tensors to keep besides those that are shown. */
 export const BYTES = 96 * 2 ** 20;

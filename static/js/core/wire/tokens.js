@@ -1,7 +1,6 @@
 /** Labels of tokens. */
 
-/** @typedef {import("./wire.js").Token} Token */
-/** @typedef {import("./wire.js").Trace} Trace */
+/** @import { Token, Trace } from "./wire.js" */
 /**
  * @typedef {object} Label
  * @property {string} space  "·" if the token begins with a space, else ""

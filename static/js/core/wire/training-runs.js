@@ -3,7 +3,7 @@
 import { completed } from "./model.js";
 import { json, tensors } from "./reply.js";
 
-/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @import { ModelInfo } from "./model.js" */
 /** @typedef {Record<string, string | number | null>} Options  as `POST /api/runs` takes them */
 /** @typedef {"queued" | "starting" | "running" | "paused" | "finished" | "stopped" | "failed"} RunState */
 /** @typedef {{unit: string, shortest: number, usual: number, most: number, example: string[]}} Task */

@@ -9,8 +9,8 @@ import { wrongs } from "../request.js";
 import { PRESETS, preset } from "../presets.js";
 import { shuffled, unshuffled } from "../shuffle.js";
 
-/** @typedef {import("../matrices.js").Lab} Lab */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Lab } from "../matrices.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 /**
  * @typedef {object} Desk
  * @property {() => Lab} get

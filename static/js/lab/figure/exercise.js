@@ -7,8 +7,8 @@ import { judged } from "../exercise.js";
 import { within } from "../../core/figure/arrow-keys.js";
 import { headedTable } from "../../core/figure/number-table.js";
 
-/** @typedef {import("../steps.js").Step} Step */
-/** @typedef {import("../exercise.js").Verdict} Verdict */
+/** @import { Step } from "../steps.js" */
+/** @import { Verdict } from "../exercise.js" */
 
 /**
  * @param {import("../../core/figure/types.js").PageContext} page

@@ -16,9 +16,9 @@ import { createMatrices } from "./matrices.js";
 import { bindPointing } from "./pointing.js";
 import { createSteps } from "./steps.js";
 
-/** @typedef {import("../matrices.js").Lab} Lab */
-/** @typedef {import("../steps.js").Answer} Answer */
-/** @typedef {import("./steps.js").Computed} Computed */
+/** @import { Lab } from "../matrices.js" */
+/** @import { Answer } from "../steps.js" */
+/** @import { Computed } from "./steps.js" */
 /**
  * @typedef {object} Plan
  * @property {HTMLElement} root  its container, emptied when it is destroyed

@@ -6,8 +6,8 @@ import { NAMES, grown } from "../matrices.js";
 import { written } from "../../core/compute/formula.js";
 import { numberGrid } from "./number-grid.js";
 
-/** @typedef {import("../matrices.js").Lab} Lab */
-/** @typedef {import("../../core/figure/types.js").PageContext} Page */
+/** @import { Lab } from "../matrices.js" */
+/** @import { PageContext as Page } from "../../core/figure/types.js" */
 /** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string, offered: (name: string) => boolean}} Desk  own: what ids begin with */
 
 /** Their printed names. @type {Record<string, string>} */

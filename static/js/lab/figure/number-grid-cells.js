@@ -4,7 +4,7 @@ import { number } from "../../lib/cells.js";
 import { el } from "../../lib/render.js";
 import { cellStyle, largest } from "../../core/figure/number-cell.js";
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Translate } from "../../lib/i18n.js" */
 /**
  * @typedef {object} Shown
  * @property {import("../../lib/cells.js").Cells} cells

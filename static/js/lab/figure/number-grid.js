@@ -11,10 +11,10 @@ import { onArrows, within } from "../../core/figure/arrow-keys.js";
 import { createCellNote } from "./cell-note.js";
 import { described } from "./number-grid-cells.js";
 
-/** @typedef {import("../../lib/cells.js").Cells} Cells */
+/** @import { Cells } from "../../lib/cells.js" */
+/** @import { Shown } from "./number-grid-cells.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {[number, number]} Place  row, column */
-/** @typedef {import("./number-grid-cells.js").Shown} Shown */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
 /** @typedef {(row: number, col: number, text: string) => string} Change */
 /**
  * @typedef {object} Grid

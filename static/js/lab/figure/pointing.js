@@ -12,8 +12,8 @@ import { onArrows, within } from "../../core/figure/arrow-keys.js";
 import { createPointing } from "../../core/figure/pointing.js";
 import { printer } from "./steps.js";
 
-/** @typedef {import("./steps.js").Computed} Computed */
-/** @typedef {import("../origins.js").Cells} Cells */
+/** @import { Computed } from "./steps.js" */
+/** @import { Cells } from "../origins.js" */
 /** @typedef {{of: string, head: number, row: number, col: number}} Pointed */
 
 const LIT = "data-lit";
@@ -117,7 +117,7 @@ function refs({ of, head, row, col }) {
   return { query: { side, index: row }, key: { side, index: col } };
 }
 
-/** @param {import("../../core/figure/pointing.js").Lit} lit @returns {Pointed | null} */
+/** @param {import("../../core/store/store.js").Lit} lit @returns {Pointed | null} */
 function pointedIn({ query, key }) {
   const [, of, head] = /^(\w+)\.(\d+)$/.exec(query?.side ?? "") ?? [];
   return of && query && key ? { of, head: Number(head), row: query.index, col: key.index } : null;

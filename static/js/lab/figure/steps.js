@@ -11,10 +11,9 @@ import { moves } from "../shuffle.js";
 import { numberTable } from "../../core/figure/number-table.js";
 import { createExercise } from "./exercise.js";
 
-/** @typedef {import("../matrices.js").Lab} Lab */
-/** @typedef {import("../steps.js").Answer} Answer */
-/** @typedef {import("../steps.js").Step} Step */
-/** @typedef {import("../../lib/render.js").Child} Child */
+/** @import { Lab } from "../matrices.js" */
+/** @import { Answer, Step } from "../steps.js" */
+/** @import { Child } from "../../lib/render.js" */
 /** @typedef {{lab: Lab, answer: Answer, before: Answer | null}} Computed  before: of the order as written */
 
 /** The largest number of columns of tables side by side. */

@@ -12,8 +12,8 @@ import { POSITION } from "./position.js";
 import { RATE } from "./rate.js";
 import { SCALING } from "./scaling.js";
 
-/** @typedef {import("../../core/figure/types.js").PageContext} Page */
-/** @typedef {import("../../core/wire/api.js").Api} Api */
+/** @import { PageContext as Page } from "../../core/figure/types.js" */
+/** @import { Api } from "../../core/wire/api.js" */
 /**
  * @typedef {object} Desk  what a formula draws with
  * @property {Page} page

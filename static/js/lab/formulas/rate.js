@@ -41,7 +41,7 @@ export const RATE = {
   },
 };
 
-/** @param {import("./formula.js").Page} page @param {number} width @param {number} warmup @returns {SVGElement}  up to four times the warm-up */
+/** @param {import("../../core/figure/types.js").PageContext} page @param {number} width @param {number} warmup @returns {SVGElement}  up to four times the warm-up */
 function curve({ t, theme }, width, warmup) {
   const steps = Array.from({ length: CURVE + 1 }, (_, i) => Math.max(1, Math.round((4 * warmup * i) / CURVE)));
   const values = steps.map((step) => learningRate(step, width, warmup));

@@ -2,7 +2,7 @@
 
 import { el } from "../../lib/render.js";
 
-/** @typedef {import("../../lib/render.js").Child} Child */
+/** @import { Child } from "../../lib/render.js" */
 
 /**
  * @param {(string | {text: string, symbol: string})[]} heads  "": no heading

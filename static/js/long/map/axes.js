@@ -5,9 +5,8 @@ import { memo } from "../../lib/memo.js";
 import { isAdded, labels, languages, plain } from "../../core/wire/tokens.js";
 import { edgesOf, groupAt, starts } from "./text-segments.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/wire/wire.js").Token} Token */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Trace, Token } from "../../core/wire/wire.js" */
 /** @typedef {"tokens" | "sentences" | "paragraphs"} Level */
 /**
  * @typedef {object} Axis

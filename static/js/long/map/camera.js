@@ -2,9 +2,7 @@
 
 import * as windows from "./map-window.js";
 
-/** @typedef {import("./map-window.js").Camera} Camera */
-/** @typedef {import("./map-window.js").Window} Window */
-/** @typedef {import("./map-window.js").Point} Point */
+/** @import { Camera, Window, Point } from "./map-window.js" */
 /** @typedef {{row: number | null, col: number | null}} Place */
 /**
  * @typedef {object} Ground

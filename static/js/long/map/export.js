@@ -5,9 +5,8 @@ import { drawing, file, s } from "../../core/draw/svg.js";
 import { matrix } from "../../core/compute/computed-tensors.js";
 import { extentOf, seenAt } from "./sight.js";
 
-/** @typedef {import("./map.js").LongMap} LongMap */
-/** @typedef {import("./map.js").Shown} Shown */
-/** @typedef {import("./axes.js").Axis} Axis */
+/** @import { LongMap, Shown } from "./map.js" */
+/** @import { Axis } from "./axes.js" */
 
 /**
  * The map as drawn, with the cells as one image.

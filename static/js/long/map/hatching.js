@@ -2,7 +2,7 @@
 
 import { memo } from "../../lib/memo.js";
 
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @import { Theme } from "../../core/draw/theme.js" */
 
 /**
  * Rising lines for what is masked.

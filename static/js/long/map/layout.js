@@ -9,8 +9,8 @@ import { legend } from "../../core/figure/legend.js";
 import { trouble } from "../../core/figure/problem-line.js";
 import { offers } from "./axes.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
 
 /** The width of the text beside the map in pixels, and its share of the space. */
 const TEXT = { least: 260, most: 400, share: 0.3 };

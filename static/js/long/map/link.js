@@ -1,8 +1,7 @@
 /** The window in the link: `queries` and `keys`, each "from-to" in tokens, whatever a cell stands for. */
 
-/** @typedef {import("./map-window.js").Window} Window */
-/** @typedef {import("./map-window.js").Range} Range */
-/** @typedef {import("./axes.js").Axis} Axis */
+/** @import { Window, Range } from "./map-window.js" */
+/** @import { Axis } from "./axes.js" */
 /** @typedef {{rows: Axis, cols: Axis}} Axes */
 
 /** @type {import("../../core/store/options.js").Option<string | null>} */

@@ -2,7 +2,7 @@
 
 import { shownSize } from "./map-frame.js";
 
-/** @typedef {import("./map-picture.js").Scene} Scene */
+/** @import { Scene } from "./map-picture.js" */
 
 /**
  * The pinned row below the cells and the pinned column beside them, as bars over the units in sight,

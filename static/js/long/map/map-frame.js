@@ -1,8 +1,7 @@
 /** Where the cells of a long text's map are on its canvas. */
 
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("./map-picture.js").Scene} Scene */
-/** @typedef {import("./map-picture.js").Frame} Frame */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Scene, Frame } from "./map-picture.js" */
 
 /**
  * Room for labels at the left and on top, and for bars at the right and below.

@@ -1,6 +1,6 @@
 /** The labels of a long text's map: the names of rows and columns, or their positions. */
 
-/** @typedef {import("./map-picture.js").Scene} Scene */
+/** @import { Scene } from "./map-picture.js" */
 
 /** Pixels between two positions that are written. */
 const TICKS = 64;

@@ -8,11 +8,9 @@ import { shownSize } from "./map-frame.js";
 import { labels } from "./map-labels.js";
 import { colourOf, legible, written } from "../../core/draw/paint.js";
 
-/** @typedef {import("./map-window.js").Camera} Camera */
-/** @typedef {import("./map-window.js").Window} Window */
-/** @typedef {import("./map-window.js").Extent} Extent */
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("../../core/draw/paint.js").Shade} Shade */
+/** @import { Camera, Window, Extent } from "./map-window.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Shade } from "../../core/draw/paint.js" */
 /** @typedef {{left: number, top: number, width: number, height: number, bars: number}} Frame  of the cells, in pixels; bars: their height beside it */
 /** @typedef {{image: CanvasImageSource, rows: number, cols: number, units: Window, span: {rows: number, cols: number}}} Layer  an image of so many cells */
 /**

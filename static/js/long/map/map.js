@@ -15,8 +15,8 @@ import { causal, extentOf, isSharp, layersOf, seenAt } from "./sight.js";
 import { createTip } from "./tip.js";
 import { tip as tipWords } from "./wording.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./map-window.js").Point} Point */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Point } from "./map-window.js" */
 /** @typedef {{row: number | null, col: number | null}} Place  in units */
 /** @typedef {import("./sight.js").Head & {pinned: Place, lit: Place, row: Float32Array | null, col: Float32Array | null}} Shown  lit: what is pinned, or a row to begin with; row, col: its weights */
 /**

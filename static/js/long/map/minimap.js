@@ -5,7 +5,7 @@ import { hatching } from "./hatching.js";
 import { tileImage } from "./tile-images.js";
 import { extentOf, thumbnail } from "./sight.js";
 
-/** @typedef {import("./map-window.js").Window} Window */
+/** @import { Window } from "./map-window.js" */
 
 /** The length of its longer side in pixels. */
 const SIDE = 132;

@@ -1,8 +1,7 @@
 /** Pinning in a long text: a cell of the map, or a token of the text; in the link both are tokens. */
 
-/** @typedef {import("./map.js").Shown} Shown */
-/** @typedef {import("./map.js").Place} Place */
-/** @typedef {import("./reader.js").Side} Side */
+/** @import { Shown, Place } from "./map.js" */
+/** @import { Side } from "./reader.js" */
 
 /**
  * @param {import("../../core/store/store.js").Store} store

@@ -12,9 +12,8 @@ import { createTextPanel } from "./text-panel.js";
 import { createSearch } from "./search.js";
 import { matrixName } from "./requests.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./map.js").Shown} Shown */
-/** @typedef {import("./map.js").Place} Place */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Shown, Place } from "./map.js" */
 /** @typedef {"row" | "col"} Side  the text of the queries, or of the keys */
 
 /**

@@ -5,11 +5,9 @@ import { SIDE, coarsest, hidden, tileName, tilesOf, unitsOf } from "./map-window
 import { longRequest } from "../../core/store/run-request.js";
 import { levelOf } from "./axes.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./map-window.js").Window} Window */
-/** @typedef {import("./map-window.js").Range} Range */
-/** @typedef {import("./map-window.js").Tile} Tile */
-/** @typedef {import("./tile-cache.js").Wish} Wish */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Window, Range, Tile } from "./map-window.js" */
+/** @import { Wish } from "./tile-cache.js" */
 /** @typedef {{rows: import("./axes.js").Axis, cols: import("./axes.js").Axis}} Axes */
 
 /** The largest number of tiles in a share: two million weights. */

@@ -4,7 +4,7 @@ import { h, write } from "../../lib/dom.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { matches } from "./text-search.js";
 
-/** @typedef {import("./axes.js").Axis} Axis */
+/** @import { Axis } from "./axes.js" */
 
 /**
  * @param {import("../../core/figure/types.js").Context} context

@@ -8,11 +8,11 @@ import { tileImage } from "./tile-images.js";
 import { levelOf } from "./axes.js";
 import { nameOf } from "./requests.js";
 
-/** @typedef {import("./map-window.js").Window} Window */
-/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
-/** @typedef {import("../../core/draw/paint.js").Shade} Shade */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./tile-cache.js").TileCache} Tiles */
+/** @import { Window } from "./map-window.js" */
+/** @import { Tensor } from "../../core/wire/wire.js" */
+/** @import { Shade } from "../../core/draw/paint.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { TileCache as Tiles } from "./tile-cache.js" */
 /** @typedef {{page: Page, axes: import("./requests.js").Axes, shade: Shade}} Head */
 /** @typedef {{value: number, units: Window}} Seen  units: those that the cell stands for */
 

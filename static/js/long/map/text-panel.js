@@ -6,8 +6,8 @@ import { largest } from "./map-bars.js";
 import { h } from "../../lib/dom.js";
 import { isAdded } from "../../core/wire/tokens.js";
 
-/** @typedef {import("./axes.js").Axis} Axis */
-/** @typedef {import("../../core/draw/paint.js").Shade} Shade */
+/** @import { Axis } from "./axes.js" */
+/** @import { Shade } from "../../core/draw/paint.js" */
 
 /** Tokens per block; the browser lays out a block only when it comes into view. */
 const BLOCK = 160;

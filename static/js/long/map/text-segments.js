@@ -5,7 +5,7 @@
 
 import { isAdded } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/wire/wire.js").Token} Token */
+/** @import { Token } from "../../core/wire/wire.js" */
 /** @typedef {"sentences" | "paragraphs"} Grouping */
 
 /**

@@ -6,7 +6,7 @@
 import { Problem } from "../../core/wire/problem.js";
 import { createAsker } from "../../core/wire/retry.js";
 
-/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
+/** @import { Tensor } from "../../core/wire/wire.js" */
 /** @typedef {{name: string, body: object}} Wish  name: equal for equal windows; body: as the API takes it */
 /** @typedef {ReturnType<typeof createTileCache>} TileCache */
 

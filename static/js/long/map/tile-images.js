@@ -3,7 +3,7 @@
 import { memo } from "../../lib/memo.js";
 import { raster } from "../../core/draw/paint.js";
 
-/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
+/** @import { Tensor } from "../../core/wire/wire.js" */
 
 /**
  * @param {Document} document

@@ -21,10 +21,10 @@ import { lineName, lineWish, tileWishes, windowsToKeep } from "./requests.js";
 import { extentOf, firstRow } from "./sight.js";
 import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./map.js").Shown} Shown */
-/** @typedef {import("./tile-cache.js").TileCache} Tiles */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Shown } from "./map.js" */
+/** @import { TileCache as Tiles } from "./tile-cache.js" */
 
 /** Milliseconds without movement until the window is written to the link. */
 const REST = 300;

@@ -6,11 +6,11 @@ import { significant, tiny, two } from "../../lib/numbers.js";
 import { sentence } from "../../core/figure/row-wording.js";
 import { levelOf, quoted } from "./axes.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./axes.js").Axis} Axis */
-/** @typedef {import("./map-window.js").Window} Window */
-/** @typedef {import("../../lib/render.js").Child} Child */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Axis } from "./axes.js" */
+/** @import { Window } from "./map-window.js" */
+/** @import { Child } from "../../lib/render.js" */
 /** @typedef {{value: number, units: Window}} Seen  of a cell: the units that it stands for */
 
 /** Three digits: the server keeps queries and keys in 16 bits, from which weights are good to some tenths of a percent. @param {number} value */

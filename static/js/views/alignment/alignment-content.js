@@ -8,8 +8,8 @@ import { labels, languages } from "../../core/wire/tokens.js";
 import { plane } from "../../core/wire/wire.js";
 import { rowsOf } from "./summary.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./summary.js").Shown} Shown */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Shown } from "./summary.js" */
 
 /** @param {Page} page */
 export function layers({ link, model }) {

@@ -4,9 +4,9 @@ import { completeness } from "./source-words.js";
 import { four, two } from "../../lib/numbers.js";
 import { asKey, asQuery } from "./quoted-words.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./source-words.js").Method} Method */
-/** @typedef {import("./summary.js").Shown} Shown */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Method } from "./source-words.js" */
+/** @import { Shown } from "./summary.js" */
 
 /** @type {Record<Method, (t: Context["t"]) => string>} */
 export const NAMES = {

@@ -3,7 +3,7 @@
 import { quoted } from "../../core/draw/token.js";
 import { el } from "../../lib/render.js";
 
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
+/** @import { Label } from "../../core/wire/tokens.js" */
 
 /** @param {Label} written */
 export const asQuery = (written) => el("span", { className: "as-query" }, quoted(written));

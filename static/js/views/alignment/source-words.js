@@ -6,9 +6,8 @@
 
 import { alignment } from "../../core/compute/alignment.js";
 
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/compute/alignment.js").Alignment} Alignment */
+/** @import { Matrix, Trace } from "../../core/wire/wire.js" */
+/** @import { Alignment } from "../../core/compute/alignment.js" */
 /** @typedef {"occlusion" | "integrated-gradients" | "gradient-input"} Method */
 
 export const METHODS = /** @type {const} */ (["occlusion", "integrated-gradients", "gradient-input"]);

@@ -7,11 +7,10 @@ import { h } from "../../lib/dom.js";
 import { asKey, asQuery } from "./quoted-words.js";
 import { attributedRemarks, attributedSentence } from "./attribution-words.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/compute/alignment.js").Alignment} Alignment */
-/** @typedef {import("../../core/compute/alignment.js").Rows} Rows */
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Alignment, Rows } from "../../core/compute/alignment.js" */
+/** @import { Label } from "../../core/wire/tokens.js" */
 /**
  * @typedef {object} Shown
  * @property {Page} page
@@ -75,7 +74,7 @@ export function sentence({ say, t }, shown, row) {
   });
 }
 
-/** @param {import("../../lib/dom.js").Child} part */
+/** @param {import("../../lib/render.js").Child} part */
 export const text = (part) => h("span", {}, part).textContent ?? "";
 
 /** @param {Page} page @param {Context["t"]} t */

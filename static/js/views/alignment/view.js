@@ -21,9 +21,8 @@ import { createLines } from "./word-lines.js";
 import { hover, litWords, pick, tip } from "./word-pointing.js";
 import { nearest, remarks, rowsOf, sentence } from "./summary.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./summary.js").Shown} Shown */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Shown } from "./summary.js" */
 
 /**
  * In pixels: the gap between lines and table, the smallest width of each side by side, and margins.

@@ -7,7 +7,7 @@ import { two } from "../../lib/numbers.js";
 import { fine, s } from "../../core/draw/svg.js";
 import { PAD, ROW, spelled } from "./word-layout.js";
 
-/** @typedef {import("./word-layout.js").Side} Side */
+/** @import { Side } from "./word-layout.js" */
 
 /** Font size relative to labels elsewhere. */
 export const LARGE = 1.25;

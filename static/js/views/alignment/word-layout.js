@@ -5,7 +5,7 @@
 
 import { plain } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
+/** @import { Label } from "../../core/wire/tokens.js" */
 /** @typedef {"source" | "target"} Side */
 /** @typedef {{x: number, y: number, width: number}} Spot  the middle of a word */
 /** @typedef {{spots: Record<Side, Spot[]>, width: number, height: number, along: "x" | "y"}} Layout  along: the axis that lines cross */

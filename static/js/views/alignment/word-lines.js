@@ -7,12 +7,10 @@ import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { LARGE, createWord } from "./word-label.js";
 import { PAD, ROW, fits, lay } from "./word-layout.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("../../core/compute/alignment.js").Link} Link */
-/** @typedef {import("./word-layout.js").Layout} Layout */
-/** @typedef {import("./word-layout.js").Side} Side */
-/** @typedef {import("./word-layout.js").Spot} Spot */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Link } from "../../core/compute/alignment.js" */
+/** @import { Layout, Side, Spot } from "./word-layout.js" */
 /** @typedef {import("./word-layout.js").Words & {links: Link[], most?: number}} Picture  most: what a weight of 1 stands for, absent: 1 */
 /** @typedef {Picture & {width: number, height: number, loose?: boolean}} Content  in the room there is; loose: all of it */
 /** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} Lit  −1: none */

@@ -8,8 +8,8 @@ import { token } from "../../core/draw/token.js";
 import { lit } from "../../core/store/highlight.js";
 import { sentence, text } from "./summary.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./summary.js").Shown} Shown */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Shown } from "./summary.js" */
 /** @typedef {{target: number | null, source: number | null}} Pointed  words */
 
 /**

@@ -5,8 +5,8 @@ import { two } from "../../lib/numbers.js";
 import { isPad } from "../../core/wire/tokens.js";
 import { addedTokens } from "../../core/figure/row-wording.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/heatmap-data.js").Reading} Reading */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Reading } from "../../core/store/heatmap-data.js" */
 
 /**
  * @param {Context} context

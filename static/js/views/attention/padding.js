@@ -4,7 +4,7 @@ import { isFixed } from "../../core/store/share-contents.js";
 import { h, write } from "../../lib/dom.js";
 import { isPad } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /** The initial number of padding tokens: enough to be seen, and not so many that they dominate. */
 const FIRST = 3;

@@ -23,9 +23,8 @@ import { notes } from "./notes.js";
 import { padding } from "./padding.js";
 import { shadeOf } from "../../core/draw/shade.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/draw/geometry.js").Place} Place */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Place } from "../../core/draw/geometry.js" */
 
 /** Below this width in pixels, a matrix beside another one has no bars at the ends of its rows. */
 const NARROW = 420;

@@ -8,8 +8,8 @@ import { el, render } from "../../lib/render.js";
 import { table, thumbnail } from "../../core/draw/head-grid.js";
 import { sequential } from "../../core/draw/scale.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
 
 /** @param {Page} page @returns {boolean}  whether B is another head or layer, and there are pictures to pick from */
 const picks = ({ link }) => link.options.other === "head" || link.options.other === "layer";

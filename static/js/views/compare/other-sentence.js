@@ -9,8 +9,8 @@ import { wording } from "../../core/figure/problem-wording.js";
 import { answer } from "../../core/store/view-requests.js";
 import { languages } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
 
 /** @param {Context} context */
 export function otherBox({ store, t, own }) {

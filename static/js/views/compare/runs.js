@@ -13,7 +13,7 @@ import { panels } from "../../core/figure/comparison/panels.js";
 import { pointing } from "../../core/figure/comparison/pointing.js";
 import { otherBox } from "./other-sentence.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /**
  * @param {Context} context

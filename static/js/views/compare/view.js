@@ -11,9 +11,8 @@ import { offered } from "./head-picker.js";
 import { mountModels } from "../../compare-models/mount.js";
 import { mountRuns } from "./runs.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
 
 /** @type {View} */
 export const compare = {

@@ -11,12 +11,12 @@ import { quoted, token } from "../../core/draw/token.js";
 import { sides } from "../../core/wire/tokens.js";
 import { mean, row } from "../../core/wire/wire.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/attentions.js").Block} Block */
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Scene } from "./current-step.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Block } from "../../core/wire/attentions.js" */
+/** @import { Label } from "../../core/wire/tokens.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
 /** @typedef {{labels: Label[], weights: number[]}} Strip */
 
 /** @param {Page} page @param {string} block @returns {{block: string, layer: number, head: number}}  what is shown of it */
@@ -81,7 +81,7 @@ export function createLooks(context) {
     const target = texts[self.query];
     const own = weights(page, ran, self.id, row);
     if (!own) return;
-    const written = (/** @type {import("../../lib/dom.js").Child[]} */ says) =>
+    const written = (/** @type {import("../../lib/render.js").Child[]} */ says) =>
       panel(self, says, t("decoder self-attention"), { labels: target.slice(0, row + 1), weights: own.slice(0, row + 1) });
     if (!joins || !reader) return render(strips, written([t("at the text so far")]));
     const source = texts[joins.key];
@@ -100,7 +100,7 @@ export function createLooks(context) {
     );
   }
 
-  /** @param {Block} block @param {import("../../lib/dom.js").Child[]} says @param {string} term @param {Strip} strip */
+  /** @param {Block} block @param {import("../../lib/render.js").Child[]} says @param {string} term @param {Strip} strip */
   function panel(block, says, term, { labels, weights }) {
     const most = Math.max(...weights.filter(Number.isFinite));
     const cells = labels.map((label, index) =>

@@ -13,10 +13,10 @@ import { token } from "../../core/draw/token.js";
 import { labels } from "../../core/wire/tokens.js";
 import { chances, onPath } from "./decoding-steps.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("./decoding-steps.js").Candidate} Candidate */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
+/** @import { Scene } from "./current-step.js" */
+/** @import { Candidate } from "./decoding-steps.js" */
 
 /**
  * @typedef {object} Actions

@@ -7,9 +7,9 @@ import { outputKind } from "../../core/wire/output.js";
 import { plan, said } from "../../core/store/decode-options.js";
 import { answer, traced } from "../../core/store/view-requests.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/store/view-requests.js").Question} Question */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Question } from "../../core/store/view-requests.js" */
 
 /** How many tokens a decoder writes if the link does not say: as many as the server. */
 export const LENGTH = 20;

@@ -10,9 +10,9 @@ import { hypothesis, ofContinuation, onPath, written } from "./decoding-steps.js
 import { labels, languages } from "../../core/wire/tokens.js";
 import { wanted } from "./attention-rows.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
 /**
  * @typedef {object} Scene  one step with its data
  * @property {Page} page

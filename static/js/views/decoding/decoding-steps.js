@@ -5,7 +5,7 @@
 
 import { nexts, typed } from "../../core/wire/attentions.js";
 
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @import { Trace } from "../../core/wire/wire.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece */
 /** @typedef {{id: number, text: string | null, special?: boolean, logprob: number, probability: number, kept: boolean}} Candidate  text null: not known */
 /**

@@ -8,8 +8,8 @@ import { radios } from "../../core/figure/controls.js";
 import { settle } from "../../lib/timing.js";
 import { plan, said } from "../../core/store/decode-options.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/decode-options.js").Plan} Plan */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Plan } from "../../core/store/decode-options.js" */
 /** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
 
 /** Milliseconds after the last move of a slider until its value is used. */

@@ -12,8 +12,8 @@ import { outputKind } from "../../core/wire/output.js";
 import { continues } from "./continued-run.js";
 import { labels } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./current-step.js").Scene} Scene */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Scene } from "./current-step.js" */
 /** @typedef {import("../../core/wire/wire.js").Trace["output"] & {ranks?: number[]}} Output */
 
 /**

@@ -7,9 +7,9 @@ import { curve, drawing, s } from "../../core/draw/svg.js";
 import { labels, plain } from "../../core/wire/tokens.js";
 import { penalty, tree } from "./decoding-steps.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("./current-step.js").Scene} Scene */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Scene } from "./current-step.js" */
 /** @typedef {import("./decoding-steps.js").Node & {name: string, number: string}} Tried */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 

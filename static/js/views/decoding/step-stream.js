@@ -8,8 +8,8 @@ import { keyOf } from "../../core/store/view-requests.js";
 import { NOTHING, heard, recorded } from "./decoding-steps.js";
 import { wanted } from "./attention-rows.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./decoding-steps.js").Run} Run */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Run } from "./decoding-steps.js" */
 /** @typedef {{run: Run, key: string, frozen: boolean, waiting: boolean, problem: Problem | null}} Heard */
 
 /** The number of candidates requested per step: as many as a share's trace has. */

@@ -13,8 +13,8 @@ import { measure, parting } from "./decoding-steps.js";
 import { continues } from "./continued-run.js";
 import { labels } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./current-step.js").Scene} Scene */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Scene } from "./current-step.js" */
 /** @typedef {import("../../core/wire/wire.js").Trace["output"]} Output */
 
 /**
@@ -69,7 +69,7 @@ function pieces({ tokens }, lang, from, at) {
   return [...all.slice(0, from), el("span", { className: "part" }, all.slice(from))];
 }
 
-/** @param {string} name @param {string} kind @param {Output} output @param {import("../../lib/dom.js").Child[]} tokens */
+/** @param {string} name @param {string} kind @param {Output} output @param {import("../../lib/render.js").Child[]} tokens */
 function line(name, kind, output, tokens) {
   const { logprob, perplexity } = measure(output.logprobs);
   const numbers = Object.entries({ logprob, score: output.score, perplexity });

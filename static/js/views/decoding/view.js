@@ -22,9 +22,8 @@ import { createScoring } from "./own-translation.js";
 import { createVersus } from "./two-translations.js";
 import { createWriting } from "./written-tokens.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./current-step.js").Scene} Scene */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Scene } from "./current-step.js" */
 
 /** @type {View} */
 export const decoding = {

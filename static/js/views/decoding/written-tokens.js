@@ -6,8 +6,8 @@ import { el, render } from "../../lib/render.js";
 import { token } from "../../core/draw/token.js";
 import { createTransport } from "../../core/figure/playback.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./current-step.js").Scene} Scene */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Scene } from "./current-step.js" */
 
 /** Milliseconds per step while playing. */
 const BEAT = 1200;

@@ -5,9 +5,9 @@
 
 import { curve, fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("./flow.js").Graph} Graph */
-/** @typedef {import("./diagram-layout.js").Places} Places */
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @import { Graph } from "./flow.js" */
+/** @import { Places } from "./diagram-layout.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
 
 /** Width of the widest edge, in pixels. */
 const THICK = 16;

@@ -2,9 +2,8 @@
 
 import { texts } from "../../core/wire/attentions.js";
 
-/** @typedef {import("./flow.js").Graph} Graph */
-/** @typedef {import("./flow.js").Side} Side */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @import { Graph, Side } from "./flow.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
 /** @typedef {{width: number, height: number, wide: boolean, measure: (text: string) => number}} Room */
 /** @typedef {ReturnType<typeof layout>} Places */
 

@@ -7,8 +7,8 @@ import { blockAt } from "../../core/wire/attentions.js";
 import { lit } from "../../core/store/highlight.js";
 import { onArrows, within } from "../../core/figure/arrow-keys.js";
 
-/** @typedef {import("../../core/store/store.js").Store} Store */
-/** @typedef {import("./flow.js").Graph} Graph */
+/** @import { Store } from "../../core/store/store.js" */
+/** @import { Graph } from "./flow.js" */
 
 /**
  * @param {HTMLElement} element  the container of the diagram

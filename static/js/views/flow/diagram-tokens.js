@@ -6,11 +6,10 @@ import { two } from "../../lib/numbers.js";
 import { nameText } from "../../core/draw/token-svg.js";
 import { fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("./flow.js").Graph} Graph */
-/** @typedef {import("./flow.js").Side} Side */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
-/** @typedef {import("./diagram-layout.js").Places} Places */
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @import { Graph, Side } from "./flow.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
+/** @import { Places } from "./diagram-layout.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
 /** @typedef {{element: SVGGElement, light: (on: boolean) => void}} Row  a token's */
 
 const NUMBER = 40;

@@ -7,7 +7,7 @@ import { sinkStep } from "../../core/compute/sinks.js";
 import { memo } from "../../lib/memo.js";
 import { graphOf, names, needs, streamOf } from "./layer-means.js";
 
-/** @typedef {import("./flow.js").Graph} Graph */
+/** @import { Graph } from "./flow.js" */
 /**
  * @typedef {object} Shown
  * @property {Graph} graph

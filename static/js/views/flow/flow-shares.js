@@ -2,7 +2,7 @@
 
 import { arriving, rollout } from "./flow.js";
 
-/** @typedef {import("./flow.js").Graph} Graph */
+/** @import { Graph } from "./flow.js" */
 /** @typedef {ReturnType<typeof import("./maxflow.js").network>} Network */
 /**
  * @typedef {object} Shares

@@ -14,7 +14,7 @@
  * with other weights.
  */
 
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @import { Matrix } from "../../core/wire/wire.js" */
 /** @typedef {string} Side  a text */
 /** @typedef {{side: Side, column: number, index: number}} Node  column 0 is the input */
 /**

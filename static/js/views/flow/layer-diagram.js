@@ -9,12 +9,11 @@ import { createEdges } from "./diagram-edges.js";
 import { HEAD, layout } from "./diagram-layout.js";
 import { createInputs, createOutputs } from "./diagram-tokens.js";
 
-/** @typedef {import("./flow.js").Graph} Graph */
-/** @typedef {import("./flow.js").Side} Side */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {import("./diagram-layout.js").Places} Places */
+/** @import { Graph, Side } from "./flow.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
+/** @import { Places } from "./diagram-layout.js" */
 /**
  * @typedef {object} Content
  * @property {Graph} graph

@@ -7,12 +7,10 @@ import { sides } from "../../core/wire/tokens.js";
 import { combine } from "../../core/compute/aggregate-attention.js";
 import { cosines, norms, stations } from "./residual-stream.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
-/** @typedef {import("./flow.js").Graph} Graph */
-/** @typedef {import("./flow.js").Side} Side */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Trace, Matrix } from "../../core/wire/wire.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
+/** @import { Graph, Side } from "./flow.js" */
 /**
  * @typedef {object} Stream
  * @property {ReturnType<typeof stations>} stations

@@ -5,7 +5,7 @@
 
 import { whenFree } from "../../lib/timing.js";
 
-/** @typedef {import("./flow-content.js").Shown} Shown */
+/** @import { Shown } from "./flow-content.js" */
 
 /** The longest time to block the page, in milliseconds. */
 const SLICE = 12;

@@ -1,6 +1,6 @@
 /** How a token's vector changes across the layers: its length and its direction. */
 
-/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
+/** @import { Tensor } from "../../core/wire/wire.js" */
 
 /**
  * ‖x‖ of every token.

@@ -10,9 +10,9 @@ import { nameText } from "../../core/draw/token-svg.js";
 import { colour, css, diverging, sequential } from "../../core/draw/scale.js";
 import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {import("./layer-means.js").Stream} Stream */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
+/** @import { Stream } from "./layer-means.js" */
 /** @typedef {{row: number, width: number, measure: (text: string) => number, unit: number}} Room  rows as high as the diagram's; all of it so many times larger */
 /**
  * @typedef {object} Panel

@@ -14,7 +14,7 @@ import { ramp } from "../../core/figure/scale.js";
 import { quotedStep } from "../../core/draw/token.js";
 import { FAINT, STRONG } from "./diagram-edges.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /**
  * @param {Context} context

@@ -22,9 +22,8 @@ import { createLateStrip } from "./late-strip.js";
 import { caution, finding, remarks, scales, series } from "./summary.js";
 import { prints, stripRoom } from "./residual-strip.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./flow-content.js").Shown} Shown */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Shown } from "./flow-content.js" */
 
 /** The usual font size, in pixels. */
 const DESK = 13;

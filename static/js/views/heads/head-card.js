@@ -8,7 +8,7 @@ import { el, render } from "../../lib/render.js";
 import { inGeneral, known, patterns } from "../../core/compute/patterns.js";
 import { place } from "../../core/wire/attentions.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 const SIZE = 236;
 

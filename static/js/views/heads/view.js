@@ -17,11 +17,10 @@ import { known, measures, patterns } from "../../core/compute/patterns.js";
 import { lacking } from "../../core/wire/tensor-cache.js";
 import { preview } from "./head-card.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/figure/head-tile-data.js").Seen} Seen */
-/** @typedef {import("../../core/draw/head-grid.js").Tile} Tile */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Seen } from "../../core/figure/head-tile-data.js" */
+/** @import { Tile } from "../../core/draw/head-grid.js" */
 
 const MEASURES = Object.keys(measures((message) => message));
 const PATTERNS = Object.keys(patterns((message) => message));

@@ -5,8 +5,8 @@ import { quoted } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/contrast-menu.js";
 import { RUNNER_UP, isItself, recorded, rivals } from "../../core/compute/contrast.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
 /** @typedef {{value: string, piece: import("../../core/compute/contrast.js").Piece}} Choice */
 
 /**

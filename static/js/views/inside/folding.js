@@ -2,7 +2,7 @@
 
 import { el } from "../../lib/render.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 /** @typedef {{layers: number[], shown: boolean}} Run  consecutive layers */
 
 /** A model with more layers than this is folded; and how many of the last, and of those whose heads add most, stay. */

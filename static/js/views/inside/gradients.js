@@ -19,10 +19,9 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { COVER } from "../../core/compute/aggregate-attention.js";
 import { diverging, sequential } from "../../core/draw/scale.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/draw/geometry.js").Place} Place */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Label } from "../../core/wire/tokens.js" */
 
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
 /** @typedef {{written: Label, other: Label}} Both  the tokens of the contrast whose slopes are shown */
 
 /** In pixels: the gap between the two, and the width from which they are side by side. */

@@ -6,8 +6,8 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { foldedRows } from "./folding.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Sum } from "../../core/compute/logit-lens.js" */
 /** @typedef {{block: string, layer: number, head: number}} At */
 /** @typedef {(value: number) => Record<string, string>} Paint  a cell's style */
 

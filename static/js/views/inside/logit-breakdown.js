@@ -8,9 +8,9 @@ import { LAYERS, total } from "../../core/compute/logit-lens.js";
 import { change } from "../../lib/numbers.js";
 import { foldedRows } from "./folding.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
-/** @typedef {import("./head-contributions.js").Paint} Paint */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Sum } from "../../core/compute/logit-lens.js" */
+/** @import { Paint } from "./head-contributions.js" */
 /** @typedef {{name: string, label: string, input: number | null, layers: (number | null)[]}} Line */
 
 /**

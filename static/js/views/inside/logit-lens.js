@@ -10,9 +10,8 @@ import { token } from "../../core/draw/token.js";
 import { labels } from "../../core/wire/tokens.js";
 import { foldedRows } from "./folding.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/compute/logit-lens.js").Layer} Layer */
-/** @typedef {import("../../core/compute/logit-lens.js").Candidate} Candidate */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Layer, Candidate } from "../../core/compute/logit-lens.js" */
 
 /**
  * @param {Context["t"]} t

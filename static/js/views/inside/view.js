@@ -22,9 +22,8 @@ import { lensTable } from "./logit-lens.js";
 import { slopes as gradients } from "./gradients.js";
 import { balanced, colours, column, found, headLabel, headRemarks, lensRemarks, sumRemarks } from "./wording.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Sum } from "../../core/compute/logit-lens.js" */
 
 /**
  * In multiples of the font size: the width from which there are two columns, their gap, the width

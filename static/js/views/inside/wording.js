@@ -7,10 +7,10 @@ import { quoted } from "../../core/draw/token.js";
 import { ahead } from "../../core/compute/contrast.js";
 import { settled, strongest } from "../../core/compute/logit-lens.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
-/** @typedef {import("../../core/compute/logit-lens.js").Sum} Sum */
-/** @typedef {import("../../lib/render.js").Child} Child */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Label } from "../../core/wire/tokens.js" */
+/** @import { Sum } from "../../core/compute/logit-lens.js" */
+/** @import { Child } from "../../lib/render.js" */
 /** @typedef {{label: Label, lens: number[]}} Rival  the other token, and the contrast after each layer */
 
 /**

@@ -2,8 +2,7 @@
 
 import { onArrows, within } from "../../core/figure/arrow-keys.js";
 
-/** @typedef {import("./diagram.js").At} At */
-/** @typedef {import("./diagram.js").End} End */
+/** @import { At, End } from "./diagram.js" */
 /** @typedef {{rows: unknown[], cols: unknown[], at: At}} Lit  what is shown, and what of it is lit */
 /**
  * @typedef {object} Gestures

@@ -11,10 +11,10 @@ import { lay } from "./layout.js";
 import { createStrands } from "./strand-paths.js";
 import { createEnd, numberAt } from "./token-label.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("./layout.js").Layout} Layout */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Layout } from "./layout.js" */
 /** @typedef {"query" | "key"} End */
 /**
  * @typedef {object} Content

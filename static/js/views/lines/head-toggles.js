@@ -5,8 +5,8 @@ import { css } from "../../core/draw/scale.js";
 import { dash, every, toggled } from "./attention-lines.js";
 import { s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/draw/scale.js").Rgb} Rgb */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Rgb } from "../../core/draw/scale.js" */
 
 /** @param {Context} context @param {(head: number | null) => void} onPoint  at a head's button */
 export function createToggles({ store, t }, onPoint) {

@@ -2,7 +2,7 @@
 
 import { plainStep } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @import { Step } from "../../core/wire/tokens.js" */
 /**
  * @typedef {object} Layout
  * @property {number} width

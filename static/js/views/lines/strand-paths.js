@@ -6,9 +6,8 @@ import { css } from "../../core/draw/scale.js";
 import { dash, touched } from "./attention-lines.js";
 import { curve, fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("./diagram.js").Content} Content */
-/** @typedef {import("./diagram.js").At} At */
-/** @typedef {import("./layout.js").Layout} Layout */
+/** @import { Content, At } from "./diagram.js" */
+/** @import { Layout } from "./layout.js" */
 
 /** Opacity of lines that are not highlighted. */
 const FAINT = 0.07;

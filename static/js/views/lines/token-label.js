@@ -6,8 +6,8 @@ import { lettering } from "../../core/draw/token-svg.js";
 import { fine, s } from "../../core/draw/svg.js";
 import { cut } from "./layout.js";
 
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
-/** @typedef {import("./diagram.js").End} End */
+/** @import { Step } from "../../core/wire/tokens.js" */
+/** @import { End } from "./diagram.js" */
 
 /**
  * @param {End} side

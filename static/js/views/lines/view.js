@@ -14,10 +14,9 @@ import { plainStep } from "../../core/wire/tokens.js";
 import { createToggles } from "./head-toggles.js";
 import { createDiagram } from "./diagram.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./attention-lines.js").Strands} Strands */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Strands } from "./attention-lines.js" */
 
 /** The largest number of lines. */
 const MOST = 1200;

@@ -5,7 +5,7 @@
 
 import { fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @import { Theme } from "../../core/draw/theme.js" */
 /** @typedef {{x: number, y: number, radius: number}} Face */
 
 /**

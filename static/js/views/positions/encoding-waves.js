@@ -14,9 +14,9 @@ import { plot } from "../../core/draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { places, marked } from "./encodings.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./encodings.js").Positions} Positions */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Positions } from "./encodings.js" */
 
 const MOST = 8;
 

@@ -9,9 +9,9 @@ import { dots } from "../../core/compute/position-rotation.js";
 import { Problem } from "../../core/wire/problem.js";
 import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
 /** @typedef {import("../../core/wire/api.js").Positions & {waves: boolean}} Positions  waves: sines and cosines, not learned */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
 
 /**
  * @param {Page} page

@@ -6,8 +6,8 @@
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/draw/geometry.js").Place} Place */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Place } from "../../core/draw/geometry.js" */
 /** @typedef {{row: number, col: number}} Cell */
 
 /**

@@ -21,10 +21,10 @@ import { bare } from "./encodings.js";
 import { createKeyCell } from "./key-cell.js";
 import { picker } from "./pickers.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../../core/store/view-requests.js").Tensors} Tensors */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Tensors } from "../../core/store/view-requests.js" */
 
 /** The self-attention of the text, and the selected layer and head. @param {Page} page */
 export function at({ link, model }) {

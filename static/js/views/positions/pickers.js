@@ -4,8 +4,8 @@ import { extent } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
 
 /**
  * @param {Context} context

@@ -8,7 +8,7 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { createKeyCell } from "./key-cell.js";
 import { marked, size } from "./encodings.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 /**
  * @typedef {object} Wording
  * @property {string} name

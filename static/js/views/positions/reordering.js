@@ -21,10 +21,9 @@ import { createKeyCell } from "./key-cell.js";
 import { picker } from "./pickers.js";
 import { droppable, kindOf } from "../../core/compute/position-kinds.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Trace, Matrix } from "../../core/wire/wire.js" */
 
 /** The self-attention of the typed text. @param {Pick<Page, "model">} page */
 const read = ({ model }) => within(model, typed(model));
@@ -285,7 +284,7 @@ function band(context, which) {
     clear: () => (element.hidden = true),
     pictures: () =>
       element.hidden ? [] : charts.map((chart, i) => ({ svg: chart.drawing(), title: `${title}: ${names[i]}` })),
-    /** @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>} */
+    /** @returns {Record<string, import("../../core/wire/wire.js").Tensor>} */
     numbers() {
       const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));
       return Object.fromEntries(found);

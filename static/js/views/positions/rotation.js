@@ -9,8 +9,8 @@ import { check, frequency, pairs, turn, wavelength } from "../../core/compute/po
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { clock } from "./clock.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./encodings.js").Positions} Positions */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Positions } from "./encodings.js" */
 
 const SMALL = 8;
 

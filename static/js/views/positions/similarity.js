@@ -11,8 +11,8 @@ import { plot } from "../../core/draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { marked, places } from "./encodings.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./encodings.js").Positions} Positions */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Positions } from "./encodings.js" */
 
 /** @param {Context} context */
 export function createLikeness(context) {

@@ -17,8 +17,7 @@ import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
 import { createWaves } from "./encoding-waves.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { View, Context } from "../../core/figure/types.js" */
 
 /**
  * @typedef {object} Part  one of the pictures

@@ -3,8 +3,7 @@
  * stay in place; a Chinese character is a word by itself.
  */
 
-/** @typedef {import("../../core/wire/wire.js").Token} Token */
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
+/** @import { Token, Matrix } from "../../core/wire/wire.js" */
 /** @typedef {{start: number, end: number}} Span  in code points, half open */
 
 const WORD = /\p{Script=Han}|[\p{L}\p{M}\p{N}](?:[^\s\p{Script=Han}]*[\p{L}\p{M}\p{N}])?/gu;

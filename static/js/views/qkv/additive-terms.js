@@ -14,10 +14,10 @@ import { diverging } from "../../core/draw/scale.js";
 import { plane } from "../../core/wire/wire.js";
 import { largest } from "../../lib/vectors.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
-/** @typedef {import("../../core/store/view-requests.js").Tensors} Tensors */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Tensors } from "../../core/store/view-requests.js" */
 
 /** The current attention's scoring, if it is additive. @param {Page} page */
 function scoringAt({ model, link }) {

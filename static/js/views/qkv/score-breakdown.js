@@ -21,10 +21,9 @@ import { legible } from "../../core/draw/paint.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { quoted } from "../../core/draw/token.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./score-terms.js").Part} Part */
-/** @typedef {import("./score-terms.js").Breakdown} Breakdown */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Part, Breakdown } from "./score-terms.js" */
 /** @typedef {{cell: string, query: number, key: number}} At */
 /** @typedef {"query" | "key"} Side */
 

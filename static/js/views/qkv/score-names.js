@@ -1,6 +1,6 @@
 /** Names of the terms of scores, as the API has them (docs/inside.md). */
 
-/** @typedef {import("../../core/wire/wire.js").Origin} Origin */
+/** @import { Origin } from "../../core/wire/wire.js" */
 
 /**
  * @param {string} place  of an attention

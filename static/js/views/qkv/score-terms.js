@@ -6,8 +6,7 @@
 
 import { total } from "../../core/compute/logit-lens.js";
 
-/** @typedef {import("../../core/wire/wire.js").Origin} Origin */
-/** @typedef {import("../../core/wire/wire.js").Split} Split */
+/** @import { Origin, Split } from "../../core/wire/wire.js" */
 /** @typedef {"head" | "network" | "embedding" | "position" | "bias" | "patch" | "rest"} Kind */
 /**
  * @typedef {object} Part  of a query or a key: one term, or several together

@@ -20,8 +20,8 @@ import { diverging } from "../../core/draw/scale.js";
 import { plane } from "../../core/wire/wire.js";
 import { largest } from "../../lib/vectors.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
 /** @typedef {"q" | "k" | "v"} Letter */
 
 /** Distance between two panels, in pixels. */
@@ -81,7 +81,6 @@ export const qkv = {
   },
 };
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
 
 /** Whether q and k are rotated by their positions. @param {Page} page */
 const turns = (page) => kindOf(page.model).base === "rotary" && !between(blockAt(page));

@@ -2,7 +2,7 @@
 
 import { distinct } from "../../core/draw/plotly-figure.js";
 
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @import { Theme } from "../../core/draw/theme.js" */
 /**
  * @typedef {object} Cloud
  * @property {{points: number[][], names: string[]}} queries  [x, y, z] of each

@@ -2,8 +2,8 @@
 
 import { dot, pca } from "./pca.js";
 
-/** @typedef {import("../../core/wire/wire.js").Matrix} Matrix */
-/** @typedef {import("./label-placement.js").Point} Point */
+/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Point } from "./label-placement.js" */
 /**
  * @typedef {object} Space
  * @property {number[][]} queries  [query][x, y]

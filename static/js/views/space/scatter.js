@@ -5,10 +5,9 @@
 import { beside, PLACES, spread, touch } from "./label-placement.js";
 import { drawing, fine, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
-/** @typedef {import("./label-placement.js").Point} Point */
-/** @typedef {import("./label-placement.js").Box} Box */
-/** @typedef {import("./qk-plane.js").Found} Found */
+/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Point, Box } from "./label-placement.js" */
+/** @import { Found } from "./qk-plane.js" */
 /**
  * @typedef {object} Layout
  * @property {number} width

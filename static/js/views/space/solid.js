@@ -8,7 +8,7 @@ import { createPlot } from "../../core/draw/plotly.js";
 import { h } from "../../lib/dom.js";
 import { words } from "../../core/figure/zoom.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /** @param {Context} context */
 export function createSolid({ plotter, store, theme, t }) {

@@ -20,11 +20,10 @@ import { choice } from "../../core/store/options.js";
 import { controls } from "../../core/figure/controls.js";
 import { lay, picture } from "./scatter.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./scatter.js").Layout} Layout */
-/** @typedef {import("./qk-plane.js").Found} Found */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Layout } from "./scatter.js" */
+/** @import { Found } from "./qk-plane.js" */
 
 /** The number of lines from the highlighted query, and of rows of its list. */
 const [LINES, LISTED] = [3, 10];

@@ -12,9 +12,9 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { litIn, reading } from "../../core/store/heatmap-data.js";
 import { sequential } from "../../core/draw/scale.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/draw/geometry.js").Place} Place */
-/** @typedef {import("./view.js").Moment} Moment */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Place } from "../../core/draw/geometry.js" */
+/** @import { Moment } from "./view.js" */
 
 const RANGE = /** @type {[number, number]} */ ([0, 1]);
 const LEAST = 340;
@@ -149,7 +149,7 @@ function tip(t, moment, { row, col }) {
 
 /**
  * Heads count as supervised only from the step at which supervision began.
- * @param {import("../../core/wire/api.js").ModelInfo} model
+ * @param {import("../../core/wire/model.js").ModelInfo} model
  * @param {number} step
  */
 const asAt = (model, step) => ({ ...model, taught: model.taught?.filter(({ since }) => since <= step) });

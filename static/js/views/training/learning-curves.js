@@ -6,8 +6,8 @@ import { figure } from "./plotly-curves.js";
 import { createPlot } from "../../core/draw/plotly.js";
 import { words } from "../../core/figure/zoom.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./training-history.js").Snapshot} Snapshot */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Snapshot } from "./training-history.js" */
 
 const HEIGHT = 340;
 const DASHES = ["solid", "dash"];

@@ -1,6 +1,6 @@
 /** Curves over training steps as a zoomable Plotly figure (plain data). */
 
-/** @typedef {import("../../core/draw/theme.js").Theme} Theme */
+/** @import { Theme } from "../../core/draw/theme.js" */
 /**
  * @typedef {object} Curve
  * @property {string} name

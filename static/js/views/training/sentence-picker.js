@@ -4,7 +4,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { languages } from "../../core/wire/tokens.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /** @param {Context} context */
 export function createPicker({ store, t, own }) {

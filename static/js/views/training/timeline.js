@@ -8,8 +8,8 @@ import { margins, plot } from "../../core/draw/curves.js";
 import { createTransport } from "../../core/figure/playback.js";
 import { createLearningCurves } from "./learning-curves.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./view.js").Moment} Moment */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Moment } from "./view.js" */
 
 /** Milliseconds per step while playing. */
 const BEAT = 900;

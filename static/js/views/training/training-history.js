@@ -8,11 +8,9 @@ import { memo } from "../../lib/memo.js";
 import { grouped } from "../../lib/numbers.js";
 import { answer } from "../../core/store/view-requests.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
-/** @typedef {import("../../core/wire/wire.js").Token} Token */
-/** @typedef {import("../../core/wire/problem.js").Problem} Problem */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Trace, Tensor, Token } from "../../core/wire/wire.js" */
+/** @import { Problem } from "../../core/wire/problem.js" */
 /**
  * @typedef {object} Snapshot
  * @property {number} step

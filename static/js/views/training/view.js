@@ -15,10 +15,9 @@ import { createPicker } from "./sentence-picker.js";
 import { createSaid } from "./written-by-model.js";
 import { createTimeline } from "./timeline.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./training-history.js").Learned} Learned */
+/** @import { View } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Learned } from "./training-history.js" */
 /**
  * @typedef {object} Moment  what is shown
  * @property {Page} page

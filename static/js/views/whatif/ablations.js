@@ -17,10 +17,11 @@ import { writes } from "./row-picker.js";
 import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
 import { key, pairKey, sublayerKey, theWhole, whole } from "./wording.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./head-sweep.js").Sweep} Sweep */
-/** @typedef {import("./sweep.js").Kind} Kind */
-/** @typedef {import("./sweep-grids.js").Cell} Cell */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Sweep } from "./head-sweep.js" */
+/** @import { Kind } from "./sweep.js" */
+/** @import { Cell } from "./sweep-grids.js" */
+/** @import { Child } from "../../lib/render.js" */
 
 /** Below this effect in nats, no head is called necessary: it prints as 0.00. */
 const NOTHING = 0.005;
@@ -128,7 +129,6 @@ function saysPair(t, sweep, cell, rows) {
   });
 }
 
-/** @typedef {import("../../lib/render.js").Child} Child */
 
 /** @param {Context} context @param {Sweep} sweep @param {number[]} rows @param {Child} token @returns {Child[]} */
 function partFound({ store, t, say }, sweep, rows, token) {

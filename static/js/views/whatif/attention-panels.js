@@ -14,7 +14,7 @@ import { pointing } from "../../core/figure/comparison/pointing.js";
 import { throttle } from "../../lib/timing.js";
 import { PACE, gesture } from "./change-controls.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /** In pixels: the distance of a drag from 0 to 1, and the largest movement that is not a drag. */
 const [WHOLE, STILL] = [160, 4];

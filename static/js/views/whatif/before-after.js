@@ -13,11 +13,10 @@ import { memo, together } from "../../lib/memo.js";
 import { otherOf, shownAs } from "../../core/store/two-runs.js";
 import { answer, traced } from "../../core/store/view-requests.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/store/view-requests.js").Question} Question */
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
-/** @typedef {import("../../core/store/comparison.js").Comparison} Comparison */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Question } from "../../core/store/view-requests.js" */
+/** @import { Comparison } from "../../core/store/comparison.js" */
 /**
  * @typedef {object} Runs
  * @property {Trace} before  the model as trained

@@ -8,7 +8,7 @@ import { cuts, edgesOf, joined, mended } from "./edges.js";
 import { editModel } from "../../core/store/set-interventions.js";
 import { PLAIN, amount, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 const FRACTION = { min: 0, max: 1, step: 0.01 };
 const HUNDREDTHS = { ...PLAIN, say: (/** @type {number} */ value) => value.toFixed(2) };

@@ -8,7 +8,7 @@ import { sentenceChanges } from "./sentence-changes.js";
 import { sublayerChanges } from "./sublayer-changes.js";
 import { vectorChanges } from "./vector-changes.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /** @param {Context} context */
 export function changePanel(context) {

@@ -1,6 +1,6 @@
 /** Cut edges of a head: one, or several as one change. */
 
-/** @typedef {import("../../core/store/interventions.js").Change} Change */
+/** @import { Change } from "../../core/store/interventions.js" */
 /** @typedef {[number, number]} Edge  query and key */
 
 /** @param {Change} change @returns {Edge[]}  none if it cuts nothing */

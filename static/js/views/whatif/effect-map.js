@@ -7,9 +7,8 @@ import { legible } from "../../core/draw/paint.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./sweep-grids.js").Section} Section */
-/** @typedef {import("./sweep-grids.js").Cell} Cell */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Section, Cell } from "./sweep-grids.js" */
 /**
  * What the map shows.
  * @typedef {object} Scene

@@ -11,8 +11,8 @@ import { bcp47 } from "../../core/wire/tokens.js";
 import { FACTOR, FACTORS, amount, oneOf, onOff } from "./change-controls.js";
 import { restricted, rowChoice } from "./row-choice.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/interventions.js").Change} Change */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Change } from "../../core/store/interventions.js" */
 
 /** @param {Context} context */
 export function headChanges(context) {

@@ -6,8 +6,8 @@
 import { blocks } from "../../core/wire/attentions.js";
 import { tensor } from "../../core/compute/computed-tensors.js";
 
-/** @typedef {import("../../core/wire/api.js").ModelInfo} ModelInfo */
-/** @typedef {import("../../core/wire/wire.js").Token} Token */
+/** @import { ModelInfo } from "../../core/wire/model.js" */
+/** @import { Token } from "../../core/wire/wire.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece  a token of the vocabulary */
 /**
  * @typedef {object} Effect  of one change, for each row
@@ -129,7 +129,7 @@ export function lines(model) {
 /**
  * @param {Sweep} sweep
  * @param {ModelInfo} model
- * @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>}  such as
+ * @returns {Record<string, import("../../core/wire/wire.js").Tensor>}  such as
  *   "encoder.0.self.delta" (head, query); a query is a written token; NaN for a head not tried yet
  */
 export function tensors({ effects, logprobs }, model) {
@@ -145,7 +145,7 @@ export function tensors({ effects, logprobs }, model) {
 
 /**
  * @param {Sweep} sweep  over sublayers, or over pairs of heads
- * @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>}  such as
+ * @returns {Record<string, import("../../core/wire/wire.js").Tensor>}  such as
  *   "decoder.2.ffn.output.delta" (query) or "decoder.2.cross 2 + decoder.2.cross 6.interaction" (query)
  */
 export function partTensors({ effects, logprobs }) {
@@ -158,7 +158,7 @@ export function partTensors({ effects, logprobs }) {
 
 /**
  * @param {Sweep} sweep  of patches
- * @returns {Record<string, import("../../core/compute/computed-tensors.js").Tensor>}  such as
+ * @returns {Record<string, import("../../core/wire/wire.js").Tensor>}  such as
  *   "decoder.2.cross.recovered" (query), and for each head or token
  *   "decoder.2.cross.each.recovered" (index, query);
  *   NaN if both runs hardly differ, and for what is not tried
@@ -167,7 +167,7 @@ export function recoveredTensors({ effects, contrast, other }) {
   const none = contrast.map(() => NaN);
   /** @type {Record<string, number[][]>} */
   const several = {};
-  /** @type {Record<string, import("../../core/compute/computed-tensors.js").Tensor>} */
+  /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */
   const found = {
     contrast: tensor({ query: "written" }, [contrast.length], contrast),
     "other.contrast": tensor({ query: "written" }, [contrast.length], other?.contrast.map((odds) => odds ?? NaN) ?? none),

@@ -10,9 +10,9 @@ import { inForce } from "../../core/wire/request.js";
 import { writing } from "./before-after.js";
 import { answer, keyOf, traced } from "../../core/store/view-requests.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../core/store/view-requests.js").Question} Question */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Question } from "../../core/store/view-requests.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
 /**
  * @typedef {object} Run  as in a link; null where it has the model's choice
  * @property {string} source

@@ -15,12 +15,11 @@ import { writes } from "./row-picker.js";
 import { mixGrid, partsOf, positionGrid, sublayerGrid } from "./sweep-grids.js";
 import { along, otherRun } from "./sweep-request.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./before-after.js").Runs} Runs */
-/** @typedef {import("./head-sweep.js").Sweep} Sweep */
-/** @typedef {import("./sweep.js").Kind} Kind */
-/** @typedef {import("./sweep-grids.js").Section} Section */
-/** @typedef {import("./sweep-grids.js").Cell} Cell */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Runs } from "./before-after.js" */
+/** @import { Sweep } from "./head-sweep.js" */
+/** @import { Kind } from "./sweep.js" */
+/** @import { Section, Cell } from "./sweep-grids.js" */
 
 /** The smallest limit of the colour scale, so that small shares do not look large. */
 const FAINT = 0.1;

@@ -3,8 +3,8 @@
 import { attentionAt, place, predicting } from "../../core/wire/attentions.js";
 import { networks } from "../../core/store/model-part-names.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** Values of the option; all but the first and the last are an input of the selected head. */
 export const THROUGH = /** @type {const} */ (["all", "q", "k", "v", "end"]);

@@ -6,8 +6,8 @@ import { plainStep } from "../../core/wire/tokens.js";
 import { token } from "../../core/draw/token.js";
 import { onOff } from "./change-controls.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
 
 /** @param {import("../../core/store/interventions.js").Change} change @param {number[] | null} rows */
 export function restricted({ rows: _, ...change }, rows) {

@@ -7,8 +7,8 @@ import { continuesAt, counted, outputKind } from "../../core/wire/output.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { whole } from "./wording.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
 
 /** @param {Trace} trace  What it writes. */
 export const writes = ({ output, direction }) => labels(output.tokens, languages(direction)[1]);
@@ -24,7 +24,7 @@ export function rowPicker({ store, t }) {
       const kind = outputKind(store.get().model);
       const from = continuesAt(store.get().model, trace.output);
       const names = writes(trace);
-      const choice = (/** @type {import("../../lib/dom.js").Child} */ name, /** @type {number | null} */ written) =>
+      const choice = (/** @type {import("../../lib/render.js").Child} */ name, /** @type {number | null} */ written) =>
         el("button", { type: "button", className: `chip${Number(written) >= from ? " continued" : ""}`, "aria-pressed": written === row, title: written === null ? whole(t, kind) : Number(written) >= from ? t("written by the model") : "", onclick: () => store.choose({ written, against: null }) }, name);
       render(element, all && choice(t("all"), null), counted(trace.output).map((index) => choice(token(names[index]), index)));
     },

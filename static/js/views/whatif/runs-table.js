@@ -17,10 +17,10 @@ import { isFixed } from "../../core/store/share-contents.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { writes } from "./row-picker.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./kept-runs.js").Kept} Kept */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Kept } from "./kept-runs.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
 /** @typedef {{index: number, logprobs: (number | null)[]}} Row */
 
 /** @param {Context} context */

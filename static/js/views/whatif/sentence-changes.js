@@ -9,7 +9,7 @@ import { editModel } from "../../core/store/set-interventions.js";
 import { plain } from "../../core/wire/tokens.js";
 import { oneOf, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
+/** @import { Context } from "../../core/figure/types.js" */
 
 const SEED = 1;
 

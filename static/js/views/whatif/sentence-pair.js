@@ -11,9 +11,9 @@ import { alignedColumns } from "./head-sweep.js";
 import { contrastMenu } from "../../core/figure/contrast-menu.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("./head-sweep.js").Sweep} Sweep */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Sweep } from "./head-sweep.js" */
 
 /** @param {Context} context */
 export function sentencePair(context) {

@@ -9,8 +9,8 @@ import { el, render } from "../../lib/render.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { traced } from "../../core/store/view-requests.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/tokens.js").Label} Label */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Label } from "../../core/wire/tokens.js" */
 
 /**
  * @param {Context} context

@@ -11,8 +11,7 @@ import { editModel } from "../../core/store/set-interventions.js";
 import { FACTOR, FACTORS, PLAIN, amount, oneOf, onOff } from "./change-controls.js";
 import { restricted, rowChoice } from "./row-choice.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/interventions.js").Change} Change */
+/** @import { Context } from "../../core/figure/types.js" */
 
 /** Values that a unit can be set to with the slider. */
 const VALUES = { min: -10, max: 10, step: 0.5 };

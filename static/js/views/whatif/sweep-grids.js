@@ -6,8 +6,8 @@ import { nameOf, pairName } from "./head-sweep.js";
 import { blockName, hasSublayers, kindName, networks, sublayerName } from "../../core/store/model-part-names.js";
 import { where } from "../../core/store/feature-wording.js";
 
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {import("../../core/wire/api.js").ModelInfo} ModelInfo */
+/** @import { Translate } from "../../lib/i18n.js" */
+/** @import { ModelInfo } from "../../core/wire/model.js" */
 /**
  * @typedef {object} Cell
  * @property {string} name  of its effect

@@ -8,7 +8,7 @@ import { changes, linked } from "../../core/store/interventions.js";
 import { pathEnd } from "./path-end.js";
 import { partsOf } from "./sweep-grids.js";
 
-/** @typedef {import("../../core/store/store.js").Page} Page */
+/** @import { Page } from "../../core/store/store.js" */
 
 /**
  * As the API takes it: for the original translation, on the model as trained or as changed.

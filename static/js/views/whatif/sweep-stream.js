@@ -4,7 +4,7 @@ import { createAsker } from "../../core/wire/retry.js";
 import { Problem } from "../../core/wire/problem.js";
 import { begun, more } from "./head-sweep.js";
 
-/** @typedef {import("./head-sweep.js").Sweep} Sweep */
+/** @import { Sweep } from "./head-sweep.js" */
 /**
  * @typedef {object} State
  * @property {string} key  of the request

@@ -21,11 +21,11 @@ import { sentencePair, why } from "./sentence-pair.js";
 import { sweepRequest } from "./sweep-request.js";
 import { sweeper } from "./sweep-stream.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./before-after.js").Runs} Runs */
-/** @typedef {import("./head-sweep.js").Sweep} Sweep */
-/** @typedef {import("../../core/store/interventions.js").Change} Change */
-/** @typedef {import("./sweep-grids.js").Cell} Cell */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Runs } from "./before-after.js" */
+/** @import { Sweep } from "./head-sweep.js" */
+/** @import { Change } from "../../core/store/interventions.js" */
+/** @import { Cell } from "./sweep-grids.js" */
 /**
  * What is changed part by part, and how its effect is shown.
  * @typedef {object} Kind
@@ -35,7 +35,7 @@ import { sweeper } from "./sweep-stream.js";
  * @property {() => string} note
  * @property {(cell: Cell, sweep: Sweep | null, runs: Runs) => Change} change
  * @property {(sweep: Sweep, row: number | null, runs: Runs) => import("../../lib/render.js").Child[]} finding  in one sentence
- * @property {(sweep: Sweep) => Record<string, import("../../core/compute/computed-tensors.js").Tensor>} numbers
+ * @property {(sweep: Sweep) => Record<string, import("../../core/wire/wire.js").Tensor>} numbers
  */
 
 /** @param {Context} context @param {() => void} told  called when what it finds may be another */

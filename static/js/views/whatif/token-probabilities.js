@@ -13,10 +13,9 @@ import { rowsOf } from "./before-after.js";
 import { basis } from "./wording.js";
 import { writes } from "./row-picker.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./before-after.js").Runs} Runs */
-/** @typedef {import("./before-after.js").Row} Row */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Runs, Row } from "./before-after.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
 
 /**
  * In pixels, at a font size of 13: the width of a bar, its smallest width, and the width of the
@@ -95,7 +94,7 @@ function cells({ before, after, ranks }, named, ranked, drawn) {
 /** @param {Row[]} rows @param {Step[]} steps @returns {import("../../core/compute/computed-tensors.js").Shown} */
 function numbers(rows, steps) {
   const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
-  /** @type {Record<string, import("../../core/compute/computed-tensors.js").Tensor>} */
+  /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */
   const ranks = rows.every((row) => row.ranks)
     ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
     : {};

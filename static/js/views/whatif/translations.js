@@ -12,9 +12,9 @@ import { languages } from "../../core/wire/tokens.js";
 import { effect } from "./wording.js";
 import { pieces } from "./before-after.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/wire/wire.js").Trace} Trace */
-/** @typedef {import("./before-after.js").Runs} Runs */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Runs } from "./before-after.js" */
 
 /** @param {Context} context */
 export function outcome({ store, t, say }) {

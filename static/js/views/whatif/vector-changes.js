@@ -15,8 +15,8 @@ import { amount, onOff, PLAIN } from "./change-controls.js";
 import { rowChoice } from "./row-choice.js";
 import { stepEnd } from "./step-end.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/interventions.js").Change} Change */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Change } from "../../core/store/interventions.js" */
 /** @typedef {{source: string | null, row: number | null}} End  null: as it is at first */
 /** @typedef {{at: string, rows: number[] | null, from: End, to: End, times: number}} Step */
 

@@ -21,9 +21,8 @@ import { sweepRequest } from "./sweep-request.js";
 import { tokenChanges } from "./token-probabilities.js";
 import { needsMask } from "./wording.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./before-after.js").Runs} Runs */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Runs } from "./before-after.js" */
 /**
  * @typedef {object} Part  one of the three pictures
  * @property {HTMLElement} element

@@ -7,7 +7,7 @@
 
 import { fraction, plain, raised } from "../../core/compute/formula.js";
 
-/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
+/** @import { Formula } from "../../core/compute/formula.js" */
 /**
  * @typedef {object} Activation
  * @property {string} name

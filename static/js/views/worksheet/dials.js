@@ -5,8 +5,8 @@ import { h } from "../../lib/dom.js";
 import { fine, s } from "../../core/draw/svg.js";
 import { mathml } from "../../core/compute/formula.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./sheet-model.js").Turn} Turn */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Turn } from "./sheet-model.js" */
 
 /** The length of an arrow in a drawing of 100 × 100, and that of the arc. */
 const [LENGTH, ARC] = [42, 14];

@@ -5,9 +5,8 @@ import { four } from "../../lib/numbers.js";
 import { sum } from "../../lib/vectors.js";
 import { bySize, ledger, upTo } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
+/** @import { Scene, Stage } from "./sheet-model.js" */
+/** @import { Formula } from "../../core/compute/formula.js" */
 
 /** The number of keys in a table at first; a button shows all. */
 const MANY_KEYS = 24;
@@ -63,7 +62,7 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
 /**
  * In sentence order if all fit, and then the sink; else the cell's key, the sink, and the keys by
  * their weights.
- * @param {import("./sheet-model.js").Stage["bands"][0]["values"]} weights
+ * @param {Stage["bands"][0]["values"]} weights
  * @param {number} here
  * @param {boolean} sunk
  */

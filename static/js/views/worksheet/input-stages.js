@@ -4,10 +4,8 @@ import { root } from "../../core/compute/formula.js";
 import { sum, terms } from "../../lib/vectors.js";
 import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("./sheet-model.js").Table} Table */
-/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
+/** @import { Scene, Stage, Table } from "./sheet-model.js" */
+/** @import { Formula } from "../../core/compute/formula.js" */
 
 /** @param {Scene} scene @returns {Stage} */
 export function input(scene) {

@@ -4,9 +4,7 @@ import { total } from "../../core/compute/formula.js";
 import { size } from "../../lib/vectors.js";
 import { ONWARD, ledger, upTo } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("./sheet-model.js").Table} Table */
+/** @import { Scene, Stage, Table } from "./sheet-model.js" */
 
 /** @param {Scene} scene @returns {Stage} */
 export function output({ t, sheet, cell, query, named }) {

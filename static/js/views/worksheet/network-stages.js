@@ -4,11 +4,8 @@ import { four } from "../../lib/numbers.js";
 import { plain } from "../../core/compute/formula.js";
 import { FEW, bySize, ledger } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("./sheet-model.js").Table} Table */
-/** @typedef {import("./sheet-model.js").Prose} Prose */
-/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
+/** @import { Scene, Stage, Table, Prose } from "./sheet-model.js" */
+/** @import { Formula } from "../../core/compute/formula.js" */
 /** @typedef {NonNullable<Scene["sheet"]["ffn"]>} FeedForward */
 
 const UNITS = 8;

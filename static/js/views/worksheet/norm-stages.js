@@ -8,8 +8,7 @@ import { fraction, plain, root } from "../../core/compute/formula.js";
 import { size } from "../../lib/vectors.js";
 import { ledger } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @import { Scene, Stage } from "./sheet-model.js" */
 /** @typedef {NonNullable<Scene["sheet"]["ffn"]>} FeedForward */
 /** @typedef {ReturnType<typeof import("./sublayer.js").normed>} Normed */
 /** @typedef {ReturnType<typeof import("./sublayer.js").added>} Added */

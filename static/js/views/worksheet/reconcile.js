@@ -1,6 +1,6 @@
 /** Compare numbers computed in the page with the model's own. */
 
-/** @typedef {import("../../lib/vectors.js").Vector} Vector */
+/** @import { Vector } from "../../lib/vectors.js" */
 /**
  * @typedef {object} Check
  * @property {number} largest  difference between the computed and the model's numbers

@@ -3,9 +3,8 @@
 import { four } from "../../lib/numbers.js";
 import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
+/** @import { Scene, Stage } from "./sheet-model.js" */
+/** @import { Formula } from "../../core/compute/formula.js" */
 /** @typedef {NonNullable<Scene["sheet"]["rotate"]>} Rotated */
 
 /** Pairs that are drawn. */

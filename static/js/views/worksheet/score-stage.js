@@ -4,10 +4,8 @@ import { factor, fraction, plain, root, total } from "../../core/compute/formula
 import { four } from "../../lib/numbers.js";
 import { FEW, bySize } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("./sheet-model.js").Prose} Prose */
-/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
+/** @import { Scene, Stage, Prose } from "./sheet-model.js" */
+/** @import { Formula } from "../../core/compute/formula.js" */
 /** @typedef {Scene["sheet"]["score"]} Score */
 
 /** @param {Scene} scene @returns {Stage} */

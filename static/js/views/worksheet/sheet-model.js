@@ -1,12 +1,11 @@
 /** The description of a worksheet stage, which is rendered as elements and as plain text. */
 
-/** @typedef {import("../../core/compute/formula.js").Formula} Formula */
-/** @typedef {import("../../core/wire/tokens.js").Step} Step */
-/** @typedef {import("../../lib/vectors.js").Vector} Vector */
-/** @typedef {import("./reconcile.js").Check} Check */
-/** @typedef {import("./worksheet.js").Cell} Cell */
-/** @typedef {import("./worksheet.js").Worksheet} Worksheet */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Formula } from "../../core/compute/formula.js" */
+/** @import { Step } from "../../core/wire/tokens.js" */
+/** @import { Vector } from "../../lib/vectors.js" */
+/** @import { Check } from "./reconcile.js" */
+/** @import { Cell, Worksheet } from "./worksheet.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {"input" | "project" | "headnorm" | "rotate" | "score" | "softmax" | "mix" | "output" | "ownnorm" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "ownnorm2" | "close" | "cross"} StageId */
 /** @typedef {{says: string, values?: Record<string, string | number | Step | {math: Formula}>}} Prose  places are still open in `says` */
 /** @typedef {{name: Formula, values: Vector, tone: "q" | "k" | "v" | "plain" | "signed"}} Band */

@@ -11,12 +11,8 @@ import { quoted } from "../../core/draw/token.js";
 import { mathml } from "../../core/compute/formula.js";
 import { dials } from "./dials.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("./sheet-model.js").Prose} Prose */
-/** @typedef {import("./sheet-model.js").Band} Band */
-/** @typedef {import("./sheet-model.js").Table} Table */
-/** @typedef {import("./sheet-model.js").Entry} Entry */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Stage, Prose, Band, Table, Entry } from "./sheet-model.js" */
 
 /** With more bars than this, some are thinner than a pixel, so they get an outline. */
 const DENSE = 300;

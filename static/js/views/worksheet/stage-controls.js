@@ -6,8 +6,8 @@ import { h } from "../../lib/dom.js";
 import { onSteps } from "../../core/figure/arrow-keys.js";
 import { copyText } from "../../lib/clipboard.js";
 
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Stage } from "./sheet-model.js" */
 
 /** Elements that use arrows or Space themselves. */
 const TAKES = "input, textarea, select, [contenteditable], [role='region']";

@@ -12,12 +12,8 @@ import { rotate } from "./rotate-stage.js";
 import { score } from "./score-stage.js";
 import { ONWARD } from "./sheet-model.js";
 
-/** @typedef {import("./sheet-model.js").Scene} Scene */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
-/** @typedef {import("./sheet-model.js").Table} Table */
-/** @typedef {import("./sheet-model.js").Entry} Entry */
-/** @typedef {import("./sheet-model.js").Prose} Prose */
-/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+/** @import { Scene, Stage, Table, Entry, Prose } from "./sheet-model.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /** The stages that a link may name; "all" shows all of them. */
 export const STEPS = Object.freeze([

@@ -9,8 +9,8 @@ import { activation } from "./activations.js";
 import { affine, plus, row, sum, times } from "../../lib/vectors.js";
 import { reconcile } from "./reconcile.js";
 
-/** @typedef {import("../../lib/vectors.js").Vector} Vector */
-/** @typedef {import("./worksheet.js").Find} Find */
+/** @import { Vector } from "../../lib/vectors.js" */
+/** @import { Find } from "./worksheet.js" */
 
 /** The ε of a layer norm: torch's default, which the model uses. */
 export const EPSILON = 1e-5;

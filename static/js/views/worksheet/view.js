@@ -25,10 +25,9 @@ import { STEPS, overall, stages, transcript, verdict as verdictText } from "./st
 import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
 import { ONWARD } from "./sheet-model.js";
 
-/** @typedef {import("../../core/figure/types.js").View} View */
-/** @typedef {import("../../core/figure/types.js").Context} Context */
-/** @typedef {import("../../core/store/store.js").Page} Page */
-/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Stage } from "./sheet-model.js" */
 
 /** @type {View} */
 export const worksheet = {

@@ -7,7 +7,7 @@ import { attentionAt, blockOf, place, stacked, within } from "../../core/wire/at
 import { learned, workedScoring } from "../../core/compute/scoring.js";
 import { networkOf, partsOf } from "./worksheet-parts.js";
 
-/** @typedef {import("../../core/wire/attentions.js").Model} Model */
+/** @import { Model } from "../../core/wire/attentions.js" */
 /** @typedef {ReturnType<typeof names>} Names */
 
 /**

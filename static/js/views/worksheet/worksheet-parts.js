@@ -1,7 +1,7 @@
 /** What the calculation of an attention consists of, read from the names of its parameters. */
 
-/** @typedef {import("../../core/wire/attentions.js").Model} Model */
-/** @typedef {import("../../core/wire/model.js").Attention} Attention */
+/** @import { Model } from "../../core/wire/attentions.js" */
+/** @import { Attention } from "../../core/wire/model.js" */
 /**
  * @typedef {object} Norm  the names of its parameters
  * @property {string} gain

@@ -17,12 +17,11 @@ import { softmaxRow } from "../../core/compute/softmax-row.js";
 import { addNorm, added, feedForward, normed } from "./sublayer.js";
 import { sliceOf } from "./worksheet-names.js";
 
-/** @typedef {import("../../core/wire/wire.js").Tensor} Tensor */
-/** @typedef {import("../../lib/vectors.js").Vector} Vector */
+/** @import { Tensor } from "../../core/wire/wire.js" */
+/** @import { Vector } from "../../lib/vectors.js" */
+/** @import { Names } from "./worksheet-names.js" */
 /** @typedef {(name: string) => Tensor} Find */
 /** @typedef {{block: string, layer: number, head: number, query: number, key: number}} Cell */
-/** @typedef {import("./worksheet-names.js").Names} Names */
-/** @typedef {import("./reconcile.js").Check} Check */
 /** @typedef {ReturnType<typeof worksheet>} Worksheet */
 
 /**

@@ -7,10 +7,10 @@ import { h } from "../../../lib/dom.js";
 import { el, render } from "../../../lib/render.js";
 import { quoted, step } from "../../draw/token.js";
 
-/** @typedef {import("../types.js").Context} Context */
-/** @typedef {import("../../store/comparison.js").Comparison} Comparison */
-/** @typedef {import("../../compute/token-diff.js").Change} Change */
-/** @typedef {import("../../wire/tokens.js").Step} Step */
+/** @import { Context } from "../types.js" */
+/** @import { Comparison } from "../../store/comparison.js" */
+/** @import { Change } from "../../compute/token-diff.js" */
+/** @import { Step } from "../../wire/tokens.js" */
 
 /**
  * @param {Context} context

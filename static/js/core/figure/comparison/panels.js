@@ -14,8 +14,8 @@ import { legend } from "../legend.js";
 import { createMatrix } from "../matrix.js";
 import { diverging, sequential } from "../../draw/scale.js";
 
-/** @typedef {import("../types.js").Context} Context */
-/** @typedef {import("../../store/comparison.js").Comparison} Comparison */
+/** @import { Context } from "../types.js" */
+/** @import { Comparison } from "../../store/comparison.js" */
 /** @typedef {"a" | "b" | "delta"} Which */
 
 const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);

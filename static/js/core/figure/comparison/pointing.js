@@ -13,9 +13,9 @@ import { el } from "../../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 
-/** @typedef {import("../types.js").Context} Context */
-/** @typedef {import("../../store/comparison.js").Comparison} Comparison */
-/** @typedef {import("../../draw/geometry.js").Place} Place */
+/** @import { Context } from "../types.js" */
+/** @import { Comparison } from "../../store/comparison.js" */
+/** @import { Place } from "../../draw/geometry.js" */
 /** @typedef {{row: number, col: number}} Cell */
 
 /**
