@@ -17,8 +17,8 @@ from pathlib import Path
 
 from model.commands import arguments
 from model.commands.train import line_of
-from model.train.distillation import Teaching, distil
 from model.train.prepare import RefusedError
+from model.train.translated_pairs import Teaching, distil
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from model.train.merged_heads import merge_bundle
+from model.train.combined_weights import merge_bundle
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

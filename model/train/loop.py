@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from model.train.alignment_loss import Guide
+from model.train.attention_losses import Guide
 from model.train.averaging import average
 from model.train.data import Corpus, TokenBatch
 from model.train.events import Look, Snapshot, Step

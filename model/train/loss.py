@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.trace.tensor_tap import NULL, Tap
-from model.train.alignment_loss import Guide
+from model.train.attention_losses import Guide
 from model.train.attention_weights import AttentionWeights
 from model.train.data import TokenBatch
 from model.train.head_divergence import head_divergence

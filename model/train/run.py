@@ -11,7 +11,7 @@ import torch
 from filelock import FileLock, Timeout
 
 from model.bundle.weights import TRAINING, save_bundle
-from model.train.alignment_loss import check, taught
+from model.train.attention_losses import check, taught
 from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
 from model.train.loop import Trainer

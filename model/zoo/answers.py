@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from model.zoo import tasks, who
+from model.zoo import tasks, who_is_it
 from model.zoo.registry import TASKS
 from model.zoo.tasks import Example
 
@@ -56,8 +56,8 @@ def _sum(text: str) -> tuple[Example, int]:
 
 
 def _who(text: str) -> tuple[Example, int]:
-    example = who.solved(" ".join(text.split()))
-    return example, len(who.nouns_of(example)) if " it" in example.source else 0
+    example = who_is_it.solved(" ".join(text.split()))
+    return example, len(who_is_it.nouns_of(example)) if " it" in example.source else 0
 
 
 def _compact(text: str) -> str:

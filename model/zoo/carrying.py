@@ -19,7 +19,7 @@ from model.trace.interventions import Intervention
 from model.trace.tensor_tap import SOURCE
 from model.zoo.registry import DIRECTION
 from model.zoo.tasks import Example
-from model.zoo.who import nouns_of
+from model.zoo.who_is_it import nouns_of
 
 BATCH = 50
 TAG = 1  # control tokens before the source

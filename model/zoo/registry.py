@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_lowercase, digits
 
 from model.text.tokens import Tokenizer
-from model.zoo import tasks, who
+from model.zoo import tasks, who_is_it
 from model.zoo.tasks import Task
 
 # An encoder–decoder translates between two languages; these are the tasks'.
@@ -21,13 +21,13 @@ TASKS = {
     "addition": Task(tasks.addition, (f"{digits}+",), longest=9, unit="digits"),
     "induction": Task(tasks.induction, LETTERS, shortest=3, longest=27),
     "who": Task(
-        *(who.who, who.every_text()),
+        *(who_is_it.who, who_is_it.every_text()),
         shortest=0,
         longest=2,
         unit="nouns",
-        held_out=who.held_out,
-        twins=who.twins,
-        instead=who.from_property,
+        held_out=who_is_it.held_out,
+        twins=who_is_it.twins,
+        instead=who_is_it.from_property,
     ),
 }
 

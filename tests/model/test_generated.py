@@ -13,7 +13,7 @@ from model.text.writing_systems import HAN
 from model.train.augment import FINAL, unmark
 from model.train.clean import key
 from model.train.events import Tidied
-from model.train.generated import dates, lists, numbers, slots
+from model.train.generated import dates, lists, quantities, slots
 from model.train.generated.examples import SLOT, filled, generated
 from model.train.pairs import TrainingExample
 from model.train.plan import TrainingData
@@ -134,11 +134,11 @@ def test_dates_are_the_same_day() -> None:
     ],
 )
 def test_numbers_are_said_as_in_chinese(number: int, said: str) -> None:
-    assert numbers.digits(number) == said
+    assert quantities.digits(number) == said
 
 
 def test_sums_are_right() -> None:
-    for said in drawn(numbers.sum_):
+    for said in drawn(quantities.sum_):
         assert said.en == said.zh
         left, right = said.en[0].replace("×", "*").replace("÷", "/").split("=")
         if "?" not in right:
@@ -147,7 +147,7 @@ def test_sums_are_right() -> None:
 
 def test_large_numbers_are_equal() -> None:
     units = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "亿": 1e8}
-    for said in drawn(numbers.bignumber):
+    for said in drawn(quantities.bignumber):
         values = set()
         for form in (said.en[0], said.zh[0]):
             number, unit = re.fullmatch(r"([\d.]+) ?(\D*)", form.replace(",", "")).groups()  # type: ignore[union-attr]

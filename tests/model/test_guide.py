@@ -9,14 +9,7 @@ import pytest
 import torch
 
 from model.text.tokens import Tokenizer
-from model.train.alignment_loss import (
-    ROUNDS,
-    TENSION,
-    UNALIGNED,
-    Guide,
-    Lexicon,
-    prior,
-)
+from model.train.attention_losses import ROUNDS, TENSION, UNALIGNED, Guide, Lexicon, prior
 from model.train.attention_weights import AttentionWeights
 from model.train.data import Corpus, TokenBatch
 from model.train.events import Step

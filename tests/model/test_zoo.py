@@ -30,7 +30,7 @@ from model.zoo.page import PAGE, best, learned, page, read_results
 from model.zoo.recipes import Recipe, chosen, read_recipes
 from model.zoo.registry import LANGUAGES, TASKS
 from model.zoo.training import SHIPPED, train_recipe
-from model.zoo.who import about
+from model.zoo.who_is_it import about
 
 RECIPES = read_recipes()
 THERE = [name for name in RECIPES if (SHIPPED / name).is_dir()]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.zoo import who
+from model.zoo import who_is_it
 from model.zoo.answers import solve
 from model.zoo.registry import TASKS, tokenizer_of
 from model.zoo.tasks import Example
@@ -140,41 +140,49 @@ def test_lengths_out_of_range_are_rejected() -> None:
 @settings(deadline=None)
 @given(seed=SEEDS)
 def test_it_stands_for_the_noun_that_the_property_fits(seed: int) -> None:
-    kinds = {noun: kind for kind, nouns in who.WORDS.nouns.items() for noun in nouns}
-    fits = {word: kind for kind, found in who.WORDS.properties.items() for word in found}
-    first, second = who.twins(Random(seed))
+    kinds = {noun: kind for kind, nouns in who_is_it.WORDS.nouns.items() for noun in nouns}
+    fits = {word: kind for kind, found in who_is_it.WORDS.properties.items() for word in found}
+    first, second = who_is_it.twins(Random(seed))
     differ = [a.strip() != b.strip() for a, b in zip(first.source, second.source, strict=True)]
     assert sum(differ) == 1, "one word"
-    assert {*first.target, *second.target} == {*who.nouns_of(first)} == {*who.nouns_of(second)}
+    assert (
+        {*first.target, *second.target}
+        == {*who_is_it.nouns_of(first)}
+        == {*who_is_it.nouns_of(second)}
+    )
     for example in (first, second):
         (noun,), (it,) = example.target, example.within
         assert example.source[it] == " it"
         assert example.cross == (example.within[it],)
         assert kinds[noun] == fits[example.source[-2].strip()]
         assert [example.source[place].strip() for place in example.within[it]] == [noun]
-        ((place, looked),) = who.from_property(example).within.items()
+        ((place, looked),) = who_is_it.from_property(example).within.items()
         assert example.source[place].strip() in fits
         assert looked == example.within[it]
 
 
 def test_words_of_who_are_many_and_mean_one_thing() -> None:
-    properties = [word for found in who.WORDS.properties.values() for word in found]
-    nouns = [word for found in who.WORDS.nouns.values() for word in found]
+    properties = [word for found in who_is_it.WORDS.properties.values() for word in found]
+    nouns = [word for found in who_is_it.WORDS.nouns.values() for word in found]
     assert len(nouns) > 400
     assert len(properties) > 130
     assert len({*nouns, *properties}) == len(nouns) + len(properties)
-    assert 30 < len(who.HELD_OUT) < 80
-    assert all(who.HELD_OUT & {*found} for found in who.WORDS.nouns.values())
+    assert 30 < len(who_is_it.HELD_OUT) < 80
+    assert all(who_is_it.HELD_OUT & {*found} for found in who_is_it.WORDS.nouns.values())
 
 
 def test_held_out_nouns_are_known_but_from_no_sentence_of_two() -> None:
     random, alone = Random(0), set[str]()
     for _ in range(4000):
-        assert not who.HELD_OUT & {*who.nouns_of(TASKS["who"].draw(random, 2, held_out=False))}
-        alone.update(who.nouns_of(TASKS["who"].draw(random, 1, held_out=False)))
-    assert alone >= who.HELD_OUT
-    tired = who.about("The animal didn't cross the street because it was too tired.", "animal")
-    assert who.held_out(tired)
+        assert not who_is_it.HELD_OUT & {
+            *who_is_it.nouns_of(TASKS["who"].draw(random, 2, held_out=False))
+        }
+        alone.update(who_is_it.nouns_of(TASKS["who"].draw(random, 1, held_out=False)))
+    assert alone >= who_is_it.HELD_OUT
+    tired = who_is_it.about(
+        "The animal didn't cross the street because it was too tired.", "animal"
+    )
+    assert who_is_it.held_out(tired)
     assert tired.within == {8: frozenset({1})}
 
 

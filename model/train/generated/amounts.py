@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.train.generated.lists import Chance, Said, Slot
-from model.train.generated.numbers import CHINESE_DIGITS, digits, size
+from model.train.generated.quantities import CHINESE_DIGITS, digits, size
 
 
 def money(chance: Chance) -> Said:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.train.generated.lists import Chance, Said
-from model.train.generated.numbers import CHINESE_DIGITS, digits
+from model.train.generated.quantities import CHINESE_DIGITS, digits
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import string
 
 from model.train.augment import name
-from model.train.generated import amounts, dates, lists, numbers
+from model.train.generated import amounts, dates, lists, quantities
 from model.train.generated.lists import Chance, Said, Slot, copied
-from model.train.generated.numbers import size
+from model.train.generated.quantities import size
 
 FILE_ENDINGS = (
     *("txt", "pdf", "py", "jpg", "docx", "csv", "exe", "zip", "png", "mp3", "mp4", "xlsx"),
@@ -124,11 +124,11 @@ SLOTS: dict[str, Slot] = {
     "chinese": chinese,
     "english": english,
     "word": word,
-    "small": numbers.small,
-    "age": numbers.age,
-    "integer": numbers.integer,
-    "decimal": numbers.decimal,
-    "bignumber": numbers.bignumber,
+    "small": quantities.small,
+    "age": quantities.age,
+    "integer": quantities.integer,
+    "decimal": quantities.decimal,
+    "bignumber": quantities.bignumber,
     "year": dates.year,
     "date": dates.date,
     "day": dates.day,
@@ -164,9 +164,9 @@ SLOTS: dict[str, Slot] = {
         ("year|years", "", "年"),
     ),
     "temperature": amounts.temperature,
-    "phone": numbers.phone,
-    "sum": numbers.sum_,
-    "spoken": numbers.spoken,
+    "phone": quantities.phone,
+    "sum": quantities.sum_,
+    "spoken": quantities.spoken,
     "url": url,
     "email": email,
     "file": file,

@@ -50,12 +50,12 @@ from typing import Any
 from model.bundle.weights import CONFIG, digest_of
 from model.recipe.measuring import Measuring, measured
 from model.train.averaging import average_bundles
-from model.train.distillation import Teaching, distil
 from model.train.events import Event, StageBegun, StageDone
 from model.train.plan import TrainingPlan
 from model.train.prepare import RefusedError
 from model.train.run import BUNDLE, train
 from model.train.run_state import write_text
+from model.train.translated_pairs import Teaching, distil
 
 DONE = "done.json"
 ROWS = "pairs.tsv"
