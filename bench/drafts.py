@@ -23,7 +23,7 @@ from model.adapters.encoder_decoder.drafts import Drafter, Drafts, IdSequence, o
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
-from model.train.pairs import read_pairs
+from model.train.data import read_pairs
 
 
 @dataclass

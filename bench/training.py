@@ -10,8 +10,15 @@ from torch.nn import functional as F
 
 from bench.compare import Case
 from model.train.data import TokenBatch
-from model.train.loss import answers, autocast, divergence, fast_in_bf16, states, training_loss
-from model.train.output_loss import output_loss
+from model.train.loss import (
+    answers,
+    autocast,
+    divergence,
+    fast_in_bf16,
+    output_loss,
+    states,
+    training_loss,
+)
 from model.transformer.regularization import Dropout
 from model.transformer.stacks import Transformer
 

@@ -97,7 +97,7 @@ OFFLINE = (
     "model.measure",
     "model.commands",
     # Of the zoo the tasks alone are for the server.
-    *(f"model.zoo.{name}" for name in ("training", "measuring", "carrying", "recipes", "page")),
+    *(f"model.zoo.{name}" for name in ("training", "measuring", "page")),
 )
 
 

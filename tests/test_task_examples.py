@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.zoo.answers import solve
-from model.zoo.registry import TASKS
+from model.zoo.registry import TASKS, solve
 
 SCRIPT = """
 import { TASK_EXAMPLES } from "./static/js/core/store/examples.js";

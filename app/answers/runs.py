@@ -17,8 +17,8 @@ from app.runs.kept_models import write_model
 from app.runs.run import Run
 from app.schemas.runs import ForkRequest, KeepRequest, RunOptions, RunPatch, RunReply, RunsReply
 from model.errors import InputError
+from model.live.events import trace_path
 from model.live.options import LiveOptions, tasks_offered
-from model.live.snapshots import trace_path
 from model.number_ranges import intervals
 
 KEEP = 10_000.0  # cost of keeping a model, in units of work: opening it takes half a second

@@ -13,8 +13,7 @@ from app.settings import ZOO
 from model.bundle.measurements import ZOO as RESULTS
 from model.errors import InputError
 from model.trace.tensor_tap import SOURCE, TARGET
-from model.zoo.answers import solve
-from model.zoo.registry import TASKS
+from model.zoo.registry import TASKS, solve
 from model.zoo.tasks import Example, Places, Task
 
 TAG = 1  # control tokens before the source

@@ -9,7 +9,7 @@ import torch
 from app.engine.wire import Reply
 from app.runs.run import Run
 from model.bundle.measurements import Learning, SnapshotScores, WatchedSentence
-from model.live.snapshots import trace_path
+from model.live.events import trace_path
 from model.text.tokens import Token
 from model.zoo.registry import DIRECTION
 

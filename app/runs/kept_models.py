@@ -24,7 +24,7 @@ from model.adapters.requests.adapter import Adapter
 from model.bundle import measurements as stored
 from model.bundle import weights as bundles
 from model.bundle.measurements import LEARNING
-from model.live.snapshots import keep
+from model.live.events import keep
 
 RETRY_SECONDS = 600
 SWEEP_SECONDS = 3600.0  # between two deletions of what has expired

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.engine.messages import receive, send
 from app.store.disk_errors import disk_problem
+from model.live.events import trace_path
 from model.live.options import LiveOptions
-from model.live.snapshots import trace_path
 
 if TYPE_CHECKING:
     from model.live.events import Advanced, Begun, LiveEvent, Observed

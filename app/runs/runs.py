@@ -28,8 +28,8 @@ from app.runs.run_process import Wanted, main
 from app.store.content_by_digest import digest_of
 from app.store.ids import new_edit_key, new_id
 from app.store.storage_errors import files
+from model.live.events import state_path
 from model.live.options import LiveOptions
-from model.live.snapshots import state_path
 
 PER_CLIENT = 2  # runs of one client that have not ended
 SWEEP_SECONDS = 1.0

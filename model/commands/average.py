@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from model.train.averaging import average_bundles
+from model.train.combined_weights import average_bundles
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

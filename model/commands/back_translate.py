@@ -14,7 +14,7 @@ from pathlib import Path
 
 from model.adapters.requests.request import METHODS, Decode
 from model.commands import arguments
-from model.train.back_translation import write_back_translations
+from model.train.translated_pairs import write_back_translations
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from model.commands import arguments
-from model.measure.gate import GATE, failures, measure_gate, table
+from model.measure.scores import GATE, failures, measure_gate, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ import argparse
 import sys
 
 from model.commands import arguments
-from model.measure.mean_outputs import write_means
+from model.measure.heads import write_means
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

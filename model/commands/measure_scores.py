@@ -15,8 +15,7 @@ from pathlib import Path
 
 from model.bundle.model_card import TEMPLATE, write_card
 from model.commands import arguments
-from model.measure.gate import GATE
-from model.measure.scores import measure, write_figures
+from model.measure.scores import GATE, measure, write_figures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
     python -m model recipe runs/second-edition experiments/second-edition.toml
 
 Each stage of the file trains a run, averages bundles, distils a train set, or measures a bundle and
-writes its card, in a folder named after the stage (`model.recipe.whole` describes the file). When
+writes its card, in a folder named after the stage (`model.recipe` describes the file). When
 the same command is run again, finished stages are kept and an interrupted one continues. The last
 line names the result and its digest.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from model.commands import arguments
 from model.commands.train import EVERY, line_of
-from model.recipe.whole import read_recipe, run_recipe
+from model.recipe import read_recipe, run_recipe
 from model.train.events import Event, Step
 from model.train.prepare import RefusedError
 

@@ -21,8 +21,7 @@ from model.train.run import BUNDLE
 from model.train.workers import spread
 from model.zoo.measuring import measure_seed, merged
 from model.zoo.page import PAGE, page, read_results
-from model.zoo.recipes import Recipe, chosen, read_recipes
-from model.zoo.training import SHIPPED
+from model.zoo.training import SHIPPED, Recipe, chosen, read_recipes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,8 +17,7 @@ from model.commands import arguments
 from model.commands.train import line_of
 from model.train.events import Finished, Look, Started
 from model.train.workers import spread
-from model.zoo.recipes import Recipe, chosen, read_recipes
-from model.zoo.training import SHIPPED, ship, train_recipe
+from model.zoo.training import SHIPPED, Recipe, chosen, read_recipes, ship, train_recipe
 
 RUNS = Path("runs/zoo")
 SEEDS = (1, 2, 3)

@@ -1,4 +1,11 @@
-"""Measures what every head of a model does over many sentences, and the loss without it."""
+"""Measures what every head of a model does over many sentences, and the loss without it.
+
+A head's `mix` is replaced by zeros, or by its mean output over training data. The rise of the loss,
+the cross-entropy of given translations in nats per target token, is the head's importance.
+
+Sources: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 3; mean ablation as
+in Wang et al. 2022, Interpretability in the Wild.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +13,137 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
-from model.bundle.measurements import REPORT, means_of
+from model.bundle.measurements import MEANS, REPORT, means_of
 from model.bundle.weights import Bundle, load_bundle
 from model.explain.patterns import MIXED, NONE, Axes, Tally, patterns, tally
-from model.measure.aligning_heads import alignment
-from model.measure.corpus import batches_of
-from model.measure.importance import costs
+from model.measure.word_alignment import alignment
 from model.trace.attentions import CROSS, AttentionInfo, alike
+from model.trace.tensor_tap import QUERY, SOURCE, TARGET, Tap
+from model.train.data import Corpus, TextPair, TokenBatch, both_ways, read_pairs
 from model.train.loss import dev_loss
-from model.train.pairs import TextPair, read_pairs
+from model.transformer.stacks import Transformer
+
+BATCH_TOKENS = 4096  # tokens, including padding
+
+
+def batches_of(bundle: Bundle, pairs: Sequence[TextPair], seed: int = 0) -> list[TokenBatch]:
+    """Return the pairs in both directions, in batches in a seeded order, on the bundle's device."""
+    first, second = bundle.languages
+    examples = both_ways(pairs, (first, second))
+    limit = bundle.model.config.max_tokens
+    corpus = Corpus(examples, bundle.tokenizer, limit, bundle.device)
+    return list(corpus.batches(BATCH_TOKENS, seed, 0))
+
+
+MIX = "mix"
+
+
+class Summing(Tap):
+    """Sums every head's mix over the positions that are not padding.
+
+    `real` marks these positions by side, (B, S) and (B, T); `sides` records the side of each sum.
+    """
+
+    def __init__(
+        self,
+        sums: dict[str, Tensor],
+        real: Mapping[str, Tensor],
+        sides: dict[str, str],
+        place: str = "",
+        side: str = "",
+    ) -> None:
+        self.sums = sums
+        self.real = real
+        self.sides = sides
+        self.place = place
+        self.side = side
+
+    def at(self, place: str, **over: str) -> Tap:
+        inner = f"{self.place}.{place}" if self.place else place
+        return Summing(self.sums, self.real, self.sides, inner, over.get(QUERY, self.side))
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        if name == MIX:
+            real = self.real[self.side][:, None, :, None]  # (B, 1, N, 1)
+            total = value.where(real, 0).double().sum(dim=(0, 2))  # (H, d_k)
+            key = f"{self.place}.{name}"
+            self.sides[key] = self.side
+            self.sums[key] = self.sums[key] + total if key in self.sums else total
+        return value
+
+
+def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor]:
+    """Return the mean mix (head, channel) of every attention by name, with teacher forcing.
+
+    Encoder heads are averaged over source positions, decoder heads over target positions.
+    """
+    sums: dict[str, Tensor] = {}
+    sides: dict[str, str] = {}
+    counts = {SOURCE: 0, TARGET: 0}
+    with torch.inference_mode():
+        for batch in batches:
+            real = {SOURCE: batch.source_real, TARGET: batch.target_real}
+            tap = Summing(sums, real, sides)
+            memory = model.encode(batch.source, batch.source_real, tap)
+            model.decode(batch.read, batch.target_real, memory, batch.source_real, tap)
+            for side, where in real.items():
+                counts[side] += int(where.sum())
+    return {name: (total / counts[sides[name]]).float().cpu() for name, total in sums.items()}
+
+
+def write_means(folder: Path, train: Sequence[Path], count: int, seed: int = 0) -> Path:
+    """Write `means.safetensors` into a bundle, over `count` seeded pairs; return its path."""
+    bundle = load_bundle(folder)
+    everything = [pair for path in train for pair in read_pairs(path)]
+    drawn = random.Random(seed).sample(everything, min(count, len(everything)))
+    found = means(bundle.model, batches_of(bundle, drawn, seed))
+    tensors = {name: value.contiguous() for name, value in found.items()}
+    save_file(tensors, folder / MEANS, metadata={"digest": bundle.digest})
+    return folder / MEANS
+
+
+class Instead(Tap):
+    """Replaces one head's mix at one attention by `value` (d_k), at every position."""
+
+    def __init__(self, attention: str, head: int, value: Tensor, place: str = "") -> None:
+        self.attention = attention
+        self.head = head
+        self.value = value
+        self.place = place
+
+    def at(self, place: str, **over: str) -> Tap:
+        inner = f"{self.place}.{place}" if self.place else place
+        return Instead(self.attention, self.head, self.value, inner)
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        if name != MIX or self.place != self.attention:
+            return value
+        value = value.clone()
+        value[:, self.head] = self.value
+        return value
+
+
+def costs(
+    model: Transformer, batches: Sequence[TokenBatch], instead: Mapping[str, Tensor]
+) -> Iterator[tuple[str, int, float]]:
+    """Yield attention, head, and the rise of the loss with `instead`, (H, d_k) by attention."""
+    whole = dev_loss(model, batches)
+    for attention, values in instead.items():
+        for head, value in enumerate(values):
+            tap = Instead(attention, head, value)
+            yield attention, head, dev_loss(model, batches, tap=tap) - whole
+
 
 BATCH = 32  # sentences
 

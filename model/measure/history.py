@@ -22,11 +22,10 @@ from model.bundle.measurements import (
     save,
 )
 from model.bundle.weights import Bundle, load_bundle
-from model.measure.corpus import batches_of
-from model.train.data import TokenBatch
+from model.measure.heads import batches_of
+from model.train.data import TokenBatch, read_pairs
 from model.train.loss import dev_loss
 from model.train.metrics import TestSet, read_test_sets, score, translate
-from model.train.pairs import read_pairs
 
 EXAMPLES = "examples.txt"
 LONGEST = 40  # tokens; an untrained model does not stop by itself

@@ -11,8 +11,7 @@ from typing import Any
 from model.bundle.measurements import READS, REPORT, WRITES
 from model.bundle.model_card import markdown_table
 from model.bundle.weights import digest_of
-from model.measure.aligning_heads import LEAST
-from model.measure.word_alignment import JOINED
+from model.measure.word_alignment import JOINED, LEAST
 
 PAGE = "REPORT.md"
 IDLE = 0.01  # nats per token: a head is idle if ablating it raises the loss by less

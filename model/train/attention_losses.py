@@ -1,28 +1,79 @@
-"""Alignment supervision of two cross-attention heads.
+"""Losses of attention weights: a reward for heads that differ, and a guide for two that align.
 
-The alignment comes from the corpus alone: how often pieces occur in each other's
-translations (IBM model 1, Brown et al. 1993), with a diagonal prior (Dyer et al. 2013,
-fast_align), combined by agreement of both directions (Liang et al. 2006). The loss is the
-cross-entropy with it, as in Garg et al. 2019, Jointly Learning to Align and Translate
-(arXiv:1909.02074); rows of links are not normalised to 1, so that a token counts by how certain its
-links are.
+Most heads of a translation model can be removed one by one (Michel et al. 2019, arXiv:1905.10650):
+several do the same. Li et al. 2018, Multi-Head Attention with Disagreement Regularization
+(arXiv:1810.10183), reward heads of a layer for differing. Here the reward is the generalised
+Jensen–Shannon divergence of their rows (Lin 1991, Divergence measures based on the Shannon
+entropy, equation 5.1):
+
+    JSD = H(mean of the heads' rows) − mean of H(each head's row)
+
+It grows when heads attend to different keys and when each attends to few. It says nothing about
+which keys: no head is taught where to look.
+
+Two cross-attention heads can be supervised to align words. The alignment comes from the corpus
+alone: how often pieces occur in each other's translations (IBM model 1, Brown et al. 1993), with a
+diagonal prior (Dyer et al. 2013, fast_align), combined by agreement of both directions (Liang et
+al. 2006). The loss is the cross-entropy with it, as in Garg et al. 2019, Jointly Learning to Align
+and Translate (arXiv:1909.02074); rows of links are not normalised to 1, so that a token counts by
+how certain its links are.
 
 Shapes: B batch, S source tokens, T target tokens, V vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from model.bundle.measurements import READS, WRITES
-from model.train.attention_weights import AttentionWeights
+from model.trace.tensor_tap import Tap
 from model.train.data import Corpus, TokenBatch
 from model.transformer.config import ModelConfig
+
+
+@dataclass
+class AttentionWeights(Tap):
+    """Keeps the weights (B, H, N, M) of every attention, layer by layer.
+
+    `found` has them by stack and kind: `encoder.self`, `decoder.self`, `decoder.cross`.
+    """
+
+    path: tuple[str, ...] = ()
+    found: defaultdict[str, list[Tensor]] = field(default_factory=lambda: defaultdict(list))
+
+    def at(self, place: str, **over: str) -> Tap:
+        return AttentionWeights((*self.path, place), self.found)
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        if name == "weights":
+            self.found[f"{self.path[0]}.{self.path[-1]}"].append(value)
+        return value
+
+
+def head_divergence(layers: Sequence[Tensor], real: Tensor) -> Tensor:
+    """Return the divergence of the heads of a layer, in nats; the mean over rows and layers.
+
+    `layers` are attention weights (B, H, N, M), `real` (B, N) is false for rows that are padding.
+    At least 0 (all heads alike), at most the logarithm of H or of the number of keys.
+    """
+    found = []
+    for weights in layers:
+        rows = entropy(weights.float().mean(dim=1)) - entropy(weights.float()).mean(dim=1)  # (B, N)
+        found.append(rows[real].mean())
+    return torch.stack(found).mean()
+
+
+def entropy(p: Tensor) -> Tensor:
+    """Return the entropy −Σ p ln p of the last axis, in nats; 0 ln 0 = 0."""
+    nats: Tensor = torch.special.entr(p.clamp(min=1e-9))  # at 0 its slope is infinite
+    return nats.sum(dim=-1)
+
 
 ROUNDS = 5  # of expectation–maximisation, as in fast_align
 UNALIGNED = 0.08  # prior probability that nothing is translated: p_0 of fast_align

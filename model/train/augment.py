@@ -14,7 +14,7 @@ from functools import partial
 
 from model.text.tokens import normalise
 from model.train.clean import MARKS
-from model.train.pairs import TrainingExample
+from model.train.data import TrainingExample
 
 Chance = random.Random
 Draw = Callable[[], TrainingExample]

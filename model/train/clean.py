@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from model.text.tokens import normalise
 from model.text.writing_systems import HAN, LATIN_WORD
-from model.train.pairs import Languages, TextPair
+from model.train.data import Languages, TextPair
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")
 LETTER = re.compile(r"[^\W_]")

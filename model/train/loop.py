@@ -11,13 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from model.train.attention_losses import Guide
-from model.train.averaging import average
+from model.train.combined_weights import average
 from model.train.data import Corpus, TokenBatch
 from model.train.events import Look, Snapshot, Step
 from model.train.loss import autocast, dev_loss, training_loss
-from model.train.options import TrainingOptions
-from model.train.randomness import Chance
-from model.train.run_state import STATE, Progress, load_state, save_state, write
+from model.train.plan import TrainingOptions
+from model.train.run_state import STATE, Chance, Progress, load_state, save_state, write
 from model.transformer.stacks import Transformer
 
 # Steps whose weights are saved permanently: 0, then growing by a factor of √2.

@@ -11,7 +11,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Decode, Request
-from model.train.pairs import read_rows
+from model.train.data import read_rows
 
 
 @dataclass(frozen=True)

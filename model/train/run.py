@@ -15,8 +15,7 @@ from model.train.attention_losses import check, taught
 from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
 from model.train.loop import Trainer
-from model.train.options import TrainingOptions
-from model.train.plan import PLAN_OPTIONS, TrainingPlan
+from model.train.plan import PLAN_OPTIONS, TrainingOptions, TrainingPlan
 from model.train.prepare import (
     RefusedError,
     dev_examples,
@@ -25,8 +24,7 @@ from model.train.prepare import (
     tokenizer_of,
     train_examples,
 )
-from model.train.randomness import Chance
-from model.train.run_state import STATE, take_over
+from model.train.run_state import STATE, Chance, take_over
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

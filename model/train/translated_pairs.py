@@ -1,8 +1,14 @@
-"""Distillation: translate a train set with teachers, for a student to learn from.
+"""Train sets that models have translated: back-translation, and distillation.
 
-Each teacher proposes translations by beam search (sequence-level distillation, Kim & Rush 2016,
-arXiv:1606.07947). All teachers score every proposal in both directions, and the best one is kept
-(noisy-channel reranking, Yee, Dauphin & Auli 2019, arXiv:1908.05731):
+In back-translation the generated text is only the source, so the model is never trained to write a
+model's output (Sennrich, Haddow & Birch 2016, section 3, arXiv:1511.06709). There the sentences had
+no translation; here they have one and get another (Nguyen et al. 2020, Data Diversification,
+arXiv:1911.01986).
+
+In distillation a student learns from teachers. Each teacher proposes translations by beam search
+(sequence-level distillation, Kim & Rush 2016, arXiv:1606.07947). All teachers score every proposal
+in both directions, and the best one is kept (noisy-channel reranking, Yee, Dauphin & Auli 2019,
+arXiv:1908.05731):
 
     score(y | x) = log P(y | x) / |y| + w · log P(x | y) / |x|       mean over the teachers
 """
@@ -10,7 +16,7 @@ arXiv:1606.07947). All teachers score every proposal in both directions, and the
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -22,13 +28,56 @@ from torch.nn import functional as F
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode, Request
-from model.train.data import Corpus
+from model.text.tokens import normalise
+from model.train.data import Corpus, TextPair, TrainingExample, read_pairs
 from model.train.events import Distilled
 from model.train.loss import answers
-from model.train.pairs import TextPair, TrainingExample, read_pairs
+from model.train.metrics import translate
 from model.train.prepare import RefusedError
 from model.train.run_state import write_text
 from model.train.workers import spread
+
+CHUNK = 1000  # sentences that a worker takes at a time
+
+
+def write_back_translations(
+    bundle: Path, train: Sequence[Path], out: Path, decode: Decode, jobs: int = 1
+) -> None:
+    """Translate both sides of the pairs and write the rows. An interrupted call writes no file."""
+    pairs = [pair for path in train for pair in read_pairs(path)]
+    # An incomplete file would be used for training without being noticed.
+    partial = out.with_name(f"{out.name}.partial")
+    with partial.open("w", encoding="utf-8") as file:
+        for row in back_translations(bundle, pairs, decode, jobs):
+            print(*row, sep="\t", file=file)
+    partial.replace(out)
+
+
+def back_translations(
+    bundle: Path, pairs: Sequence[TextPair], decode: Decode, jobs: int = 1
+) -> Iterator[tuple[str, str, str]]:
+    """Yield rows (language of the human text, first text, second text), by language.
+
+    Empty translations, and those that repeat an existing pair, are left out.
+    """
+    languages = load(bundle.resolve(), "cpu", measured=False).info.languages
+    there = set(pairs)
+    for side, language in enumerate(languages):
+        texts = [*dict.fromkeys(pair[side] for pair in pairs)]
+        chunks = [texts[begin : begin + CHUNK] for begin in range(0, len(texts), CHUNK)]
+        direction = f"{language}-{languages[1 - side]}"
+        work = [(bundle, chunk, direction, decode) for chunk in chunks]
+        for chunk, written in zip(chunks, spread(_translated, work, jobs), strict=True):
+            for text, other in zip(chunk, map(normalise, written), strict=True):
+                pair = (other, text) if side else (text, other)
+                if other and pair not in there:
+                    yield language, *pair
+
+
+def _translated(bundle: Path, texts: Sequence[str], direction: str, decode: Decode) -> list[str]:
+    adapter = load(bundle.resolve(), "cpu", measured=False)
+    return translate(adapter, texts, direction, decode)
+
 
 SOURCES = 64  # sentences in a batch of beam searches
 TOKENS = 4000  # in a batch to score

@@ -12,9 +12,8 @@ from typing import Any
 from model.bundle.measurements import ZOO
 from model.bundle.model_card import markdown_table
 from model.bundle.weights import digest_of
-from model.zoo.carrying import CUTS
-from model.zoo.recipes import Recipe
-from model.zoo.training import SHIPPED
+from model.zoo.measuring import CUTS
+from model.zoo.training import SHIPPED, Recipe
 
 PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
 TEMPLATE = Path(__file__).with_name("page.template.md")

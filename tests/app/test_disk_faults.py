@@ -33,8 +33,8 @@ from app.store.store import open_store
 from model.bundle.ctranslate2_export import exported
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
 from model.live import run as live_run
+from model.live.events import state_path
 from model.live.options import LiveOptions
-from model.live.snapshots import state_path
 from tests.app.failing_disk import FailingDisk
 from tests.app.storage import add
 

@@ -16,7 +16,7 @@ from app.lessons.markdown import Figure, Predict, Text, read
 from model.lab.compute import compute
 from model.live.options import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD
-from model.zoo.recipes import read_recipes
+from model.zoo.training import read_recipes
 from tests.lessons.answers import seen, weights, written
 from tests.lessons.conftest import Models
 from tests.lessons.reading import LANGS, NAMES, PAGES, html, prose

@@ -3,8 +3,7 @@
 import pytest
 
 from model.bundle.measurements import READS, WRITES
-from model.measure.aligning_heads import Half, best_heads, firm
-from model.measure.word_alignment import AlignedPair, Link
+from model.measure.word_alignment import AlignedPair, Half, Link, best_heads, firm
 
 KEY = "0.1", READS
 PAIR = AlignedPair(("a", "b"), ("x", "y"), frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))

@@ -8,8 +8,7 @@ import pytest
 
 from model.__main__ import main
 from model.adapters.encoder_decoder.adapter import load
-from model.train.data import Corpus
-from model.train.pairs import TrainingExample, read_back
+from model.train.data import Corpus, TrainingExample, read_back
 from tests.model.counting import SHAPE, train, words
 
 PAIRS = [

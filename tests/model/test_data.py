@@ -19,8 +19,8 @@ from model.train.augment import (
     short,
 )
 from model.train.clean import chinese, clean, english, unseen
+from model.train.data import TrainingExample, both_ways, read_pairs
 from model.train.metrics import TestSet, read_test_sets, score
-from model.train.pairs import TrainingExample, both_ways, read_pairs
 
 BOTH = ("en", "zh")
 

@@ -15,8 +15,7 @@ from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle, save_bundle
 from model.corpus.index import read_survey
 from model.explain.direct_effect import carried, reads
-from model.measure.head_survey import survey_heads
-from model.measure.head_writings import HALF, LEAST, TOKENS, WRITTEN
+from model.measure.head_survey import HALF, LEAST, LOOKED_AT, RAISED, survey_heads
 from model.text.tokens import Tokenizer
 from model.trace.attentions import AttentionInfo
 from model.transformer.config import ModelConfig
@@ -103,10 +102,10 @@ def test_what_is_listed_is_what_rows_write_on_average(tiny: EncoderDecoder, tmp_
             for (place, number, token), rows in found.items()
             if (place, number) == (head["place"], head["head"]) and len(rows) >= LEAST
         }
-        best = sorted(mine, key=lambda token: -float(mine[token].max()))[:TOKENS]
+        best = sorted(mine, key=lambda token: -float(mine[token].max()))[:LOOKED_AT]
         assert [one["token"] for one in head["writes"]] == best
         for one in head["writes"]:
-            value, ids = mine[one["token"]].topk(WRITTEN)
+            value, ids = mine[one["token"]].topk(RAISED)
             assert [tiny.token(int(id_)).text for id_ in ids] == [text for text, _ in one["adds"]]
             assert [each for _, each in one["adds"]] == pytest.approx(value.tolist(), abs=0.0051)
             assert one["rows"] == len(found[head["place"], head["head"], one["token"]])

@@ -11,7 +11,7 @@ from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Decode
 from model.bundle.weights import load_bundle, save_bundle
 from model.train import translated_pairs
-from model.train.pairs import TrainingExample, read_back
+from model.train.data import TrainingExample, read_back
 from model.train.translated_pairs import Teaching, distil, distilled, mean_logprobs, proposals
 
 TEXTS = ["one two", "six", "three three four one", "five two six", "two four four"]

@@ -10,11 +10,10 @@ from safetensors.torch import load_file
 
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import NULL
-from model.train.data import Corpus
+from model.train.data import Corpus, both_ways
 from model.train.loop import Trainer
-from model.train.options import TrainingOptions
-from model.train.pairs import both_ways
-from model.train.randomness import Chance
+from model.train.plan import TrainingOptions
+from model.train.run_state import Chance
 from model.transformer.attention import KERNELS, MultiHeadAttention
 from model.transformer.config import ModelConfig
 from model.transformer.regularization import Dropout, HeadDropout, keep

@@ -15,8 +15,7 @@ from model.adapters.requests.request import Request
 from model.bundle.measurements import MEANS, REPORT
 from model.bundle.weights import Bundle, load_bundle, save_bundle
 from model.errors import InputError
-from model.measure.heads import write_report
-from model.measure.mean_outputs import write_means
+from model.measure.heads import write_means, write_report
 from model.text.tokens import Tokenizer
 from model.trace.interventions import Intervention
 from model.transformer.config import ModelConfig

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
-from model.measure.gate import Gated, Passage, failures, plain, read_gate, table
+from model.measure.scores import Gated, Passage, failures, plain, read_gate, table
 
 GATE = {one.text: one for one in read_gate()}
 

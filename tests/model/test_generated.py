@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from model.measure.gate import GATE, read_gate
+from model.measure.scores import GATE, read_gate
 from model.text.writing_systems import HAN
 from model.train.augment import FINAL, unmark
 from model.train.clean import key
+from model.train.data import TrainingExample
 from model.train.events import Tidied
-from model.train.generated import dates, lists, quantities, slots
+from model.train.generated import lists, quantities, slots
 from model.train.generated.examples import SLOT, filled, generated
-from model.train.pairs import TrainingExample
 from model.train.plan import TrainingData
 from model.train.prepare import train_examples
 
@@ -116,7 +116,7 @@ def test_a_hashtag_is_no_comment() -> None:
 
 
 def test_dates_are_the_same_day() -> None:
-    for said in drawn(dates.date):
+    for said in drawn(quantities.date):
         en = datetime.strptime(said.en[0], "%B %d, %Y")
         assert en == datetime.strptime(said.en[1], "%d %B %Y")
         assert en == datetime.strptime(said.en[3], "%b %d, %Y")
@@ -168,7 +168,7 @@ def test_amounts_have_the_same_digits(slot: str) -> None:
 
 
 def test_times_are_the_same() -> None:
-    for said in drawn(dates.time):
+    for said in drawn(quantities.time):
         en = [int(part) for part in re.findall(r"\d+", said.en[0])]
         zh = [int(part) for part in re.findall(r"\d+", said.zh[0])]
         assert en == zh, said

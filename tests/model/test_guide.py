@@ -9,15 +9,21 @@ import pytest
 import torch
 
 from model.text.tokens import Tokenizer
-from model.train.attention_losses import ROUNDS, TENSION, UNALIGNED, Guide, Lexicon, prior
-from model.train.attention_weights import AttentionWeights
-from model.train.data import Corpus, TokenBatch
+from model.train.attention_losses import (
+    ROUNDS,
+    TENSION,
+    UNALIGNED,
+    AttentionWeights,
+    Guide,
+    Lexicon,
+    prior,
+)
+from model.train.data import Corpus, TokenBatch, both_ways
 from model.train.events import Step
 from model.train.loop import Trainer
 from model.train.loss import training_loss
-from model.train.options import TrainingOptions
-from model.train.pairs import both_ways
-from model.train.randomness import Chance
+from model.train.plan import TrainingOptions
+from model.train.run_state import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

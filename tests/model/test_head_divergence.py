@@ -10,15 +10,13 @@ import torch
 from torch import Tensor
 
 from model.text.tokens import Tokenizer
-from model.train.attention_weights import AttentionWeights
-from model.train.data import Corpus, TokenBatch
+from model.train.attention_losses import AttentionWeights, entropy, head_divergence
+from model.train.data import Corpus, TokenBatch, both_ways
 from model.train.events import Step
-from model.train.head_divergence import entropy, head_divergence
 from model.train.loop import Trainer
 from model.train.loss import training_loss
-from model.train.options import TrainingOptions
-from model.train.pairs import both_ways
-from model.train.randomness import Chance
+from model.train.plan import TrainingOptions
+from model.train.run_state import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from model.lab.compute import compute
 from model.lab.request import LabRequest
-from model.train.output_loss import output_loss
+from model.train.loss import output_loss
 from tests.model.lab_numbers import IDENTITY, SIMPLE, Drawn, close, tensor
 
 

@@ -12,20 +12,17 @@ from safetensors.torch import load_file
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.errors import InputError
 from model.live import run as live_run
-from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed
-from model.live.observe import accuracy, adapter_of, probe, probes_of
+from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed, keep, state_path
 from model.live.options import MAX_TOKENS, LiveOptions, TaskName, tasks_offered
-from model.live.run import LiveRun
-from model.live.snapshots import keep, state_path
-from model.train.data import Corpus
-from model.train.pairs import TrainingExample
+from model.live.run import LiveRun, accuracy, adapter_of, probe, probes_of
+from model.train.data import Corpus, TrainingExample
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS
 from model.transformer.stacks import Transformer
 from model.zoo.measuring import accuracy as greedy
 from model.zoo.measuring import held_out_examples
-from model.zoo.recipes import read_recipes
 from model.zoo.registry import LANGUAGES, TASKS, tokenizer_of
+from model.zoo.training import read_recipes
 
 SMALL = LiveOptions("copy", longest=3, steps=12, d_model=16, batch=200)
 

@@ -10,10 +10,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.text.tokens import Tokenizer
-from model.train.data import Corpus, TokenBatch
-from model.train.loss import autocast, divergence, training_loss
-from model.train.output_loss import output_loss
-from model.train.pairs import both_ways
+from model.train.data import Corpus, TokenBatch, both_ways
+from model.train.loss import autocast, divergence, output_loss, training_loss
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

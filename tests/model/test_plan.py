@@ -15,8 +15,7 @@ from safetensors.torch import load_file
 
 from model.__main__ import main
 from model.train.events import Event, Finished, Look, Snapshot, Started, Step, Tidied
-from model.train.options import TrainingOptions
-from model.train.plan import PLAN_OPTIONS, TrainingData, TrainingPlan, read_plan
+from model.train.plan import PLAN_OPTIONS, TrainingData, TrainingOptions, TrainingPlan, read_plan
 from model.train.run import kernel_for, train
 from model.transformer.config import ModelConfig
 from tests import forks

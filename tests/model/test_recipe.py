@@ -11,9 +11,9 @@ import pytest
 from model.__main__ import main
 from model.adapters.encoder_decoder.adapter import load
 from model.bundle.weights import digest_of, load_bundle
-from model.recipe.whole import DONE, digest, read_recipe, run_recipe
+from model.recipe import DONE, digest, read_recipe, run_recipe
+from model.train.data import read_back
 from model.train.events import Event, Look, StageBegun, StageDone
-from model.train.pairs import read_back
 from model.train.prepare import RefusedError
 from tests import forks
 from tests.model.counting import SHAPE

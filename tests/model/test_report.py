@@ -12,12 +12,10 @@ from model.__main__ import main
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.bundle.measurements import REPORT
 from model.bundle.weights import load_bundle
-from model.measure.heads import divergences, examples_as_requests, watched
-from model.measure.importance import Instead, costs
+from model.measure.heads import Instead, costs, divergences, examples_as_requests, watched
 from model.measure.report import page
-from model.train.data import Corpus
+from model.train.data import Corpus, both_ways
 from model.train.loss import dev_loss
-from model.train.pairs import both_ways
 
 TEXTS = [("The cat sat.", "猫坐着。"), ("A dog barks at the cat.", "狗对猫叫。"), ("No.", "不。")]
 

@@ -12,11 +12,10 @@ from safetensors.torch import load_file
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.request import Decode
 from model.text.tokens import Tokenizer
-from model.train.averaging import average
-from model.train.data import Corpus
+from model.train.combined_weights import average
+from model.train.data import Corpus, TrainingExample, both_ways
 from model.train.metrics import translate
-from model.train.options import TrainingOptions, cooling, learning_rate
-from model.train.pairs import TrainingExample, both_ways
+from model.train.plan import TrainingOptions, cooling, learning_rate
 from model.train.run_state import write
 from tests.model.counting import COUNTING, SHAPE, train, words
 

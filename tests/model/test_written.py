@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import model.train
-from model.measure.gate import GATE
+from model.measure.scores import GATE
 
 FOLDER = Path(model.train.__file__).parent / "written"
 SENTENCES = (

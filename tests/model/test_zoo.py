@@ -15,21 +15,23 @@ from model.bundle.weights import WEIGHTS, digest_of
 from model.errors import InputError
 from model.train.workers import spread
 from model.transformer.config import ModelConfig
-from model.zoo.carrying import cuts, patched, places_of, without_looks
 from model.zoo.measuring import (
     accuracy,
+    cuts,
     held_out_examples,
     looks,
     measure_seed,
     merged,
+    patched,
+    places_of,
     shares,
     twin_looks,
     twins_of,
+    without_looks,
 )
 from model.zoo.page import PAGE, best, learned, page, read_results
-from model.zoo.recipes import Recipe, chosen, read_recipes
 from model.zoo.registry import LANGUAGES, TASKS
-from model.zoo.training import SHIPPED, train_recipe
+from model.zoo.training import SHIPPED, Recipe, chosen, read_recipes, train_recipe
 from model.zoo.who_is_it import about
 
 RECIPES = read_recipes()

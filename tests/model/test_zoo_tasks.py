@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.zoo import who_is_it
-from model.zoo.answers import solve
-from model.zoo.registry import TASKS, tokenizer_of
+from model.zoo.registry import TASKS, solve, tokenizer_of
 from model.zoo.tasks import Example
 
 SEEDS = st.integers(0, 2**32)

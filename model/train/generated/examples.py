@@ -12,10 +12,10 @@ from model.text.tokens import normalise
 from model.text.writing_systems import HAN
 from model.train import augment
 from model.train.clean import key
+from model.train.data import Languages, TrainingExample
 from model.train.generated import lists
 from model.train.generated.lists import Said
 from model.train.generated.slots import SLOTS
-from model.train.pairs import Languages, TrainingExample
 
 LANGUAGES = ("en", "zh")
 SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}

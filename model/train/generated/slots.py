@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 from model.train.augment import name
-from model.train.generated import amounts, dates, lists, quantities
+from model.train.generated import lists, quantities
 from model.train.generated.lists import Chance, Said, Slot, copied
 from model.train.generated.quantities import size
 
@@ -118,8 +118,8 @@ SLOTS: dict[str, Slot] = {
     "hanbrand": foreign("brand"),
     "hanfood": foreign("food"),
     "hanlandmark": foreign("landmark"),
-    "height": amounts.height,
-    "weekday": dates.weekday,
+    "height": quantities.height,
+    "weekday": quantities.weekday,
     "unheard": unheard,
     "chinese": chinese,
     "english": english,
@@ -129,32 +129,32 @@ SLOTS: dict[str, Slot] = {
     "integer": quantities.integer,
     "decimal": quantities.decimal,
     "bignumber": quantities.bignumber,
-    "year": dates.year,
-    "date": dates.date,
-    "day": dates.day,
-    "time": dates.time,
-    "money": amounts.money,
-    "percent": amounts.percent,
-    "length": amounts.measured(
+    "year": quantities.year,
+    "date": quantities.date,
+    "day": quantities.day,
+    "time": quantities.time,
+    "money": quantities.money,
+    "percent": quantities.percent,
+    "length": quantities.measured(
         ("meter|meters", "m", "米"),
         ("kilometer|kilometers", "km", "公里"),
         ("centimeter|centimeters", "cm", "厘米"),
         ("mile|miles", "", "英里"),
     ),
-    "weight": amounts.measured(
+    "weight": quantities.measured(
         ("kilogram|kilograms", "kg", "公斤"),
         ("gram|grams", "g", "克"),
         ("ton|tons", "t", "吨"),
         ("pound|pounds", "", "磅"),
     ),
-    "volume": amounts.measured(
+    "volume": quantities.measured(
         ("liter|liters", "L", "升"), ("milliliter|milliliters", "ml", "毫升")
     ),
-    "speed": amounts.measured(
+    "speed": quantities.measured(
         ("kilometer per hour|kilometers per hour", "km/h", "公里每小时"),
         ("meter per second|meters per second", "m/s", "米每秒"),
     ),
-    "duration": amounts.measured(
+    "duration": quantities.measured(
         ("second|seconds", "", "秒"),
         ("minute|minutes", "", "分钟"),
         ("hour|hours", "", "小时"),
@@ -163,7 +163,7 @@ SLOTS: dict[str, Slot] = {
         ("month|months", "", "个月"),
         ("year|years", "", "年"),
     ),
-    "temperature": amounts.temperature,
+    "temperature": quantities.temperature,
     "phone": quantities.phone,
     "sum": quantities.sum_,
     "spoken": quantities.spoken,

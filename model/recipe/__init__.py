@@ -1,1 +1,0 @@
-"""A recipe: every stage from text files to a measured model with its card, in one file."""
