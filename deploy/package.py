@@ -21,7 +21,8 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 PACKAGES = ("app", "model")
 FOLDERS = ("static", "templates", "locale", "lessons")
 FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.d.ts", "scale")  # notebooks need no cluster
+# Notebooks need no cluster.
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.d.ts", "scale")
 IMPORTS = re.compile(rf"^(\s*)from ({'|'.join(PACKAGES)})(?=[. ])")
 ITSELF = "headlight"
 LIBRARY = "transformers"
