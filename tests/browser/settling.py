@@ -1,7 +1,7 @@
 """When a page has nothing left to do: no request, no timer, no transition, for a few frames.
 
 A test that waits for a time waits too long on a fast machine and too short on a slow one. So every
-page counts its timers, from before its first script on.
+page counts its timers and requests, from before its first script on.
 """
 
 from itertools import count
@@ -10,7 +10,9 @@ from weakref import WeakKeyDictionary
 from playwright.sync_api import BrowserContext, Page, Request
 
 # Timers of a second or more are retries, polls and clean-ups: nothing that is seen waits for them.
-COUNT_TIMERS = """(() => {
+# A reply that the network has finished may still be on its way to the script, so replies are counted
+# in the page too, until their body has been read; except the streams of rooms, which do not end.
+COUNT = """(() => {
     const [start, stop, due] = [window.setTimeout, window.clearTimeout, new Map()];
     window.setTimeout = (task, wait = 0, ...values) => {
         const timer = start.call(window, () => {
@@ -34,14 +36,33 @@ COUNT_TIMERS = """(() => {
         beats.delete(beat);
         cease.call(window, beat);
     };
-    Object.assign(window, { timersDue: due, beats });
+    const replies = new Set();
+    const counted = (reply) => {
+        replies.add(reply);
+        reply.catch(() => {}).finally(() => replies.delete(reply));
+        return reply;
+    };
+    const ask = window.fetch;
+    window.fetch = (...how) => {
+        const endless = new Headers(how[1]?.headers).get("accept")?.includes("event-stream");
+        const reply = ask.apply(window, how);
+        return endless ? reply : counted(reply);
+    };
+    for (const form of ["arrayBuffer", "blob", "json", "text"]) {
+        const read = Response.prototype[form];
+        Response.prototype[form] = function () {
+            return counted(read.call(this));
+        };
+    }
+    Object.assign(window, { timersDue: due, beats, replies });
 })()"""
 # The progress line moves for ever; all other animations end.
 RESTING = """(began) => {
     const still = ({ playState, effect }) =>
         playState !== "running" || effect.getComputedTiming().endTime === Infinity;
     const busy = document.querySelector("[aria-busy='true'], [data-status=waiting]");
-    const rests = !busy && !window.timersDue?.size && document.getAnimations().every(still);
+    const due = window.timersDue?.size || window.replies?.size;
+    const rests = !busy && !due && document.getAnimations().every(still);
     if (window.rest?.began !== began) window.rest = { began, frames: 0 };
     window.rest.frames = rests ? window.rest.frames + 1 : 0;
     return window.rest.frames > 3;
@@ -79,7 +100,7 @@ class Requests:
 def observe(context: BrowserContext) -> Requests:
     """Count the timers and requests of all pages that the context opens from now on."""
     if context not in counted:
-        context.add_init_script(COUNT_TIMERS)
+        context.add_init_script(COUNT)
         counted[context] = Requests(context)
     return counted[context]
 

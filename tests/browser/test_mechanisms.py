@@ -202,11 +202,14 @@ def relative_charts(opened: Workspace) -> list[np.ndarray[Any, Any]]:
 
 
 def test_the_relative_term_is_a_matrix(opened: Workspace, server: AppServer) -> None:
-    for name in ["relative", "clipped-product-pre"]:
+    for name in ["relative", "none-additive-one-head", "clipped-product-pre"]:
         at, head = "encoder.1.self", 1
         place = {"source": SOURCE, "target": TARGET, "model": name, "block": "encoder"}
         opened.open(**place, view="positions", layer=1, head=head)
         opened.settled()
+        if name.startswith("none"):  # it has another picture, which the next model has too
+            expect(opened.find("#view .runs:visible")).to_have_count(1)
+            continue
         pi = parameters(server, name, "encoder.positions.pi")["encoder.positions.pi"]
         scores = traced(server, name, f"{at}.scores")[f"{at}.scores"][head]
         offsets, plain, term, score = relative_charts(opened)

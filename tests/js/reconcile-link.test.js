@@ -69,6 +69,28 @@ test("another request waits in the same change, and means places that are yet to
   assert.deepEqual([store.get().link.query, store.get().link.layer], [null, 2]);
 });
 
+test("a link to another model is not settled by the last one's, which is still shown", () => {
+  const [small, large] = [{ encoder: 2, decoder: 4 }, { encoder: 4, decoder: 8 }].map((heads) => sized({ encoder: 2, decoder: 2 }, heads));
+  const models = [{ ...small, id: "first", positions: "none" }, { ...large, id: "second", positions: "relative" }];
+  const options = initials(OPTIONS);
+  const store = createStore({ ...LINK, model: "first", view: "positions" }, settler(view));
+  store.set({ models, model: models[0], trace: trace(), status: "ready" });
+  assert.equal(store.get().link.options.part, "shuffle", "what there is without positions");
+  store.go({ model: "second", options }, "link");
+  assert.equal(store.get().status, "waiting");
+  assert.equal(store.get().link.options.part, options.part);
+  store.set({ model: models[1], trace: { ...trace(), id: "2" }, status: "ready" });
+  assert.equal(store.get().link.options.part, "offsets");
+  store.go({ model: "first", view: "lines", block: "decoder", head: 1, options }, "link");
+  store.set({ model: models[0], trace: { ...trace(), id: "3" }, status: "ready" });
+  store.go({ model: "second", head: 6, options: { ...options, heads: [1, 6] } }, "link");
+  store.set({ models });
+  assert.equal(store.get().link.head, 6, "the second model may have it");
+  store.go({ model: "first", view: "compare", options }, "link");
+  store.set({ models });
+  assert.deepEqual(store.get().link.options, options);
+});
+
 test("a trace that comes with its link is not asked for again", () => {
   const store = shown();
   store.set({ link: { ...store.get().link, source: "frozen" }, trace: { ...trace(), id: "2" } });

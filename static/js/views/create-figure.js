@@ -7,6 +7,8 @@
 import { bindSession } from "../core/store/session.js";
 import { DEFAULTS } from "../core/store/link.js";
 import { initials } from "../core/store/options.js";
+import { isFixed } from "../core/store/share-contents.js";
+import { lacking } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { pictures } from "../core/compute/glimpses.js";
@@ -98,7 +100,7 @@ export function createFigure(plan) {
     }),
     context.keys.listen(({ key }) => key === "Escape" && letGo(context)),
     store.subscribe(({ link }) => link.query, (now, was) => isUnpinned(now, was) && page.announce(page.t("Unpinned."))),
-    bindStatus(context, session.retry, plan.status ?? { root }),
+    bindStatus(context, session.retry, plan.status ?? { root }, lacks),
     stand.clear,
     pair.end,
     room.stop,
@@ -245,6 +247,18 @@ function createStand(context, root, onView) {
     },
     clear,
   };
+}
+
+/**
+ * Whether the view still shows less than it needs, or what it showed before. What a share without its
+ * model lacks does not come.
+ * @param {Page} page
+ */
+function lacks(page) {
+  const { trace, link, answers } = page;
+  if (!trace || isFixed(page)) return false;
+  const asked = isLong(trace) ? [] : (view(link.view).asks?.(page) ?? []);
+  return lacking(trace, needsOf(page)).length > 0 || asked.some((question) => !answers[keyOf(question)]);
 }
 
 /**

@@ -17,15 +17,18 @@ import { wording } from "./problem-wording.js";
  * @param {Pick<import("./types.js").Context, "store" | "t">} context
  * @param {() => void} again  retries what failed
  * @param {Places} places
+ * @param {(page: Page) => boolean} lacks  whether something that is shown of the trace is still to come
  * @returns {() => void}  unsubscribes
  */
-export function bindStatus({ store, t }, again, { root, busy = root, says, line = says, retry }) {
+export function bindStatus({ store, t }, again, { root, busy = root, says, line = says, retry }, lacks) {
+  const waits = (/** @type {Page} */ page) => page.status === "waiting" || (page.status === "ready" && !page.problem && lacks(page));
+
   function show() {
     const page = store.get();
     const problem = troubleOf(page);
     root.dataset.status = page.status;
     root.dataset.picture = page.trace ? "drawn" : "none";
-    busy.setAttribute("aria-busy", String(page.status === "waiting"));
+    busy.setAttribute("aria-busy", String(waits(page)));
     if (says) says.textContent = problem ? wording(t, problem) : "";
     if (line) {
       line.hidden = !problem;
@@ -36,7 +39,7 @@ export function bindStatus({ store, t }, again, { root, busy = root, says, line 
     if (retry) retry.hidden = !problem?.passing || problem.retryAfter !== null;
   }
   retry?.addEventListener("click", again);
-  const deaf = store.subscribe((page) => [page.status, troubleOf(page), page.trace], show);
+  const deaf = store.subscribe((page) => [page.status, troubleOf(page), page.trace, waits(page)], show);
   show();
   return () => {
     deaf();

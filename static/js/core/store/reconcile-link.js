@@ -79,6 +79,13 @@ function fitted({ link, model, trace, status }, viewOf) {
 }
 
 /**
+ * The model that the link is about; null: it is not known yet, since the link waits for it while the
+ * last model's trace is shown.
+ * @param {Pick<Page, "link" | "model" | "models" | "status">} page
+ */
+export const modelOfLink = ({ link, model, models, status }) => (status === "ready" || model?.id === (link.model ?? models[0]?.id) ? model : null);
+
+/**
  * The nearest existing block, layer and head.
  * @param {State} link
  * @param {Table} model

@@ -6,6 +6,7 @@ import { otherPlace, otherRun } from "../../core/store/comparison.js";
 import { otherModels, placed, runB } from "../../compare-models/model-comparison.js";
 import { hasRun } from "../../core/store/share-contents.js";
 import { choice, named, text, whole } from "../../core/store/options.js";
+import { modelOfLink } from "../../core/store/reconcile-link.js";
 import { controls } from "../../core/figure/controls.js";
 import { offered } from "./head-picker.js";
 import { mountModels } from "../../compare-models/mount.js";
@@ -135,6 +136,7 @@ const choices = ({ store, t }) => ({
 
 /** @type {NonNullable<View["settle"]>} */
 function settle(page) {
+  if (!modelOfLink(page)) return page.link;
   const other = differs(page);
   if (other === "model" && hasOthers(page)) return placed(page);
   return other === page.link.options.other ? page.link : { ...page.link, options: { ...page.link.options, other } };

@@ -6,6 +6,7 @@ import { lit } from "../../core/store/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { flag, list, whole } from "../../core/store/options.js";
+import { modelOfLink } from "../../core/store/reconcile-link.js";
 import { controls } from "../../core/figure/controls.js";
 import { hues } from "../../core/draw/scale.js";
 import { average, chosen, strands } from "./attention-lines.js";
@@ -43,7 +44,9 @@ export const lines = {
  * The caption and the inspector describe a head that is drawn.
  * @type {NonNullable<View["settle"]>}
  */
-function settle({ link, model }) {
+function settle(page) {
+  const { link } = page;
+  const model = modelOfLink(page);
   if (!model) return link;
   const on = chosen(link.options.heads, link.head, extent(model, link.block).heads);
   return on.length && !on.includes(link.head) ? { ...link, head: on[0] } : link;

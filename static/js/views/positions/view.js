@@ -7,6 +7,7 @@ import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { choice, list, whole } from "../../core/store/options.js";
+import { modelOfLink } from "../../core/store/reconcile-link.js";
 import { controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { createLikeness } from "./similarity.js";
@@ -65,9 +66,9 @@ export const positions = {
     seed: whole(0, 9999, 1),
   },
   settle: (page) => {
-    const { link, model } = page;
+    const { link } = page;
     const part = partOf(page);
-    return !model || part === link.options.part ? link : { ...link, options: { ...link.options, part } };
+    return !modelOfLink(page) || part === link.options.part ? link : { ...link, options: { ...link.options, part } };
   },
   needs: (page) => RUNS[partOf(page)]?.needs(page) ?? [],
   asks: (page) => RUNS[partOf(page)]?.questions(page) ?? questions(page),
