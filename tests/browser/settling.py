@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 from playwright.sync_api import BrowserContext, Page, Request
 
 # Timers of a second or more are retries, polls and clean-ups: nothing that is seen waits for them.
-# A reply that the network has finished may still be on its way to the script, so replies are counted
-# in the page too, until their body has been read; except the streams of rooms, which do not end.
+# A reply that the network has finished may still be on its way to the script, so the page counts
+# replies too, until their body has been read; except the streams of rooms, which do not end.
 COUNT = """(() => {
     const [start, stop, due] = [window.setTimeout, window.clearTimeout, new Map()];
     window.setTimeout = (task, wait = 0, ...values) => {

@@ -14,7 +14,7 @@ export function inSight(elements, make) {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;
         observer.unobserve(target);
-        last = last.then(() => make(/** @type {HTMLElement} */ (target)));
+        last = last.then(() => make(/** @type {HTMLElement} */ (target))).catch(reportError); // the next is made nevertheless
       }
     },
     { rootMargin: MARGIN },
