@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from model.errors import FileError
 
-# By name, in order of use; "measure heads" is in commands/measure_heads.py, and so on.
+# By name, in order of use; "measure heads" is `Heads` in commands/measure.py, and so on.
 COMMANDS = {
     "train": "train a model on parallel text, or continue training it",
     "recipe": "run every stage of training a model, from one file",
@@ -56,12 +57,12 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
             places[group] = inner.add_subparsers(metavar="command", required=True)
         command = places[group].add_parser(own, help=told)
         if name == chosen:
-            file = name.replace(" ", "_").replace("-", "_")
-            module = import_module(f"{__package__}.commands.{file}")
-            command.description = module.__doc__
+            module = import_module(f"{__package__}.commands.{group or 'models'}")
+            work = getattr(module, "".join(map(str.capitalize, own.split("-"))))()
+            command.description = inspect.getdoc(work)
             command.formatter_class = argparse.RawDescriptionHelpFormatter
-            module.add_arguments(command)
-            command.set_defaults(run=module.run)
+            work.add_arguments(command)
+            command.set_defaults(run=work.run)
     return made
 
 

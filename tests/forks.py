@@ -37,7 +37,7 @@ IMPORTS = (
     "app.server",
     "app.store.commands",
     "asyncpg",
-    "model.commands.train",
+    "model.commands.models",
     "sqlalchemy.dialects.postgresql.asyncpg",
     "sqlalchemy.dialects.sqlite.aiosqlite",
     "uvicorn.lifespan.on",

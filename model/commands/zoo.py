@@ -1,57 +1,65 @@
-"""Train the small models of the zoo: all, or those with the given names.
-
-    python -m model zoo train reverse sort
-
-`model/zoo/zoo.toml` defines the task and the options of each model. Every seed trains in its own
-folder, `runs/zoo/reverse/1`, and continues there after an interruption. The bundle of the first
-seed is copied to where `load("zoo/reverse")` finds it.
-"""
+"""Commands of the zoo: small models of simple tasks, whose attention is easy to read."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
+from model.bundle.measurements import ZOO
+from model.bundle.weights import TRAINING, digest_of
 from model.commands import arguments
-from model.commands.train import line_of
+from model.commands.arguments import Command
+from model.commands.models import line_of
 from model.train.events import Finished, Look, Started
+from model.train.run import BUNDLE
 from model.train.workers import spread
+from model.zoo.measuring import measure_seed, merged
+from model.zoo.page import PAGE, page, read_results
 from model.zoo.training import SHIPPED, Recipe, chosen, read_recipes, ship, train_recipe
 
 RUNS = Path("runs/zoo")
 SEEDS = (1, 2, 3)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the names, the seeds and the folders."""
-    names(parser)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[*SEEDS], help="(1 2 3)")
-    parser.add_argument("--zoo", type=Path, default=SHIPPED, help="where bundles are shipped")
-    arguments.jobs(parser)
+class Train(Command):
+    """Train the small models of the zoo: all, or those with the given names.
+
+        python -m model zoo train reverse sort
+
+    `model/zoo/zoo.toml` defines the task and the options of each model. Every seed trains in its
+    own folder, `runs/zoo/reverse/1`, and continues there after an interruption. The bundle of the
+    first seed is copied to where `load("zoo/reverse")` finds it.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        names(parser)
+        parser.add_argument("--seeds", type=int, nargs="+", default=[*SEEDS], help="(1 2 3)")
+        parser.add_argument("--zoo", type=Path, default=SHIPPED, help="where bundles are shipped")
+        arguments.jobs(parser)
+
+    def run(self, asked: argparse.Namespace) -> None:
+        try:
+            recipes = chosen(read_recipes(), asked.names)
+        except ValueError as error:
+            sys.exit(str(error))
+        first = asked.seeds[0]
+        tasks = [
+            (recipe, seed, asked.runs / recipe.name / str(seed))
+            for seed in asked.seeds
+            for recipe in recipes
+        ]
+        for (recipe, seed, _), bundle in zip(tasks, spread(train, tasks, asked.jobs), strict=True):
+            if seed == first:
+                ship(bundle, recipe.name, asked.zoo)
 
 
 def names(parser: argparse.ArgumentParser) -> None:
     """Add the names of the models, and the folder of their runs."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="models of the table (all)")
     parser.add_argument("--runs", type=Path, default=RUNS, help=f"folder of the runs ({RUNS})")
-
-
-def run(asked: argparse.Namespace) -> None:
-    """Train all first seeds, then all second ones, and so on; ship the bundles of the first."""
-    try:
-        recipes = chosen(read_recipes(), asked.names)
-    except ValueError as error:
-        sys.exit(str(error))
-    first = asked.seeds[0]
-    tasks = [
-        (recipe, seed, asked.runs / recipe.name / str(seed))
-        for seed in asked.seeds
-        for recipe in recipes
-    ]
-    for (recipe, seed, _), bundle in zip(tasks, spread(train, tasks, asked.jobs), strict=True):
-        if seed == first:
-            ship(bundle, recipe.name, asked.zoo)
 
 
 def train(recipe: Recipe, seed: int, folder: Path) -> Path:
@@ -63,3 +71,49 @@ def train(recipe: Recipe, seed: int, folder: Path) -> Path:
         if isinstance(event, Finished):
             bundle = Path(event.bundle)
     return bundle
+
+
+class Measure(Command):
+    """Measure the models of the zoo and write `docs/zoo.md`.
+
+        python -m model zoo measure reverse sort
+
+    Without a name, all models are measured. The results of every seed are written next to the
+    shipped bundle as `zoo.json`: right answers by length, also beyond the training lengths, the
+    attention of each head, and the learning curve. Complete results of the same weights are kept.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        names(parser)
+        parser.add_argument("--zoo", type=Path, default=SHIPPED, help="where the bundles are")
+        parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
+        arguments.jobs(parser)
+
+    def run(self, asked: argparse.Namespace) -> None:
+        recipes = read_recipes()
+        shipped = [one for one in chosen(recipes, asked.names) if (asked.zoo / one.name).is_dir()]
+        tasks = [(recipe, asked.zoo / recipe.name, asked.runs / recipe.name) for recipe in shipped]
+        for _ in spread(measure, tasks, asked.jobs):
+            pass
+        asked.page.write_text(page(recipes, read_results(recipes, asked.zoo)), encoding="utf-8")
+
+
+def measure(recipe: Recipe, shipped: Path, runs: Path) -> None:
+    """Write the results of one model, for all seeds in the folder of its runs."""
+    path = shipped / ZOO
+    old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    known = {one["digest"] for one in old.get("seeds", []) if not recipe.task.twins or "cut" in one}
+    bundles = {digest_of(one): one for one in (*sorted(runs.glob(f"*/{BUNDLE}")), shipped)}
+    new = [
+        measure_seed(recipe, seed_of(bundle), bundle)
+        for digest, bundle in bundles.items()
+        if digest not in known
+    ]
+    text = json.dumps(merged(old, recipe, new), allow_nan=False)
+    path.write_text(text.replace('{"seed"', '\n{"seed"') + "\n", encoding="utf-8")
+
+
+def seed_of(bundle: Path) -> int:
+    """Return the seed that a bundle was trained with."""
+    seed: int = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))["seed"]
+    return seed

@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from model.__main__ import COMMANDS, main
+from model.commands.arguments import Command
 from model.errors import FileError
 
 DOCS = "".join(path.read_text() for path in Path(__file__).parents[2].glob("docs/*.md"))
@@ -25,12 +27,15 @@ def test_a_command_has_help_and_is_documented(
     assert f"python -m model {name} " in DOCS
 
 
-def test_every_file_is_a_command() -> None:
-    files = Path(__file__).parents[2].glob("model/commands/*.py")
-    assert {path.stem for path in files} == {
-        *("__init__", "arguments"),
-        *(name.replace(" ", "_").replace("-", "_") for name in COMMANDS),
-    }
+def test_every_class_is_a_command() -> None:
+    for group, file in (("", "models"), ("measure ", "measure"), ("zoo ", "zoo")):
+        module = import_module(f"model.commands.{file}").__name__
+        commands = Command.__subclasses__()
+        classes = {one.__name__ for one in commands if one.__module__ == module}
+        names = (name.removeprefix(group) for name in COMMANDS if name.startswith(group))
+        assert classes == {
+            "".join(map(str.capitalize, name.split("-"))) for name in names if " " not in name
+        }
 
 
 def test_the_overview_waits_for_no_torch() -> None:

