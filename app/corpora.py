@@ -5,14 +5,16 @@ bundle's folder `corpus`. For a model that HEADLIGHT_CORPORA names, both come fr
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from cachetools import LRUCache
 
+from app.assets.pages import PageFacts
 from app.engine.model_listing import Listing
+from app.http.services import Services
 from app.settings import Settings
 from model.bundle.weights import CHECKPOINTS
 from model.corpus.index import INDEX, Index, read_survey
@@ -90,6 +92,16 @@ class Corpora:
         if folder not in self._opened:
             self._opened[folder] = Index(folder)
         return self._opened[folder]
+
+
+@asynccontextmanager
+async def open_corpora(services: Services) -> AsyncIterator[None]:
+    """Open what is known of the heads. Raises what `Corpora.check` raises."""
+    corpora = Corpora(services[Settings], services[Listing])
+    corpora.check()
+    services[PageFacts].add("surveyed", lambda: corpora.surveyed)
+    services.add(corpora)
+    yield
 
 
 def _bundle(path: str) -> Path:

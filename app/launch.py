@@ -1,15 +1,13 @@
 """Starts engine processes from the settings, before any slow import."""
 
-import logging.config
 import os
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 from app.engine.launch import Launcher, launch
 from app.engine.opening import LoadCatalog, Opening
-from app.http import log_format
+from app.http.log_format import logging_of
 from app.settings import Settings
 
 # Without one of these, no process on Linux can reach a CUDA GPU; /dev/dxg is WSL's.
@@ -41,13 +39,6 @@ def launch_engines(settings: Settings) -> list[Launcher]:
     devices = [n % gpus if gpus else None for n in range(count)]
     return launch(
         [Opening(load, prepare, threads, device, settings.max_free_bytes) for device in devices]
-    )
-
-
-def logging_of(settings: Settings) -> partial[None]:
-    """Return a function that configures logging in the process that calls it."""
-    return partial(
-        logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
     )
 
 

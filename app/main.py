@@ -1,18 +1,29 @@
 """The application: settings in, an ASGI app out."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import math
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache, partial
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+import torch
+from anyio import to_thread
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.routing import APIRoute, iter_route_contexts
 from starlette_compress import CompressMiddleware, add_compress_type, remove_compress_type
 
 from app import __version__
-from app.answers.pages import problem_page
-from app.dependencies import open_services
+from app.answers.shares import open_shares
+from app.assets.files import Vendor, vendored
+from app.assets.pages import PageFacts, problem_page
+from app.background import running
+from app.corpora import open_corpora
 from app.engine.catalog import Catalog
+from app.engine.clients import Budgets, Client, asking
+from app.engine.engine import Bounds, Engine
+from app.engine.launch import Launcher
+from app.engine.processes import in_processes
 from app.engine.runners import Runners
 from app.http import problems
 from app.http.byte_cache import ByteCache
@@ -22,10 +33,15 @@ from app.http.content_negotiation import SAFETENSORS
 from app.http.hosts import AllowedHosts
 from app.http.metrics import Metrics
 from app.http.pace import Paced
-from app.http.rate_limits import BodyLimit
+from app.http.rate_limits import CLIENT_HEADER, BodyLimit, client_network
 from app.http.replies import problems as problems_of_routes
 from app.http.request_log import Observed, RouteSeen
 from app.http.security import SecurityHeaders
+from app.http.services import Opened, Services
+from app.indexing.indexing import open_indexing
+from app.launch import launch_engines, load_catalog
+from app.readiness import open_readiness
+from app.rooms.rooms import open_rooms
 from app.routes import (
     assets,
     assignment_pages,
@@ -53,8 +69,15 @@ from app.routes import (
     zoo,
 )
 from app.routes import metrics as metrics_route
+from app.runs.kept_models import open_kept_models
+from app.runs.runs import open_runs
 from app.schemas.lab import MAX_BYTES
 from app.settings import Settings
+from app.store.assignments import open_assignments
+from app.store.collections import open_collections
+from app.store.expiry import keep_pruning
+from app.store.quota import CreationRate, Limits
+from app.store.store import open_store
 
 DESCRIPTION = """\
 What happens inside a Transformer, for any sentence: the attention of every head, queries, keys and
@@ -63,6 +86,20 @@ values, positional encodings, and next-token probabilities.
 Every request is self-contained. Errors are problem documents
 ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)) with a stable `type`.
 """
+
+
+# In this order; a later one may take the services of earlier ones.
+OPENERS: tuple[Callable[[Services], AbstractAsyncContextManager[None]], ...] = (
+    open_corpora,
+    open_shares,
+    open_collections,
+    open_assignments,
+    open_runs,
+    open_indexing,
+    open_kept_models,
+    open_rooms,
+    open_readiness,
+)
 
 
 def create_app(
@@ -81,7 +118,15 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, replies, metrics, runners) as app.state.services:
+        models = runners
+        if models is None:
+            models = await to_thread.run_sync(open_models, settings)
+        async with AsyncExitStack() as opened:
+            services = app.state.services = Services(replies, metrics, models.listing, PageFacts())
+            services.add(settings, Settings)
+            await opened.enter_async_context(open_kernel(services, models))
+            for open_subject in OPENERS:
+                await opened.enter_async_context(open_subject(services))
             yield
 
     app = FastAPI(
@@ -105,7 +150,7 @@ def create_app(
     app.add_middleware(RouteSeen, paths=paths)
     larger = {"/api/lab": max(MAX_BYTES, settings.max_body_bytes)}
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, paths=larger)
-    app.add_middleware(Paced, pace=lambda: app.state.services.engine.pace)
+    app.add_middleware(Paced, pace=lambda: app.state.services[Engine].pace)
     app.add_middleware(Conditional)
     app.add_middleware(CompressLarge, cache=replies)
     app.add_middleware(CompressMiddleware)
@@ -115,12 +160,73 @@ def create_app(
     return app
 
 
+def open_models(settings: Settings, launching: Future[list[Launcher]] | None = None) -> Runners:
+    """Open the models that the settings name: in a cluster, in processes, or here. Blocks.
+
+    `launching` is the result of `begin_launch` for these settings; without it the processes are
+    launched here. Raises what `model.adapters.open_model.open_model` raises, or a
+    RuntimeError with the same message.
+    """
+    if settings.engines != 0:
+        # Models run in other processes. The small matrices of the lab take four times as long on
+        # two threads, which wait for each other on busy cores.
+        torch.set_num_threads(1)
+    if settings.ray_address:
+        from app.scale.runner import in_cluster  # imports Ray, which only a cluster needs
+
+        return in_cluster(settings.ray_address, settings.bundles, settings.engines)
+    if settings.engines == 0:
+        return Runners.in_threads(load_catalog(settings)())
+    return in_processes(launching.result() if launching else launch_engines(settings))
+
+
+@asynccontextmanager
+async def open_kernel(services: Services, models: Runners) -> AsyncIterator[None]:
+    """Start the engine, and open the database and the files from packages."""
+    settings, metrics = services[Settings], services[Metrics]
+    bounds = Bounds(
+        settings.max_queue,
+        settings.max_batch,
+        settings.max_wait_seconds,
+        settings.max_work,
+        settings.max_long_seconds,
+        settings.max_streams,
+    )
+    budgets = Budgets(settings.work_per_second, settings.max_work, settings.max_clients_per_address)
+    engine = Engine(models, bounds, services[ByteCache], budgets, metrics.count_batch)
+    metrics.watch("queue_length", "Requests waiting for a model.", lambda: engine.waiting)
+    metrics.watch("streams", "Open streams.", lambda: engine.streams)
+    metrics.watch(
+        "sentence_seconds",
+        "Seconds that a model lately took for a sentence of usual length; NaN: not measured.",
+        lambda: math.nan if engine.sentence_seconds is None else engine.sentence_seconds,
+    )
+    metrics.watch("expected_wait_seconds", "Expected wait of a sentence.", lambda: engine.wait)
+    vendor = Vendor(vendored(), settings.data_dir / "cache")
+    async with (
+        open_store(settings.database, Limits.of(settings)) as store,
+        engine,
+        running(keep_pruning(store)),
+    ):
+        vendor.compress()
+        for service in (engine, store, vendor, CreationRate(settings)):
+            services.add(service)
+        yield
+
+
+async def identify_client(request: Request, services: Opened) -> None:
+    """Note whose request it is, for the engine's queue and its budgets."""
+    token, most = request.headers.get(CLIENT_HEADER, ""), services[Settings].max_clients_per_address
+    asking.set(Client.of(client_network(request), token, most))
+
+
 @cache
 def _routes() -> APIRouter:
     """Return all routes; FastAPI takes 0.1 s to read their signatures, once for all apps."""
     router = APIRouter(
         generate_unique_id_function=_operation_id,
         responses=problems_of_routes(default="Any other error."),
+        dependencies=[Depends(identify_client)],
     )
     for subject in (
         trace.router,

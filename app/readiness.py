@@ -12,7 +12,8 @@ import asyncio
 import itertools
 import logging
 import os
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -23,6 +24,7 @@ from app.engine.model_listing import Listing
 from app.engine.tensor_selection import Selection
 from app.http.brief_cache import Recent
 from app.http.content_negotiation import JSON
+from app.http.services import Services
 from app.store.storage_errors import StorageError, files
 from app.store.store import Store
 from model.adapters.requests.request import Decode, Request
@@ -79,6 +81,13 @@ class Readiness:
         request = Request(str(next(self._beats)), decode=Decode(max_tokens=1), select=())
         encoding, selection = Encoding(JSON, 1_000_000), Selection.parse([])
         await self._engine.run(TraceJob(name, request, "", "float32", encoding, selection))
+
+
+@asynccontextmanager
+async def open_readiness(services: Services) -> AsyncIterator[None]:
+    """Open the tests of whether a server is ready."""
+    services.add(Readiness(services[Listing], services[Engine], services[Store]))
+    yield
 
 
 def _check_write(folder: Path) -> None:

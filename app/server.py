@@ -13,14 +13,13 @@ from typing import cast
 import uvicorn
 from fastapi import FastAPI
 
-from app.dependencies import open_models
 from app.engine.catalog import Catalog
 from app.engine.launch import Launcher
 from app.engine.runners import Runners
 from app.http import log_format
 from app.http.connections import Bounds, Connection, sweep
 from app.http.lan import ANY, lan_address
-from app.main import create_app
+from app.main import create_app, open_models
 from app.settings import Settings
 from app.store.private_files import make_private_folder
 from app.store.store import open_store
@@ -48,8 +47,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams of runs and rooms first: they would last as long as those."""
         if isinstance(self.config.app, FastAPI):
-            self.config.app.state.services.runs.hang_up()
-            self.config.app.state.services.rooms.hang_up()
+            self.config.app.state.services.hang_up()
         await super().shutdown(sockets)
 
     async def on_tick(self, counter: int) -> bool:

@@ -8,9 +8,10 @@ from app.answers.field_names import within
 from app.answers.shares import thaw
 from app.answers.sweeps import whole_sweep
 from app.answers.traces import chosen, example, parameters, run_trace
-from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding
+from app.engine.model_listing import Listing
 from app.engine.wire import WRITERS, ZSTD
+from app.http.services import Services
 from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import ParametersRequest, Question, SentenceState
@@ -52,7 +53,7 @@ def check_asks(services: Services, asks: Sequence[Question]) -> None:
                 if isinstance(asked, Asking):
                     chosen(services, asked)
                 elif asked is not None:
-                    services.catalog.pick(asked.model)
+                    services[Listing].pick(asked.model)
 
 
 async def freeze_answers(
@@ -74,8 +75,8 @@ def _mechanism(services: Services, state: SentenceState) -> list[Question]:
     These are a few numbers per head: w and b of additive scoring, π of relative positions. With
     them and q and k, every weight of the share can be computed after the model is gone.
     """
-    name = services.catalog.pick(state.model)
-    table = services.catalog.describe(name).attentions
+    name = services[Listing].pick(state.model)
+    table = services[Listing].describe(name).attentions
     parts = {part for one in table for part in one.scoring.split(" & ")}
     select = []
     if any(SCORINGS[part].learns for part in parts & SCORINGS.keys()):
@@ -112,8 +113,8 @@ def _other_model(services: Services, state: SentenceState, question: Question) -
     """Return the model that a question runs, if that is not the state's."""
     if question.trace is None:
         return None
-    own, name = (services.catalog.pick(one.model) for one in (state, question.trace))
-    return None if name == own else services.catalog.describe(name)
+    own, name = (services[Listing].pick(one.model) for one in (state, question.trace))
+    return None if name == own else services[Listing].describe(name)
 
 
 def _described(frozen: bytes, model: ModelInfo) -> bytes:

@@ -7,12 +7,13 @@ from typing import Any, NoReturn
 import orjson
 from fastapi import Request
 
-from app.answers.pages import base_url
-from app.dependencies import Services
+from app.assets.pages import base_url
 from app.engine.clients import asking
+from app.engine.engine import Engine
 from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
+from app.http.services import Services
 from app.off_loop import off_loop
 from app.rooms.csv_file import csv_of
 from app.rooms.tally import MAX_BYTES, check, tally
@@ -25,7 +26,9 @@ from app.schemas.assignments import (
     SubmissionRequest,
 )
 from app.schemas.rooms import Truth
-from app.store.assignments import Assignment, FullError, Refusal, Submission
+from app.settings import Settings
+from app.store.assignments import Assignment, Assignments, FullError, Refusal, Submission
+from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged
 from model.errors import Excess, InputError
 
@@ -38,11 +41,11 @@ async def create(
 ) -> AssignmentCreated:
     """Store an assignment. Raises ProblemError if too many are created, and StorageError."""
     address = client_network(request)
-    await services.sharing.count(address)
+    await services[CreationRate].count(address)
     document = wanted.model_dump(mode="json", exclude_none=True)
-    made, key = await services.assignments.add(document, address)
+    made, key = await services[Assignments].add(document, address)
     url = _url(services, request, made.id)
-    days = timedelta(days=services.settings.keep_assignments_days)
+    days = timedelta(days=services[Settings].keep_assignments_days)
     return AssignmentCreated(
         id=made.id,
         url=url,
@@ -54,7 +57,7 @@ async def create(
 
 async def find(services: Services, assignment_id: str) -> Assignment:
     """Return an assignment. Raises a 404 ProblemError if there is none, and DamagedError."""
-    found = await services.assignments.find(assignment_id)
+    found = await services[Assignments].find(assignment_id)
     if found is None:
         _refuse("unknown")
     with undamaged("assignment"):
@@ -89,17 +92,17 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
     Raises InputError for an answer of another form, ProblemError if there is no such assignment or
     if the address has its share of the members, SpentError and StorageError.
     """
-    services.engine.charge(SEND)
+    services[Engine].charge(SEND)
     found = await find(services, assignment_id)
     _check(found, sent)
     document = sent.model_dump(include={"nickname", "answers"})
     if (size := len(orjson.dumps(document))) > MAX_BYTES:
         detail = f"answers take {size} bytes; at most {MAX_BYTES} are allowed"
         raise InputError("too-long", "answers", detail, Excess(MAX_BYTES, "bytes", size))
-    most, address = services.settings.max_assignment_members, asking.get().address
+    most, address = services[Settings].max_assignment_members, asking.get().address
     places = Shared(most, "members").refusal_of
     try:
-        refused = await services.assignments.submit(
+        refused = await services[Assignments].submit(
             found.id, sent.member, document, address, places
         )
     except FullError as full:
@@ -112,7 +115,7 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
 async def summary(services: Services, assignment_id: str, key: str) -> AnswersSummary:
     """Return the sum of all answers, given the key. Raises ProblemError."""
     found = await _owned(services, assignment_id, key)
-    sent = await services.assignments.submissions(found.id)
+    sent = await services[Assignments].submissions(found.id)
     questions = found.document["questions"]
     results = await off_loop(_sums, questions, sent, size=_cells(questions, sent))
     return AnswersSummary(members=len(sent), results=results)
@@ -125,22 +128,22 @@ async def table(services: Services, assignment_id: str, token: str) -> str:
     """
     found = await find(services, assignment_id)
     questions = found.document["questions"]
-    own = await services.assignments.own(found.id, token)
+    own = await services[Assignments].own(found.id, token)
     if own is not None:
         return await off_loop(_plain, questions, [own], size=_cells(questions, [own]))
     await _owned(services, assignment_id, token)
-    sent = await services.assignments.submissions(found.id)
+    sent = await services[Assignments].submissions(found.id)
     return await off_loop(_compared, questions, sent, size=_cells(questions, sent))
 
 
 async def delete(services: Services, assignment_id: str, key: str) -> None:
     """Delete an assignment with all answers, given its key. Raises ProblemError."""
-    if refused := await services.assignments.delete(assignment_id, key):
+    if refused := await services[Assignments].delete(assignment_id, key):
         _refuse(refused)
 
 
 async def _owned(services: Services, assignment_id: str, key: str) -> Assignment:
-    if refused := await services.assignments.check_key(assignment_id, key):
+    if refused := await services[Assignments].check_key(assignment_id, key):
         _refuse(refused)
     return await find(services, assignment_id)
 
@@ -148,8 +151,8 @@ async def _owned(services: Services, assignment_id: str, key: str) -> Assignment
 async def _revealed(services: Services, found: Assignment, token: str) -> Collection[int]:
     """Return the questions whose right number may be shown to the owner of a token."""
     everything = range(len(found.document["questions"]))
-    if (own := await services.assignments.own(found.id, token)) is None:
-        refused = await services.assignments.check_key(found.id, token)
+    if (own := await services[Assignments].own(found.id, token)) is None:
+        refused = await services[Assignments].check_key(found.id, token)
         return [] if refused else everything
     if found.document["reveal"] == "end":
         return everything

@@ -9,11 +9,12 @@ from fastapi.responses import HTMLResponse
 from app.answers import collections, figure_states, handouts, lessons, links, pictures
 from app.answers import shares as sharing
 from app.answers.collections import Shown
-from app.answers.pages import base_url, render
 from app.assets.languages import languages, negotiate
-from app.dependencies import Services
+from app.assets.pages import base_url, render
 from app.handout_file import Told, collection_handout
+from app.http.byte_cache import ByteCache
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.lessons.blocks import Link
 from app.lessons.markdown import Figure
 from app.lessons.plain import unlinked
@@ -57,7 +58,7 @@ async def preview(request: Request, services: Services, collection_id: str) -> b
         said = [(item.title or item.of.kind) for item in items]
         return await off_loop(list_preview, found.document["title"], said, first, size=LARGE)
 
-    made: bytes = await services.cache.find(("collection", found.id, found.version), make)
+    made: bytes = await services[ByteCache].find(("collection", found.id, found.version), make)
     return made
 
 

@@ -11,9 +11,9 @@ from markupsafe import Markup, escape
 
 from app.answers import lessons, links
 from app.answers.field_names import within
-from app.answers.pages import base_url
-from app.dependencies import Services
+from app.assets.pages import base_url
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.schemas.collections import (
     CollectionCreated,
     CollectionDocument,
@@ -22,7 +22,8 @@ from app.schemas.collections import (
     LinkReply,
 )
 from app.schemas.links import Target, parse_link
-from app.store.collections import Collection, Refusal
+from app.settings import Settings
+from app.store.collections import Collection, Collections, Refusal
 from app.store.storage_errors import DamagedError, undamaged
 
 
@@ -57,9 +58,9 @@ async def create(
     """
     document = await _document(services, request, wanted, known=())
     repeatable = orjson.dumps([address, token, document]).decode() if token else None
-    made, key, new = await services.collections.add(document, address, repeatable)
+    made, key, new = await services[Collections].add(document, address, repeatable)
     url = f"{base_url(request, services)}{request.app.url_path_for('collection_page', id=made.id)}"
-    days = services.settings.keep_shares_days
+    days = services[Settings].keep_shares_days
     expires = None if days is None else _moment(made.changed + timedelta(days=days))
     reply = CollectionCreated(
         id=made.id, url=url, edit_url=f"{url}#edit={key}", edit_key=key, expires=expires
@@ -69,7 +70,7 @@ async def create(
 
 async def find(services: Services, collection_id: str) -> Collection:
     """Return a collection. Raises a 404 ProblemError if there is none, and DamagedError."""
-    found = await services.collections.find(collection_id)
+    found = await services[Collections].find(collection_id)
     if found is None:
         _refuse("unknown")
     with undamaged("collection"):
@@ -89,12 +90,12 @@ async def change(
 
     Raises ProblemError for another version or key, and what `create` raises.
     """
-    if refused := await services.collections.check_key(collection_id, edit_key):
+    if refused := await services[Collections].check_key(collection_id, edit_key):
         _refuse(refused)  # before its links are read
     before = await find(services, collection_id)
     known = [item["link"] for item in before.document["items"]]
     document = await _document(services, request, wanted, known)
-    changed = await services.collections.change(collection_id, document, edit_key, version)
+    changed = await services[Collections].change(collection_id, document, edit_key, version)
     if isinstance(changed, str):
         _refuse(changed)
     return changed
@@ -102,7 +103,7 @@ async def change(
 
 async def delete(services: Services, collection_id: str, edit_key: str) -> None:
     """Delete a collection. Raises ProblemError if there is none, or for another key."""
-    if refused := await services.collections.delete(collection_id, edit_key):
+    if refused := await services[Collections].delete(collection_id, edit_key):
         _refuse(refused)
 
 

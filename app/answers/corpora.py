@@ -2,12 +2,16 @@
 
 from datetime import UTC, datetime
 
-from app.dependencies import Services
+from app.corpora import Corpora
 from app.engine.clients import asking
+from app.engine.engine import Engine
+from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
-from app.indexing.indexing import Kept
+from app.http.services import Services
+from app.indexing.indexing import Indexing, Kept
 from app.indexing.texts import check, sentences_of
 from app.schemas.corpora import CorpusReply, CorpusRequest
+from app.settings import Settings
 from model.corpus.index import Index
 from model.errors import Excess, InputError
 
@@ -21,11 +25,11 @@ def create(services: Services, wanted: CorpusRequest) -> tuple[Kept, str]:
     Raises InputError for a text beyond the limits, SpentError, and what `Indexing.start` raises.
     """
     client = asking.get()
-    services.indexing.admit(client)
-    settings = services.settings
+    services[Indexing].admit(client)
+    settings = services[Settings]
     path = {**settings.zoo_bundles, **settings.bundles}.get(wanted.model)
-    if wanted.model not in services.catalog or path is None:
-        detail = f"model: {services.catalog.absent(wanted.model)}"
+    if wanted.model not in services[Listing] or path is None:
+        detail = f"model: {services[Listing].absent(wanted.model)}"
         raise InputError("unknown-model", "model", detail)
     most = settings.max_corpus_characters
     if len(wanted.text) > most:
@@ -33,11 +37,11 @@ def create(services: Services, wanted: CorpusRequest) -> tuple[Kept, str]:
         excess = Excess(most, "characters", len(wanted.text))
         raise InputError("too-many-characters", "text", detail, excess)
     lines = sentences_of(wanted.text, wanted.split)
-    languages = services.catalog[wanted.model].languages
+    languages = services[Listing][wanted.model].languages
     check(lines, settings.max_corpus_sentences, settings.max_text_characters, len(languages) == 2)
-    services.engine.charge(START + SENTENCE * len(lines))
-    digest = services.catalog[wanted.model].digest
-    return services.indexing.start(
+    services[Engine].charge(START + SENTENCE * len(lines))
+    digest = services[Listing][wanted.model].digest
+    return services[Indexing].start(
         wanted.model, path, digest, tuple(lines), wanted.title.strip(), client
     )
 
@@ -65,8 +69,8 @@ def of_model(services: Services, name: str, corpus: str) -> Kept:
 
     A text that was indexed with other weights of the model counts as expired.
     """
-    found = services.indexing.find(corpus)
-    if found.about["model"] != name or found.about["digest"] != services.catalog[name].digest:
+    found = services[Indexing].find(corpus)
+    if found.about["model"] != name or found.about["digest"] != services[Listing][name].digest:
         detail = "corpus: this text was indexed for another model"
         raise ProblemError(404, "unknown-corpus", detail, field="corpus")
     return found
@@ -78,8 +82,8 @@ def index(services: Services, name: str, corpus: str) -> Index | None:
     Raises what `done` raises.
     """
     if not corpus:
-        return services.corpora.index(name)
-    return services.corpora.opened(done(services, name, corpus).folder)
+        return services[Corpora].index(name)
+    return services[Corpora].opened(done(services, name, corpus).folder)
 
 
 def done(services: Services, name: str, corpus: str) -> Kept:

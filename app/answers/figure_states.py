@@ -7,13 +7,14 @@ from urllib.parse import urlencode
 
 from app.answers import pictures, zoo
 from app.answers.runs import nearest
-from app.dependencies import Services
 from app.handout_file import Told
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.lessons.blocks import Link
 from app.lessons.links import NUMBERS
 from app.off_loop import LARGE, off_loop
 from app.preview.still import still
+from app.runs.runs import Runs
 from model.errors import InputError
 
 FIELD = re.compile(r"f_\w{1,20}")  # of a formula
@@ -47,7 +48,7 @@ def kind(link: Link) -> str:
 def has_picture(services: Services, link: Link) -> bool:
     """Return whether a figure's picture is a heatmap, and can be drawn now."""
     if link.page == "train" and "run" in link.state:
-        return bool(services.runs.find(link.state["run"]).snapshots)
+        return bool(services[Runs].find(link.state["run"]).snapshots)
     return kind(link) not in ("formula", "zoo")
 
 
@@ -109,7 +110,7 @@ def _zoo(services: Services, own: Link, said: Link) -> Link | None:
 def _trained(services: Services, own: Link, said: Link) -> Link | None:
     if "run" not in said.state:
         return None
-    services.runs.find(said.state["run"])
+    services[Runs].find(said.state["run"])
     return _over(own, said.state)
 
 

@@ -12,15 +12,17 @@ from app.answers.long_states import is_long, run_long
 from app.answers.share_state import check, check_options
 from app.answers.shares import find_answer, thaw
 from app.answers.traces import run
-from app.dependencies import Services
 from app.engine.jobs import Encoding
+from app.engine.model_listing import Listing
 from app.engine.wire import Reply
 from app.handout_file import SELECT, Told, handout, lab_handout
 from app.http.content_negotiation import SAFETENSORS
+from app.http.services import Services
 from app.off_loop import LARGE, off_loop
 from app.schemas.long_texts import Window
 from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState, LabShareState, Question, ShareRequest
+from app.settings import Settings
 from app.store.share import Answer, Share
 from model.trace.tensor_names import present
 
@@ -49,23 +51,23 @@ async def run_state(
     if isinstance(state, LabShareState):
         reply = await freeze(services, state)
         return Told(reply, {"state": state.model_dump(exclude_unset=True), "created": _now()})
-    encoding = Encoding(SAFETENSORS, services.settings.max_values)
-    check_options(services.settings, state)
+    encoding = Encoding(SAFETENSORS, services[Settings].max_values)
+    check_options(services[Settings], state)
     check_asks(services, asks)
     with within("state"):
-        name = services.catalog.pick(state.model)
-        model = services.catalog.describe(name)
+        name = services[Listing].pick(state.model)
+        model = services[Listing].describe(name)
         long = await is_long(services, state)
     if long:
         seen = await run_long(services, state, tiles, encoding)
     else:
         with within("state"):
-            select = present(SELECT, services.catalog.names(name))
+            select = present(SELECT, services[Listing].names(name))
             seen = await run(services, state, select, encoding, summarise=["*"])
     reply = await off_loop(Reply.parse, seen.content, size=len(seen.content))
     with within("state"):
         check(state, model.attentions, reply)
-    freezer = Freezer(services.settings.max_values - reply.values, "a handout")
+    freezer = Freezer(services[Settings].max_values - reply.values, "a handout")
     drawn = [one for one in asks if not one.model_fields_set & UNDRAWN]
     frozen = await freeze_answers(services, state, drawn, freezer)
     about = {

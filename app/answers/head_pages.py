@@ -8,10 +8,13 @@ from fastapi.responses import HTMLResponse
 
 from app.answers import corpora
 from app.answers.heads import elsewhere, served, survey
-from app.answers.pages import render
-from app.dependencies import Services
+from app.assets.pages import render
+from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
+from app.http.services import Services
+from app.indexing.indexing import Indexing
 from app.schemas.heads import ElsewhereReply, SurveyedHeadReply
+from app.settings import Settings
 from model.adapters.requests.model_info import ModelInfo
 from model.corpus.row_patterns import patterns_of
 from model.trace.attentions import CROSS, AttentionInfo
@@ -37,15 +40,15 @@ def overview(request: Request, services: Services, model: str, corpus: str) -> H
     kept = corpora.of_model(services, model, corpus) if corpus else None
     ready = kept is not None and kept.state["state"] == "done"
     told = survey(services, model, corpus if ready else "")
-    info = services.catalog[model]
+    info = services[Listing][model]
     more = {
         "model": info,
         "survey": told,
         "rows": rows(info, told.heads),
         "corpus": kept and corpora.told(kept),
         "ready": ready,
-        "indexing": services.indexing,
-        "settings": services.settings,
+        "indexing": services[Indexing],
+        "settings": services[Settings],
     }
     return render(request, services, "heads.html", more=more)
 
@@ -55,7 +58,7 @@ def head(
 ) -> HTMLResponse:
     """Return the page of one head. Raises a 404 ProblemError if it, or the text, is not known."""
     told = survey(services, model, corpus)
-    info = services.catalog[model]
+    info = services[Listing][model]
     listed = rows(info, told.heads)
     by_name = {(one.found.place, one.found.head): one for one in listed}
     if (place, head) not in by_name:
@@ -80,7 +83,7 @@ def head(
 
 
 def _elsewhere(services: Services, found: ElsewhereReply) -> tuple[AttentionInfo, ElsewhereReply]:
-    [one] = [one for one in services.catalog[found.model].attentions if one.place == found.place]
+    [one] = [one for one in services[Listing][found.model].attentions if one.place == found.place]
     return one, found
 
 

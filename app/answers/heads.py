@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.answers import corpora
-from app.dependencies import Services
+from app.corpora import Corpora
+from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.off_loop import off_loop
 from app.schemas.heads import (
     AddedReply,
@@ -43,7 +45,7 @@ def survey(services: Services, name: str, corpus: str = "") -> SurveyReply:
         kept = corpora.done(services, name, corpus)
         found = read_survey(kept.folder, kept.about["digest"])
     else:
-        found = services.corpora.survey(name)
+        found = services[Corpora].survey(name)
     if found is None:
         raise ProblemError(404, "no-survey", "the heads of this model have not been measured")
     index = corpora.index(services, name, corpus)
@@ -94,12 +96,12 @@ def elsewhere(services: Services, name: str, place: str, head: int) -> list[Else
     Only heads of the same kind and mask are compared, and not their rows, since tokens differ
     between models. Raises a 404 ProblemError for a head that is not known.
     """
-    own = services.catalog[served(services, name)]
+    own = services[Listing][served(services, name)]
     kind = _kind(_attention(services, name, place, head))
     heads = {(one.place, one.head): one.patterns for one in survey(services, name).heads}
     found = []
-    for other, info in services.catalog.items():
-        told = services.corpora.survey(other)
+    for other, info in services[Listing].items():
+        told = services[Corpora].survey(other)
         if told is None or info.digest == own.digest:
             continue
         alike = {one.place for one in info.attentions if _kind(one) == kind}
@@ -121,7 +123,7 @@ def elsewhere(services: Services, name: str, place: str, head: int) -> list[Else
 def in_general(services: Services, name: str) -> dict[str, list[list[tuple[str, float]]]]:
     """Return the patterns that describe each head of a model, by attention; {} if not measured."""
     found: dict[str, list[list[tuple[str, float]]]] = {}
-    for one in (services.corpora.survey(name) or {"heads": []})["heads"]:
+    for one in (services[Corpora].survey(name) or {"heads": []})["heads"]:
         found.setdefault(one["place"], []).append(
             [(held, share) for held, share in one["described"]]
         )
@@ -130,8 +132,8 @@ def in_general(services: Services, name: str) -> dict[str, list[list[tuple[str, 
 
 def served(services: Services, name: str) -> str:
     """Return the id of a model. Raises a 404 ProblemError if it is not served."""
-    if name not in services.catalog:
-        detail = f"id: {services.catalog.absent(name)}"
+    if name not in services[Listing]:
+        detail = f"id: {services[Listing].absent(name)}"
         raise ProblemError(404, "unknown-model", detail, field="id")
     return name
 
@@ -155,7 +157,7 @@ def _index(services: Services, name: str, corpus: str) -> Index:
 
 
 def _attention(services: Services, name: str, place: str, head: int) -> AttentionInfo:
-    for one in services.catalog[name].attentions:
+    for one in services[Listing][name].attentions:
         if one.place == place and 0 <= head < one.heads:
             return one
     raise ProblemError(404, "unknown-head", "this model has no such head", field="head")

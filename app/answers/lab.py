@@ -10,8 +10,9 @@ import numpy as np
 import orjson
 
 from app.answers.field_names import within
-from app.dependencies import Services
+from app.engine.engine import Engine
 from app.engine.wire import Reply, numbers
+from app.http.services import Services
 from app.off_loop import LARGE, SMALL, off_loop
 from app.schemas.shares import LabShareState
 from model.lab.compute import compute
@@ -52,7 +53,7 @@ def worked_out(asked: LabRequest) -> bytes:
 
 async def lab_reply(services: Services, asked: LabRequest) -> bytes:
     """Compute the reply, on a thread if large. Raises SpentError if the budget is spent."""
-    services.engine.charge(price(asked))
+    services[Engine].charge(price(asked))
     size = SMALL if numbers_in(asked) <= SHORT else LARGE
     return await off_loop(worked_out, asked, size=size)
 
@@ -85,7 +86,7 @@ async def freeze(services: Services, state: LabShareState) -> Reply:
     """Run `frozen` on a thread, and charge the client for it."""
     for one in (state.lab, state.before):
         if one is not None:
-            services.engine.charge(price(one.request()))
+            services[Engine].charge(price(one.request()))
     return await off_loop(frozen, state, size=LARGE)
 
 

@@ -8,10 +8,10 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from app.answers import pictures
-from app.answers.pages import render
 from app.assets.languages import languages, negotiate
-from app.dependencies import Services
+from app.assets.pages import render
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.lessons.library import Lesson, lessons, plan
 from app.lessons.markdown import Document, Figure, Predict, meaning
 from app.lessons.plain import unlinked

@@ -4,19 +4,22 @@ from fastapi import Request
 
 from app.answers import figure_states, lessons, pictures
 from app.answers import shares as sharing
-from app.answers.pages import base_url
-from app.dependencies import Services
+from app.assets.pages import base_url
+from app.http.byte_cache import ByteCache
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.lessons.blocks import Link
 from app.lessons.markdown import Document
 from app.lessons.plain import plain
 from app.off_loop import LARGE, off_loop
 from app.preview.card import sentence
 from app.preview.still import still
+from app.runs.runs import Runs
 from app.schemas.collections import LinkReply
 from app.schemas.links import Target, parse_link
 from app.schemas.rooms import Asked
 from app.store.share import Share
+from app.store.store import Store
 from model.errors import InputError
 
 SHOWN = (
@@ -91,7 +94,7 @@ def _in_lesson(services: Services, of: Target, lang: str) -> dict[str, object]:
     if not 1 <= of.figure <= len(figures):
         return {**told, "gone": True}
     block = figures[of.figure - 1].block
-    own = block.shown(services.runs.on)
+    own = block.shown(services[Runs].on)
     link = figure_states.in_state(services, own, of.shows) if of.shows else own
     told |= {"fits": link is not None, "options": block.options}
     shown = link or own
@@ -113,7 +116,7 @@ def _questions(document: Document) -> list[Asked]:
 
 
 async def _shared(services: Services, of: Target, title: str) -> dict[str, object]:
-    found = await services.store.brief(of.share)
+    found = await services[Store].brief(of.share)
     if found is None:
         return {"gone": True}
     state, about = found
@@ -135,7 +138,7 @@ async def picture(services: Services, of: Target, lang: str) -> bytes:
         async def make() -> bytes:
             return await off_loop(_still_of, share, size=LARGE)
 
-        made: bytes = await services.cache.find(("still", share.id), make)
+        made: bytes = await services[ByteCache].find(("still", share.id), make)
         return made
     if of.kind in ("lesson", "figure"):
         return await _of_lesson(services, of, lang)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from app.answers.field_names import within
 from app.answers.long_texts import see_overview, see_tile, see_tokens
-from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding
+from app.engine.model_listing import Listing
 from app.engine.wire import Reply
 from app.http.content_negotiation import SAFETENSORS
+from app.http.services import Services
 from app.off_loop import LARGE, off_loop
 from app.schemas.long_texts import (
     AnyOverviewRequest,
@@ -19,6 +20,7 @@ from app.schemas.long_texts import (
     Window,
 )
 from app.schemas.shares import OneTextShareState, SentenceState
+from app.settings import Settings
 from model.errors import Excess, InputError
 
 MAX_TOKENS = 256  # of a text of which all weights are shown (docs/long.md)
@@ -35,12 +37,14 @@ async def is_long(services: Services, state: SentenceState) -> bool:
     given = {field: text for field, text in state.texts.items() if text}
     if max(map(len, given.values()), default=0) <= MAX_TOKENS // 4:  # four bytes a character
         return False
-    encoded = await see_tokens(services, state, Encoding(SAFETENSORS, services.settings.max_values))
+    encoded = await see_tokens(
+        services, state, Encoding(SAFETENSORS, services[Settings].max_values)
+    )
     read = Reply.metadata(encoded.content)["trace"]["tokens"]
     for text, tokens in read.items():
         if len(tokens) <= MAX_TOKENS:
             continue
-        info = services.catalog.describe(services.catalog.pick(state.model))
+        info = services[Listing].describe(services[Listing].pick(state.model))
         if "long" not in info.capabilities:
             detail = f"{text} has {len(tokens)} tokens; this model shows at most {MAX_TOKENS}"
             raise InputError("unsupported", text, detail, Excess(MAX_TOKENS, "tokens", len(tokens)))

@@ -11,13 +11,16 @@ from typing import Any
 import orjson
 
 from app.answers.traces import chosen
-from app.dependencies import Services
+from app.engine.engine import Engine
 from app.engine.jobs import AnswerJob, Encoded, Encoding
 from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
+from app.engine.model_listing import Listing
 from app.engine.wire import line
 from app.http.content_negotiation import SAFETENSORS
+from app.http.services import Services
 from app.schemas.long_texts import AnyOverviewRequest, AnyTileRequest
 from app.schemas.traces import Asking
+from app.settings import Settings
 from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 
@@ -29,7 +32,7 @@ async def see_overview(
     services: Services, wanted: AnyOverviewRequest, encoding: Encoding
 ) -> Encoded:
     """Return the reply to a request for an overview of heads."""
-    return await services.engine.run(_overview(services, wanted, encoding))
+    return await services[Engine].run(_overview(services, wanted, encoding))
 
 
 async def watch_overview(services: Services, wanted: AnyOverviewRequest) -> AsyncIterator[bytes]:
@@ -37,12 +40,12 @@ async def watch_overview(services: Services, wanted: AnyOverviewRequest) -> Asyn
 
     When cancelled or closed, the work stops, unless others wait for the same.
     """
-    job = _overview(services, wanted, Encoding(SAFETENSORS, services.settings.max_values))
+    job = _overview(services, wanted, Encoding(SAFETENSORS, services[Settings].max_values))
     begun = time.monotonic()
-    working = asyncio.ensure_future(services.engine.run(job))
+    working = asyncio.ensure_future(services[Engine].run(job))
     try:
         while not (await asyncio.wait({working}, timeout=TELL_SECONDS))[0]:
-            found = services.engine.progress(job)
+            found = services[Engine].progress(job)
             phase = asdict(found) if found else {"phase": "queue", "done": 0, "of": 0}
             yield line({"progress": phase | {"seconds": round(time.monotonic() - begun, 1)}})
         yield line({"end": {"file": base64.b64encode(working.result().content).decode()}})
@@ -51,7 +54,7 @@ async def watch_overview(services: Services, wanted: AnyOverviewRequest) -> Asyn
 
 
 def _overview(services: Services, wanted: AnyOverviewRequest, encoding: Encoding) -> AnswerJob:
-    _check_cells("cells", wanted.cells**2, services.settings.max_cells)
+    _check_cells("cells", wanted.cells**2, services[Settings].max_cells)
     if not wanted.select:
         return _tokens(services, wanted, encoding)
     view = Overview(tuple(wanted.select), wanted.cells, wanted.dtype)
@@ -60,18 +63,18 @@ def _overview(services: Services, wanted: AnyOverviewRequest, encoding: Encoding
 
 async def see_tokens(services: Services, wanted: Asking, encoding: Encoding) -> Encoded:
     """Return the tokens of the texts, without a run; for any model."""
-    return await services.engine.run(_tokens(services, wanted, encoding))
+    return await services[Engine].run(_tokens(services, wanted, encoding))
 
 
 def _tokens(services: Services, wanted: Asking, encoding: Encoding) -> TokensJob:
     name = chosen(services, wanted, long=True)
-    run = wanted.model_dump(include=RUN) | {"model": services.catalog.describe(name).digest}
+    run = wanted.model_dump(include=RUN) | {"model": services[Listing].describe(name).digest}
     return TokensJob(name, _request(wanted), _digest(run), encoding)
 
 
 async def see_tile(services: Services, wanted: AnyTileRequest, encoding: Encoding) -> Encoded:
     """Return the reply to a request for a window of one head."""
-    most = services.settings.max_cells
+    most = services[Settings].max_cells
     cells, edges = _pair(wanted.cells), wanted.edges
     if cells:
         _check_cells("cells", cells[0] * cells[1], most)
@@ -89,7 +92,7 @@ async def see_tile(services: Services, wanted: AnyTileRequest, encoding: Encodin
         (tuple(edges.query), tuple(edges.key)) if edges else None,
         most,
     )
-    return await services.engine.run(_view(services, wanted, view, encoding))
+    return await services[Engine].run(_view(services, wanted, view, encoding))
 
 
 def _view(
@@ -97,7 +100,7 @@ def _view(
 ) -> LongJob:
     """Return the job that runs the text, unless its pass is cached, and makes a view of it."""
     name = chosen(services, wanted, long=True)
-    info = services.catalog.describe(name)
+    info = services[Listing].describe(name)
     info.require("long", "model")
     if wanted.interventions:
         detail = "interventions: they are not available for long texts"

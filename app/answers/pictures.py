@@ -10,9 +10,11 @@ from pydantic import ValidationError
 from app.answers.lab import names
 from app.answers.shares import thaw
 from app.answers.traces import run
-from app.dependencies import Services
 from app.engine.jobs import Encoding
+from app.engine.model_listing import Listing
 from app.engine.wire import ZSTD, Reply
+from app.http.byte_cache import ByteCache
+from app.http.services import Services
 from app.lessons.blocks import Link
 from app.lessons.links import JSON_KEYS, NUMBERS, by_hand
 from app.off_loop import LARGE, off_loop
@@ -28,6 +30,7 @@ from app.schemas.shares import (
     ShareState,
 )
 from app.schemas.traces import OneTextRunRequest, RunRequest
+from app.settings import Settings
 from model.errors import InputError
 from model.lab.compute import compute
 from model.lab.request import LabRequest
@@ -46,7 +49,7 @@ async def of_link(services: Services, link: Link) -> bytes:
         return await off_loop(still, await _seen(services, link), size=LARGE)
 
     model = "" if link.page == "lab" else _digest(services, link)
-    made: bytes = await services.cache.find(("still", link, model), make)
+    made: bytes = await services[ByteCache].find(("still", link, model), make)
     return made
 
 
@@ -55,8 +58,8 @@ def state_of(services: Services, link: Link) -> SentenceState:
 
     Raises InputError for an unknown model, and for texts or changes that the API does not accept.
     """
-    name = services.catalog.pick(link.state.get("model") or None)
-    texts = services.catalog.describe(name).texts
+    name = services[Listing].pick(link.state.get("model") or None)
+    texts = services[Listing].describe(name).texts
     said = dict(_readable(link.state))
     if len(texts) == 1:
         said = {"text": said.get("source", "")} | {
@@ -115,8 +118,8 @@ def _unreadable() -> InputError:
 
 
 def _digest(services: Services, link: Link) -> str:
-    name = services.catalog.pick(link.state.get("model") or None)
-    return services.catalog.describe(name).digest
+    name = services[Listing].pick(link.state.get("model") or None)
+    return services[Listing].describe(name).digest
 
 
 async def _seen(services: Services, link: Link) -> Heatmap:
@@ -128,9 +131,9 @@ async def _seen(services: Services, link: Link) -> Heatmap:
     asked = running.model_validate(
         state.model_dump(exclude_unset=True, include=set(running.model_fields))
     )
-    encoding = Encoding(ZSTD, services.settings.max_values)
+    encoding = Encoding(ZSTD, services[Settings].max_values)
     reply = thaw((await run(services, asked, SELECT, encoding)).content)
-    info = services.catalog.describe(services.catalog.pick(state.model))
+    info = services[Listing].describe(services[Listing].pick(state.model))
     return weights(state.model_dump(), ModelReply.model_validate(info).model_dump(), reply)
 
 

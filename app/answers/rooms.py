@@ -9,16 +9,17 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from app.answers import collection_pages, lessons, shares
-from app.answers.pages import base_url, render
+from app.assets.pages import base_url, render
 from app.assets.qr import qr_code
-from app.dependencies import Services
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
+from app.http.services import Services
 from app.off_loop import off_loop
 from app.rooms import asking, members
 from app.rooms.codes import hashed, new_key, normalised, opens
 from app.rooms.hub import Hub
 from app.rooms.room import Room
+from app.rooms.rooms import RoomRates, Rooms
 from app.schemas.rooms import (
     AnswerRequest,
     AnswersReply,
@@ -33,6 +34,7 @@ from app.schemas.rooms import (
     SeatReply,
     StageRequest,
 )
+from app.store.store import Store
 
 Found = TypeVar("Found")
 
@@ -44,8 +46,8 @@ PADDING = b": " + b" " * 2048 + b"\n\n"
 async def create(request: Request, services: Services, state: RoomState) -> RoomCreated:
     """Open a room. Raises ProblemError if too many are opened."""
     address = client_network(request)
-    await services.room_openings.count(address)
-    code, key, _ = await services.rooms.create(state.link, services.store.owner(address))
+    await services[RoomRates].openings.count(address)
+    code, key, _ = await services[Rooms].create(state.link, services[Store].owner(address))
     return RoomCreated(code=code, url=room_url(request, services, code), key=key)
 
 
@@ -93,19 +95,19 @@ async def joined(request: Request, services: Services, typed: str, member: str |
     them; members who are already in the room are not affected.
     """
     code, address = normalised(typed), _address(request)
-    if not services.rooms.knows(code, member):
-        await services.room_tries.check(address)
+    if not services[Rooms].knows(code, member):
+        await services[RoomRates].tries.check(address)
     try:
-        return await services.rooms.join(code, member, address)
+        return await services[Rooms].join(code, member, address)
     except ProblemError as problem:
         if problem.kind == "unknown-room":
-            await services.room_tries.count(address)
+            await services[RoomRates].tries.count(address)
         raise
 
 
 async def owned(request: Request, services: Services, code: str, key: str) -> Hub:
     """Return the hub of a room, given its key; a wrong key or code counts as a try."""
-    return await _tried(request, services, services.rooms.owned(normalised(code), key))
+    return await _tried(request, services, services[Rooms].owned(normalised(code), key))
 
 
 async def present(
@@ -120,20 +122,20 @@ async def present(
             return room
         return room.then(link=state.link, pointer=pointer, driving=driving)
 
-    change = services.rooms.change(normalised(code), key, make, drivers=True)
+    change = services[Rooms].change(normalised(code), key, make, drivers=True)
     return await _tried(request, services, change)
 
 
 async def end(request: Request, services: Services, code: str, key: str) -> None:
     """End a room, given its key."""
-    change = services.rooms.change(normalised(code), key, lambda room: room.then(over=True))
+    change = services[Rooms].change(normalised(code), key, lambda room: room.then(over=True))
     await _tried(request, services, change)
 
 
 async def hand_over(request: Request, services: Services, code: str, key: str) -> SeatReply:
     """Return a key for the driver's seat; an earlier one becomes invalid."""
     seat = new_key()
-    change = services.rooms.change(
+    change = services[Rooms].change(
         normalised(code), key, lambda room: room.then(driver=hashed(seat), driving=False)
     )
     await _tried(request, services, change)
@@ -147,7 +149,7 @@ async def take_back(request: Request, services: Services, code: str, key: str) -
     def make(room: Room) -> Room:
         return room.then(driver=None, driving=False) if room.driver else room
 
-    change = services.rooms.change(normalised(code), key, make, drivers=True)
+    change = services[Rooms].change(normalised(code), key, make, drivers=True)
     await _tried(request, services, change)
 
 
@@ -174,21 +176,21 @@ async def events(
 
 async def about_class(services: Services, hub: Hub) -> ClassReply:
     """Return who is in the room, as numbers."""
-    counts = await services.rooms.counts(hub)
+    counts = await services[Rooms].counts(hub)
     return ClassReply(
         seq=hub.room.seq,
-        joined=await services.rooms.bus.count(hub.code, "members"),
+        joined=await services[Rooms].bus.count(hub.code, "members"),
         following=counts.following,
         in_step=counts.in_step,
         exploring=counts.exploring,
-        answered=await asking.answered(services.rooms, hub),
+        answered=await asking.answered(services[Rooms], hub),
     )
 
 
 async def listed(request: Request, services: Services, code: str, key: str) -> MembersReply:
     """Return the members of a room, given its key."""
     hub = await owned(request, services, code, key)
-    found, network = await members.listed(services.rooms, hub, _address(request))
+    found, network = await members.listed(services[Rooms], hub, _address(request))
     listed = [vars(member) for member in found]
     return MembersReply.model_validate(
         {"closed": hub.room.closed, "at": time.time(), "network": network, "members": listed}
@@ -199,7 +201,7 @@ async def close(
     request: Request, services: Services, code: str, key: str, wanted: RoomPatch
 ) -> Room:
     """Close a room to newcomers or open it again, given its key."""
-    change = members.close(services.rooms, normalised(code), key, closed=wanted.closed)
+    change = members.close(services[Rooms], normalised(code), key, closed=wanted.closed)
     return await _tried(request, services, change)
 
 
@@ -207,7 +209,7 @@ async def remove_members(
     request: Request, services: Services, code: str, key: str, wanted: RemovalRequest
 ) -> RemovalReply:
     """Close a room and remove members, given its key."""
-    work = members.remove(services.rooms, normalised(code), key, set(wanted.members))
+    work = members.remove(services[Rooms], normalised(code), key, set(wanted.members))
     return RemovalReply(removed=await _tried(request, services, work))
 
 
@@ -217,7 +219,7 @@ async def ask(
     """Ask the room a question, given its key."""
     about = wanted.ask.model_dump(exclude_none=True)
     change = asking.ask(
-        services.rooms,
+        services[Rooms],
         normalised(code),
         key,
         wanted.entry,
@@ -231,40 +233,40 @@ async def proceed(
     request: Request, services: Services, code: str, key: str, wanted: StageRequest
 ) -> Room:
     """Go on to a stage of the present question, given the room's key."""
-    change = asking.proceed(services.rooms, normalised(code), key, wanted.stage, wanted.truth)
+    change = asking.proceed(services[Rooms], normalised(code), key, wanted.stage, wanted.truth)
     return await _tried(request, services, change)
 
 
 async def dismiss(request: Request, services: Services, code: str, key: str) -> None:
     """Take the question off the screens, given the room's key."""
-    await _tried(request, services, asking.dismiss(services.rooms, normalised(code), key))
+    await _tried(request, services, asking.dismiss(services[Rooms], normalised(code), key))
 
 
 async def answer(request: Request, services: Services, code: str, given: AnswerRequest) -> None:
     """Store a student's answer."""
     hub = await joined(request, services, code, given.member)
     sent = given.member, given.n, given.answer, given.nickname
-    await asking.answer(services.rooms, hub, *sent, _address(request))
+    await asking.answer(services[Rooms], hub, *sent, _address(request))
 
 
 async def given(request: Request, services: Services, code: str, key: str) -> AnswersReply:
     """Return the answers to the present question, given the room's key."""
     hub = await owned(request, services, code, key)
     n = hub.room.question.n if hub.room.question else 0
-    found = await asking.given(services.rooms, hub, n)
+    found = await asking.given(services[Rooms], hub, n)
     return AnswersReply.model_validate({"n": n, "answers": [vars(one) for one in found]})
 
 
 async def table(request: Request, services: Services, code: str, key: str) -> str:
     """Return all answers as CSV, given the room's key."""
-    return await asking.table(services.rooms, await owned(request, services, code, key))
+    return await asking.table(services[Rooms], await owned(request, services, code, key))
 
 
 async def remove(request: Request, services: Services, code: str, key: str, identity: str) -> None:
     """Remove an answer to the present question. Raises a 404 ProblemError if there is none."""
     hub = await owned(request, services, code, key)
     question = hub.room.question
-    if not (question and await asking.remove(services.rooms, hub, question.n, identity)):
+    if not (question and await asking.remove(services[Rooms], hub, question.n, identity)):
         raise ProblemError(404, "not-found", "there is no such answer", field="answer")
 
 
@@ -275,8 +277,8 @@ def _address(request: Request) -> str:
 
 async def _visited(request: Request, services: Services, code: str) -> Hub:
     """Return the hub of a room for a page; after too many wrong codes, no code is answered."""
-    await services.room_tries.check(client_network(request))
-    return await _tried(request, services, services.rooms.hub(code))
+    await services[RoomRates].tries.check(client_network(request))
+    return await _tried(request, services, services[Rooms].hub(code))
 
 
 async def _tried(request: Request, services: Services, attempt: Awaitable[Found]) -> Found:
@@ -285,5 +287,5 @@ async def _tried(request: Request, services: Services, attempt: Awaitable[Found]
         return await attempt
     except ProblemError as problem:
         if problem.kind in ("unknown-room", "wrong-room-key"):
-            await services.room_tries.count(client_network(request))
+            await services[RoomRates].tries.count(client_network(request))
         raise

@@ -8,14 +8,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.dependencies import Services
 from app.engine.clients import asking
+from app.engine.engine import Engine
 from app.engine.wire import Reply
 from app.http.field_rules import excess, rule
 from app.http.problems import ProblemError
-from app.runs.kept_models import write_model
+from app.http.services import Services
+from app.runs.kept_models import KeptModels, write_model
 from app.runs.run import Run
+from app.runs.runs import Runs
 from app.schemas.runs import ForkRequest, KeepRequest, RunOptions, RunPatch, RunReply, RunsReply
+from app.settings import Settings
 from model.errors import InputError
 from model.live.events import trace_path
 from model.live.options import LiveOptions, tasks_offered
@@ -27,14 +30,14 @@ START = 100_000.0  # cost of starting a run: seconds of imports, and of drawing 
 
 def offered(services: Services) -> RunsReply:
     """Return what can be trained. Raises a 404 ProblemError if training is off."""
-    services.runs.check_on()
+    services[Runs].check_on()
     limits = {name: {"low": one.ge, "high": one.le} for name, one in intervals(LiveOptions).items()}
-    limits["steps"]["high"] = services.settings.max_run_steps
+    limits["steps"]["high"] = services[Settings].max_run_steps
     return RunsReply.model_validate(
         {
-            "training": services.runs.training,
-            "waiting": services.runs.waiting,
-            "minutes": services.settings.max_run_minutes,
+            "training": services[Runs].training,
+            "waiting": services[Runs].waiting,
+            "minutes": services[Settings].max_run_minutes,
             "defaults": asdict(LiveOptions()),
             "tasks": {name: asdict(task) for name, task in tasks_offered().items()},
             "ranges": limits,
@@ -44,23 +47,23 @@ def offered(services: Services) -> RunsReply:
 
 def create(services: Services, wanted: RunOptions) -> tuple[Run, str]:
     """Start a run; return it and its key. Raises InputError, SpentError, and as `Runs.start`."""
-    services.runs.check_on()
+    services[Runs].check_on()
     options = wanted.options()
     options.check()
     _check_limits(services, options)
-    services.engine.charge(START)
-    return services.runs.start(options, asking.get())
+    services[Engine].charge(START)
+    return services[Runs].start(options, asking.get())
 
 
 def fork(services: Services, run_id: str, wanted: ForkRequest) -> tuple[Run, str]:
     """Start a run from another run's snapshot. Raises what `create` and `snapshot_of` raise."""
-    parent = services.runs.find(run_id)
+    parent = services[Runs].find(run_id)
     snapshot_of(parent, wanted.step, "step")
     options = _changed(parent.options, wanted.options)
     options.check_fork(parent.options, wanted.step)
     _check_limits(services, options)
-    services.engine.charge(START)
-    return services.runs.start(options, asking.get(), (parent, wanted.step))
+    services[Engine].charge(START)
+    return services[Runs].start(options, asking.get(), (parent, wanted.step))
 
 
 def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
@@ -68,15 +71,15 @@ def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
 
     Raises a 409 ProblemError if the run has ended, and what `Runs.controlled` raises.
     """
-    run = services.runs.controlled(run_id, key)
+    run = services[Runs].controlled(run_id, key)
     if run.over:
         raise ProblemError(409, "run-ended", "the run has ended; fork it to continue a snapshot")
     if wanted.learning_rate is not None:
-        services.runs.set_rate(run, wanted.learning_rate)
+        services[Runs].set_rate(run, wanted.learning_rate)
     if wanted.paused is not None and wanted.paused != (run.state == "paused"):
-        (services.runs.pause if wanted.paused else services.runs.resume)(run)
+        (services[Runs].pause if wanted.paused else services[Runs].resume)(run)
     if wanted.stop:
-        services.runs.stop(run)
+        services[Runs].stop(run)
     return run
 
 
@@ -88,14 +91,14 @@ async def keep(
     Raises a 404 ProblemError if there is no such snapshot, a 507 one if too many models are kept,
     and what `Runs.controlled` raises.
     """
-    run = services.runs.controlled(run_id, key)
-    if services.settings.ray_address:
+    run = services[Runs].controlled(run_id, key)
+    if services[Settings].ray_address:
         raise ProblemError(404, "training-off", "models cannot be added to a cluster")
     last = max(run.snapshots, default=0)
     step = last if wanted.step is None else wanted.step
     snapshot_of(run, step)
-    services.engine.charge(KEEP)
-    model_id, model_key = await services.kept.add(
+    services[Engine].charge(KEEP)
+    model_id, model_key = await services[KeptModels].add(
         partial(write_model, run, step), asking.get().address
     )
     assert run.begun
@@ -128,7 +131,7 @@ async def snapshot(services: Services, run_id: str, step: int, probe: int, form:
 
     Raises a 404 ProblemError for an unknown run or step, InputError for an unknown probe.
     """
-    run = services.runs.find(run_id)
+    run = services[Runs].find(run_id)
     count = len(snapshot_of(run, step)["written"])
     if not 0 <= probe < count:
         raise InputError("out-of-range", "probe", f"probe must be from 0 to {count - 1}")
@@ -142,7 +145,7 @@ async def nearest(
 
     Raises a 404 ProblemError for an unknown run, or one without a snapshot.
     """
-    run = services.runs.find(run_id)
+    run = services[Runs].find(run_id)
     if run.begun is None or not run.snapshots:
         raise ProblemError(404, "no-snapshot", "the run has no snapshot yet")
     near = max(run.snapshots) if step is None else min(run.snapshots, key=lambda n: abs(n - step))
@@ -152,7 +155,7 @@ async def nearest(
 async def _trace(services: Services, run: Run, step: int, probe: int) -> Reply:
     content = await asyncio.to_thread(trace_path(run.folder, step, probe).read_bytes)
     reply = Reply.parse(content)
-    reply.check(services.settings.max_values)
+    reply.check(services[Settings].max_values)
     return reply
 
 
@@ -184,6 +187,6 @@ def _changed(options: LiveOptions, changes: Mapping[str, Any]) -> LiveOptions:
 
 
 def _check_limits(services: Services, options: LiveOptions) -> None:
-    most = services.settings.max_run_steps
+    most = services[Settings].max_run_steps
     if options.steps > most:
         raise InputError("out-of-range", "steps", f"steps must be at most {most}")

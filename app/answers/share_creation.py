@@ -16,10 +16,11 @@ from app.answers.long_states import MAX_TOKENS, is_long, run_long
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import run
-from app.dependencies import Services
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoding
+from app.engine.model_listing import Listing
 from app.engine.wire import ZSTD
+from app.http.services import Services
 from app.off_loop import LARGE, off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import (
@@ -27,9 +28,11 @@ from app.schemas.shares import (
     SentenceState,
     ShareRequest,
 )
+from app.settings import Settings
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.share import Answer
+from app.store.store import Store
 from model.errors import InputError
 from model.trace.tensor_names import present
 
@@ -65,16 +68,16 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
     StorageError.
     """
     request = _identity(services, wanted, maker)
-    if known := await services.store.find_request(request):
+    if known := await services[Store].find_request(request):
         share_id, created = known
         return Created(share_id, None, _expires(services, created))
     keep = partial(_keep, services, wanted, maker, request)
     if isinstance(wanted.state, LabShareState):
         return await _create_by_hand(services, wanted, wanted.state, maker, keep)
-    settings = services.settings
+    settings = services[Settings]
     check_options(settings, wanted.state)
     check_asks(services, wanted.asks)
-    await services.store.check_room(maker.address)
+    await services[Store].check_room(maker.address)
     freezer = Freezer(settings.max_values)
     with within("state"):
         long = await is_long(services, wanted.state)
@@ -87,8 +90,8 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
             more = await freeze_answers(services, wanted.state, wanted.asks, freezer)
     except TimeoutError as error:
         raise BusyError(f"the model took more than {seconds:g} seconds") from error
-    name = services.catalog.pick(wanted.state.model)
-    model = ModelReply.model_validate(services.catalog.describe(name)).model_dump(mode="json")
+    name = services[Listing].pick(wanted.state.model)
+    model = ModelReply.model_validate(services[Listing].describe(name)).model_dump(mode="json")
     return await keep(model, trace, more)
 
 
@@ -98,8 +101,8 @@ def _identity(services: Services, wanted: ShareRequest, maker: Maker) -> str:
     digest, others = "", list[str]()
     if not isinstance(wanted.state, LabShareState):
         with within("state"):
-            name = services.catalog.pick(wanted.state.model)
-        digest = services.catalog.describe(name).digest
+            name = services[Listing].pick(wanted.state.model)
+        digest = services[Listing].describe(name).digest
         others = [one.digest for one in other_models(services, wanted.state, wanted.asks)]
     document = [maker.address, maker.token, formats.FORMAT, digest, asked, *others]
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode()
@@ -119,9 +122,9 @@ async def _create_by_hand(
     if wanted.about and wanted.about.predict:
         detail = "about.predict is not for a state of the lab"
         raise InputError("unsupported", "about.predict", detail)
-    await services.store.check_room(maker.address)
+    await services[Store].check_room(maker.address)
     reply = await freeze(services, state)
-    encoding = Encoding(ZSTD, services.settings.max_values)
+    encoding = Encoding(ZSTD, services[Settings].max_values)
     return await keep({}, (await off_loop(encoding, reply, size=LARGE)).content, [])
 
 
@@ -137,7 +140,7 @@ async def _keep(
     state = wanted.state.model_dump(mode="json", exclude_unset=True)
     edit_key = new_edit_key()
     about = wanted.about.model_dump(mode="json", exclude_none=True) if wanted.about else {}
-    kept = await services.store.add(
+    kept = await services[Store].add(
         formats.FORMAT,
         state,
         model,
@@ -152,7 +155,7 @@ async def _keep(
 
 
 def _expires(services: Services, created: datetime) -> datetime | None:
-    days = services.settings.keep_shares_days
+    days = services[Settings].keep_shares_days
     return None if days is None else created + timedelta(days=days)
 
 
@@ -164,13 +167,13 @@ async def _freeze_state(
         raise InputError("unsupported", "tiles", detail)
     # The client's own patterns come first, so that an error has the client's index.
     with within("state", but="select" if wanted.select else None):
-        model = services.catalog.pick(state.model)
-        select = [*wanted.select, *present(FROZEN, services.catalog.names(model))]
+        model = services[Listing].pick(state.model)
+        select = [*wanted.select, *present(FROZEN, services[Listing].names(model))]
         frozen = await freezer.keep(
             lambda encoding: run(services, state, select, encoding, summarise=["*"])
         )
         seen = await off_loop(thaw, frozen, size=len(frozen))
-        check(state, services.catalog.describe(model).attentions, seen)
+        check(state, services[Listing].describe(model).attentions, seen)
         return frozen
 
 
@@ -187,5 +190,7 @@ async def _freeze_long(
     frozen = await freezer.keep(lambda encoding: run_long(services, state, wanted.tiles, encoding))
     seen = await off_loop(thaw, frozen, size=len(frozen))
     with within("state"):
-        check(state, services.catalog.describe(services.catalog.pick(state.model)).attentions, seen)
+        check(
+            state, services[Listing].describe(services[Listing].pick(state.model)).attentions, seen
+        )
     return frozen

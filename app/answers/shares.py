@@ -1,24 +1,58 @@
 """Replies about shares: their frozen results, without the model."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import orjson
+from cachetools import LRUCache
 from safetensors import SafetensorError
 
-from app.dependencies import Services
 from app.engine.wire import JSON_COST, Reply
+from app.http.brief_cache import Recent
+from app.http.byte_cache import ByteCache
 from app.http.content_negotiation import JSON, SAFETENSORS
+from app.http.metrics import Metrics
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.off_loop import off_loop
 from app.preview.card import in_short, preview, sentence
 from app.schemas.shares import About
+from app.settings import Settings
 from app.store import share_formats as formats
 from app.store.content_by_digest import thawed
 from app.store.share import Share
-from app.store.storage_errors import DamagedError
+from app.store.storage_errors import DamagedError, StorageError
+from app.store.store import Store
 from model.errors import Excess, InputError
+
+PREVIEWS = 128  # cached pictures, of some 60 kB each
+TOTALS_SECONDS = 10.0  # how long the total of all shares is cached
+
+
+class SharePictures(LRUCache[str, bytes]):
+    """Pictures for link previews by share."""
+
+
+@asynccontextmanager
+async def open_shares(services: Services) -> AsyncIterator[None]:
+    """Cache pictures of shares, and tell their number and bytes to the metrics."""
+    services.add(SharePictures(PREVIEWS))
+    totals = Recent(TOTALS_SECONDS, services[Store].totals)
+    number = services[Metrics].gauge("shares", "Stored shares.")
+    size = services[Metrics].gauge("share_bytes", "Bytes in shares.")
+
+    async def count() -> None:
+        try:
+            found: tuple[float, float] = await totals.get()
+        except StorageError:
+            found = math.nan, math.nan
+        number.set(found[0])
+        size.set(found[1])
+
+    services[Metrics].refresh(count)
+    yield
 
 
 async def find(services: Services, share_id: str) -> Share:
@@ -26,7 +60,7 @@ async def find(services: Services, share_id: str) -> Share:
 
     Raises a 404 ProblemError if there is none, and what the store and `formats.upgrade` raise.
     """
-    share = await services.store.find(share_id)
+    share = await services[Store].find(share_id)
     if share is None:
         raise _no_share()
     return formats.upgrade(share)
@@ -34,7 +68,7 @@ async def find(services: Services, share_id: str) -> Share:
 
 async def find_answer(services: Services, share_id: str, n: int) -> bytes:
     """Return the reply to the n-th request of a share. Raises what `find` raises."""
-    found = await services.store.find_answer(share_id, n)
+    found = await services[Store].find_answer(share_id, n)
     if found is None:
         await find(services, share_id)
         raise ProblemError(404, "not-found", "the share has no request with this number", field="n")
@@ -44,13 +78,13 @@ async def find_answer(services: Services, share_id: str, n: int) -> bytes:
 
 async def delete(services: Services, share_id: str, edit_key: str) -> None:
     """Delete a share. Raises a 404 ProblemError if there is none, a 403 one for a wrong key."""
-    deleted = await services.store.delete(share_id, edit_key)
+    deleted = await services[Store].delete(share_id, edit_key)
     if deleted is None:
         raise _no_share()
     if not deleted:
         detail = "Edit-Key is not the edit key of this share"
         raise ProblemError(403, "wrong-edit-key", detail, field="Edit-Key")
-    services.previews.pop(share_id.lower(), None)
+    services[SharePictures].pop(share_id.lower(), None)
 
 
 def card(share: Share) -> dict[str, Any]:
@@ -76,11 +110,11 @@ def card(share: Share) -> dict[str, Any]:
 async def picture(services: Services, share_id: str) -> bytes:
     """Return the PNG for link previews, drawn off the event loop. Raises what `find` raises."""
     share_id = share_id.lower()
-    known = services.previews.get(share_id)
-    services.metrics.count_lookup("previews", known is not None)
-    if known is None or not await services.store.has(share_id):
+    known = services[SharePictures].get(share_id)
+    services[Metrics].count_lookup("previews", known is not None)
+    if known is None or not await services[Store].has(share_id):
         share = await find(services, share_id)
-        known = services.previews[share_id] = await off_loop(_draw, share)
+        known = services[SharePictures][share_id] = await off_loop(_draw, share)
     return known
 
 
@@ -112,7 +146,7 @@ async def encoded(services: Services, share_id: str, media_type: str) -> bytes:
 
     async def make() -> bytes:
         share = await find(services, share_id)
-        limit = services.settings.max_values
+        limit = services[Settings].max_values
         return await off_loop(encode, share, media_type, limit, size=_work(share.trace, media_type))
 
     return await _kept(services, share_id, ("share", media_type), make)
@@ -123,7 +157,7 @@ async def encoded_answer(services: Services, share_id: str, n: int, media_type: 
 
     async def make() -> bytes:
         answer = await find_answer(services, share_id, n)
-        limit = services.settings.max_values
+        limit = services[Settings].max_values
         return await off_loop(
             encode_answer, answer, media_type, limit, size=_work(answer, media_type)
         )
@@ -139,9 +173,9 @@ async def _kept(
 ) -> bytes:
     """Return the cached value for a share that still exists, or make it."""
     share_id = share_id.lower()
-    if not await services.store.has(share_id):
+    if not await services[Store].has(share_id):
         return await make()  # raises the problem of a share that does not exist
-    kept: bytes = await services.cache.find((share_id, *what), make)
+    kept: bytes = await services[ByteCache].find((share_id, *what), make)
     return kept
 
 

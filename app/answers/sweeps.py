@@ -7,10 +7,11 @@ from typing import Any
 import orjson
 
 from app.answers.traces import chosen
-from app.dependencies import Services
+from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
 from app.engine.sweeping import SweepJob
 from app.engine.wire import Reply
+from app.http.services import Services
 from app.off_loop import LARGE, off_loop
 from app.schemas.sweeps import AnySweepRequest
 from model.errors import Excess, InputError
@@ -33,7 +34,7 @@ async def whole_sweep(services: Services, wanted: AnySweepRequest, encoding: Enc
     """
     job = sweep_job(services, wanted)
     lines, values = list[dict[str, Any]](), 0
-    async with aclosing(services.engine.stream(job)) as stream:
+    async with aclosing(services[Engine].stream(job)) as stream:
         async for line in stream:
             lines.append(orjson.loads(line))
             values += _numbers(lines[-1])

@@ -5,11 +5,13 @@ from typing import Any
 
 import orjson
 
-from app.dependencies import Services
+from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding, TraceJob
+from app.engine.model_listing import Listing
 from app.engine.model_parameters import ParametersJob
 from app.engine.tensor_selection import Dtype, Selection
 from app.engine.training_history import ExampleJob
+from app.http.services import Services
 from app.schemas.traces import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from app.settings import Settings
 from model.errors import Excess, InputError
@@ -33,8 +35,8 @@ async def run(
     selection = Selection.parse(select)
     asked = wanted.request(list(selection.patterns), summarise or [])
     recorded = {"select": select, "summarise": asked.summarise, "dtype": dtype}
-    identity = _identity(wanted, recorded, services.catalog.describe(name).digest)
-    return await services.engine.run(TraceJob(name, asked, identity, dtype, encoding, selection))
+    identity = _identity(wanted, recorded, services[Listing].describe(name).digest)
+    return await services[Engine].run(TraceJob(name, asked, identity, dtype, encoding, selection))
 
 
 async def run_trace(services: Services, wanted: AnyTraceRequest, encoding: Encoding) -> Encoded:
@@ -51,9 +53,9 @@ def chosen(services: Services, wanted: Asking, *, long: bool = False) -> str:
     Raises InputError if the request exceeds the settings' limits, for a model that is not served,
     and for texts other than those that the model reads.
     """
-    settings = services.settings
-    name = services.catalog.pick(wanted.model)
-    info = services.catalog.describe(name)
+    settings = services[Settings]
+    name = services[Listing].pick(wanted.model)
+    info = services[Listing].describe(name)
     limit = settings.max_text_characters
     if long:
         limit = max(limit, info.max_tokens * TOKEN_CHARACTERS)
@@ -96,9 +98,9 @@ async def parameters(
 
     Raises InputError for a model that is not served, and for a bad pattern.
     """
-    name = services.catalog.pick(name)
-    digest = services.catalog.describe(name).digest
-    return await services.engine.run(ParametersJob(name, digest, tuple(select), encoding))
+    name = services[Listing].pick(name)
+    digest = services[Listing].describe(name).digest
+    return await services[Engine].run(ParametersJob(name, digest, tuple(select), encoding))
 
 
 async def example(services: Services, name: str | None, number: int, encoding: Encoding) -> Encoded:
@@ -106,4 +108,4 @@ async def example(services: Services, name: str | None, number: int, encoding: E
 
     Raises InputError if the model is not served or has no history, and for an unknown example.
     """
-    return await services.engine.run(ExampleJob(services.catalog.pick(name), number, encoding))
+    return await services[Engine].run(ExampleJob(services[Listing].pick(name), number, encoding))

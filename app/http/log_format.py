@@ -5,13 +5,17 @@ traceback is therefore logged as files, lines and types, without messages.
 """
 
 import logging
+import logging.config
 import traceback
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal
 
 import orjson
+
+from app.settings import Settings
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s%(request)s: %(message)s"
 
@@ -90,3 +94,8 @@ def config(form: Literal["text", "json"], requests: bool) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": "WARNING"},
         "loggers": {f"{__package__}.request_log": {"level": "INFO" if requests else "WARNING"}},
     }
+
+
+def logging_of(settings: Settings) -> partial[None]:
+    """Return a function that configures logging in the process that calls it."""
+    return partial(logging.config.dictConfig, config(settings.log, settings.log_requests))

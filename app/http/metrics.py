@@ -3,7 +3,7 @@
 Each application has its own registry, so that two in one process are counted separately.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from prometheus_client import (
     CollectorRegistry,
@@ -58,8 +58,7 @@ class Metrics:
             ["cache", "result"],
             registry=registry,
         )
-        self._shares = Gauge("headlight_shares", "Stored shares.", registry=registry)
-        self._share_bytes = Gauge("headlight_share_bytes", "Bytes in shares.", registry=registry)
+        self._refreshers: list[Callable[[], Awaitable[None]]] = []
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that has been answered."""
@@ -80,11 +79,16 @@ class Metrics:
         """Register a gauge whose value is computed whenever it is read."""
         Gauge(f"headlight_{name}", words, registry=self.registry).set_function(value)
 
-    def set_shares(self, number: float, size: float) -> None:
-        """Set the number of stored shares and their bytes; NaN if unknown."""
-        self._shares.set(number)
-        self._share_bytes.set(size)
+    def gauge(self, name: str, words: str) -> Gauge:
+        """Return a gauge to set."""
+        return Gauge(f"headlight_{name}", words, registry=self.registry)
 
-    def text(self) -> bytes:
+    def refresh(self, set_gauges: Callable[[], Awaitable[None]]) -> None:
+        """Register what sets gauges before they are read."""
+        self._refreshers.append(set_gauges)
+
+    async def text(self) -> bytes:
         """Return all metrics in the text format."""
+        for set_gauges in self._refreshers:
+            await set_gauges()
         return generate_latest(self.registry)

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.http.problems import ProblemError
 from model.errors import Excess
 
+CLIENT_HEADER = "headlight-client"  # a page's random token: identifies a client at an address
 SITE_BITS = 48  # of an IPv6 address, that its site has
 REDIS_SECONDS = 1.0  # timeout of a reply
 
@@ -54,8 +55,8 @@ class PerMinute:
         limit: int,
         url: str | None = None,
         *,
-        kind: str = "too-many-shares",
-        counted: str = "shares",
+        kind: str,
+        counted: str,
     ) -> None:
         self.limit = RateLimitItemPerMinute(limit, namespace=kind)
         self.kind, self.counted = kind, counted

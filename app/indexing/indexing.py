@@ -9,8 +9,8 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -20,13 +20,17 @@ import orjson
 from app.background import begin, repeat
 from app.engine.clients import Client
 from app.http.fair_shares import Shared
+from app.http.log_format import logging_of
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.indexing.builder import build
 from app.indexing.process import Wanted
+from app.settings import Settings
 from app.store.disk_errors import disk_problem
 from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
 from app.store.storage_errors import files
+from app.store.store import Store
 
 ABOUT, STATE = "about.json", "state.json"
 SWEEP_SECONDS = 5.0
@@ -47,6 +51,22 @@ class IndexLimits:
     hours: float
     threads: int
     nice: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the limits that the operator has set.
+
+        In a cluster the models' files are on other machines, so none can be indexed here.
+        """
+        return cls(
+            at_once=0 if settings.ray_address else settings.max_corpora,
+            queue=settings.max_corpus_queue,
+            seconds=settings.max_corpus_seconds,
+            kept=settings.max_kept_corpora,
+            hours=settings.keep_corpora_hours,
+            threads=settings.max_run_threads,
+            nice=settings.run_nice,
+        )
 
 
 @dataclass(frozen=True)
@@ -252,6 +272,16 @@ class Indexing:
             f"corpus: there is no text with this id; one is kept for {self.limits.hours:g} hours"
         )
         return ProblemError(404, "unknown-corpus", detail, field="corpus")
+
+
+@asynccontextmanager
+async def open_indexing(services: Services) -> AsyncIterator[None]:
+    """Open the texts of readers."""
+    settings, folder = services[Settings], services[Settings].data_dir / "corpora"
+    keyed, prepare = services[Store].owner, logging_of(settings)
+    async with Indexing(IndexLimits.of(settings), folder, prepare, keyed) as indexing:
+        services.add(indexing)
+        yield
 
 
 def _is_whole(folder: Path) -> bool:

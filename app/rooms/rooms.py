@@ -2,19 +2,23 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from secrets import token_hex
+from typing import Self
 
 import orjson
 
 from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
-from app.rooms.bus import ROOM_BYTES, Bus, FullError
+from app.http.rate_limits import PerMinute
+from app.http.services import Services
+from app.rooms.bus import ROOM_BYTES, Bus, FullError, MemoryBus
 from app.rooms.codes import hashed, is_code, new_code, new_key, opens
 from app.rooms.hub import LEFT_SECONDS, Hub
 from app.rooms.room import Counts, Room
+from app.settings import Settings
 from app.store.documents import dumped
 from model.errors import Excess
 
@@ -35,6 +39,34 @@ class RoomLimits:
     changes: int  # per second
     questions: int = 200
     bytes: int = ROOM_BYTES  # that the bus counts
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the limits that the operator has set."""
+        return cls(
+            rooms=settings.max_rooms,
+            members=settings.max_room_members,
+            seconds=settings.room_hours * 3600,
+            changes=settings.max_room_changes_per_second,
+            questions=settings.max_room_questions,
+            bytes=settings.max_room_bytes,
+        )
+
+
+class RoomRates:
+    """How many rooms an address may open per minute, and how many wrong codes and keys try."""
+
+    def __init__(self, settings: Settings) -> None:
+        url = settings.rates_url
+        self.openings = PerMinute(
+            settings.max_rooms_per_minute, url, kind="too-many-rooms", counted="rooms"
+        )
+        self.tries = PerMinute(
+            settings.max_room_tries_per_minute,
+            url,
+            kind="too-many-room-tries",
+            counted="wrong codes and keys",
+        )
 
 
 class Rooms:
@@ -265,6 +297,29 @@ class Rooms:
         """Keep nothing of a room that has ended: who knew it, and what it showed."""
         for kept in (self._hubs, self._changes):
             kept.pop(code, None)
+
+
+@asynccontextmanager
+async def open_rooms(services: Services) -> AsyncIterator[None]:
+    """Open the rooms of this server, or those that it shares with others."""
+    settings = services[Settings]
+    limits = RoomLimits.of(settings)
+    rooms = Rooms(_bus(settings.rooms_url, limits.bytes), limits)
+    services.add(rooms)
+    services.add(RoomRates(settings))
+    services.on_shutdown(rooms.hang_up)
+    try:
+        yield
+    finally:
+        await rooms.close()
+
+
+def _bus(url: str | None, room_bytes: int) -> Bus:
+    if url is None:
+        return MemoryBus(room_bytes)
+    from app.rooms.redis_bus import RedisBus  # imports redis, which only several servers need
+
+    return RedisBus(url, room_bytes)
 
 
 def unknown_room() -> ProblemError:

@@ -5,11 +5,11 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from app.assets.bundles import bundle
-from app.assets.files import FOREVER, find_static
+from app.assets.files import FOREVER, Vendor, find_static
 from app.assets.languages import languages, messages
 from app.assets.templates import static_digest
-from app.dependencies import Opened
 from app.http.content_negotiation import preferences
+from app.http.services import Opened
 from app.off_loop import off_loop
 
 router = APIRouter(include_in_schema=False)
@@ -50,11 +50,11 @@ async def static(digest: str, path: str) -> Response:
 @router.get("/vendor/{digest}/{name}")
 async def vendor(request: Request, services: Opened, digest: str, name: str) -> Response:
     """Return a file from a package, compressed ahead of time."""
-    if name not in services.vendor.sources:
+    if name not in services[Vendor].sources:
         raise HTTPException(404)
     accepted = preferences(request.headers.get("accept-encoding", ""))
-    path, encoding = services.vendor.find(name, accepted)
-    headers = _caching(digest, services.vendor.digests[name]) | {"Vary": "Accept-Encoding"}
+    path, encoding = services[Vendor].find(name, accepted)
+    headers = _caching(digest, services[Vendor].digests[name]) | {"Vary": "Accept-Encoding"}
     if encoding:
         headers["Content-Encoding"] = encoding
     media_type = "text/css" if name.endswith(".css") else "text/javascript"

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse
 
 from app.answers import assignments, lessons
-from app.answers.pages import render
-from app.dependencies import Opened
+from app.assets.pages import render
+from app.http.services import Opened
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.answers import assignments as answers
-from app.dependencies import Opened
 from app.http.problems import ProblemError
 from app.http.replies import problems
+from app.http.services import Opened
 from app.schemas.assignments import (
     AnswersSummary,
     AssignmentCreated,

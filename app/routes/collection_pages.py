@@ -6,9 +6,9 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.answers import collection_pages as pages
-from app.answers.pages import render
-from app.dependencies import Opened
+from app.assets.pages import render
 from app.http.security import FOR_OTHERS
+from app.http.services import Opened
 from app.http.streaming import while_present
 from app.routes.handouts import Theme, download
 

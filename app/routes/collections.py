@@ -6,9 +6,9 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.answers import collections, links
 from app.assets.languages import languages, negotiate
-from app.dependencies import CLIENT_HEADER, Opened
-from app.http.rate_limits import client_network
+from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import ENGINE, problems
+from app.http.services import Opened
 from app.schemas.collections import (
     CollectionCreated,
     CollectionReply,
@@ -16,6 +16,7 @@ from app.schemas.collections import (
     LinkReply,
 )
 from app.schemas.shares import MAX_LINK
+from app.store.quota import CreationRate
 
 router = APIRouter(tags=["collections"])
 
@@ -60,7 +61,7 @@ async def create_collection(
     text; without it every request creates a collection.
     """
     address = client_network(request)
-    await services.sharing.count(address)
+    await services[CreationRate].count(address)
     token = request.headers.get(CLIENT_HEADER, "")
     made, new = await collections.create(services, request, body, address, token)
     if not new:
@@ -102,7 +103,7 @@ async def change_collection(
     ],
 ) -> CollectionReply:
     """Replace the title, the note and the items; nothing is changed unless `If-Match` matches."""
-    await services.sharing.count(client_network(request))
+    await services[CreationRate].count(client_network(request))
     version = collections.version_of(if_match)
     changed = await collections.change(services, request, collection_id, body, edit_key, version)
     response.headers["ETag"] = f'"{changed.version}"'

@@ -6,9 +6,10 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Header, Path, Request, Response
 
 from app.answers import corpora
-from app.answers.pages import base_url
-from app.dependencies import Opened
+from app.assets.pages import base_url
 from app.http.replies import problems, run_problems
+from app.http.services import Opened
+from app.indexing.indexing import Indexing
 from app.schemas.corpora import CorpusCreated, CorpusReply, CorpusRequest
 
 router = APIRouter(prefix="/corpora", tags=["models"])
@@ -52,7 +53,7 @@ async def create_corpus(
 async def read_corpus(services: Opened, response: Response, corpus_id: CorpusId) -> CorpusReply:
     """Return the state of a text, without its sentences."""
     response.headers["Cache-Control"] = "no-store"
-    return corpora.told(services.indexing.find(corpus_id))
+    return corpora.told(services[Indexing].find(corpus_id))
 
 
 @router.delete(
@@ -73,5 +74,5 @@ async def delete_corpus(
     ],
 ) -> Response:
     """Delete a text and its index, given the key that its author got."""
-    await services.indexing.delete(corpus_id, corpus_key)
+    await services[Indexing].delete(corpus_id, corpus_key)
     return Response(status_code=204)

@@ -3,9 +3,10 @@
 from fastapi import APIRouter, Request, Response
 
 from app.answers.traces import chosen
-from app.dependencies import Opened
 from app.engine.decoding import DecodeJob
+from app.engine.engine import Engine
 from app.http.replies import run_problems
+from app.http.services import Opened
 from app.http.streaming import Lines, in_lines, stream_lines
 from app.schemas.decode_lines import AnyDecodeRequest, DecodeLine
 
@@ -27,5 +28,5 @@ async def decode(request: Request, services: Opened, body: AnyDecodeRequest) -> 
     """
     name = chosen(services, body)
     return await stream_lines(
-        request, services.engine.stream(DecodeJob(name, body.asked(), body.candidates))
+        request, services[Engine].stream(DecodeJob(name, body.asked(), body.candidates))
     )

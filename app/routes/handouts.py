@@ -7,11 +7,11 @@ from fastapi.responses import Response
 
 from app.answers import handouts
 from app.answers import shares as sharing
-from app.answers.pages import base_url
 from app.assets.languages import languages, negotiate
 from app.assets.packing import CHARSET
-from app.dependencies import Opened
+from app.assets.pages import base_url
 from app.http.replies import run_problems
+from app.http.services import Opened
 from app.http.streaming import while_present
 from app.schemas.shares import ShareRequest
 

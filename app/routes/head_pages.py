@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app.answers import head_pages
-from app.dependencies import Opened
+from app.http.services import Opened
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

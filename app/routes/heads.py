@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from app.answers import heads
-from app.dependencies import Opened
 from app.http.replies import problems
+from app.http.services import Opened
 from app.schemas.heads import ElsewhereReply, FoundRowsReply, HeadExamplesReply, SurveyReply
 from model.corpus.search import RowQuery
 

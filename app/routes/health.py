@@ -3,9 +3,12 @@
 from fastapi import APIRouter, Response
 
 from app import __version__
-from app.dependencies import Opened
+from app.engine.engine import Engine
+from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
 from app.http.replies import problems
+from app.http.services import Opened
+from app.readiness import Readiness
 from app.schemas.replies import Health, Ready
 
 router = APIRouter(tags=["server"])
@@ -17,12 +20,12 @@ async def health(services: Opened) -> Health:
     return Health(
         status="ok",
         version=__version__,
-        models=list(services.catalog),
-        unopened=services.catalog.unopened,
-        waiting=services.engine.waiting,
-        sentence_seconds=services.engine.sentence_seconds,
-        wait_seconds=services.engine.wait,
-        service=services.engine.level,
+        models=list(services[Listing]),
+        unopened=services[Listing].unopened,
+        waiting=services[Engine].waiting,
+        sentence_seconds=services[Engine].sentence_seconds,
+        wait_seconds=services[Engine].wait,
+        service=services[Engine].level,
     )
 
 
@@ -36,7 +39,7 @@ async def ready(services: Opened, response: Response) -> Ready:
 
     Each may take four seconds; the result is cached for two.
     """
-    if failures := await services.readiness.failures():
+    if failures := await services[Readiness].failures():
         raise ProblemError(503, "not-ready", "; ".join(failures), headers={"Retry-After": "2"})
     response.headers["Cache-Control"] = "no-store"
     return Ready(status="ready")

@@ -6,8 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.answers.lab import lab_reply, scaling_reply
-from app.dependencies import Opened
+from app.http.byte_cache import ByteCache
 from app.http.replies import problems
+from app.http.services import Opened
 from app.off_loop import LARGE, off_loop
 from app.schemas.lab import LabBody, LabReply, ScalingsReply
 
@@ -52,5 +53,5 @@ async def lab_scaling(
 ) -> Response:
     """Score random queries and keys of unit variance, for d_k from 1 to 512, in both ways."""
     make = partial(off_loop, scaling_reply, keys, seed, size=LARGE)
-    content = await services.cache.find(("scaling", keys, seed), make)
+    content = await services[ByteCache].find(("scaling", keys, seed), make)
     return Response(content, headers={"Cache-Control": "no-cache"}, media_type="application/json")

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from app.answers import lessons
 from app.assets.languages import languages, negotiate
-from app.dependencies import Opened
+from app.http.services import Opened
 
 PICTURES = "public, max-age=3600"  # until another model may have been installed
 

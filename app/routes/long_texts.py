@@ -3,9 +3,9 @@
 from fastapi import APIRouter, Request, Response
 
 from app.answers.long_texts import see_overview, see_tile, watch_overview
-from app.dependencies import Opened
 from app.engine.jobs import Encoding
 from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
+from app.http.services import Opened
 from app.http.streaming import MEDIA_TYPE, or_lines, stream_lines, while_present
 from app.schemas.long_texts import (
     AnyOverviewRequest,
@@ -14,6 +14,7 @@ from app.schemas.long_texts import (
     OverviewReply,
     TileReply,
 )
+from app.settings import Settings
 
 router = APIRouter(tags=["long texts"])
 
@@ -37,7 +38,7 @@ async def overview(request: Request, services: Opened, body: AnyOverviewRequest)
     form = media_type(request, MEDIA_TYPE)
     if form == MEDIA_TYPE:
         return await stream_lines(request, watch_overview(services, body))
-    encoding = Encoding(form, services.settings.max_values)
+    encoding = Encoding(form, services[Settings].max_values)
     encoded = await while_present(request, see_overview(services, body, encoding))
     return reply(encoded.content, form, "no-store")
 
@@ -55,6 +56,6 @@ async def tile(request: Request, services: Opened, body: AnyTileRequest) -> Resp
     are groups of tokens, such as sentences.
     """
     form = media_type(request)
-    encoding = Encoding(form, services.settings.max_values)
+    encoding = Encoding(form, services[Settings].max_values)
     encoded = await while_present(request, see_tile(services, body, encoding))
     return reply(encoded.content, form, "no-store")

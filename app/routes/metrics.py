@@ -1,13 +1,12 @@
 """GET /metrics."""
 
-import math
-
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
-from app.dependencies import Opened
-from app.store.storage_errors import StorageError
+from app.http.metrics import Metrics
+from app.http.services import Opened
+from app.settings import Settings
 
 router = APIRouter(include_in_schema=False)
 
@@ -15,12 +14,8 @@ router = APIRouter(include_in_schema=False)
 @router.get("/metrics")
 async def metrics(services: Opened) -> Response:
     """Return the server's metrics for Prometheus, if the settings enable them."""
-    if not services.settings.metrics:
+    if not services[Settings].metrics:
         raise HTTPException(404)
-    try:
-        services.metrics.set_shares(*await services.share_totals.get())
-    except StorageError:
-        services.metrics.set_shares(math.nan, math.nan)
-    content = services.metrics.text()
+    content = await services[Metrics].text()
     headers = {"Cache-Control": "no-store"}
     return Response(content, headers=headers, media_type=CONTENT_TYPE_LATEST)

@@ -6,15 +6,18 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.answers.heads import in_general
 from app.answers.traces import example, parameters
-from app.dependencies import Opened
+from app.engine.engine import Engine
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.training_history import OverviewJob
 from app.http.fields import Whole
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
+from app.http.services import Opened
+from app.runs.kept_models import KeptModels
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.replies import ListedModelReply, ParametersReply
+from app.settings import Settings
 from model.errors import InputError
 
 router = APIRouter(prefix="/models", tags=["models"])
@@ -34,8 +37,8 @@ Select = Annotated[
 async def models(services: Opened) -> list[ListedModelReply]:
     """Return all served models, the default first. Models are loaded when they are first used."""
     listed = []
-    for name in services.catalog:
-        told = ListedModelReply.model_validate(services.catalog.describe(name))
+    for name in services[Listing]:
+        told = ListedModelReply.model_validate(services[Listing].describe(name))
         listed.append(told.model_copy(update={"in_general": in_general(services, name)}))
     return listed
 
@@ -60,10 +63,10 @@ async def model_parameters(
 ) -> Response:
     """Return matrices as used in `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
-    _served(services.catalog, name)
-    encoding = Encoding(form, services.settings.max_values)
+    _served(services[Listing], name)
+    encoding = Encoding(form, services[Settings].max_values)
     if select is None:
-        select = f"{services.catalog.describe(name).places[0]}.W_*"
+        select = f"{services[Listing].describe(name).places[0]}.W_*"
     encoded = await parameters(services, name, select.split(","), encoding)
     return reply(encoded.content, form, "no-cache")
 
@@ -79,9 +82,9 @@ async def model_parameters(
 )
 async def model_learning(services: Opened, response: Response, name: Id) -> LearningReply:
     """Return the saved steps of the training run, and the recorded sentences."""
-    _learned(services.catalog, name)
+    _learned(services[Listing], name)
     response.headers["Cache-Control"] = "no-cache"
-    told = await services.engine.run(OverviewJob(name))
+    told = await services[Engine].run(OverviewJob(name))
     return LearningReply.model_validate_json(told.content)
 
 
@@ -110,8 +113,8 @@ async def model_learning_example(
     Every snapshot reads the trained model's translation; `texts` has each snapshot's own.
     """
     form = media_type(request)
-    _learned(services.catalog, name)
-    encoding = Encoding(form, services.settings.max_values)
+    _learned(services[Listing], name)
+    encoding = Encoding(form, services[Settings].max_values)
     encoded = await example(services, name, number, encoding)
     return reply(encoded.content, form, "no-cache")
 
@@ -136,7 +139,7 @@ async def delete_model(
     ],
 ) -> Response:
     """Delete the model, given the key that its author got. Shares of the model still open."""
-    await services.kept.delete(name, model_key)
+    await services[KeptModels].delete(name, model_key)
     return Response(status_code=204)
 
 

@@ -8,10 +8,12 @@ from starlette.exceptions import HTTPException
 
 from app.answers import rooms
 from app.answers import shares as sharing
-from app.answers.pages import render
-from app.dependencies import Opened
+from app.assets.pages import render
 from app.http.security import FOR_OTHERS, FRAMED
+from app.http.services import Opened
 from app.off_loop import off_loop
+from app.runs.runs import Runs
+from app.settings import Settings
 
 PICTURES = "public, max-age=3600"  # a picture never changes, but its share may be deleted
 
@@ -39,7 +41,7 @@ async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
 @router.get("/train")
 async def train_page(request: Request, services: Opened) -> HTMLResponse:
     """Show training: watch a model learn."""
-    services.runs.check_on()
+    services[Runs].check_on()
     return render(request, services, "train.html")
 
 
@@ -90,6 +92,6 @@ async def embed_page(
 @router.get("/docs")
 async def api_docs(request: Request, services: Opened) -> HTMLResponse:
     """Show the API reference; not served on the internet."""
-    if services.settings.public:
+    if services[Settings].public:
         raise HTTPException(404)
     return render(request, services, "docs.html")

@@ -6,11 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.answers.positions import positions_table
-from app.dependencies import Opened
+from app.http.byte_cache import ByteCache
 from app.http.fields import Whole
 from app.http.replies import problems
+from app.http.services import Opened
 from app.off_loop import off_loop
 from app.schemas.replies import PositionsReply
+from app.settings import Settings
 
 router = APIRouter(tags=["positions"])
 
@@ -31,8 +33,8 @@ async def positions(
     variant: Annotated[str, Query(max_length=64)] = "sinusoidal",
 ) -> Response:
     """Return the vectors that are added to embeddings to encode order, and their cosines."""
-    limit = services.settings.max_positions
+    limit = services[Settings].max_positions
     make = partial(off_loop, positions_table, variant, length, d_model, limit)
-    content = await services.cache.find(("positions", variant, length, d_model), make)
+    content = await services[ByteCache].find(("positions", variant, length, d_model), make)
     headers = {"Cache-Control": "no-cache"}
     return Response(content, headers=headers, media_type="application/json")

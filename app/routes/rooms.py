@@ -7,12 +7,13 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.sse import EventSourceResponse
 
 from app.answers import rooms as answers
-from app.dependencies import Opened
 from app.http.problems import ProblemError
 from app.http.replies import problems
+from app.http.services import Opened
 from app.http.streaming import HEADERS
 from app.rooms.codes import normalised
 from app.rooms.hub import Hub
+from app.rooms.rooms import Rooms
 from app.schemas.rooms import (
     MEMBER,
     AnswerRequest,
@@ -185,7 +186,7 @@ async def room_record(
     """Return all links that were presented, in order, given the room's key."""
     response.headers["Cache-Control"] = "no-store"
     hub = await answers.owned(request, services, code, key)
-    return RecordReply.model_validate({"states": await services.rooms.record(hub)})
+    return RecordReply.model_validate({"states": await services[Rooms].record(hub)})
 
 
 @router.post(

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.answers import runs as training
-from app.answers.pages import base_url
-from app.dependencies import Opened
+from app.assets.pages import base_url
+from app.engine.model_listing import Listing
 from app.http.fields import Whole
 from app.http.replies import (
     NOT_ACCEPTABLE,
@@ -18,8 +18,10 @@ from app.http.replies import (
     reply,
     run_problems,
 )
+from app.http.services import Opened
 from app.http.streaming import HEADERS, Lines, in_lines
 from app.runs.run import Run
+from app.runs.runs import Runs
 from app.schemas.replies import TraceReply
 from app.schemas.runs import (
     ForkRequest,
@@ -66,7 +68,7 @@ async def create_run(
 async def read_run(services: Opened, response: Response, run_id: RunId) -> RunReply:
     """Return the run's state, options and place in the queue, and the results of its snapshots."""
     response.headers["Cache-Control"] = "no-store"
-    return training.told(services.runs.find(run_id))
+    return training.told(services[Runs].find(run_id))
 
 
 @router.get(
@@ -85,7 +87,7 @@ async def run_events(
 
     Events are numbered, so that a client that was disconnected can continue with the next one.
     """
-    run = services.runs.find(run_id)
+    run = services[Runs].find(run_id)
     training.check_since(run, since)
     return Lines(_lines(run, since), headers=HEADERS)
 
@@ -168,7 +170,7 @@ async def keep_run(
     model_id, key, source = await training.keep(services, run_id, run_key, body)
     response.headers["Cache-Control"] = "no-store"
     query = urlencode({"model": model_id, "source": source})
-    name = services.catalog.describe(model_id).name
+    name = services[Listing].describe(model_id).name
     return KeptReply(id=model_id, name=name, key=key, url=f"{base_url(request, services)}/?{query}")
 
 

@@ -6,10 +6,9 @@ from fastapi import APIRouter, Header, Path, Request, Response
 
 from app.answers import share_creation
 from app.answers import shares as sharing
-from app.answers.pages import base_url
-from app.dependencies import CLIENT_HEADER, Opened
+from app.assets.pages import base_url
 from app.http.fields import Whole
-from app.http.rate_limits import client_network
+from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import (
     NOT_ACCEPTABLE,
     in_both_forms,
@@ -18,11 +17,13 @@ from app.http.replies import (
     reply,
     run_problems,
 )
+from app.http.services import Opened
 from app.http.streaming import while_present
 from app.schemas.history import ExampleReply
 from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
 from app.schemas.sweeps import SweepReply
+from app.store.quota import CreationRate
 
 router = APIRouter(prefix="/shares", tags=["shares"])
 
@@ -57,7 +58,7 @@ async def create_share(
     or been removed. The same request from the same client returns the same share, with status 200.
     """
     address = client_network(request)
-    await services.sharing.count(address)
+    await services[CreationRate].count(address)
     maker = share_creation.Maker(address, request.headers.get(CLIENT_HEADER, ""))
     made = await while_present(request, share_creation.create(services, body, maker))
     if made.edit_key is None:

@@ -3,8 +3,9 @@
 from fastapi import APIRouter, Request, Response
 
 from app.answers.sweeps import sweep_job
-from app.dependencies import Opened
+from app.engine.engine import Engine
 from app.http.replies import run_problems
+from app.http.services import Opened
 from app.http.streaming import Lines, in_lines, stream_lines
 from app.schemas.sweeps import AnySweepRequest, SweepLine
 
@@ -25,4 +26,4 @@ async def sweep(request: Request, services: Opened, body: AnySweepRequest) -> Re
     writes one first. The work stops when the client disconnects. An error after the first line is
     the last line, `{"error": problem}`.
     """
-    return await stream_lines(request, services.engine.stream(sweep_job(services, body)))
+    return await stream_lines(request, services[Engine].stream(sweep_job(services, body)))

@@ -3,12 +3,13 @@
 from fastapi import APIRouter, Request, Response
 
 from app.answers.traces import run_trace
-from app.dependencies import Opened
 from app.engine.jobs import Encoding
 from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
+from app.http.services import Opened
 from app.http.streaming import while_present
 from app.schemas.replies import TraceReply
 from app.schemas.traces import AnyTraceRequest
+from app.settings import Settings
 
 router = APIRouter(tags=["trace"])
 
@@ -26,6 +27,6 @@ async def trace(request: Request, services: Opened, body: AnyTraceRequest) -> Re
     predicts `output.tokens[i]`.
     """
     form = media_type(request)
-    encoding = Encoding(form, services.settings.max_values)
+    encoding = Encoding(form, services[Settings].max_values)
     encoded = await while_present(request, run_trace(services, body, encoding))
     return reply(encoded.content, form, "no-store")

@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from app.answers.zoo import answered, drawn, zoo
-from app.dependencies import Opened
+from app.engine.model_listing import Listing
 from app.http.replies import problems
+from app.http.services import Opened
 from app.schemas.zoo import ZooExampleReply, ZooReply
 
 router = APIRouter(prefix="/zoo", tags=["zoo"])
@@ -18,7 +19,7 @@ Task = Annotated[str, Path(alias="task", examples=["reverse"])]
 async def zoo_results(services: Opened, response: Response) -> ZooReply:
     """Return right answers by length, learning curves and what heads attend to, for every seed."""
     response.headers["Cache-Control"] = "no-cache"
-    return zoo(services.catalog)
+    return zoo(services[Listing])
 
 
 @router.get(

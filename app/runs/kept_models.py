@@ -4,21 +4,24 @@ import asyncio
 import hmac
 import shutil
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from app.background import repeat
+from app.background import repeat, running
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
 from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.runs.kept_history import history
 from app.runs.run import Run
+from app.settings import Settings
 from app.store.content_by_digest import digest_of
 from app.store.ids import new_edit_key, new_id
 from app.store.storage_errors import files
+from app.store.store import Store
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.adapter import Adapter
 from model.bundle import measurements as stored
@@ -134,6 +137,17 @@ class KeptModels:
             raise
         finally:
             shutil.rmtree(half, ignore_errors=True)
+
+
+@asynccontextmanager
+async def open_kept_models(services: Services) -> AsyncIterator[None]:
+    """Open the models kept from training runs; those that expire are deleted."""
+    settings, folder = services[Settings], services[Settings].data_dir / "kept"
+    most, days = settings.max_kept_models, settings.keep_models_days
+    kept = KeptModels(folder, most, days, services[Listing], services[Store].owner)
+    services.add(kept)
+    async with running(kept.keep_pruning()):
+        yield
 
 
 def _owner(folder: Path) -> str:

@@ -10,21 +10,27 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from app.assets.pages import PageFacts
 from app.background import begin, repeat
 from app.engine.child_process import ChildProcess
 from app.engine.clients import Client
 from app.engine.launch import start
 from app.http.fair_shares import Shared
+from app.http.log_format import logging_of
+from app.http.metrics import Metrics
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.runs.run import Run
 from app.runs.run_folder import claim, release, size_of
 from app.runs.run_process import Wanted, main
+from app.settings import Settings
 from app.store.content_by_digest import digest_of
 from app.store.ids import new_edit_key, new_id
 from app.store.storage_errors import files
@@ -52,6 +58,20 @@ class RunLimits:
     unwatched_seconds: float
     keep_minutes: float
     total_bytes: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the limits that the operator has set."""
+        return cls(
+            at_once=settings.max_runs,
+            queue=settings.max_run_queue,
+            minutes=settings.max_run_minutes,
+            threads=settings.max_run_threads,
+            nice=settings.run_nice,
+            unwatched_seconds=settings.max_run_unwatched_seconds,
+            keep_minutes=settings.keep_runs_minutes,
+            total_bytes=settings.max_runs_bytes,
+        )
 
 
 class Runs:
@@ -316,6 +336,20 @@ class Runs:
         task = begin(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+@asynccontextmanager
+async def open_runs(services: Services) -> AsyncIterator[None]:
+    """Open the training runs of a server, and tell their numbers to the metrics."""
+    settings, metrics = services[Settings], services[Metrics]
+    runs = Runs(RunLimits.of(settings), settings.data_dir / "runs", logging_of(settings))
+    metrics.watch("runs", "Training runs that have a process.", lambda: runs.training)
+    metrics.watch("runs_waiting", "Training runs in the queue.", lambda: runs.waiting)
+    services[PageFacts].add("trains", lambda: runs.on)
+    services.on_shutdown(runs.hang_up)
+    async with runs:
+        services.add(runs)
+        yield
 
 
 def _end(process: ChildProcess) -> Coroutine[Any, Any, None]:

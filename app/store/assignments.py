@@ -4,7 +4,8 @@ When `add` or `submit` returns, it is on disk. All methods raise StorageError if
 be used now; those that read raise DamagedError for what is not as it was stored.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Row, delete, func, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.http.services import Services
 from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
 from app.store.quota import check_room
@@ -169,6 +171,13 @@ class Assignments:
 
     def _token(self, assignment_id: str, member: str) -> bytes:
         return self.store.keyed(f"{assignment_id} {member}")
+
+
+@asynccontextmanager
+async def open_assignments(services: Services) -> AsyncIterator[None]:
+    """Open the assignments of a server."""
+    services.add(Assignments(services[Store]))
+    yield
 
 
 async def delete_assignments(connection: AsyncConnection, which: ColumnElement[bool]) -> None:

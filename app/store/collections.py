@@ -4,7 +4,8 @@ When `add` or `change` returns, the collection is on disk. All methods raise Sto
 database cannot be used now; those that read raise DamagedError for what is not as it was stored.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Row, delete, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.http.services import Services
 from app.store.documents import dumped
 from app.store.ids import is_id, key_digest, key_from, new_edit_key, new_id, opens
 from app.store.quota import check_room
@@ -144,6 +146,13 @@ class Collections:
 
     def _key(self, collection_id: str, request: str) -> str:
         return key_from(self.store.keyed(f"edit key of {collection_id}\n{request}"))
+
+
+@asynccontextmanager
+async def open_collections(services: Services) -> AsyncIterator[None]:
+    """Open the collections of a server."""
+    services.add(Collections(services[Store]))
+    yield
 
 
 def _refused(row: Row[Any] | None, edit_key: str) -> Refusal | None:

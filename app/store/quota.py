@@ -6,6 +6,7 @@ from typing import Self
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.http.rate_limits import PerMinute
 from app.settings import Settings
 from app.store.disk_errors import FULL
 from app.store.storage_errors import QUOTA, StorageError
@@ -33,6 +34,14 @@ class Limits:
             days=settings.keep_shares_days,
             assignment_days=settings.keep_assignments_days,
         )
+
+
+class CreationRate(PerMinute):
+    """Counts what an address stores: shares, collections and assignments together."""
+
+    def __init__(self, settings: Settings) -> None:
+        limit, url = settings.max_shares_per_minute, settings.rates_url
+        super().__init__(limit, url, kind="too-many-shares", counted="shares")
 
 
 def used() -> ColumnElement[int]:

@@ -73,7 +73,7 @@ def keep_vendored(patch: pytest.MonkeyPatch, digested: Vendor) -> None:
         made.cache = cache
         return made
 
-    patch.setattr("app.dependencies.Vendor", vendor)
+    patch.setattr("app.main.Vendor", vendor)
     patch.setattr(Vendor, "compress", lambda _: None)
 
 

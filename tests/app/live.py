@@ -8,9 +8,9 @@ from pathlib import Path
 
 import uvicorn
 
-from app.dependencies import Services
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
+from app.http.services import Services
 from app.main import create_app
 from app.settings import Settings
 from tests.app.slow import Slow
@@ -31,7 +31,7 @@ class Live:
     def engine(self) -> Engine:
         """The engine in which requests wait."""
         services: Services = self.app.state.services
-        return services.engine
+        return services[Engine]
 
     async def send(
         self, source: str, path: str = "/api/trace", accept: str = "identity"

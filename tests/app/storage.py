@@ -44,7 +44,7 @@ def kept(folder: Path) -> tuple[int, int]:
 
 def store_of(client: httpx.AsyncClient) -> Store:
     """Return the store of the app behind a client."""
-    store: Store = client._transport.app.state.services.store  # type: ignore[attr-defined]
+    store: Store = client._transport.app.state.services[Store]  # type: ignore[attr-defined]
     return store
 
 

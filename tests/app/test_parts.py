@@ -89,7 +89,7 @@ def test_invalid_settings_are_refused(wrong: dict[str, object]) -> None:
 async def test_a_minute_is_counted_for_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_059.5  # the minute starts with the first share, not with the clock's minute
     monkeypatch.setattr(time, "time", lambda: now)
-    limit = PerMinute(2)
+    limit = PerMinute(2, kind="too-many-shares", counted="shares")
     await limit.count("a")
     now += 1
     await limit.count("a")

@@ -7,10 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.dependencies import run_limits
 from app.engine.clients import Client
 from app.http.problems import ProblemError
-from app.runs.runs import Runs
+from app.runs.runs import RunLimits, Runs
 from app.settings import Settings
 from model.live.options import LiveOptions
 from tests.app.conftest import Serving
@@ -110,7 +109,7 @@ async def test_training_can_be_off(serving: Serving) -> None:
 async def test_one_address_takes_half_of_the_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = Runs(run_limits(Settings(max_runs=1, max_run_queue=8)), tmp_path)
+    runs = Runs(RunLimits.of(Settings(max_runs=1, max_run_queue=8)), tmp_path)
     runs.folder = tmp_path
     monkeypatch.setattr(runs, "_advance", lambda: None)  # nothing trains
 

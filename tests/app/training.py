@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from app.http.problems import MEDIA_TYPE, URN
 from app.runs.run import Run
+from app.runs.runs import Runs
 from tests.servers import PATIENCE
 
 SMALL = {"task": "copy", "longest": 3, "steps": 10, "d_model": 16, "heads": 2, "batch": 200}
@@ -28,7 +29,7 @@ def _runs(client: httpx.AsyncClient) -> dict[str, Run]:
     assert isinstance(transport, httpx.ASGITransport)
     app = transport.app
     assert isinstance(app, FastAPI)
-    return app.state.services.runs._runs  # type: ignore[no-any-return]
+    return app.state.services[Runs]._runs  # type: ignore[no-any-return]
 
 
 def forget(client: httpx.AsyncClient, run_id: str) -> None:

@@ -10,19 +10,36 @@ path of a route; ``page_url``, the address without its query; ``share``, which i
 ``room``, which is None or ``{"code", "link", "screen"}``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
+from app.assets.files import Vendor
 from app.assets.languages import languages, negotiate
 from app.assets.templates import environment, static_digest
-from app.dependencies import Services
 from app.http.lan import ANY, is_loopback, lan_address
 from app.http.problems import ProblemError
+from app.http.services import Services
+from app.settings import Settings
 
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
+
+
+class PageFacts:
+    """What every page is told of this server: each subject adds facts under their names."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, Callable[[], object]] = {}
+
+    def add(self, name: str, fact: Callable[[], object]) -> None:
+        """Add a fact, which is looked up whenever a page is rendered."""
+        self._facts[name] = fact
+
+    def all(self) -> dict[str, object]:
+        """Return all facts by name."""
+        return {name: fact() for name, fact in self._facts.items()}
 
 
 def base_url(request: Request, services: Services) -> str:
@@ -30,7 +47,7 @@ def base_url(request: Request, services: Services) -> str:
 
     A page opened as localhost on the server's own machine gets links for the local network.
     """
-    settings = services.settings
+    settings = services[Settings]
     if settings.public_url:
         return settings.public_url.rstrip("/")
     base = request.base_url
@@ -62,15 +79,14 @@ def render(
         languages=offered,
         asset=lambda path: f"/static/{digest}/{path}",
         page_file=lambda name: f"/static/{digest}/page/{name}",
-        vendor=services.vendor.url,
-        plotly_url=services.vendor.url("plotly.min.js"),
+        vendor=services[Vendor].url,
+        plotly_url=services[Vendor].url("plotly.min.js"),
         catalog_url=f"/static/{digest}/i18n/{lang}.json",
         url_for=request.app.url_path_for,
         page_url=base_url(request, services) + request.url.path,
-        trains=services.runs.on,
-        surveyed=services.corpora.surveyed,
         share=share,
         problem=problem,
+        **services[PageFacts].all(),
         **{"newcomer": newcomer(request), "room": None, **(more or {})},
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
