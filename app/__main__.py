@@ -31,9 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: {wrong['msg']}", file=sys.stderr)
         return 2
     if asked.command == "shares":
-        from app.store.commands import run  # imports the database's libraries
+        from app.main import STORED  # imports the database's libraries
+        from app.store.commands import run
 
-        return asyncio.run(run(asked, settings))
+        return asyncio.run(run(asked, settings, STORED))
     launching = begin_launch(settings)  # engines open their models during the import that follows
     try:
         from app.server import start  # imports PyTorch, which takes seconds

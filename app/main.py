@@ -73,10 +73,13 @@ from app.runs.kept_models import open_kept_models
 from app.runs.runs import open_runs
 from app.schemas.lab import MAX_BYTES
 from app.settings import Settings
+from app.store.assignments import STORED as STORED_ASSIGNMENTS
 from app.store.assignments import open_assignments
+from app.store.collections import STORED as STORED_COLLECTIONS
 from app.store.collections import open_collections
 from app.store.expiry import keep_pruning
 from app.store.quota import CreationRate, Limits
+from app.store.shares import STORED as STORED_SHARES
 from app.store.store import open_store
 
 DESCRIPTION = """\
@@ -87,6 +90,8 @@ Every request is self-contained. Errors are problem documents
 ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)) with a stable `type`.
 """
 
+
+STORED = (STORED_SHARES, STORED_COLLECTIONS, STORED_ASSIGNMENTS)
 
 # In this order; a later one may take the services of earlier ones.
 OPENERS: tuple[Callable[[Services], AbstractAsyncContextManager[None]], ...] = (
@@ -204,7 +209,7 @@ async def open_kernel(services: Services, models: Runners) -> AsyncIterator[None
     metrics.watch("expected_wait_seconds", "Expected wait of a sentence.", lambda: engine.wait)
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     async with (
-        open_store(settings.database, Limits.of(settings)) as store,
+        open_store(settings.database, Limits.of(settings), STORED) as store,
         engine,
         running(keep_pruning(store)),
     ):

@@ -100,11 +100,11 @@ TESTS: dict[str, tuple[str, str]] = {
     "app/store/collections.py": (APP, "collection_store collections"),
     "app/store/command_arguments.py": (APP, "share_commands"),
     "app/store/commands.py": (APP, "share_commands"),
-    "app/store/content_by_digest.py": (APP, "store share_limits"),
+    "app/store/shares.py": (APP, "store share_limits"),
     "app/store/expiry.py": (APP, "share_limits collection_store"),
     "app/store/private_files.py": (APP, "storage_problems"),
     "app/store/quota.py": (APP, "share_limits"),
-    "app/store/share_archive.py": (APP, "share_states share_limits share_commands"),
+    "app/store/archive.py": (APP, "share_states share_limits share_commands"),
     "app/store/storage_errors.py": (APP, "storage_problems storage_faults"),
 }  # fmt: skip
 

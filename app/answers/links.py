@@ -19,7 +19,7 @@ from app.schemas.collections import LinkReply
 from app.schemas.links import Target, parse_link
 from app.schemas.rooms import Asked
 from app.store.share import Share
-from app.store.store import Store
+from app.store.shares import Shares
 from model.errors import InputError
 
 SHOWN = (
@@ -116,7 +116,7 @@ def _questions(document: Document) -> list[Asked]:
 
 
 async def _shared(services: Services, of: Target, title: str) -> dict[str, object]:
-    found = await services[Store].brief(of.share)
+    found = await services[Shares].brief(of.share)
     if found is None:
         return {"gone": True}
     state, about = found

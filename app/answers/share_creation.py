@@ -32,7 +32,7 @@ from app.settings import Settings
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.share import Answer
-from app.store.store import Store
+from app.store.shares import Shares
 from model.errors import InputError
 from model.trace.tensor_names import present
 
@@ -68,7 +68,7 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
     StorageError.
     """
     request = _identity(services, wanted, maker)
-    if known := await services[Store].find_request(request):
+    if known := await services[Shares].find_request(request):
         share_id, created = known
         return Created(share_id, None, _expires(services, created))
     keep = partial(_keep, services, wanted, maker, request)
@@ -77,7 +77,7 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
     settings = services[Settings]
     check_options(settings, wanted.state)
     check_asks(services, wanted.asks)
-    await services[Store].check_room(maker.address)
+    await services[Shares].check_room(maker.address)
     freezer = Freezer(settings.max_values)
     with within("state"):
         long = await is_long(services, wanted.state)
@@ -122,7 +122,7 @@ async def _create_by_hand(
     if wanted.about and wanted.about.predict:
         detail = "about.predict is not for a state of the lab"
         raise InputError("unsupported", "about.predict", detail)
-    await services[Store].check_room(maker.address)
+    await services[Shares].check_room(maker.address)
     reply = await freeze(services, state)
     encoding = Encoding(ZSTD, services[Settings].max_values)
     return await keep({}, (await off_loop(encoding, reply, size=LARGE)).content, [])
@@ -140,7 +140,7 @@ async def _keep(
     state = wanted.state.model_dump(mode="json", exclude_unset=True)
     edit_key = new_edit_key()
     about = wanted.about.model_dump(mode="json", exclude_none=True) if wanted.about else {}
-    kept = await services[Store].add(
+    kept = await services[Shares].add(
         formats.FORMAT,
         state,
         model,

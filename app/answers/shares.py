@@ -21,8 +21,8 @@ from app.preview.card import in_short, preview, sentence
 from app.schemas.shares import About
 from app.settings import Settings
 from app.store import share_formats as formats
-from app.store.content_by_digest import thawed
-from app.store.share import Share
+from app.store.share import Share, thawed
+from app.store.shares import Shares
 from app.store.storage_errors import DamagedError, StorageError
 from app.store.store import Store
 from model.errors import Excess, InputError
@@ -38,8 +38,10 @@ class SharePictures(LRUCache[str, bytes]):
 @asynccontextmanager
 async def open_shares(services: Services) -> AsyncIterator[None]:
     """Cache pictures of shares, and tell their number and bytes to the metrics."""
+    shares = Shares(services[Store])
+    services.add(shares)
     services.add(SharePictures(PREVIEWS))
-    totals = Recent(TOTALS_SECONDS, services[Store].totals)
+    totals = Recent(TOTALS_SECONDS, shares.totals)
     number = services[Metrics].gauge("shares", "Stored shares.")
     size = services[Metrics].gauge("share_bytes", "Bytes in shares.")
 
@@ -60,7 +62,7 @@ async def find(services: Services, share_id: str) -> Share:
 
     Raises a 404 ProblemError if there is none, and what the store and `formats.upgrade` raise.
     """
-    share = await services[Store].find(share_id)
+    share = await services[Shares].find(share_id)
     if share is None:
         raise _no_share()
     return formats.upgrade(share)
@@ -68,7 +70,7 @@ async def find(services: Services, share_id: str) -> Share:
 
 async def find_answer(services: Services, share_id: str, n: int) -> bytes:
     """Return the reply to the n-th request of a share. Raises what `find` raises."""
-    found = await services[Store].find_answer(share_id, n)
+    found = await services[Shares].find_answer(share_id, n)
     if found is None:
         await find(services, share_id)
         raise ProblemError(404, "not-found", "the share has no request with this number", field="n")
@@ -78,7 +80,7 @@ async def find_answer(services: Services, share_id: str, n: int) -> bytes:
 
 async def delete(services: Services, share_id: str, edit_key: str) -> None:
     """Delete a share. Raises a 404 ProblemError if there is none, a 403 one for a wrong key."""
-    deleted = await services[Store].delete(share_id, edit_key)
+    deleted = await services[Shares].delete(share_id, edit_key)
     if deleted is None:
         raise _no_share()
     if not deleted:
@@ -112,7 +114,7 @@ async def picture(services: Services, share_id: str) -> bytes:
     share_id = share_id.lower()
     known = services[SharePictures].get(share_id)
     services[Metrics].count_lookup("previews", known is not None)
-    if known is None or not await services[Store].has(share_id):
+    if known is None or not await services[Shares].has(share_id):
         share = await find(services, share_id)
         known = services[SharePictures][share_id] = await off_loop(_draw, share)
     return known
@@ -173,7 +175,7 @@ async def _kept(
 ) -> bytes:
     """Return the cached value for a share that still exists, or make it."""
     share_id = share_id.lower()
-    if not await services[Store].has(share_id):
+    if not await services[Shares].has(share_id):
         return await make()  # raises the problem of a share that does not exist
     kept: bytes = await services[ByteCache].find((share_id, *what), make)
     return kept

@@ -18,8 +18,7 @@ from app.http.services import Services
 from app.runs.kept_history import history
 from app.runs.run import Run
 from app.settings import Settings
-from app.store.content_by_digest import digest_of
-from app.store.ids import new_edit_key, new_id
+from app.store.ids import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files
 from app.store.store import Store
 from model.adapters.encoder_decoder.adapter import load

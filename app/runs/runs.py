@@ -31,8 +31,7 @@ from app.runs.run import Run
 from app.runs.run_folder import claim, release, size_of
 from app.runs.run_process import Wanted, main
 from app.settings import Settings
-from app.store.content_by_digest import digest_of
-from app.store.ids import new_edit_key, new_id
+from app.store.ids import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files
 from model.live.events import state_path
 from model.live.options import LiveOptions

@@ -10,20 +10,63 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Row, delete, func, insert, select, true, update
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    DateTime,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    Row,
+    String,
+    Table,
+    delete,
+    func,
+    insert,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.http.services import Services
+from app.store.archive_file import ArchivedRow, ArchiveFile, Entries
 from app.store.documents import dumped
-from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
-from app.store.quota import check_room
+from app.store.ids import ID_LENGTH, is_id, key_digest, new_edit_key, new_id, opens
 from app.store.seals import check_seal, in_utc, sealed
-from app.store.store import Store, since
-from app.store.tables import assignments, submissions
+from app.store.store import Store, StoredKind, insert_row, metadata, since
 
 Refusal = Literal["unknown", "wrong key"]
 # Says why a member is not admitted, given how many came from its address and from all others.
 Places = Callable[[int, int], str | None]
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("id", String(ID_LENGTH), primary_key=True),
+    Column("created", DateTime(timezone=True), nullable=False),
+    Column("changed", DateTime(timezone=True), nullable=False),  # by the last submission
+    Column("document", JSON, nullable=False),  # title, note, questions
+    Column("size", BigInteger, nullable=False),  # bytes, with all submissions
+    Column("owner_key", LargeBinary, nullable=False),  # SHA-256
+    Column("address", LargeBinary),  # keyed digest of the author's address
+    Column("seal", LargeBinary),  # SHA-256 of what a reader gets; older rows have none
+    Index("ix_assignments_changed", "changed"),
+    Index("ix_assignments_address", "address", "size"),
+)
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("assignment", String(ID_LENGTH), ForeignKey("assignments.id"), primary_key=True),
+    Column("member", LargeBinary, primary_key=True),  # keyed digest of the token
+    Column("sent", DateTime(timezone=True), nullable=False),
+    Column("document", JSON, nullable=False),  # nickname, answers
+    Column("size", BigInteger, nullable=False),  # bytes of the document
+    Column("address", LargeBinary),  # keyed digest of the address that first sent it
+    Column("seal", LargeBinary),  # SHA-256 of what the author gets; older rows have none
+)
 # What is needed of an assignment to change it, even if its document is damaged.
 CONTROL = (assignments.c.id, assignments.c.size, assignments.c.owner_key, assignments.c.address)
 MEMBER_LENGTH = 12  # of a member's name in tables: 48 bits
@@ -69,7 +112,7 @@ class Assignments:
         owner = self.store.keyed(address)
         size = len(dumped(document))
         async with self.database.writing() as connection:
-            await check_room(connection, self.store.limits, owner, size, size)
+            await self.store.check_room(connection, owner, size, size)
             new = vars(made) | {"size": size, "owner_key": key_digest(key), "address": owner}
             new |= {"seal": seal_of_assignment(made)}
             await connection.execute(insert(assignments).values(new))
@@ -114,7 +157,7 @@ class Assignments:
                 raise FullError(why)
             grows = size - (before or 0)
             if grows > 0:
-                await check_room(connection, self.store.limits, row.address, grows, grows)
+                await self.store.check_room(connection, row.address, grows, grows)
             now = datetime.now(UTC)
             new = {"sent": now, "document": document, "size": size}
             new |= {"seal": seal_of_submission(row.id, token, now, document)}
@@ -180,11 +223,11 @@ async def open_assignments(services: Services) -> AsyncIterator[None]:
     yield
 
 
-async def delete_assignments(connection: AsyncConnection, which: ColumnElement[bool]) -> None:
-    """Delete assignments with all answers to them."""
+async def delete_assignments(connection: AsyncConnection, which: ColumnElement[bool]) -> int:
+    """Delete assignments with all answers to them; return their number."""
     found = select(assignments.c.id).where(which)
     await connection.execute(delete(submissions).where(submissions.c.assignment.in_(found)))
-    await connection.execute(delete(assignments).where(which))
+    return (await connection.execute(delete(assignments).where(which))).rowcount
 
 
 def read_assignment(row: Row[Any]) -> Assignment:
@@ -228,3 +271,69 @@ def read_submission(row: Row[Any]) -> Submission:
         lambda: seal_of_submission(row.assignment, row.member, row.sent, row.document),
     )
     return Submission(row.member.hex()[:MEMBER_LENGTH], in_utc(row.sent), row.document)
+
+
+class ArchivedSubmission(BaseModel):
+    """What one member answered."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    member: str
+    sent: datetime
+    document: dict[str, Any]
+
+
+class ArchivedAssignment(ArchivedRow):
+    """An assignment with the answers to it."""
+
+    created: datetime
+    changed: datetime
+    document: dict[str, Any]
+    owner_key: str
+    submissions: list[ArchivedSubmission]
+
+
+async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
+    async with store.database.reading() as connection:
+        mine = select(assignments).where(assignments.c.id == row_id)
+        row = (await connection.execute(mine)).one_or_none()
+        theirs = select(submissions).where(submissions.c.assignment == row_id)
+        sent = list(await connection.execute(theirs))
+    if row is not None:
+        given = [vars(read_submission(one)) | {"member": one.member.hex()} for one in sent]
+        found = vars(read_assignment(row)) | {"owner_key": row.owner_key.hex()}
+        document = ArchivedAssignment.model_validate(found | {"submissions": given})
+        archive.add(ASSIGNMENTS, row_id, document)
+
+
+async def _read(store: Store, entries: Entries, name: str) -> bool:
+    """Store one assignment with its answers; return False if its id is already used."""
+    read = entries.document(name, ArchivedAssignment)
+    sent = []
+    for one in read.submissions:
+        token = entries.from_hex(name, one.member)
+        seal = seal_of_submission(read.id, token, one.sent, one.document)
+        size = len(dumped(one.document))
+        sent.append(
+            vars(one) | {"assignment": read.id, "member": token, "size": size, "seal": seal}
+        )
+    row = read.model_dump(exclude={"submissions"})
+    row |= {"owner_key": entries.from_hex(name, read.owner_key)}
+    row |= {"size": len(dumped(read.document)) + sum(int(one["size"]) for one in sent)}
+    row |= {"seal": seal_of_assignment(read)}
+    return await insert_row(store, assignments, row, (submissions, sent))
+
+
+async def _prune(store: Store, days: float | None) -> int:
+    """Delete those that nobody has answered for longer than the limits allow, whatever `days`."""
+    kept = store.limits.assignment_days
+    if kept is None:
+        return 0
+    async with store.database.writing() as connection:
+        return await delete_assignments(connection, assignments.c.changed < since(kept))
+
+
+ASSIGNMENTS = "assignments"
+STORED = StoredKind(
+    ASSIGNMENTS, assignments, (assignments.c.size,), prune=_prune, write=_write, read=_read
+)

@@ -10,19 +10,52 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Row, delete, insert, select, true, update
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    DateTime,
+    Index,
+    Integer,
+    LargeBinary,
+    Row,
+    String,
+    Table,
+    delete,
+    insert,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.http.services import Services
+from app.store.archive_file import ArchivedRow, ArchiveFile, Entries
 from app.store.documents import dumped
-from app.store.ids import is_id, key_digest, key_from, new_edit_key, new_id, opens
-from app.store.quota import check_room
+from app.store.ids import ID_LENGTH, is_id, key_digest, key_from, new_edit_key, new_id, opens
 from app.store.seals import check_seal, in_utc, sealed
-from app.store.store import Store, since
-from app.store.tables import collections
+from app.store.store import Store, StoredKind, insert_row, metadata, since
 
 Refusal = Literal["unknown", "wrong key", "changed"]
 FIRST = 1
+collections = Table(
+    "collections",
+    metadata,
+    Column("id", String(ID_LENGTH), primary_key=True),
+    Column("created", DateTime(timezone=True), nullable=False),
+    Column("changed", DateTime(timezone=True), nullable=False),
+    Column("version", Integer, nullable=False),  # 1, then one more with each change
+    Column("document", JSON, nullable=False),  # title, note, items
+    Column("size", BigInteger, nullable=False),  # bytes of the document
+    Column("edit_key", LargeBinary, nullable=False),  # SHA-256
+    Column("address", LargeBinary),  # keyed digest of the author's address
+    Column("request", LargeBinary),  # keyed digest of the request and the client
+    Column("seal", LargeBinary),  # SHA-256 of what a reader gets; older rows have none
+    Index("ix_collections_changed", "changed"),
+    Index("ix_collections_address", "address", "size"),
+    Index("ix_collections_request", "request"),
+)
 # What is needed of a collection to change it, even if its document is damaged.
 CONTROL = tuple(column for column in collections.c if column.name != "document")
 
@@ -62,7 +95,7 @@ class Collections:
         async with self.database.writing() as connection:
             row = None if request is None else await self._repeated(connection, asked)
             if row is None:
-                await check_room(connection, self.store.limits, owner, size, size)
+                await self.store.check_room(connection, owner, size, size)
                 key = new_edit_key() if request is None else self._key(made.id, request)
                 new = vars(made) | {
                     "size": size,
@@ -107,7 +140,7 @@ class Collections:
                 return "changed"
             grows = size - row.size
             if grows > 0:
-                await check_room(connection, self.store.limits, row.address, grows, grows)
+                await self.store.check_room(connection, row.address, grows, grows)
             created, now = in_utc(row.created), datetime.now(UTC)
             changed = Collection(row.id, created, now, row.version + 1, document)
             new = vars(changed) | {"size": size, "seal": seal_of_collection(changed)}
@@ -170,3 +203,45 @@ def read_collection(row: Row[Any]) -> Collection:
     """Return the collection in a row. Raises DamagedError."""
     check_seal("collection", row.seal, lambda: seal_of_collection(row))
     return Collection(row.id, in_utc(row.created), in_utc(row.changed), row.version, row.document)
+
+
+class ArchivedCollection(ArchivedRow):
+    """A collection."""
+
+    created: datetime
+    changed: datetime
+    version: int
+    document: dict[str, Any]
+    edit_key: str
+
+
+async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
+    async with store.database.reading() as connection:
+        mine = select(collections).where(collections.c.id == row_id)
+        row = (await connection.execute(mine)).one_or_none()
+    if row is not None:
+        found = vars(read_collection(row)) | {"edit_key": row.edit_key.hex()}
+        archive.add(COLLECTIONS, row_id, ArchivedCollection(**found))
+
+
+async def _read(store: Store, entries: Entries, name: str) -> bool:
+    """Store one collection; return False if its id is already used."""
+    read = entries.document(name, ArchivedCollection)
+    key = entries.from_hex(name, read.edit_key)
+    row = read.model_dump() | {"edit_key": key, "size": len(dumped(read.document))}
+    return await insert_row(store, collections, row | {"seal": seal_of_collection(read)})
+
+
+async def _prune(store: Store, days: float | None) -> int:
+    days = store.limits.days if days is None else days
+    if days is None:
+        return 0
+    async with store.database.writing() as connection:
+        old = collections.c.changed < since(days)
+        return (await connection.execute(delete(collections).where(old))).rowcount
+
+
+COLLECTIONS = "collections"
+STORED = StoredKind(
+    COLLECTIONS, collections, (collections.c.size,), prune=_prune, write=_write, read=_read
+)

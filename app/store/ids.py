@@ -1,14 +1,18 @@
 """Ids of what is stored, and the keys of its owners: random, and easy to read aloud."""
 
+import hashlib
 import hmac
 import secrets
 
-from app.store.content_by_digest import digest_of
-from app.store.tables import ID_LENGTH
-
 # Lower case, without letters or digits that look alike. 31 ** 13 > 2 ** 64
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+ID_LENGTH = 13
 KEY_LENGTH = 26  # 31 ** 26 > 2 ** 128
+
+
+def digest_of(content: bytes) -> bytes:
+    """Return the SHA-256 of a content. Blocks: 2 ms per megabyte."""
+    return hashlib.sha256(content).digest()
 
 
 def is_id(text: str) -> bool:

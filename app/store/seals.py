@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from app.store.content_by_digest import digest_of
+from app.store.ids import digest_of
 from app.store.storage_errors import DamagedError, Stored, undamaged
 
 

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import zstandard
 from sqlalchemy import Row
 
 from app.store.seals import check_seal, sealed
+from app.store.storage_errors import DamagedError
 
+MOST_BYTES = 1 << 30  # of a reply; 16 million numbers, the usual limit, take 64 MB
 FORMAT = 4  # of new shares; `app.store.share_formats` reads older ones
 
 
@@ -36,6 +39,20 @@ class Share:
     trace: bytes
     asks: tuple[dict[str, Any], ...] = ()
     about: dict[str, str] | None = None
+
+
+def thawed(frozen: bytes) -> bytes:
+    """Return the file that a compressed one holds. Blocks.
+
+    Raises DamagedError if there is none, and for a size that no reply has before any work; content
+    that is not of the stated size is refused by the library.
+    """
+    try:
+        if not 0 <= zstandard.frame_content_size(frozen) <= MOST_BYTES:
+            raise DamagedError
+        return zstandard.decompress(frozen)
+    except zstandard.ZstdError as error:
+        raise DamagedError from error
 
 
 def seal(share: Any, digest: bytes, asked: Sequence[Mapping[str, Any]]) -> bytes:

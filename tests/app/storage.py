@@ -3,17 +3,20 @@
 import hashlib
 import secrets
 import sqlite3
-from collections.abc import Awaitable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 from sqlalchemy import event, text
 
+from app.main import STORED
+from app.store.quota import Limits
 from app.store.share import Answer
+from app.store.shares import Shares
 from app.store.storage_errors import StorageError
-from app.store.store import Store
+from app.store.store import UNLIMITED, open_store
 
 STATE = {"source": "The cat sat.", "target": "猫坐着。"}
 ALL = {"parameters": {"select": ["*"]}}
@@ -32,6 +35,13 @@ async def share(client: httpx.AsyncClient, **more: object) -> dict[str, Any]:
     return told
 
 
+@asynccontextmanager
+async def open_shares(url: str, limits: Limits = UNLIMITED) -> AsyncIterator[Shares]:
+    """Open a database as the server does; return its shares."""
+    async with open_store(url, limits, STORED) as store:
+        yield Shares(store)
+
+
 def kept(folder: Path) -> tuple[int, int]:
     """Return the number of contents and their bytes, after checking every digest."""
     with closing(sqlite3.connect(folder / "headlight.db")) as connection:
@@ -42,13 +52,13 @@ def kept(folder: Path) -> tuple[int, int]:
     return len(found), sum(size for _, size, _ in found)
 
 
-def store_of(client: httpx.AsyncClient) -> Store:
+def store_of(client: httpx.AsyncClient) -> Shares:
     """Return the store of the app behind a client."""
-    store: Store = client._transport.app.state.services[Store]  # type: ignore[attr-defined]
+    store: Shares = client._transport.app.state.services[Shares]  # type: ignore[attr-defined]
     return store
 
 
-async def add(store: Store) -> str:
+async def add(store: Shares) -> str:
     return (await store.add(2, {"source": "Hi."}, {}, b"trace", MORE)).id
 
 
@@ -61,7 +71,7 @@ async def failure(work: Awaitable[object]) -> str | None:
     return None
 
 
-async def counts(store: Store) -> list[int]:
+async def counts(store: Shares) -> list[int]:
     """Return the number of rows of shares, answers and contents."""
     async with store.database._engine.connect() as connection:
         return [
@@ -71,7 +81,7 @@ async def counts(store: Store) -> list[int]:
 
 
 @contextmanager
-def failing(store: Store, nth: int, error: Exception) -> Iterator[list[str]]:
+def failing(store: Shares, nth: int, error: Exception) -> Iterator[list[str]]:
     """Fail at the n-th statement or commit; yield the statements so far."""
     engine, done = store.database._engine.sync_engine, list[str]()
     commit = engine.dialect.do_commit
@@ -100,7 +110,7 @@ def failing(store: Store, nth: int, error: Exception) -> Iterator[list[str]]:
 
 
 @contextmanager
-def pragma(store: Store, statement: str) -> Iterator[None]:
+def pragma(store: Shares, statement: str) -> Iterator[None]:
     """Run a PRAGMA on every connection to the database."""
     engine = store.database._engine.sync_engine
 

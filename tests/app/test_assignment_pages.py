@@ -5,7 +5,7 @@ import re
 import httpx
 
 from app.lessons.plain import plain
-from app.store.tables import ID_LENGTH
+from app.store.ids import ID_LENGTH
 from tests.app.assigning import made
 from tests.app.problem import hold
 from tests.app.storage import share

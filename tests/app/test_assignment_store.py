@@ -13,13 +13,13 @@ from sqlalchemy import func, select, update
 
 from app.http.fair_shares import Shared
 from app.settings import Settings
-from app.store.assignments import Assignments, FullError
+from app.store.archive import read_archive, write_archive
+from app.store.assignments import ASSIGNMENTS, Assignments, FullError, assignments, submissions
 from app.store.expiry import prune
 from app.store.quota import Limits
-from app.store.share_archive import read_archive, write_archive
-from app.store.store import open_store
-from app.store.tables import assignments, submissions
+from app.store.shares import Shares
 from tests.app.assigning import made, sent
+from tests.app.storage import open_shares
 
 DOCUMENT = {"title": "猫", "questions": []}
 
@@ -31,8 +31,8 @@ async def tasks(
     url = f"sqlite+aiosqlite:///{tmp_path}/headlight.db"
     if request.param == "postgres":
         url = Settings(database_url=postgres(re.sub(r"\W", "_", request.node.name))).database
-    async with open_store(url, Limits(assignment_days=30)) as store:
-        yield Assignments(store)
+    async with open_shares(url, Limits(assignment_days=30)) as store:
+        yield Assignments(store.store)
 
 
 async def test_the_database_contains_neither_keys_nor_tokens(
@@ -90,7 +90,7 @@ async def test_the_bytes_are_those_of_the_assignment_and_its_answers(tasks: Assi
         await tasks.submit(one.id, "ann", {"answers": "a" * size})
     await tasks.submit(one.id, "ben", {"answers": ""})
     whole = len('{"title":"a"}') + len('{"answers":""}') * 2 + 900
-    number, size = await tasks.store.totals()
+    number, size = await Shares(tasks.store).totals()
     assert (number, size) == (0, whole)
     async with tasks.database.reading() as connection:
         assert await connection.scalar(select(func.sum(assignments.c.size))) == whole
@@ -127,12 +127,12 @@ async def test_an_archive_carries_assignments_with_their_answers(
     for member in ("ann", "ben"):
         await tasks.submit(one.id, member, {"answers": [[member, "猫"]]})
     file = tmp_path / "shares.zip"
-    assert (await write_archive(tasks.store, file)).assignments == 2
-    assert (await read_archive(tasks.store, file)).assignments == 0, "they are there"
-    _, size = await tasks.store.totals()
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/other.db") as store:
-        assert (await read_archive(store, file)).assignments == 2
-        copy = Assignments(store)
+    assert (await write_archive(tasks.store, file))[ASSIGNMENTS].taken == 2
+    assert (await read_archive(tasks.store, file))[ASSIGNMENTS].taken == 0, "they are there"
+    _, size = await Shares(tasks.store).totals()
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/other.db") as store:
+        assert (await read_archive(store.store, file))[ASSIGNMENTS].taken == 2
+        copy = Assignments(store.store)
         assert await copy.find(one.id) == await tasks.find(one.id)
         assert await copy.submissions(one.id) == await tasks.submissions(one.id)
         assert await copy.check_key(one.id, key) is None

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 from PIL import Image
 
-from app.store.tables import ID_LENGTH
+from app.store.ids import ID_LENGTH
 from tests.app.collecting import BODY, made
 from tests.app.problem import hold
 from tests.app.storage import share

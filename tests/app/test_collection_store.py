@@ -14,15 +14,13 @@ import pytest
 from sqlalchemy import select, update
 
 from app.settings import Settings
-from app.store.collections import Collections
+from app.store.archive import read_archive, write_archive
+from app.store.collections import COLLECTIONS, Collections, collections
 from app.store.expiry import prune
 from app.store.ids import ALPHABET, KEY_LENGTH, key_from
 from app.store.quota import Limits
-from app.store.share_archive import read_archive, write_archive
-from app.store.store import open_store
-from app.store.tables import collections
 from tests.app.collecting import BODY, PATH, SENTENCE, made
-from tests.app.storage import failure
+from tests.app.storage import failure, open_shares
 
 
 async def test_the_database_does_not_contain_the_key(
@@ -43,8 +41,8 @@ async def lists(
     url = f"sqlite+aiosqlite:///{tmp_path}/headlight.db"
     if request.param == "postgres":
         url = Settings(database_url=postgres(re.sub(r"\W", "_", request.node.name))).database
-    async with open_store(url, Limits(days=30)) as store:
-        yield Collections(store)
+    async with open_shares(url, Limits(days=30)) as store:
+        yield Collections(store.store)
 
 
 async def test_both_databases_keep_one_version(lists: Collections) -> None:
@@ -110,11 +108,11 @@ async def test_an_archive_carries_collections(lists: Collections, tmp_path: Path
     one, key, _ = await lists.add(document, "1.2.3.4")
     changed = await lists.change(one.id, {**document, "title": "狗"}, key, 1)
     file = tmp_path / "shares.zip"
-    assert (await write_archive(lists.store, file)).collections == 1
-    assert (await read_archive(lists.store, file)).collections == 0, "it is there"
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/other.db") as store:
-        assert (await read_archive(store, file)).collections == 1
-        copy = Collections(store)
+    assert (await write_archive(lists.store, file))[COLLECTIONS].taken == 1
+    assert (await read_archive(lists.store, file))[COLLECTIONS].taken == 0, "it is there"
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/other.db") as store:
+        assert (await read_archive(store.store, file))[COLLECTIONS].taken == 1
+        copy = Collections(store.store)
         assert await copy.find(one.id) == changed
         assert await copy.check_key(one.id, key) is None
         number, size = await store.totals()

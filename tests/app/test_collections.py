@@ -5,8 +5,7 @@ import secrets
 
 import httpx
 
-from app.store.ids import ALPHABET, KEY_LENGTH
-from app.store.tables import ID_LENGTH
+from app.store.ids import ALPHABET, ID_LENGTH, KEY_LENGTH
 from tests.app.collecting import BODY, BY_HAND, FIGURE, PATH, SENTENCE, made, owner
 from tests.app.problem import hold
 from tests.app.storage import share

@@ -14,9 +14,10 @@ from app.store.assignments import Assignments
 from app.store.collections import Collections
 from app.store.ids import new_id
 from app.store.share import Answer
+from app.store.shares import Shares
 from app.store.storage_errors import DamagedError
-from app.store.store import Store, open_store
 from model.errors import FileError
+from tests.app.storage import open_shares
 
 CASES = 40  # bits flipped, one in each part of the file
 Whole = dict[tuple[str, str], object]  # what was stored, by its kind and id
@@ -26,20 +27,20 @@ def url(file: Path) -> str:
     return f"sqlite+aiosqlite:///{file}"
 
 
-async def read(store: Store, kind: str, row_id: str) -> object:
+async def read(store: Shares, kind: str, row_id: str) -> object:
     """Return all that a reader can get."""
     if kind == "share":
         return await store.find(row_id), [await store.find_answer(row_id, k) for k in range(3)]
     if kind == "collection":
-        return await Collections(store).find(row_id)
-    tasks = Assignments(store)
+        return await Collections(store.store).find(row_id)
+    tasks = Assignments(store.store)
     return await tasks.find(row_id), await tasks.submissions(row_id)
 
 
 async def fill(file: Path) -> Whole:
     """Store rows of one page and of several; return them as they are read."""
     random = Random(1)
-    async with open_store(url(file)) as store:
+    async with open_shares(url(file)) as store:
         ids = []
         for n in range(6):
             state = {"source": "The cat sat. " * (1 + 60 * n), "head": n}
@@ -49,12 +50,12 @@ async def fill(file: Path) -> Whole:
             ids.append(("share", added.id))
         for n in (0, 3):
             document = {"title": "猫", "note": "a note " * 300 * n, "n": 0.1 * n}
-            listed, key, _ = await Collections(store).add(document, "192.0.2.1")
-            await Collections(store).change(listed.id, {**document, "title": str(n)}, key, 1)
-            task, _ = await Assignments(store).add(document, "192.0.2.1")
+            listed, key, _ = await Collections(store.store).add(document, "192.0.2.1")
+            await Collections(store.store).change(listed.id, {**document, "title": str(n)}, key, 1)
+            task, _ = await Assignments(store.store).add(document, "192.0.2.1")
             for k in range(3 * n):
                 answers = {"answers": [["猫"], [str(k)] * 9 * k]}
-                await Assignments(store).submit(task.id, f"member {k}", answers)
+                await Assignments(store.store).submit(task.id, f"member {k}", answers)
             ids += [("collection", listed.id), ("assignment", task.id)]
         return {(kind, one): await read(store, kind, one) for kind, one in ids}
 
@@ -86,7 +87,7 @@ def damaged(content: bytes) -> Iterator[tuple[str, bytes]]:
 async def open_all(file: Path, whole: Whole) -> Counter[str]:
     """Return the numbers of rows that open as they were, and of damaged ones by kind."""
     counts = Counter[str]()
-    async with open_store(url(file)) as store:
+    async with open_shares(url(file)) as store:
         for (kind, row_id), before in whole.items():
             try:
                 found = await read(store, kind, row_id)
@@ -128,7 +129,7 @@ async def test_another_file_is_refused_by_name(
             connection.execute("UPDATE alembic_version SET version_num = ?", (content,))
             connection.commit()
     with pytest.raises(FileError, match=rf"it\.db: .*{message}"):
-        async with open_store(url(file)):
+        async with open_shares(url(file)):
             pass
 
 
@@ -136,7 +137,7 @@ async def test_an_unknown_id_in_a_whole_database_is_unknown(
     stored: tuple[bytes, Whole], tmp_path: Path
 ) -> None:
     (tmp_path / "it.db").write_bytes(stored[0])
-    async with open_store(url(tmp_path / "it.db")) as store:
+    async with open_shares(url(tmp_path / "it.db")) as store:
         assert await store.find(new_id()) is None
-        assert await Collections(store).find(new_id()) is None
-        assert await Assignments(store).find(new_id()) is None
+        assert await Collections(store.store).find(new_id()) is None
+        assert await Assignments(store.store).find(new_id()) is None

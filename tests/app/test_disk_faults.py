@@ -25,18 +25,17 @@ from app.indexing.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
 from app.runs import run_process
 from app.runs.kept_models import KeptModels
 from app.runs.runs import RunLimits, Runs
+from app.store.archive import write_archive
 from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
 from app.store.ids import new_id
-from app.store.share_archive import write_archive
 from app.store.storage_errors import StorageError
-from app.store.store import open_store
 from model.bundle.ctranslate2_export import exported
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
 from model.live import run as live_run
 from model.live.events import state_path
 from model.live.options import LiveOptions
 from tests.app.failing_disk import FailingDisk
-from tests.app.storage import add
+from tests.app.storage import add, open_shares
 
 LIMITS = IndexLimits(1, 1, 60.0, 10, 1.0, 1, 0)
 OPTIONS = LiveOptions(task="copy", longest=2, steps=10, d_model=8, batch=100)
@@ -178,11 +177,11 @@ async def drafts(folder: Path, disk: FailingDisk) -> None:
 async def archive(folder: Path, disk: FailingDisk) -> None:
     file = folder / "shares.zip"
     file.write_bytes(b"the archive of yesterday")
-    async with open_store(f"sqlite+aiosqlite:///{folder.parent}/headlight.db") as store:
+    async with open_shares(f"sqlite+aiosqlite:///{folder.parent}/headlight.db") as store:
         await add(store)
         try:
             with disk.broken():
-                await write_archive(store, file)
+                await write_archive(store.store, file)
         except OSError:
             assert [*folder.iterdir()] == [file]
             assert file.read_bytes() == b"the archive of yesterday"

@@ -14,8 +14,7 @@ from app.settings import Settings
 from app.store import database
 from app.store.disk_errors import FULL, UNAVAILABLE
 from app.store.storage_errors import BUSY
-from app.store.store import open_store
-from tests.app.storage import TABLES, add, counts, failure
+from tests.app.storage import TABLES, add, counts, failure, open_shares
 
 
 @asynccontextmanager
@@ -43,7 +42,7 @@ FOR EACH ROW EXECUTE FUNCTION fail();
 
 
 async def test_a_failing_postgres_stores_nothing(url: str) -> None:
-    async with open_store(url) as store, admin(url) as connection:
+    async with open_shares(url) as store, admin(url) as connection:
         for state, kind in (("53100", FULL), ("58030", UNAVAILABLE), ("40001", BUSY)):
             for table in TABLES:
                 for when in ("IMMEDIATE", "DEFERRED"):  # at the statement, at the commit
@@ -56,7 +55,7 @@ async def test_a_failing_postgres_stores_nothing(url: str) -> None:
 
 async def test_postgres_that_cannot_be_written_can_be_read(url: str) -> None:
     name = make_url(url).database
-    async with open_store(url) as store, admin(url) as connection:
+    async with open_shares(url) as store, admin(url) as connection:
         kept = await add(store)
         await connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
         await store.database._engine.dispose()
@@ -66,7 +65,7 @@ async def test_postgres_that_cannot_be_written_can_be_read(url: str) -> None:
 
 async def test_postgres_that_is_locked_is_busy(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "LOCK_SECONDS", 0.1)
-    async with open_store(url) as store, admin(url) as connection, connection.transaction():
+    async with open_shares(url) as store, admin(url) as connection, connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({database.WRITE_LOCK})")
         assert await failure(add(store)) == BUSY
 
@@ -74,7 +73,7 @@ async def test_postgres_that_is_locked_is_busy(url: str, monkeypatch: pytest.Mon
 async def test_a_restarted_postgres_is_used_again(url: str) -> None:
     name = make_url(url).database
     away = str(make_url(url).set(database="postgres"))
-    async with open_store(url) as store, admin(away) as connection:
+    async with open_shares(url) as store, admin(away) as connection:
         kept = await add(store)
         ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1"
         await connection.execute(ended, name)
@@ -89,6 +88,6 @@ async def test_a_restarted_postgres_is_used_again(url: str) -> None:
 
 
 async def test_writers_on_two_servers_take_turns(url: str) -> None:
-    async with open_store(url) as one, open_store(url) as two:
+    async with open_shares(url) as one, open_shares(url) as two:
         await asyncio.gather(*(add(store) for store in (one, two) * 10))
         assert await counts(one) == [20, 40, 3]

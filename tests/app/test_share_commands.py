@@ -14,16 +14,16 @@ import httpx
 import pytest
 
 from app.settings import Settings
-from app.store import share_archive
+from app.store import archive_file, shares
+from app.store.archive import Counted, read_archive, write_archive
 from app.store.assignments import Assignments
 from app.store.collections import Collections
 from app.store.quota import Limits
-from app.store.share_archive import Counted, read_archive, write_archive
-from app.store.store import open_store
+from app.store.shares import SHARES
 from model.errors import FileError
 from tests import forks
 from tests.app.conftest import Serving
-from tests.app.storage import ASKS, STATE, add, counts, share
+from tests.app.storage import ASKS, STATE, add, counts, open_shares, share
 from tests.golden.kept import FORMATS, put, rows
 from tests.servers import PATIENCE, AppServer, own_environment
 
@@ -50,15 +50,21 @@ async def test_shares_go_to_another_database_and_back(
     name = re.sub(r"\W", "_", f"archive_{number}")
     between = postgres(name) if kind == "postgres" else f"sqlite:///{tmp_path}/between/it.db"
     other, back = Settings(database_url=between).database, f"{url_in(tmp_path / 'back')}"
-    async with open_store(url_in(tmp_path)) as store:
+    async with open_shares(url_in(tmp_path)) as store:
         added = await store.add(2, {"source": "猫"}, {}, b"trace", edit_key="key", address="::1")
-        assert await write_archive(store, tmp_path / "one.zip") == Counted(len(old) + 1, 0)
-    async with open_store(other, Limits(total=0, by_address=0)) as store:
-        assert await read_archive(store, tmp_path / "one.zip") == Counted(len(old) + 1, 0)
-        assert await read_archive(store, tmp_path / "one.zip") == Counted(0, len(old) + 1)
-        await write_archive(store, tmp_path / "two.zip")
-    async with open_store(back) as store:
-        await read_archive(store, tmp_path / "two.zip")
+        assert (await write_archive(store.store, tmp_path / "one.zip"))[SHARES] == Counted(
+            len(old) + 1, 0
+        )
+    async with open_shares(other, Limits(total=0, by_address=0)) as store:
+        assert (await read_archive(store.store, tmp_path / "one.zip"))[SHARES] == Counted(
+            len(old) + 1, 0
+        )
+        assert (await read_archive(store.store, tmp_path / "one.zip"))[SHARES] == Counted(
+            0, len(old) + 1
+        )
+        await write_archive(store.store, tmp_path / "two.zip")
+    async with open_shares(back) as store:
+        await read_archive(store.store, tmp_path / "two.zip")
         assert await store.find(added.id) == added
         for row in old:
             found = await store.find(row.id)
@@ -74,11 +80,11 @@ async def test_shares_go_to_another_database_and_back(
 
 
 async def test_an_archive_holds_each_content_once_and_for_its_owner(tmp_path: Path) -> None:
-    async with open_store(url_in(tmp_path)) as store:
+    async with open_shares(url_in(tmp_path)) as store:
         for _ in range(3):
             await add(store)
         file = tmp_path / "shares.zip"
-        await write_archive(store, file)
+        await write_archive(store.store, file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with ZipFile(file) as archive:
         names = archive.namelist()
@@ -131,28 +137,28 @@ async def test_a_hostile_archive_is_refused_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, bad = tmp_path / "good.zip", tmp_path / "bad.zip"
-    async with open_store(url_in(tmp_path / "from")) as store:
+    async with open_shares(url_in(tmp_path / "from")) as store:
         await add(store)
-        await Collections(store).add({"title": "whole"}, "")
-        task, _ = await Assignments(store).add({"title": "whole"}, "")
-        await Assignments(store).submit(task.id, "ann", {"answers": []})
-        await write_archive(store, whole)
-    monkeypatch.setattr(share_archive, "JSON_BYTES", 8_000)
+        await Collections(store.store).add({"title": "whole"}, "")
+        task, _ = await Assignments(store.store).add({"title": "whole"}, "")
+        await Assignments(store.store).submit(task.id, "ann", {"answers": []})
+        await write_archive(store.store, whole)
+    monkeypatch.setattr(archive_file, "JSON_BYTES", 8_000)
     for case, (change, message) in HOSTILE.items():
-        async with open_store(url_in(tmp_path / case)) as store:
+        async with open_shares(url_in(tmp_path / case)) as store:
             with ZipFile(whole) as good, ZipFile(bad, "w", ZIP_DEFLATED) as archive:
                 change(good, archive)
             with pytest.raises(FileError, match=rf"bad\.zip: .*{message}"):
-                await read_archive(store, bad)
-    async with open_store(url_in(tmp_path / "to")) as store:
+                await read_archive(store.store, bad)
+    async with open_shares(url_in(tmp_path / "to")) as store:
         for file in broken(whole, tmp_path):
             with pytest.raises(FileError, match=rf"{file.name}: "):
-                await read_archive(store, file)
+                await read_archive(store.store, file)
         assert await counts(store) == [0, 0, 0]
-        assert await read_archive(store, whole) == Counted(1, 0, 1, 1)
-        monkeypatch.setattr(share_archive, "MOST_BYTES", 10)
+        assert [*(await read_archive(store.store, whole)).values()] == [Counted(1, 0)] * 3
+        monkeypatch.setattr(shares, "MOST_BYTES", 10)
         with pytest.raises(FileError, match="bytes; at most 10 are read"):
-            await read_archive(store, whole)
+            await read_archive(store.store, whole)
 
 
 def broken(whole: Path, folder: Path) -> list[Path]:
@@ -175,7 +181,7 @@ def broken(whole: Path, folder: Path) -> list[Path]:
 
 
 async def test_damaged_shares_are_skipped_and_reported(tmp_path: Path) -> None:
-    async with open_store(url_in(tmp_path)) as store:
+    async with open_shares(url_in(tmp_path)) as store:
         whole, damaged = await add(store), (await store.add(2, {}, {}, b"damaged")).id
     with sqlite3.connect(tmp_path / "headlight.db") as connection:
         connection.execute("UPDATE contents SET content = x'00' WHERE content = ?", (b"damaged",))

@@ -19,10 +19,9 @@ from app.runs.runs import Runs
 from app.settings import Settings
 from app.store.expiry import keep_pruning
 from app.store.quota import Limits
-from app.store.store import open_store
 from tests.app.conftest import Serving
 from tests.app.problem import hold
-from tests.app.storage import ALL, ASKS, STATE, counts, kept, share
+from tests.app.storage import ALL, ASKS, STATE, counts, kept, open_shares, share
 from tests.servers import PATIENCE
 
 ASSIGNMENT = {
@@ -149,7 +148,7 @@ async def test_no_shares_are_stored_with_a_quota_of_0(
 
 async def test_a_quota_is_exact_under_concurrency(tmp_path: Path) -> None:
     limits = Limits(total=100_000, by_address=100_000)
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db", limits) as store:
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/headlight.db", limits) as store:
         wanted = [
             store.add(2, {}, {}, bytes([n]) * 10_000, address=f"192.0.2.{n % 2}") for n in range(20)
         ]
@@ -243,7 +242,7 @@ def test_a_refusal_says_who_has_what() -> None:
 
 
 async def test_addresses_are_not_stored(tmp_path: Path) -> None:
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
         for address in ("192.0.2.7", "192.0.2.7", "192.0.2.8"):
             await store.add(2, {}, {}, b"trace", address=address)
     with closing(sqlite3.connect(tmp_path / "headlight.db")) as connection:
@@ -300,10 +299,10 @@ async def test_expired_shares_are_deleted_periodically(
     monkeypatch.setattr("app.store.expiry.FIRST_SECONDS", 0)
     url = f"sqlite:///{tmp_path}/headlight.db" if kind == "sqlite" else postgres("expiry")
     url = Settings(database_url=url).database
-    async with open_store(url, Limits(days=1 / 86_400)) as store:
+    async with open_shares(url, Limits(days=1 / 86_400)) as store:
         old = await store.add(2, {}, {}, b"old")
         assert await store.has(old.id)
-        pruning = asyncio.create_task(keep_pruning(store, 0.05))
+        pruning = asyncio.create_task(keep_pruning(store.store, 0.05))
         async with asyncio.timeout(PATIENCE):
             while await counts(store) != [0, 0, 0]:
                 await asyncio.sleep(0.05)

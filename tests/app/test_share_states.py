@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from app.engine.wire import Reply
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.problems import URN
+from app.store.archive import read_archive, write_archive
 from app.store.share import Share
-from app.store.share_archive import read_archive, write_archive
 from app.store.share_formats import FORMAT, upgrade
 from app.store.share_upgrades import upgraded
+from app.store.shares import SHARES
 from tests.app.conftest import Serving
 from tests.app.storage import store_of
 from tests.app.test_bad_input import JSON_VALUES
@@ -87,10 +88,10 @@ async def test_a_state_is_refused_or_stored_unchanged(serving: Serving, tmp_path
             opened[share_id] = await everything(client, share_id)
             assert opened[share_id][0]["state"] == state
             assert (await client.get(f"/s/{share_id}")).status_code == 200
-        await write_archive(store_of(client), tmp_path / "shares.zip")
+        await write_archive(store_of(client).store, tmp_path / "shares.zip")
     assert 8 < len(opened) < len(posted) - 8, "some are refused, and some are not"
     async with serving(data_dir=tmp_path / "two") as client:
-        counted = await read_archive(store_of(client), tmp_path / "shares.zip")
+        counted = (await read_archive(store_of(client).store, tmp_path / "shares.zip"))[SHARES]
         assert (counted.taken, counted.left) == (len(opened), 0)
         for share_id, before in opened.items():
             document, file = await everything(client, share_id)
@@ -99,8 +100,8 @@ async def test_a_state_is_refused_or_stored_unchanged(serving: Serving, tmp_path
             assert file.arrays.keys() == before[1].arrays.keys()
             for name, array in before[1].arrays.items():
                 np.testing.assert_array_equal(file.arrays[name], array)
-        await write_archive(store_of(client), tmp_path / "again.zip")
-        again = await read_archive(store_of(client), tmp_path / "again.zip")
+        await write_archive(store_of(client).store, tmp_path / "again.zip")
+        again = (await read_archive(store_of(client).store, tmp_path / "again.zip"))[SHARES]
         assert (again.taken, again.left) == (0, len(opened))
 
 

@@ -13,10 +13,9 @@ import pytest
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.schemas.replies import ModelReply
-from app.store.ids import ALPHABET, KEY_LENGTH, new_id
+from app.store.ids import ALPHABET, ID_LENGTH, KEY_LENGTH, new_id
 from app.store.share_formats import FORMAT
 from app.store.share_upgrades import upgraded
-from app.store.tables import ID_LENGTH
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from tests.app.conftest import Serving
 from tests.app.slow import Slow

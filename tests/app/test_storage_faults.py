@@ -12,9 +12,9 @@ from sqlalchemy import event
 from app.store import database
 from app.store.disk_errors import FULL, UNAVAILABLE
 from app.store.expiry import prune
+from app.store.shares import Shares
 from app.store.storage_errors import BUSY, StorageError
-from app.store.store import Store, open_store
-from tests.app.storage import MORE, add, counts, failing, failure, pragma
+from tests.app.storage import MORE, add, counts, failing, failure, open_shares, pragma
 
 
 def sqlite_error(code: int, name: str) -> sqlite3.OperationalError:
@@ -36,16 +36,16 @@ FAULTS: list[tuple[Exception, str]] = [
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
+async def store(tmp_path: Path) -> AsyncIterator[Shares]:
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
         yield store
 
 
 @pytest.mark.parametrize(("error", "kind"), FAULTS)
 async def test_a_failure_at_any_statement_stores_nothing(
-    store: Store, error: Exception, kind: str
+    store: Shares, error: Exception, kind: str
 ) -> None:
-    await prune(store, 0)
+    await prune(store.store, 0)
     nth = 0
     while True:
         with failing(store, nth, error) as done:
@@ -64,7 +64,7 @@ async def test_a_failure_at_any_statement_stores_nothing(
 
 @pytest.mark.parametrize(("error", "kind"), FAULTS)
 async def test_a_failure_at_any_statement_deletes_all_or_nothing(
-    store: Store, error: Exception, kind: str
+    store: Shares, error: Exception, kind: str
 ) -> None:
     kept = await store.add(2, {}, {}, b"trace", MORE, edit_key="key")
     nth = 0
@@ -81,7 +81,7 @@ async def test_a_failure_at_any_statement_deletes_all_or_nothing(
     assert await counts(store) == [0, 0, 0]
 
 
-async def test_an_error_does_not_repeat_the_data(store: Store) -> None:
+async def test_an_error_does_not_repeat_the_data(store: Shares) -> None:
     with failing(store, 4, FAULTS[0][0]) as done, pytest.raises(StorageError) as failed:
         await store.add(2, {"source": "Aardvarks whisper"}, {}, b"trace")
     assert done[-1].startswith("INSERT INTO shares")
@@ -91,7 +91,7 @@ async def test_an_error_does_not_repeat_the_data(store: Store) -> None:
 
 @pytest.mark.parametrize("file", ["headlight.db", "headlight.db-wal", ""])
 async def test_writes_to_removed_files_are_not_acknowledged(
-    store: Store, tmp_path: Path, file: str
+    store: Shares, tmp_path: Path, file: str
 ) -> None:
     """The database, its log or its folder is removed between the first statement and the commit."""
     await add(store)
@@ -111,7 +111,7 @@ async def test_writes_to_removed_files_are_not_acknowledged(
 
 @pytest.mark.parametrize("files", [[""], ["", "-wal"], ["", "-wal", "-shm"]])
 async def test_a_restored_file_is_opened_again(
-    store: Store, tmp_path: Path, files: list[str]
+    store: Shares, tmp_path: Path, files: list[str]
 ) -> None:
     kept = await add(store)
     for suffix in files:
@@ -124,13 +124,13 @@ async def test_a_restored_file_is_opened_again(
     later = await add(store)
     for share_id in (kept, later):
         assert await store.find(share_id)
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as another:
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as another:
         assert await counts(another) == [2, 4, 3]
 
 
-async def test_a_replacement_file_is_used(store: Store, tmp_path: Path) -> None:
+async def test_a_replacement_file_is_used(store: Shares, tmp_path: Path) -> None:
     file = tmp_path / "headlight.db"
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/backup.db") as backup:
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/backup.db") as backup:
         kept = await add(backup)
     lost = await add(store)
     for suffix in ("", "-wal", "-shm"):
@@ -144,7 +144,7 @@ async def test_a_replacement_file_is_used(store: Store, tmp_path: Path) -> None:
     assert {share_id for (share_id,) in found} == {kept, added}
 
 
-async def test_a_deleted_log_loses_no_acknowledged_share(store: Store, tmp_path: Path) -> None:
+async def test_a_deleted_log_loses_no_acknowledged_share(store: Shares, tmp_path: Path) -> None:
     acknowledged = [await add(store) for _ in range(3)]
     (tmp_path / "headlight.db-wal").unlink()
     for _ in range(5):
@@ -158,20 +158,20 @@ async def test_a_deleted_log_loses_no_acknowledged_share(store: Store, tmp_path:
 
 
 async def test_a_locked_database_is_busy_and_can_be_read(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Shares, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "LOCK_SECONDS", 0)
     await store.database._engine.dispose()
     kept = await add(store)
     with closing(sqlite3.connect(tmp_path / "headlight.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        for work in (add(store), store.delete(kept, ""), prune(store, 0)):
+        for work in (add(store), store.delete(kept, ""), prune(store.store, 0)):
             assert await failure(work) == BUSY
         assert await store.find(kept)
     await add(store)
 
 
-async def test_a_full_database_says_so_and_can_be_emptied(store: Store) -> None:
+async def test_a_full_database_says_so_and_can_be_emptied(store: Shares) -> None:
     kept = await store.add(2, {}, {}, b"x" * 100_000, edit_key="key")
     with pragma(store, "max_page_count = 1"):  # SQLite raises it to the present size
         assert await failure(store.add(2, {}, {}, b"y" * 100_000)) == FULL
@@ -181,9 +181,9 @@ async def test_a_full_database_says_so_and_can_be_emptied(store: Store) -> None:
         await store.add(2, {}, {}, b"y" * 50_000)
 
 
-async def test_a_database_that_cannot_be_written_can_be_read(store: Store) -> None:
+async def test_a_database_that_cannot_be_written_can_be_read(store: Shares) -> None:
     kept = await add(store)
     with pragma(store, "query_only = ON"):
-        for work in (add(store), store.delete(kept, ""), prune(store, 0)):
+        for work in (add(store), store.delete(kept, ""), prune(store.store, 0)):
             assert await failure(work) == UNAVAILABLE
         assert await store.find(kept)

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app.store.store import open_store
 from tests import forks
-from tests.app.storage import counts
+from tests.app.storage import counts, open_shares
 from tests.golden.kept import put, rows
 
 # Adds shares and prints the id of each when it is acknowledged; at the n-th statement or commit of
@@ -22,14 +21,14 @@ WRITES = """
 import asyncio, os, signal, sys
 from sqlalchemy import event
 from app.store.share import Answer
-from app.store.store import open_store
+from tests.app.storage import open_shares
 
 async def add(store, text):
     share = await store.add(2, {"source": text}, {}, text.encode(), [Answer({}, text.encode() * 2)])
     print(share.id, flush=True)
 
 async def main(url, nth, when):
-    async with open_store(url) as store:
+    async with open_shares(url) as store:
         await add(store, "first")
         engine = store.database._engine.sync_engine
         commit, done = engine.dialect.do_commit, []
@@ -57,7 +56,7 @@ asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
 MIGRATES = """
 import asyncio, os, signal, sys
 from sqlalchemy import Engine, event
-from app.store.store import open_store
+from tests.app.storage import open_shares
 
 count = iter(range(int(sys.argv[2])))
 
@@ -67,7 +66,7 @@ def executed(*_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 async def main():
-    async with open_store(sys.argv[1]):
+    async with open_shares(sys.argv[1]):
         print("open", flush=True)
 
 asyncio.run(main())
@@ -76,7 +75,7 @@ asyncio.run(main())
 FOR_EVER = """
 import asyncio, os, sys
 from app.store.share import Answer
-from app.store.store import open_store
+from tests.app.storage import open_shares
 
 async def add(store):
     while True:
@@ -85,7 +84,7 @@ async def add(store):
         print(share.id, flush=True)
 
 async def main():
-    async with open_store(sys.argv[1]) as store:
+    async with open_shares(sys.argv[1]) as store:
         await asyncio.gather(*(add(store) for _ in range(10)))
 
 asyncio.run(main())
@@ -111,7 +110,7 @@ async def test_a_kill_at_any_write(tmp_path: Path, when: str) -> None:
         file = tmp_path / f"{nth}.db"
         said = run(WRITES, f"sqlite+aiosqlite:///{file}", nth, when)
         sound(file)
-        async with open_store(f"sqlite+aiosqlite:///{file}") as store:
+        async with open_shares(f"sqlite+aiosqlite:///{file}") as store:
             for share_id in {*said} - {"all"}:
                 share = await store.find(share_id)
                 assert share is not None
@@ -143,7 +142,7 @@ async def test_acknowledged_shares_survive_kills_under_load(tmp_path: Path, seed
         writer.kill()
         said += told.read().split("\n")[:-1]
     sound(file)
-    async with open_store(f"sqlite+aiosqlite:///{file}") as store:
+    async with open_shares(f"sqlite+aiosqlite:///{file}") as store:
         assert len(said) >= 5
         for share_id in said:
             share = await store.find(share_id)
@@ -161,7 +160,7 @@ async def test_a_kill_in_the_middle_of_a_migration(tmp_path: Path) -> None:
         file = put(1, tmp_path / str(nth))
         said = run(MIGRATES, f"sqlite+aiosqlite:///{file}", nth)
         sound(file)
-        async with open_store(f"sqlite+aiosqlite:///{file}") as store:
+        async with open_shares(f"sqlite+aiosqlite:///{file}") as store:
             for row in old:
                 share = await store.find(row.id)
                 assert share is not None

@@ -12,12 +12,22 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
+from app.store.archive import Counted, read_archive, write_archive
 from app.store.expiry import prune
-from app.store.share_archive import Counted, read_archive, write_archive
+from app.store.shares import SHARES, Shares
 from app.store.storage_errors import STATUS
-from app.store.store import Store, open_store
 from tests.app.problem import hold
-from tests.app.storage import ASKS, MORE, STATE, add, counts, failing, failure, store_of
+from tests.app.storage import (
+    ASKS,
+    MORE,
+    STATE,
+    add,
+    counts,
+    failing,
+    failure,
+    open_shares,
+    store_of,
+)
 from tests.app.test_storage_faults import FAULTS
 from tests.golden.kept import put, rows
 
@@ -31,11 +41,13 @@ def url_in(folder: Path) -> str:
 
 @pytest.mark.parametrize("command", ["remove", "prune"])
 async def test_prune_deletes_all_or_nothing(tmp_path: Path, command: str) -> None:
-    async with open_store(url_in(tmp_path)) as store:
+    async with open_shares(url_in(tmp_path)) as store:
         ids = [await add(store) for _ in range(3)]
         before = await counts(store)
         work: Callable[[], Awaitable[object]] = (
-            (lambda: prune(store, 0)) if command == "prune" else (lambda: store.remove(ids[0]))
+            (lambda: prune(store.store, 0))
+            if command == "prune"
+            else (lambda: store.remove(ids[0]))
         )
         nth = 0
         while True:
@@ -55,13 +67,13 @@ async def test_pruning_continues_after_a_failure(
 ) -> None:
     """Shares deleted before the failure stay deleted, each completely."""
     monkeypatch.setattr("app.store.expiry.AT_ONCE", 2)
-    async with open_store(url_in(tmp_path)) as store:
+    async with open_shares(url_in(tmp_path)) as store:
         for _ in range(5):
             await add(store)
         left, nth = 5, 0
         while left:
             with failing(store, nth, FULL_DISK):
-                failed = await failure(prune(store, 0))
+                failed = await failure(prune(store.store, 0))
             now, asked, _ = await counts(store)
             assert asked == 2 * now
             assert now <= left
@@ -71,19 +83,19 @@ async def test_pruning_continues_after_a_failure(
 
 async def test_a_failed_import_can_be_repeated(tmp_path: Path) -> None:
     """Each share is complete or absent, whichever statement fails; imported ones stay."""
-    async with open_store(url_in(tmp_path / "one")) as store:
+    async with open_shares(url_in(tmp_path / "one")) as store:
         kept = [await store.find(await add(store)) for _ in range(3)]
-        await write_archive(store, tmp_path / "shares.zip")
+        await write_archive(store.store, tmp_path / "shares.zip")
     nth, whole = 0, set[int]()
     while True:
-        async with open_store(url_in(tmp_path / str(nth))) as store:
+        async with open_shares(url_in(tmp_path / str(nth))) as store:
             with failing(store, nth, FULL_DISK) as done:
-                failed = await failure(read_archive(store, tmp_path / "shares.zip"))
+                failed = await failure(read_archive(store.store, tmp_path / "shares.zip"))
             now, asked, _ = await counts(store)
             assert asked == len(MORE) * now, done
             whole.add(now)
-            again = await read_archive(store, tmp_path / "shares.zip")
-            assert again == Counted(3 - now, now)
+            again = await read_archive(store.store, tmp_path / "shares.zip")
+            assert again[SHARES] == Counted(3 - now, now)
             for one in kept:
                 assert one is not None
                 assert await store.find(one.id) == one
@@ -110,14 +122,14 @@ async def test_a_failed_start_can_be_repeated(tmp_path: Path, old: bool) -> None
         for one in (hooks := ("do_execute", "do_executemany", "do_execute_no_params")):
             event.listen(Engine, one, execute)
         try:
-            async with open_store(url_in(folder)):
+            async with open_shares(url_in(folder)):
                 done = True
         except Exception:
             done, failures = False, failures + 1
         finally:
             for one in hooks:
                 event.remove(Engine, one, execute)
-        async with open_store(url_in(folder)) as store:
+        async with open_shares(url_in(folder)) as store:
             await _holds(store, known)
         if done:
             break
@@ -125,7 +137,7 @@ async def test_a_failed_start_can_be_repeated(tmp_path: Path, old: bool) -> None
     assert failures > 3
 
 
-async def _holds(store: Store, known: list[Any]) -> None:
+async def _holds(store: Shares, known: list[Any]) -> None:
     added = await add(store)
     assert await store.find(added) is not None
     for row in known:

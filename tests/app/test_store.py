@@ -21,18 +21,18 @@ from app.engine.wire import Reply
 from app.settings import Settings
 from app.store.database import MIGRATIONS, upgrade
 from app.store.share import Answer
-from app.store.store import open_store
-from app.store.tables import metadata
+from app.store.store import metadata
 from tests import forks
+from tests.app.storage import open_shares
 from tests.golden.kept import FORMATS, put, rows
 from tests.servers import PATIENCE
 
 OPEN = """
 import asyncio, sys
-from app.store.store import open_store
+from tests.app.storage import open_shares
 
 async def main():
-    async with open_store(sys.argv[1]):
+    async with open_shares(sys.argv[1]):
         pass
 
 asyncio.run(main())
@@ -65,7 +65,7 @@ async def test_migrations_create_the_described_tables(url: str) -> None:
     def differences(connection: Connection) -> object:
         return compare_metadata(MigrationContext.configure(connection), metadata)
 
-    async with open_store(url):
+    async with open_shares(url):
         engine = create_async_engine(url)
         async with engine.connect() as connection:
             assert await connection.run_sync(differences) == []
@@ -92,7 +92,7 @@ async def test_shares_of_older_tables_still_open(url: str, tmp_path: Path, revis
                 row = {"share": old.id, "n": n, "answer": answer, **told(question=asked)}
                 await connection.execute(text(ANSWER), row)
     await engine.dispose()
-    async with open_store(url) as store:
+    async with open_shares(url) as store:
         share = await store.find(old.id)
         assert share is not None
         assert (share.format, share.state, share.model) == (1, old.state, old.model)
@@ -116,7 +116,7 @@ def told(**documents: object) -> dict[str, str]:
 
 async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
     path = tmp_path / "headlight.db"
-    async with open_store(f"sqlite+aiosqlite:///{path}") as store:
+    async with open_shares(f"sqlite+aiosqlite:///{path}") as store:
         async with store.database._engine.connect() as connection:
             synchronous = await connection.exec_driver_sql("PRAGMA synchronous")
             assert synchronous.scalar_one() == 2  # FULL
@@ -131,7 +131,7 @@ async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
 async def test_contents_move_to_their_table_and_back(tmp_path: Path, number: int) -> None:
     file = put(number, tmp_path)
     before, url = rows(file), f"sqlite+aiosqlite:///{file}"
-    async with open_store(url):
+    async with open_shares(url):
         assert rows(file) == before
     with closing(sqlite3.connect(file)) as database:
         sizes = database.execute("SELECT documents, size FROM shares ORDER BY rowid").fetchall()
@@ -154,5 +154,5 @@ async def test_contents_move_to_their_table_and_back(tmp_path: Path, number: int
         wanted = "SELECT 1 FROM sqlite_master WHERE name = 'contents'"
         assert not database.execute(wanted).fetchall()
     assert rows(file) == before
-    async with open_store(url):
+    async with open_shares(url):
         assert rows(file) == before

@@ -15,45 +15,45 @@ from app.http.fields import FAR
 from app.indexing import indexing
 from app.rooms.room import Question, Room
 from app.schemas.rooms import Results, Truth
-from app.store import content_by_digest
-from app.store.assignments import Assignments
+from app.store import share as stored_share
+from app.store.assignments import Assignments, assignments
 from app.store.collections import Collections
-from app.store.content_by_digest import MOST_BYTES, thawed
 from app.store.documents import dumped
+from app.store.share import MOST_BYTES, thawed
+from app.store.shares import Shares
 from app.store.storage_errors import DamagedError
-from app.store.store import Store, open_store
-from app.store.tables import assignments
 from model.errors import InputError
+from tests.app.storage import open_shares
 from tests.app.test_bad_input import JSON_VALUES
 
 NAN, INFINITE = float("nan"), float("inf")
 BAD = [NAN, INFINITE, 2**64, "\ud800", (1, 2), {1: 2}, b"1", [{"deep": [NAN]}]]
-WRITERS: dict[str, Callable[[Store, Any], Awaitable[object]]] = {
+WRITERS: dict[str, Callable[[Shares, Any], Awaitable[object]]] = {
     "state": lambda store, bad: store.add(3, {"seed": bad}, {}, b"trace"),
     "model": lambda store, bad: store.add(3, {}, {"loss": bad}, b"trace"),
     "about": lambda store, bad: store.add(3, {}, {}, b"trace", about={"title": bad}),
-    "collection": lambda store, bad: Collections(store).add({"title": bad}, ""),
-    "assignment": lambda store, bad: Assignments(store).add({"title": bad}, ""),
+    "collection": lambda store, bad: Collections(store.store).add({"title": bad}, ""),
+    "assignment": lambda store, bad: Assignments(store.store).add({"title": bad}, ""),
 }
 
 
 @pytest.mark.parametrize("bad", BAD, ids=repr)
 async def test_what_would_not_load_is_stored_nowhere(tmp_path: Path, bad: Any) -> None:
-    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
+    async with open_shares(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
         for write in WRITERS.values():
             with pytest.raises(InputError, match="cannot be stored"):
                 await write(store, bad)
-        one, key, _ = await Collections(store).add({"title": ""}, "")
-        task, _ = await Assignments(store).add({"title": ""}, "")
+        one, key, _ = await Collections(store.store).add({"title": ""}, "")
+        task, _ = await Assignments(store.store).add({"title": ""}, "")
         with pytest.raises(InputError):
-            await Collections(store).change(one.id, {"title": bad}, key, None)
+            await Collections(store.store).change(one.id, {"title": bad}, key, None)
         with pytest.raises(InputError):
-            await Assignments(store).submit(task.id, "ann", {"answers": bad})
+            await Assignments(store.store).submit(task.id, "ann", {"answers": bad})
         with pytest.raises((InputError, StatementError)):  # the last line: the database's own
             async with store.database.writing() as connection:
                 await connection.execute(assignments.update().values(document=bad))
-        assert await Collections(store).find(one.id) == one
-        assert await Assignments(store).find(task.id) == task
+        assert await Collections(store.store).find(one.id) == one
+        assert await Assignments(store.store).find(task.id) == task
         assert await store.totals() == (0, 2 * len('{"title":""}'))
     path = tmp_path / "about.json"
     with pytest.raises(InputError):
@@ -86,7 +86,7 @@ def test_frozen_replies_are_refused_by_their_stated_size(monkeypatch: pytest.Mon
     for bad in (b"", whole[:-3], unsized, lying, huge, sized % (b"\xff" * 8)):
         with pytest.raises(DamagedError):
             thawed(bad)
-    monkeypatch.setattr(content_by_digest, "MOST_BYTES", 99)
+    monkeypatch.setattr(stored_share, "MOST_BYTES", 99)
     with pytest.raises(DamagedError):
         thawed(whole)
 

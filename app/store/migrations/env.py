@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from app.store.tables import metadata
+from app.store.store import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
 with context.begin_transaction():
