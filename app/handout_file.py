@@ -7,7 +7,7 @@ Content-Security-Policy that lets it load nothing.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from app.assets.packing import CHARSET
 from app.assets.self_contained import block, data_url, encoded, held, numbers, script, style
 from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
-from app.preview.card import in_short, is_overview, sentence
+from app.figures.card import in_short, is_overview, sentence
+from app.figures.kinds import HandoutContent
 
 # The tensors that its views draw: attention, the candidates at each step, and the tensors from
 # which the inspector computes a weight.
@@ -41,18 +42,7 @@ UNSAID = {"gone": False, "still": "", "about": "", "fits": True, "remark": ""}
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a handout tells: a share, with its numbers."""
-
-    trace: Reply
-    about: Mapping[str, Any]
-    """The share without its trace and its requests."""
-    answers: Sequence[tuple[Mapping[str, Any], Reply]] = ()
-    """Its additional requests, and their replies."""
-
-
-def handout(told: Told, home: str, theme: str | None = None) -> bytes:
+def handout(told: HandoutContent, home: str, theme: str | None = None) -> bytes:
     """Return the file.
 
     `home` is the address of the server to link to ("" for none), `theme` "light" or "dark" (None:
@@ -70,7 +60,7 @@ def handout(told: Told, home: str, theme: str | None = None) -> bytes:
     )
 
 
-def _bundle(told: Told) -> str:
+def _bundle(told: HandoutContent) -> str:
     """Return the page whose modules draw this: no more than it needs."""
     if is_overview(told.trace):
         return "long-handout"
@@ -95,7 +85,7 @@ def lab_handout(
 
 def collection_handout(
     told: Mapping[str, Any],
-    items: Sequence[tuple[Mapping[str, Any], Told | None]],
+    items: Sequence[tuple[Mapping[str, Any], HandoutContent | None]],
     lang: str,
     home: str,
     theme: str | None = None,
@@ -124,7 +114,7 @@ def collection_handout(
     )
 
 
-def _trace(identity: str, told: Told, most: int) -> Markup:
+def _trace(identity: str, told: HandoutContent, most: int) -> Markup:
     """Return a share with its numbers; if there are more than `most`, only attention.
 
     Of a long text, which is drawn from pictures, everything is kept. Its replies are blocks of

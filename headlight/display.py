@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from app.assets.packing import CHARSET, in_base64
 from app.engine.wire import trace_reply
-from app.handout_file import SELECT, Told, handout
+from app.figures.kinds import HandoutContent
+from app.handout_file import SELECT, handout
 from app.schemas.replies import ModelReply
 from headlight.arrays import given
 from headlight.models import is_transformers, wrap
@@ -76,7 +77,7 @@ def show(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model.info).model_dump(),
     }
-    told = Told(trace_reply(trace, "", model.info.id), share)
+    told = HandoutContent(trace_reply(trace, "", model.info.id), share)
     return Shown(handout(told, "", theme), height)
 
 

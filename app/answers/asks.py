@@ -4,17 +4,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from app.answers.field_names import within
 from app.answers.shares import thaw
 from app.answers.sweeps import whole_sweep
 from app.answers.traces import chosen, example, parameters, run_trace
 from app.engine.jobs import Encoded, Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import WRITERS, ZSTD
+from app.figures.states import SentenceState
+from app.http.field_names import within
 from app.http.services import Services
 from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
-from app.schemas.shares import ParametersRequest, Question, SentenceState
+from app.schemas.shares import ParametersRequest, Question
 from app.schemas.traces import Asking
 from app.store.share import Answer
 from model.adapters.requests.model_info import ModelInfo

@@ -6,24 +6,25 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from app.answers import collections, figure_states, handouts, lessons, links, pictures
+from app.answers import collections, handouts, lessons, links
 from app.answers import shares as sharing
 from app.answers.collections import Shown
 from app.assets.languages import languages, negotiate
 from app.assets.pages import base_url, render
-from app.handout_file import Told, collection_handout
+from app.figures.kinds import KINDS, HandoutContent, kind_of
+from app.figures.links import Link
+from app.figures.list_card import list_preview
+from app.handout_file import collection_handout
 from app.http.byte_cache import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.lessons.blocks import Link
 from app.lessons.markdown import Figure
 from app.lessons.plain import unlinked
 from app.off_loop import LARGE, off_loop
-from app.preview.list_card import list_preview
 from app.store.collections import Collection
 from model.errors import InputError
 
-Item = tuple[Mapping[str, Any], Told | None]
+Item = tuple[Mapping[str, Any], HandoutContent | None]
 
 
 def mine(request: Request, services: Services) -> HTMLResponse:
@@ -131,7 +132,7 @@ async def _of_lesson(services: Services, figure: Figure, link: Link, lang: str) 
 
     `remark` names what is in its place.
     """
-    kind = figure_states.kind(link)
+    kind = kind_of(link)
     still = figure.still if kind in ("formula", "zoo") else ""
     told = {"about": figure.block.options.get("about", ""), "still": still}
     if kind == "pairing":
@@ -141,7 +142,7 @@ async def _of_lesson(services: Services, figure: Figure, link: Link, lang: str) 
     return told, None if still else await _run(services, link, lang)
 
 
-async def _data(services: Services, item: Shown, lang: str) -> Told | None:
+async def _data(services: Services, item: Shown, lang: str) -> HandoutContent | None:
     if item.of.share:
         share = await sharing.find(services, item.of.share)
         return await handouts.of_kept(services, share, lang)
@@ -149,16 +150,14 @@ async def _data(services: Services, item: Shown, lang: str) -> Told | None:
     return await _run(services, Link(item.of.page, (item.of.query + fragment).strip("&")), lang)
 
 
-async def _run(services: Services, link: Link, lang: str) -> Told | None:
+async def _run(services: Services, link: Link, lang: str) -> HandoutContent | None:
     """Run a link; without a figure if the link cannot be read, or compares models of the zoo."""
-    if link.page == "zoo":
-        return None
+    kind = KINDS[link.page]
     try:
-        if link.page == "train":
-            return await figure_states.trained(services, link)
-        if link.page == "lab":
-            return await handouts.run_state(services, pictures.lab_state(link, lang))
-        state = pictures.state_of(services, link).model_copy(update={"lang": lang})
-        return await handouts.run_state(services, state)
+        if kind.content is not None:
+            return await kind.content(services, link)
+        if kind.state is None:
+            return None
+        return await handouts.run_state(services, kind.state(services, link, lang))
     except (InputError, ProblemError):
         return None

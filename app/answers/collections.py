@@ -10,8 +10,9 @@ from fastapi import Request
 from markupsafe import Markup, escape
 
 from app.answers import lessons, links
-from app.answers.field_names import within
 from app.assets.pages import base_url
+from app.figures.links import Target, parse_link
+from app.http.field_names import within
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.schemas.collections import (
@@ -21,7 +22,6 @@ from app.schemas.collections import (
     CollectionRequest,
     LinkReply,
 )
-from app.schemas.links import Target, parse_link
 from app.settings import Settings
 from app.store.collections import Collection, Collections, Refusal
 from app.store.storage_errors import DamagedError, undamaged

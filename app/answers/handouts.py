@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.answers.asks import Freezer, check_asks, freeze_answers
-from app.answers.field_names import within
 from app.answers.lab import freeze
 from app.answers.long_states import is_long, run_long
 from app.answers.share_state import check, check_options
@@ -15,13 +14,16 @@ from app.answers.traces import run
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
-from app.handout_file import SELECT, Told, handout, lab_handout
+from app.figures.kinds import HandoutContent
+from app.handout_file import SELECT, handout, lab_handout
 from app.http.content_negotiation import SAFETENSORS
+from app.http.field_names import within
 from app.http.services import Services
 from app.off_loop import LARGE, off_loop
+from app.schemas.lab import LabShareState
 from app.schemas.long_texts import Window
 from app.schemas.replies import ModelReply
-from app.schemas.shares import AnyShareState, LabShareState, Question, ShareRequest
+from app.schemas.shares import AnyShareState, Question, ShareRequest
 from app.settings import Settings
 from app.store.share import Answer, Share
 from model.trace.tensor_names import present
@@ -43,14 +45,16 @@ async def run_state(
     state: AnyShareState,
     asks: Sequence[Question] = (),
     tiles: Sequence[Window] = (),
-) -> Told:
+) -> HandoutContent:
     """Run a state and the requests besides; `tiles` are the windows of a long text.
 
     Raises what `run`, `check` and `freeze_answers` do.
     """
     if isinstance(state, LabShareState):
         reply = await freeze(services, state)
-        return Told(reply, {"state": state.model_dump(exclude_unset=True), "created": _now()})
+        return HandoutContent(
+            reply, {"state": state.model_dump(exclude_unset=True), "created": _now()}
+        )
     encoding = Encoding(SAFETENSORS, services[Settings].max_values)
     check_options(services[Settings], state)
     check_asks(services, asks)
@@ -88,7 +92,7 @@ async def of_share(
     return await off_loop(handout, told, home, theme)
 
 
-async def of_kept(services: Services, share: Share, lang: str) -> Told:
+async def of_kept(services: Services, share: Share, lang: str) -> HandoutContent:
     """Return what a share holds, in a reader's language. Raises what `find_answer` raises."""
     frozen = [
         Answer(question, await find_answer(services, share.id, n))
@@ -103,9 +107,9 @@ async def of_kept(services: Services, share: Share, lang: str) -> Told:
     return await off_loop(lambda: _told(thaw(share.trace), about, frozen), size=LARGE)
 
 
-def _told(reply: Reply, about: Mapping[str, Any], frozen: Sequence[Answer]) -> Told:
+def _told(reply: Reply, about: Mapping[str, Any], frozen: Sequence[Answer]) -> HandoutContent:
     wanted = [one for one in frozen if not one.question.keys() & UNDRAWN]
-    return Told(reply, about, [(one.question, thaw(one.answer)) for one in wanted])
+    return HandoutContent(reply, about, [(one.question, thaw(one.answer)) for one in wanted])
 
 
 def _now() -> str:

@@ -9,12 +9,12 @@ from urllib.parse import parse_qs
 import numpy as np
 import orjson
 
-from app.answers.field_names import within
 from app.engine.engine import Engine
 from app.engine.wire import Reply, numbers
+from app.http.field_names import within
 from app.http.services import Services
 from app.off_loop import LARGE, SMALL, off_loop
-from app.schemas.shares import LabShareState
+from app.schemas.lab import LabShareState
 from model.lab.compute import compute
 from model.lab.request import MATRICES, LabRequest
 from model.lab.scaling import WIDTHS, scaling

@@ -7,9 +7,9 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from app.answers import pictures
 from app.assets.languages import languages, negotiate
 from app.assets.pages import render
+from app.figures import kinds
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons.library import Lesson, lessons, plan
@@ -111,4 +111,4 @@ async def picture(services: Services, slug: str, number: int, lang: str) -> byte
     block = found[number - 1].block
     if block.still:
         raise ProblemError(404, "not-found", "this figure has a table in place of a picture")
-    return await pictures.of_link(services, block.pictured)
+    return await kinds.picture(services, block.pictured)

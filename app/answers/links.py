@@ -2,22 +2,23 @@
 
 from fastapi import Request
 
-from app.answers import figure_states, lessons, pictures
+from app.answers import lessons
 from app.answers import shares as sharing
 from app.assets.pages import base_url
+from app.figures import kinds
+from app.figures.card import sentence
+from app.figures.links import Link, Target, parse_link
+from app.figures.questions import Asked
+from app.figures.still import still
+from app.figures.workspace import heatmap_of
 from app.http.byte_cache import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.lessons.blocks import Link
 from app.lessons.markdown import Document
 from app.lessons.plain import plain
 from app.off_loop import LARGE, off_loop
-from app.preview.card import sentence
-from app.preview.still import still
 from app.runs.runs import Runs
 from app.schemas.collections import LinkReply
-from app.schemas.links import Target, parse_link
-from app.schemas.rooms import Asked
 from app.store.share import Share
 from app.store.shares import Shares
 from model.errors import InputError
@@ -95,11 +96,11 @@ def _in_lesson(services: Services, of: Target, lang: str) -> dict[str, object]:
         return {**told, "gone": True}
     block = figures[of.figure - 1].block
     own = block.shown(services[Runs].on)
-    link = figure_states.in_state(services, own, of.shows) if of.shows else own
+    link = kinds.in_state(services, own, of.shows) if of.shows else own
     told |= {"fits": link is not None, "options": block.options}
     shown = link or own
     told |= {"page": own.page, "query": shown.query}
-    told["picture"] = bool(of.share) or figure_states.has_picture(services, shown)
+    told["picture"] = bool(of.share) or kinds.has_picture(services, shown)
     return {**told, "says": lessons.says(of.lesson, of.figure, lang, live=True).striptags()}
 
 
@@ -143,7 +144,7 @@ async def picture(services: Services, of: Target, lang: str) -> bytes:
     if of.kind in ("lesson", "figure"):
         return await _of_lesson(services, of, lang)
     page = "lab" if of.kind == "lab" else "workspace"
-    return await pictures.of_link(services, Link(page, f"{of.query}&{of.fragment}".strip("&")))
+    return await kinds.picture(services, Link(page, f"{of.query}&{of.fragment}".strip("&")))
 
 
 async def _of_lesson(services: Services, of: Target, lang: str) -> bytes:
@@ -151,10 +152,10 @@ async def _of_lesson(services: Services, of: Target, lang: str) -> bytes:
         told = await describe(services, of, lang)
         link = Link(told.page, told.query)
         if told.fits and told.picture:
-            return await figure_states.picture(services, link)
+            return await kinds.picture(services, link)
     return await lessons.picture(services, of.lesson, of.figure, lang)
 
 
 def _still_of(share: Share) -> bytes:
-    shown = pictures.weights(share.state, share.model, sharing.thaw(share.trace))
+    shown = heatmap_of(share.state, share.model, sharing.thaw(share.trace))
     return still(shown.hidden() if "predict" in (share.about or {}) else shown)

@@ -1,6 +1,7 @@
 """Replies about training runs: validate, start, control and show them."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -11,6 +12,11 @@ from pydantic import ValidationError
 from app.engine.clients import asking
 from app.engine.engine import Engine
 from app.engine.wire import Reply
+from app.figures.heatmap import Heatmap
+from app.figures.kinds import KINDS, FigureKind, HandoutContent
+from app.figures.links import Link
+from app.figures.states import NUMBERS
+from app.figures.workspace import heatmap_of, over
 from app.http.field_rules import excess, rule
 from app.http.problems import ProblemError
 from app.http.services import Services
@@ -24,6 +30,7 @@ from model.live.events import trace_path
 from model.live.options import LiveOptions, tasks_offered
 from model.number_ranges import intervals
 
+STEP = re.compile(r"\d{1,9}")
 KEEP = 10_000.0  # cost of keeping a model, in units of work: opening it takes half a second
 START = 100_000.0  # cost of starting a run: seconds of imports, and of drawing examples
 
@@ -190,3 +197,37 @@ def _check_limits(services: Services, options: LiveOptions) -> None:
     most = services[Settings].max_run_steps
     if options.steps > most:
         raise InputError("out-of-range", "steps", f"steps must be at most {most}")
+
+
+async def _content(services: Services, link: Link) -> HandoutContent:
+    """Return what a link to a training run shows. Raises what `nearest` does."""
+    state_of_link = link.state
+    text = state_of_link.get("step", "")
+    step = int(text) if STEP.fullmatch(text) else None
+    model, probe, trace = await nearest(services, state_of_link["run"], step)
+    state: dict[str, Any] = {"source": probe["source"]}
+    state |= {name: state_of_link[name] for name in ("view", "block") if name in state_of_link}
+    numbers = {name: state_of_link.get(name, "") for name in NUMBERS}
+    state |= {name: int(value) for name, value in numbers.items() if value.isdecimal()}
+    return HandoutContent(trace, {"state": state, "model": model, "created": ""})
+
+
+async def _weights(services: Services, link: Link) -> Heatmap:
+    content = await _content(services, link)
+    return heatmap_of(content.about["state"], content.about["model"], content.trace)
+
+
+def _has_picture(services: Services, link: Link) -> bool:
+    return "run" not in link.state or bool(services[Runs].find(link.state["run"]).snapshots)
+
+
+def _fitting(services: Services, figure: Link, stated: Link) -> Link | None:
+    if "run" not in stated.state:
+        return None
+    services[Runs].find(stated.state["run"])
+    return over(figure, stated.state)
+
+
+KINDS["train"] = FigureKind(
+    _fitting, _weights, lambda services, link: None, _has_picture, content=_content
+)

@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from app.answers.asks import Freezer, check_asks, freeze_answers, other_models
-from app.answers.field_names import within
 from app.answers.lab import freeze
 from app.answers.long_states import MAX_TOKENS, is_long, run_long
 from app.answers.share_state import check, check_options
@@ -20,14 +19,13 @@ from app.engine.engine import BusyError
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import ZSTD
+from app.figures.states import SentenceState
+from app.http.field_names import within
 from app.http.services import Services
 from app.off_loop import LARGE, off_loop
+from app.schemas.lab import LabShareState
 from app.schemas.replies import ModelReply
-from app.schemas.shares import (
-    LabShareState,
-    SentenceState,
-    ShareRequest,
-)
+from app.schemas.shares import ShareRequest
 from app.settings import Settings
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key

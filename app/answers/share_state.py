@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from app.assets.languages import languages
 from app.engine.wire import Reply
-from app.schemas.shares import Looking
+from app.figures.states import Looking
 from app.settings import Settings
 from model.errors import Excess, InputError
 from model.trace.attentions import AttentionInfo, Attentions

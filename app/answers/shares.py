@@ -10,6 +10,7 @@ from cachetools import LRUCache
 from safetensors import SafetensorError
 
 from app.engine.wire import JSON_COST, Reply
+from app.figures.card import in_short, preview, sentence
 from app.http.brief_cache import Recent
 from app.http.byte_cache import ByteCache
 from app.http.content_negotiation import JSON, SAFETENSORS
@@ -17,7 +18,6 @@ from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.off_loop import off_loop
-from app.preview.card import in_short, preview, sentence
 from app.schemas.shares import About
 from app.settings import Settings
 from app.store import share_formats as formats

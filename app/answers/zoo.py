@@ -1,13 +1,17 @@
 """The zoo: its tasks, and the measurements of the models being served."""
 
 import json
+import re
 from collections.abc import Iterable
 from functools import cache
 from random import Random
 from typing import Any
 
 from app.engine.model_listing import Listing
+from app.figures.kinds import KINDS, FigureKind
+from app.figures.links import Link
 from app.http.problems import ProblemError
+from app.http.services import Services
 from app.schemas.zoo import SeedReply, ZooExampleReply, ZooModelReply, ZooReply, ZooTaskReply
 from app.settings import ZOO
 from model.bundle.measurements import ZOO as RESULTS
@@ -18,6 +22,7 @@ from model.zoo.tasks import Example, Places, Task
 
 TAG = 1  # control tokens before the source
 USUAL = 6  # default length of an example, if the task allows it
+NUMBER = re.compile(r"\d{1,9}")
 FIELDS = ("name", "task", "changed", "trained")
 
 
@@ -104,3 +109,17 @@ def _example(task: str, example: Example) -> ZooExampleReply:
 
 def _keys(places: Places) -> list[int]:
     return sorted(place + TAG for place in places)
+
+
+def _fitting(services: Services, figure: Link, stated: Link) -> Link | None:
+    models, length, seed = (stated.state.get(name, "") for name in ("models", "length", "seed"))
+    # Those that are served.
+    some = set(models.split(",")) <= set(figure.state["models"].split(","))
+    if not some or stated.state.get("task") != figure.state["task"]:
+        return None
+    if not NUMBER.fullmatch(seed) or not NUMBER.fullmatch(length):
+        return None
+    return stated if int(length) in tested(models.split(",")) else None
+
+
+KINDS["zoo"] = FigureKind(_fitting)

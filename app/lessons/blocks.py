@@ -29,37 +29,11 @@ is the answer that the text around the question relies on; tests compare it with
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
+
+from app.figures.links import Link
 
 FIELD = re.compile(r"(?P<name>[a-z]+): (?P<value>.+)")
-PAGES = {"/": "workspace", "/lab": "lab", "/zoo": "zoo", "/train": "train"}
 KINDS = ("looks", "head", "next", "off", "change", "row", "number")
-
-
-@dataclass(frozen=True)
-class Link:
-    """A link to a page that has figures."""
-
-    page: str  # "workspace", "lab", "zoo" or "train"
-    query: str
-
-    @property
-    def path(self) -> str:
-        """Path of its page."""
-        return next(path for path, page in PAGES.items() if page == self.page)
-
-    @property
-    def state(self) -> dict[str, str]:
-        """The parameters of the link."""
-        return dict(parse_qsl(self.query, keep_blank_values=True))
-
-    @classmethod
-    def parse(cls, text: str) -> "Link":
-        """Parse a link. Raises ValueError if it is to another page."""
-        parts = urlsplit(text)
-        if parts.scheme or parts.netloc or parts.path not in PAGES:
-            raise ValueError(f"not a link to a page with figures ({', '.join(PAGES)}): {text}")
-        return cls(PAGES[parts.path], parts.query)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from app.schemas.collections import (
     CollectionRequest,
     LinkReply,
 )
-from app.schemas.shares import MAX_LINK
+from app.schemas.lab import MAX_LINK
 from app.store.quota import CreationRate
 
 router = APIRouter(tags=["collections"])

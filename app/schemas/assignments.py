@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.figures.questions import Asked
 from app.http.fields import Strict, Text
-from app.schemas.rooms import Answer, Asked, Entry, Member, Nickname, Results, Truth
+from app.schemas.rooms import Answer, Entry, Member, Nickname, Results, Truth
 from app.schemas.shares import MAX_NOTE, MAX_TITLE
 
 MAX_QUESTIONS = 50

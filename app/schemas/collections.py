@@ -5,10 +5,11 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from app.figures.links import FIGURE
+from app.figures.questions import Asked
 from app.http.fields import Name, Strict, Text
-from app.schemas.links import FIGURE
-from app.schemas.rooms import Asked
-from app.schemas.shares import MAX_LINK, MAX_NOTE, MAX_TITLE
+from app.schemas.lab import MAX_LINK
+from app.schemas.shares import MAX_NOTE, MAX_TITLE
 
 MAX_ITEMS = 50
 

@@ -1,14 +1,15 @@
 """Requests and replies of the lab. `model.lab.request` checks sizes and numbers."""
 
 from dataclasses import fields
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.fields import Strict
+from app.http.fields import Name, Strict, Text
 from app.http.from_dataclass import fields_of
 from model.lab.request import LabRequest, Relative
 
+MAX_LINK = 8_000  # characters of its link: its largest matrices, 12 per number
 MAX_BYTES = 1_000_000  # of a body: nine matrices of 64 × 64, with some 25 characters per number
 
 
@@ -76,3 +77,18 @@ class ScalingsReply(BaseModel):
     d_k: list[int]
     dot: ScalingReply
     scaled: ScalingReply
+
+
+class LabShareState(Strict):
+    """Attention by hand: the request, and the link that the page opens with."""
+
+    lab: LabBody
+    before: LabBody | None = Field(
+        default=None,
+        description="If the words are shuffled in the link: the same request in the original "
+        "order. Its steps are stored too, as `before.…`.",
+    )
+    link: Annotated[Text, Field(max_length=MAX_LINK)] = Field(
+        description="The query string of the lab's address. It is not checked."
+    )
+    lang: Name | None = None

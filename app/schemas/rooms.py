@@ -4,13 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
+from app.figures.questions import MAX_LINK, Asked, Optional
 from app.http.fields import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
 
 # A page of this server that can be presented, with its query and fragment. A second slash would
 # make it the address of another server.
 LINK = r"^/(lab|learn/[a-z0-9-]{1,64}|(s|c)/[a-z0-9]{1,32})?(\?[^\s#\\]*)?(#[^\s\\]*)?$"
-MAX_LINK = 16_000  # characters
-SHARE = r"^[a-z0-9]{1,32}$"
 MEMBER = r"^[A-Za-z0-9_-]{8,64}$"
 MAX_NICKNAME = 40  # characters
 EXAMPLE: dict[str, JsonValue] = {"link": "/?source=The+cat+sleeps.&view=attention&layer=1&head=3"}
@@ -19,9 +18,6 @@ Link = Annotated[
     Text,
     Field(max_length=MAX_LINK, pattern=LINK, description="Path, query and fragment of a page."),
 ]
-
-# Absent from replies where it does not apply, as in the page's own predictions.
-Optional = Field(exclude_if=lambda value: value is None)
 
 Member = Annotated[str, Field(pattern=MEMBER, description="The student's random token.")]
 Nickname = Annotated[
@@ -77,34 +73,6 @@ class Results(BaseModel):
     )
     distance: float | None = Field(
         description="Mean total variation distance of rows from the model's, ½ Σ|p − q|."
-    )
-
-
-class Asked(Strict):
-    """What a question is about, in the words of the page's predictions."""
-
-    kind: Name
-    link: Annotated[Text, Field(max_length=MAX_LINK)] = Field(description="A query string.")
-    page: Literal["workspace", "lab"] = "workspace"
-    share: Annotated[
-        Annotated[str, Field(pattern=SHARE, description="Whose stored numbers answer it")] | None,
-        Optional,
-    ] = None
-    step: Annotated[Name | None, Optional] = None
-    row: Annotated[Count | None, Optional] = None
-    column: Annotated[Count | None, Optional] = None
-    value: Annotated[Number | None, Optional] = Field(
-        default=None,
-        description="The right number, if no model computes it; sent to nobody until revealed.",
-    )
-    within: Annotated[Magnitude | None, Optional] = None
-    scene: Annotated[Name | None, Optional] = Field(
-        default=None,
-        description="The question of the presented lesson that this is: the page of a student who "
-        "reads the lesson in another language words it.",
-    )
-    words: Annotated[Text, Field(max_length=500)] = Field(
-        default="", description="The question as its author wrote it; absent: the page words it."
     )
 
 

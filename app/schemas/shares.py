@@ -1,14 +1,14 @@
 """Requests and replies about shares."""
 
-import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.http.fields import Count, Name, NamePattern, Strict, Text, union_tag
+from app.figures.states import OneTextShareState, ShareState
+from app.http.fields import Name, NamePattern, Strict, Text, union_tag
 from app.schemas.history import ExampleRequest
-from app.schemas.lab import LabBody
+from app.schemas.lab import LabShareState
 from app.schemas.long_texts import OverviewReply, Window
 from app.schemas.replies import LabTraceReply, ModelReply, TraceReply
 from app.schemas.sweeps import AnySweepRequest
@@ -16,79 +16,13 @@ from app.schemas.traces import (
     ONE_TEXT,
     TWO_TEXTS,
     AnyTraceRequest,
-    OneTextRunRequest,
-    RunRequest,
     Selected,
     by_texts,
 )
 
 MAX_ASKS = 20  # of eight runs side by side, two each
 MAX_TILES = 64
-MAX_OPTIONS = 32
 MAX_TITLE, MAX_NOTE = 200, 2_000  # characters of the author's title and texts
-MAX_LINK = 8_000  # characters of the lab's link: its largest matrices, 12 per number
-OPTION = re.compile(r"[a-z_]{1,20}")
-
-
-class Looking(Strict):
-    """The place and view to show, and the options of the view.
-
-    As in the address bar, the options of views are on the same level as the other keys, and texts.
-    """
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Text]
-
-    view: Name | None = None
-    block: Name | None = None
-    layer: Count | None = None
-    head: Count | None = None
-    query: Count | None = None
-    key: Count | None = None
-    lang: Name | None = None
-
-    @property
-    def options(self) -> dict[str, str]:
-        """Return the options of views, by name."""
-        return self.__pydantic_extra__
-
-    @model_validator(mode="before")
-    @classmethod
-    def _options(cls, state: Any) -> Any:
-        """Check names first: errors in values name their field, so it must be a valid name."""
-        if isinstance(state, dict):
-            names = [name for name in state if name not in cls.model_fields]
-            if not all(OPTION.fullmatch(name) for name in names):
-                raise PydanticCustomError("option_name", "bad name")
-            if len(names) > MAX_OPTIONS:
-                raise PydanticCustomError("options_many", "too many", {"limit": MAX_OPTIONS})
-        return state
-
-
-class ShareState(RunRequest, Looking):
-    """The state in the address bar: how to run a sentence, and what to show."""
-
-
-class OneTextShareState(OneTextRunRequest, Looking):
-    """The state in the address bar for a model that reads one text."""
-
-
-SentenceState = ShareState | OneTextShareState
-
-
-class LabShareState(Strict):
-    """Attention by hand: the request, and the link that the page opens with."""
-
-    lab: LabBody
-    before: LabBody | None = Field(
-        default=None,
-        description="If the words are shuffled in the link: the same request in the original "
-        "order. Its steps are stored too, as `before.…`.",
-    )
-    link: Annotated[Text, Field(max_length=MAX_LINK)] = Field(
-        description="The query string of the lab's address. It is not checked."
-    )
-    lang: Name | None = None
 
 
 BY_HAND = union_tag("by hand")

@@ -17,7 +17,7 @@ import zstandard
 
 from app.answers.share_state import VIEWS
 from app.engine.wire import Reply
-from app.schemas.shares import ShareState
+from app.figures.states import ShareState
 from app.store import share_formats as formats
 from app.store.share import Share
 from app.store.share_formats import Upgrade

@@ -13,7 +13,7 @@ from PIL import Image
 
 from app.answers.lab import names
 from app.engine.wire import Reply
-from app.preview.card import by_hand
+from app.figures.card import by_hand
 from app.store.share_formats import FORMAT
 from model.lab.compute import compute
 from model.lab.request import LabRequest

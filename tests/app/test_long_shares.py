@@ -12,7 +12,7 @@ from PIL import Image
 from app.assets.bundles import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.preview.colours import colours
+from app.figures.colours import colours
 from app.schemas.shares import ShareReply
 from tests.app.conftest import Serving
 from tests.app.problem import hold

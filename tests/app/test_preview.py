@@ -15,7 +15,7 @@ from PIL import Image
 
 from app.answers import shares as sharing
 from app.engine.wire import Reply
-from app.preview.card import (
+from app.figures.card import (
     ALTERED,
     HEIGHT,
     MARGIN,
@@ -27,9 +27,9 @@ from app.preview.card import (
     preview,
     wrap,
 )
-from app.preview.colours import PAPER, VIOLET, colours, rgb
-from app.preview.fonts import Typeface, chinese_file
-from app.preview.heatmap import HATCH, Grid, Heatmap, draw_heatmap
+from app.figures.colours import PAPER, VIOLET, colours, rgb
+from app.figures.fonts import Typeface, chinese_file
+from app.figures.heatmap import HATCH, Grid, Heatmap, draw_heatmap
 from model.adapters.encoder_decoder.description import attentions
 from tests.servers import ROOT
 

@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from app.lessons.blocks import Link, PredictBlock
-from app.lessons.links import by_hand, looking, running
-from app.schemas.shares import ShareState
+from app.answers.lab_links import by_hand
+from app.figures.links import Link
+from app.figures.states import ShareState, looking, running
+from app.lessons.blocks import PredictBlock
 from model import Intervention, Request, Trace
 from model.lab.compute import compute
 from model.trace.attentions import AttentionInfo

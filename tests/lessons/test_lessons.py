@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.answers.lab_links import by_hand
 from app.answers.share_state import VIEWS
-from app.lessons.blocks import KINDS, FigureBlock, Link, PredictBlock, parse_block
+from app.figures.links import Link
+from app.figures.states import looking
+from app.lessons.blocks import KINDS, FigureBlock, PredictBlock, parse_block
 from app.lessons.library import LESSONS, Lesson, lessons
-from app.lessons.links import by_hand, looking
 from app.lessons.markdown import Figure, Predict, Text, read
 from model.lab.compute import compute
 from model.live.options import LiveOptions, tasks_offered

@@ -7,9 +7,9 @@ from statistics import fmean
 import numpy as np
 import pytest
 
+from app.answers.lab_links import by_hand
 from app.lessons.blocks import FigureBlock
 from app.lessons.library import Lesson, lessons
-from app.lessons.links import by_hand
 from app.lessons.markdown import Figure
 from app.lessons.numbers import NUMBERS, PLACE, fill
 from app.lessons.numbers import numbers as quotes

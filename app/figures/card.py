@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from app.engine.wire import Reply
-from app.preview.colours import PAPER, VIOLET
-from app.preview.fonts import Typeface, chinese_file
-from app.preview.heatmap import Heatmap, draw_heatmap
+from app.figures.colours import PAPER, VIOLET
+from app.figures.fonts import Typeface, chinese_file
+from app.figures.heatmap import Heatmap, draw_heatmap
 from model.trace.attentions import SELF, AttentionInfo, read_whole, texts
 
 WIDTH, HEIGHT = 1200, 630  # the usual size of link previews

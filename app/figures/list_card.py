@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from PIL import Image, ImageDraw
 
-from app.preview.card import HEIGHT, INK, MARGIN, MUTED, WIDTH, draw_mark, wrap
-from app.preview.colours import PAPER, VIOLET
-from app.preview.fonts import Typeface, chinese_file
+from app.figures.card import HEIGHT, INK, MARGIN, MUTED, WIDTH, draw_mark, wrap
+from app.figures.colours import PAPER, VIOLET
+from app.figures.fonts import Typeface, chinese_file
 
 LEFT = 520  # width of the text
 SHOWN = 4  # items by name

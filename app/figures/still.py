@@ -4,9 +4,9 @@ import io
 
 from PIL import Image
 
-from app.preview.colours import PAPER
-from app.preview.fonts import Typeface, chinese_file
-from app.preview.heatmap import Heatmap, draw_heatmap
+from app.figures.colours import PAPER
+from app.figures.fonts import Typeface, chinese_file
+from app.figures.heatmap import Heatmap, draw_heatmap
 
 WIDTH, HEIGHT, MARGIN = 960, 600, 16
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from app.preview.colours import PAPER, colours, luminance, rgb
-from app.preview.fonts import Font, Typeface
+from app.figures.colours import PAPER, colours, luminance, rgb
+from app.figures.fonts import Font, Typeface
 
 INK, HATCH, RULE = "#14171f", "#b9b7b0", "#e2dfd6"
 CELL = 112  # maximum size of a cell in pixels

@@ -21,6 +21,35 @@ OWN = ("lang", "projector", "screen", "opening", "tour")  # of the reader, not o
 FIGURE = "figure-"
 
 
+PAGES = {"/": "workspace", "/lab": "lab", "/zoo": "zoo", "/train": "train"}  # with figures
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link to a page that has figures."""
+
+    page: str  # "workspace", "lab", "zoo" or "train"
+    query: str
+
+    @property
+    def path(self) -> str:
+        """Path of its page."""
+        return next(path for path, page in PAGES.items() if page == self.page)
+
+    @property
+    def state(self) -> dict[str, str]:
+        """The parameters of the link."""
+        return dict(parse_qsl(self.query, keep_blank_values=True))
+
+    @classmethod
+    def parse(cls, text: str) -> "Link":
+        """Parse a link. Raises ValueError if it is to another page."""
+        parts = urlsplit(text)
+        if parts.scheme or parts.netloc or parts.path not in PAGES:
+            raise ValueError(f"not a link to a page with figures ({', '.join(PAGES)}): {text}")
+        return cls(PAGES[parts.path], parts.query)
+
+
 @dataclass(frozen=True)
 class Target:
     """What a link shows. `query` is that of the workspace and of the lab."""
