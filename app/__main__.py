@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from app.launch import begin_launch
+from app.engine.startup import begin_launch
 from app.settings import Settings
-from app.store.command_arguments import add_arguments
+from app.upkeep.arguments import add_arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if asked.command == "shares":
         from app.main import STORED  # imports the database's libraries
-        from app.store.commands import run
+        from app.upkeep.commands import run
 
         return asyncio.run(run(asked, settings, STORED))
     launching = begin_launch(settings)  # engines open their models during the import that follows

@@ -14,19 +14,31 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette_compress import CompressMiddleware, add_compress_type, remove_compress_type
 
 from app import __version__
-from app.answers.shares import open_shares
 from app.assets.files import Vendor, vendored
 from app.assets.pages import PageFacts, problem_page
-from app.background import running
-from app.corpora import open_corpora
+from app.assignments import page_routes as assignment_pages
+from app.assignments import routes as assignments
+from app.assignments.store import STORED as STORED_ASSIGNMENTS
+from app.assignments.store import open_assignments
+from app.collections import page_routes as collection_pages
+from app.collections import routes as collections
+from app.collections.store import STORED as STORED_COLLECTIONS
+from app.collections.store import open_collections
 from app.engine.catalog import Catalog
 from app.engine.clients import Budgets, Client, asking
 from app.engine.engine import Bounds, Engine
 from app.engine.launch import Launcher
 from app.engine.processes import in_processes
 from app.engine.runners import Runners
+from app.engine.startup import launch_engines, load_catalog
+from app.handouts import routes as handouts
+from app.heads import page_routes as head_pages
+from app.heads import routes as heads
+from app.heads.corpora import open_corpora
+from app.heads.indexing import open_indexing
 from app.http import problems
-from app.http.byte_cache import ByteCache
+from app.http.background import running
+from app.http.caches import ByteCache
 from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
 from app.http.content_negotiation import SAFETENSORS
@@ -38,49 +50,31 @@ from app.http.replies import problems as problems_of_routes
 from app.http.request_log import Observed, RouteSeen
 from app.http.security import SecurityHeaders
 from app.http.services import Opened, Services
-from app.indexing.indexing import open_indexing
-from app.launch import launch_engines, load_catalog
-from app.readiness import open_readiness
+from app.lab import routes as lab
+from app.lab.schemas import MAX_BYTES
+from app.lessons import routes as learn
+from app.long_texts import routes as long_texts
+from app.models import routes as models
+from app.pages import files as assets
+from app.pages import health, qr
+from app.pages import metrics as metrics_route
+from app.pages import routes as pages
+from app.pages.readiness import open_readiness
+from app.rooms import routes as rooms
 from app.rooms.rooms import open_rooms
-from app.routes import (
-    assets,
-    assignment_pages,
-    assignments,
-    collection_pages,
-    collections,
-    corpora,
-    decode,
-    handouts,
-    head_pages,
-    heads,
-    health,
-    lab,
-    learn,
-    long_texts,
-    models,
-    pages,
-    positions,
-    qr,
-    rooms,
-    runs,
-    shares,
-    sweep,
-    trace,
-    zoo,
-)
-from app.routes import metrics as metrics_route
+from app.routes import corpora, decode, sweep, trace
+from app.runs import routes as runs
 from app.runs.kept_models import open_kept_models
 from app.runs.runs import open_runs
-from app.schemas.lab import MAX_BYTES
 from app.settings import Settings
-from app.store.assignments import STORED as STORED_ASSIGNMENTS
-from app.store.assignments import open_assignments
-from app.store.collections import STORED as STORED_COLLECTIONS
-from app.store.collections import open_collections
+from app.shares import routes as shares
+from app.shares.service import open_shares
+from app.shares.store import STORED as STORED_SHARES
 from app.store.expiry import keep_pruning
 from app.store.quota import CreationRate, Limits
-from app.store.shares import STORED as STORED_SHARES
 from app.store.store import open_store
+from app.traces import routes as positions
+from app.zoo import routes as zoo
 
 DESCRIPTION = """\
 What happens inside a Transformer, for any sentence: the attention of every head, queries, keys and

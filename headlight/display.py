@@ -10,8 +10,8 @@ from typing import Any, cast
 from app.assets.packing import CHARSET, in_base64
 from app.engine.wire import trace_reply
 from app.figures.kinds import HandoutContent
-from app.handout_file import SELECT, handout
-from app.schemas.replies import ModelReply
+from app.handouts.file import SELECT, handout
+from app.traces.replies import ModelReply
 from headlight.arrays import given
 from headlight.models import is_transformers, wrap
 from model.adapters.requests.adapter import Adapter

@@ -35,7 +35,7 @@ IMPORTS = (
     "aiosqlite",
     "alembic.autogenerate",
     "app.server",
-    "app.store.commands",
+    "app.upkeep.commands",
     "asyncpg",
     "model.commands.models",
     "sqlalchemy.dialects.postgresql.asyncpg",

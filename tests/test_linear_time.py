@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+from app.heads.index_process import sentences_of
 from app.http.hosts import AllowedHosts
-from app.indexing.texts import sentences_of
 from app.rooms.csv_file import csv_of
 from model.bundle.weights import CHECKPOINTS
 from model.text.tokens import Tokenizer, fits, normalise
@@ -30,7 +30,7 @@ CALLS = {f"re.{name}" for name in METHODS}
 # Read only what the project itself, or whoever trains or runs it, has written.
 OURS = (
     "app.assets.bundles",
-    "app.handout_file",
+    "app.handouts.file",
     "app.lessons",
     "app.settings",
     "model.commands",

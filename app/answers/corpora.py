@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
-from app.corpora import Corpora
 from app.engine.clients import asking
 from app.engine.engine import Engine
 from app.engine.model_listing import Listing
+from app.heads.corpora import Corpora
+from app.heads.index_process import check, sentences_of
+from app.heads.indexing import Indexing, Kept
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.indexing.indexing import Indexing, Kept
-from app.indexing.texts import check, sentences_of
 from app.schemas.corpora import CorpusReply, CorpusRequest
 from app.settings import Settings
 from model.corpus.index import Index

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from app.answers.long_texts import see_overview, see_tile, see_tokens
 from app.engine.jobs import Encoded, Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
@@ -10,8 +9,8 @@ from app.figures.states import OneTextShareState, SentenceState
 from app.http.content_negotiation import SAFETENSORS
 from app.http.field_names import within
 from app.http.services import Services
-from app.off_loop import LARGE, off_loop
-from app.schemas.long_texts import (
+from app.http.worker_threads import LARGE, off_loop
+from app.long_texts.schemas import (
     AnyOverviewRequest,
     AnyTileRequest,
     OneTextOverviewRequest,
@@ -20,6 +19,7 @@ from app.schemas.long_texts import (
     TileRequest,
     Window,
 )
+from app.long_texts.service import see_overview, see_tile, see_tokens
 from app.settings import Settings
 from model.errors import Excess, InputError
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import orjson
 
-from app.answers.traces import chosen
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
 from app.engine.sweeping import SweepJob
 from app.engine.wire import Reply
 from app.http.services import Services
-from app.off_loop import LARGE, off_loop
-from app.schemas.sweeps import AnySweepRequest
+from app.http.worker_threads import LARGE, off_loop
+from app.traces.service import chosen
+from app.traces.sweeps import AnySweepRequest
 from model.errors import Excess, InputError
 
 

@@ -33,7 +33,7 @@ from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.schedule import Running, Schedule
 from app.engine.service_level import RETRY_SECONDS, Level, ServiceLevel
 from app.engine.worker import Batch, Line, Outcome, Work
-from app.http.byte_cache import ByteCache
+from app.http.caches import ByteCache
 from app.http.problems import ProblemError, ReportedError
 from model.adapters.requests.request import Request
 from model.errors import Excess, InputError

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 from app.engine.tensor_selection import Dtype, Selection
 from app.engine.wire import JSON_COST, Reply, trace_reply
 from app.http.content_negotiation import JSON
-from app.safetensors_file import Pieces
+from app.http.safetensors_file import Pieces
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request

@@ -16,10 +16,10 @@ import safetensors.numpy
 import zstandard
 from numpy.typing import NDArray
 
-from app import safetensors_file
 from app.engine.tensor_selection import Dtype, Selection
+from app.http import safetensors_file
 from app.http.content_negotiation import JSON, NPZ, SAFETENSORS
-from app.safetensors_file import Pieces
+from app.http.safetensors_file import Pieces
 from model.adapters.requests.trace import Decoding, LongPass, Output, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary

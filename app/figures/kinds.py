@@ -12,10 +12,10 @@ from app.engine.wire import Reply
 from app.figures.heatmap import Heatmap
 from app.figures.links import Link
 from app.figures.still import still
-from app.http.byte_cache import ByteCache
+from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.off_loop import LARGE, off_loop
+from app.http.worker_threads import LARGE, off_loop
 from model.errors import InputError
 
 INSTEAD = {"lab": ("show", "formula"), "workspace": ("opening", "pairing")}

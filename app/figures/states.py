@@ -12,7 +12,7 @@ from app.engine.model_listing import Listing
 from app.figures.links import Link
 from app.http.fields import Count, Name, Strict, Text
 from app.http.services import Services
-from app.schemas.traces import OneTextRunRequest, RunRequest
+from app.traces.schemas import OneTextRunRequest, RunRequest
 from model.errors import InputError
 
 MAX_OPTIONS = 32

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from app.answers.traces import run
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
@@ -16,9 +15,10 @@ from app.figures.links import Link
 from app.figures.states import OneTextShareState, SentenceState, state_of
 from app.http.content_negotiation import SAFETENSORS
 from app.http.services import Services
-from app.schemas.replies import ModelReply
-from app.schemas.traces import OneTextRunRequest, RunRequest
 from app.settings import Settings
+from app.traces.replies import ModelReply
+from app.traces.schemas import OneTextRunRequest, RunRequest
+from app.traces.service import run
 
 SELECT = ["*.weights", "*.mask"]
 WORD_INDEX = re.compile(r"\d{0,3}")

@@ -8,7 +8,7 @@ import hashlib
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.off_loop import off_loop
+from app.http.worker_threads import off_loop
 
 
 class Conditional:

@@ -1,1 +1,4 @@
-"""Lessons: Markdown files with live figures and questions, one per language."""
+"""Lessons: Markdown files with live figures and questions, one per language.
+
+Stores nothing. Uses `figures`.
+"""

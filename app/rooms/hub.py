@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from app.background import begin
+from app.http.background import begin
 from app.rooms.bus import Bus
 from app.rooms.room import Counts, Room
 from app.store.storage_errors import StorageError

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.schemas.rooms import Entry, Results, RoomReply, Stage, Truth
+from app.rooms.schemas import Entry, Results, RoomReply, Stage, Truth
 from app.store.documents import dumped
 
 NEXT: dict[Stage, tuple[Stage, ...]] = {

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from math import fsum
 
 from app.http.fields import FAR
-from app.schemas.rooms import Entry, Results, Truth
+from app.rooms.schemas import Entry, Results, Truth
 
 Answer = Sequence[str]
 

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Header, Path, Request, Response
 
 from app.answers import corpora
 from app.assets.pages import base_url
+from app.heads.indexing import Indexing
 from app.http.replies import problems, run_problems
 from app.http.services import Opened
-from app.indexing.indexing import Indexing
 from app.schemas.corpora import CorpusCreated, CorpusReply, CorpusRequest
 
 router = APIRouter(prefix="/corpora", tags=["models"])

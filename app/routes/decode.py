@@ -2,13 +2,13 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.traces import chosen
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Engine
 from app.http.replies import run_problems
 from app.http.services import Opened
 from app.http.streaming import Lines, in_lines, stream_lines
 from app.schemas.decode_lines import AnyDecodeRequest, DecodeLine
+from app.traces.service import chosen
 
 router = APIRouter(tags=["decode"])
 

@@ -7,7 +7,7 @@ from app.engine.engine import Engine
 from app.http.replies import run_problems
 from app.http.services import Opened
 from app.http.streaming import Lines, in_lines, stream_lines
-from app.schemas.sweeps import AnySweepRequest, SweepLine
+from app.traces.sweeps import AnySweepRequest, SweepLine
 
 router = APIRouter(tags=["sweep"])
 

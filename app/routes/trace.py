@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.traces import run_trace
 from app.engine.jobs import Encoding
 from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
 from app.http.services import Opened
 from app.http.streaming import while_present
-from app.schemas.replies import TraceReply
-from app.schemas.traces import AnyTraceRequest
 from app.settings import Settings
+from app.traces.replies import TraceReply
+from app.traces.schemas import AnyTraceRequest
+from app.traces.service import run_trace
 
 router = APIRouter(tags=["trace"])
 

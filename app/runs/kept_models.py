@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from app.background import repeat, running
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
+from app.http.background import repeat, running
 from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.http.services import Services

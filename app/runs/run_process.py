@@ -94,7 +94,7 @@ def document(event: "LiveEvent", folder: Path) -> dict[str, Any]:
 
 
 def _begun(event: "Begun", _: Path) -> dict[str, Any]:
-    from app.schemas.replies import ModelReply
+    from app.traces.replies import ModelReply
 
     model = ModelReply.model_validate(event.model).model_dump(mode="json")
     probes = [{"source": source, "target": target} for source, target in event.probes]

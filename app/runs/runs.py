@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from app.assets.pages import PageFacts
-from app.background import begin, repeat
 from app.engine.child_process import ChildProcess
 from app.engine.clients import Client
 from app.engine.launch import start
+from app.http.background import begin, repeat
 from app.http.fair_shares import Shared
 from app.http.log_format import logging_of
 from app.http.metrics import Metrics

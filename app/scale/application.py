@@ -13,8 +13,8 @@ from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.deployment import Application
 
 from app.engine.opening import Opening
+from app.engine.startup import load_catalog
 from app.http import log_format
-from app.launch import load_catalog
 from app.scale.replica import Replica
 from app.settings import Settings
 

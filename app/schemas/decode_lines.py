@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, Tag
 from app.http.fields import Strict, Whole
 from app.http.problems import ProblemReply
 from app.schemas.decoding import DecodeOptions
-from app.schemas.replies import OneTextReply, OutputReply, PieceReply, TokenReply
-from app.schemas.traces import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
+from app.traces.replies import OneTextReply, OutputReply, PieceReply, TokenReply
+from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
 
 MAX_CANDIDATES = 50
 

@@ -7,8 +7,8 @@ import orjson
 import zstandard
 from pydantic_core import to_jsonable_python
 
-from app.safetensors_file import metadata, with_metadata
-from app.store.share import thawed
+from app.http.safetensors_file import metadata, with_metadata
+from app.shares.share import thawed
 from model.adapters.encoder_decoder.description import attentions
 from model.adapters.requests.model_info import CAPABILITIES
 

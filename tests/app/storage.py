@@ -12,9 +12,9 @@ import httpx
 from sqlalchemy import event, text
 
 from app.main import STORED
+from app.shares.share import Answer
+from app.shares.store import Shares
 from app.store.quota import Limits
-from app.store.share import Answer
-from app.store.shares import Shares
 from app.store.storage_errors import StorageError
 from app.store.store import UNLIMITED, open_store
 

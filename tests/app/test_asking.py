@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.rooms.csv_file import MARK
+from app.rooms.schemas import Truth
 from app.rooms.tally import MAX_GIVEN, check, tally
-from app.schemas.rooms import Truth
 from tests.app.room_client import client as client
 from tests.app.room_client import opened
 

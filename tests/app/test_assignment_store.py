@@ -11,13 +11,13 @@ import httpx
 import pytest
 from sqlalchemy import func, select, update
 
+from app.assignments.store import ASSIGNMENTS, Assignments, FullError, assignments, submissions
 from app.http.fair_shares import Shared
 from app.settings import Settings
+from app.shares.store import Shares
 from app.store.archive import read_archive, write_archive
-from app.store.assignments import ASSIGNMENTS, Assignments, FullError, assignments, submissions
 from app.store.expiry import prune
 from app.store.quota import Limits
-from app.store.shares import Shares
 from tests.app.assigning import made, sent
 from tests.app.storage import open_shares
 

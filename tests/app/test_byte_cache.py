@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from app.http.byte_cache import ByteCache
+from app.http.caches import ByteCache
 
 
 class Maker:

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from app.schemas.collections import MAX_ITEMS
-from app.schemas.shares import MAX_NOTE, MAX_TITLE
+from app.collections.schemas import MAX_ITEMS
+from app.shares.schemas import MAX_NOTE, MAX_TITLE
 from tests.app.collecting import BODY, FIGURE, PATH, made, owner
 from tests.app.conftest import Serving
 from tests.app.problem import hold

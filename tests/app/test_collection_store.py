@@ -13,9 +13,9 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
+from app.collections.store import COLLECTIONS, Collections, collections
 from app.settings import Settings
 from app.store.archive import read_archive, write_archive
-from app.store.collections import COLLECTIONS, Collections, collections
 from app.store.expiry import prune
 from app.store.ids import ALPHABET, KEY_LENGTH, key_from
 from app.store.quota import Limits

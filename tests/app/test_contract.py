@@ -18,8 +18,8 @@ from app.assets.files import Vendor
 from app.engine.catalog import Catalog
 from app.engine.clients import SpentError
 from app.engine.engine import BusyError, Engine
+from app.heads.indexing import Indexing
 from app.http.content_negotiation import NPZ
-from app.indexing.indexing import Indexing
 from app.main import create_app
 from app.runs.runs import Runs
 from app.settings import Settings

@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.indexing.texts import sentences_of
+from app.heads.index_process import sentences_of
 from model.__main__ import main
 from tests.app.conftest import Serving
 from tests.app.problem import hold

@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
-from app.store.assignments import Assignments
-from app.store.collections import Collections
+from app.assignments.store import Assignments
+from app.collections.store import Collections
+from app.shares.share import Answer
+from app.shares.store import Shares
 from app.store.ids import new_id
-from app.store.share import Answer
-from app.store.shares import Shares
 from app.store.storage_errors import DamagedError
 from model.errors import FileError
 from tests.app.storage import open_shares

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from safetensors import SafetensorError
 
-from app import readiness
 from app.assets.files import Vendor
 from app.engine.clients import Client
 from app.engine.messages import receive
 from app.engine.model_listing import Listing
-from app.indexing import indexing
-from app.indexing.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
+from app.heads import indexing
+from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
+from app.pages import readiness
 from app.runs import run_process
 from app.runs.kept_models import KeptModels
 from app.runs.runs import RunLimits, Runs

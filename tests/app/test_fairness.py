@@ -18,7 +18,7 @@ from app.engine.fair_queue import FairQueue, Flow, Waiting, fitting
 from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
-from app.http.byte_cache import ByteCache
+from app.http.caches import ByteCache
 from model.adapters.requests.request import Decode, Request
 from model.trace.interventions import Intervention
 from tests.app.conftest import Serving

@@ -18,9 +18,9 @@ import zstandard
 from app.answers.share_state import VIEWS
 from app.engine.wire import Reply
 from app.figures.states import ShareState
-from app.store import share_formats as formats
-from app.store.share import Share
-from app.store.share_formats import Upgrade
+from app.shares import formats
+from app.shares.formats import Upgrade
+from app.shares.share import Share
 from model.adapters.encoder_decoder.description import attentions
 from tests.app.conftest import Serving
 from tests.app.problem import hold

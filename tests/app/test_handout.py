@@ -13,12 +13,12 @@ import httpx
 import numpy as np
 import pytest
 
-from app.answers import handouts
 from app.assets.languages import languages
-from app.assets.self_contained import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.handout_file import FEW, MANY
+from app.handouts import service as handouts
+from app.handouts.file import FEW, MANY
+from app.handouts.packing import script
 from headlight import show
 from model.adapters.requests.request import Request
 from tests.app.conftest import Serving
@@ -181,7 +181,7 @@ async def test_it_has_the_replies_that_its_views_draw(
         made = (await client.post("/api/shares", json=body)).json()
         page = (await client.get(f"/s/{made['id']}/handout.html")).text
     else:
-        monkeypatch.setattr("app.answers.asks.whole_sweep", None)  # not even run
+        monkeypatch.setattr("app.shares.asks.whole_sweep", None)  # not even run
         page = (await client.post("/api/handout", json=body)).text
     share = Reply.metadata(trace_in(page))["share"]
     assert share["asks"] == [{"trace": DOG}, {"trace": residual}], "what its views draw"

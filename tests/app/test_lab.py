@@ -8,8 +8,8 @@ import httpx
 import numpy as np
 import pytest
 
-from app.answers.lab import price
-from app.schemas.lab import LabBody
+from app.lab.schemas import LabBody
+from app.lab.service import price
 from model.lab.compute import compute
 from model.lab.request import LabRequest
 from model.lab.scaling import scaling

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.answers.lab import names
 from app.engine.wire import Reply
 from app.figures.card import by_hand
-from app.store.share_formats import FORMAT
+from app.lab.service import names
+from app.shares.formats import FORMAT
 from model.lab.compute import compute
 from model.lab.request import LabRequest
 from tests.app.conftest import Serving

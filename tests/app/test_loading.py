@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app import readiness
 from app.engine.catalog import Catalog, NoModelError
 from app.engine.model_listing import Listing
+from app.pages import readiness
 from model.adapters import open_model
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace

@@ -13,7 +13,7 @@ from app.assets.bundles import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.figures.colours import colours
-from app.schemas.shares import ShareReply
+from app.shares.schemas import ShareReply
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.test_handout import unpacked

@@ -11,7 +11,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.long_texts import OverviewReply, TileReply
+from app.long_texts.schemas import OverviewReply, TileReply
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.model.tiny_huggingface import make

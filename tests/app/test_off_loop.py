@@ -10,11 +10,11 @@ import numpy as np
 import orjson
 import pytest
 
-from app import off_loop as pools
 from app.engine.wire import NUMBERS, numbers
 from app.http import compress_large
-from app.http.byte_cache import ByteCache
-from app.off_loop import LARGE, SMALL, off_loop
+from app.http import worker_threads as pools
+from app.http.caches import ByteCache
+from app.http.worker_threads import LARGE, SMALL, off_loop
 from tests.app.conftest import Serving
 from tests.servers import PATIENCE
 

@@ -13,7 +13,7 @@ from PIL import Image
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.schemas.decode_lines import DecodeLine
-from app.schemas.replies import TraceReply
+from app.traces.replies import TraceReply
 from headlight import show
 from model.adapters.requests.request import Decode
 from tests.app.conftest import Serving

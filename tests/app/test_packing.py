@@ -13,12 +13,12 @@ from babel.messages.extract import extract
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import handout_file
 from app.assets.bundles import PAGES, script
 from app.assets.languages import messages
 from app.assets.packing import CHARSET, coded, decoded, in_base64, planes
 from app.engine.wire import Reply
-from app.handout_file import translated
+from app.handouts import file as handout_file
+from app.handouts.file import translated
 
 
 @given(st.binary(max_size=200))

@@ -17,8 +17,8 @@ from app.http.problem_titles import TITLES
 from app.http.problems import ProblemError
 from app.http.rate_limits import PerMinute
 from app.schemas.decoding import DecodeOptions
-from app.schemas.interventions import DEEDS, InterventionRequest
 from app.settings import ROOT, Settings
+from app.traces.interventions import DEEDS, InterventionRequest
 from model.adapters.requests.request import METHODS, Request
 from model.adapters.requests.trace import Output, Trace
 from model.text.tokens import Token

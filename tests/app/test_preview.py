@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from app.answers import shares as sharing
 from app.engine.wire import Reply
 from app.figures.card import (
     ALTERED,
@@ -30,6 +29,7 @@ from app.figures.card import (
 from app.figures.colours import PAPER, VIOLET, colours, rgb
 from app.figures.fonts import Typeface, chinese_file
 from app.figures.heatmap import HATCH, Grid, Heatmap, draw_heatmap
+from app.shares import service as sharing
 from model.adapters.encoder_decoder.description import attentions
 from tests.servers import ROOT
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app import readiness
 from app.engine.catalog import Catalog
+from app.pages import readiness
 from tests.app.conftest import Serving
 from tests.app.failing_disk import FailingDisk
 from tests.app.problem import hold

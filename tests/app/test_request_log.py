@@ -105,7 +105,7 @@ async def test_every_reply_has_a_unique_id(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with serving() as client:
-        monkeypatch.setattr("app.routes.positions.positions_table", Slow)  # any that fails
+        monkeypatch.setattr("app.traces.routes.positions_table", Slow)  # any that fails
         ids = set()
         for path, status in {
             "/": 200,

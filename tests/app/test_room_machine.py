@@ -25,7 +25,7 @@ from app.rooms.codes import hashed
 from app.rooms.redis_bus import RedisBus
 from app.rooms.room import Room
 from app.rooms.rooms import Rooms
-from app.schemas.rooms import Stage, Truth
+from app.rooms.schemas import Stage, Truth
 from tests.app.room_presence import LIMITS, MEMBERS, SERVERS, Comings
 
 ABOUT = {"kind": "looks", "link": "source=Hi"}

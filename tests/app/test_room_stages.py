@@ -13,7 +13,7 @@ from app.rooms import rooms as rooms_module
 from app.rooms.hub import Hub
 from app.rooms.room import Counts
 from app.rooms.rooms import Rooms
-from app.schemas.rooms import Stage
+from app.rooms.schemas import Stage
 from tests.app.test_room_servers import Pair
 from tests.app.test_room_servers import servers as servers
 from tests.servers import PATIENCE

@@ -7,7 +7,7 @@ from pydantic_core import to_jsonable_python
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.replies import ListedModelReply
+from app.traces.replies import ListedModelReply
 from model.adapters.requests.model_info import CAPABILITIES
 from tests.app.conftest import Serving
 
@@ -62,7 +62,7 @@ async def test_an_internal_error_has_security_headers_and_no_details(
         raise RuntimeError("secret")
 
     async with serving() as client:
-        monkeypatch.setattr("app.routes.positions.positions_table", explode)
+        monkeypatch.setattr("app.traces.routes.positions_table", explode)
         response = await client.get("/api/positions?length=4&d_model=8")
     assert response.status_code == 500
     assert response.json()["type"] == "urn:headlight:internal"

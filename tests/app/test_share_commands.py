@@ -13,13 +13,14 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import httpx
 import pytest
 
+from app.assignments.store import Assignments
+from app.collections.store import Collections
 from app.settings import Settings
-from app.store import archive_file, shares
+from app.shares import store as shares
+from app.shares.store import SHARES
+from app.store import archive_file
 from app.store.archive import Counted, read_archive, write_archive
-from app.store.assignments import Assignments
-from app.store.collections import Collections
 from app.store.quota import Limits
-from app.store.shares import SHARES
 from model.errors import FileError
 from tests import forks
 from tests.app.conftest import Serving

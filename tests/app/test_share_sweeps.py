@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from app.engine.wire import Reply
-from app.schemas.sweeps import SweepReply
-from app.store.share_formats import FORMAT, upgrade_answer
+from app.shares.formats import FORMAT, upgrade_answer
+from app.traces.sweeps import SweepReply
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import STATE, share

@@ -12,10 +12,10 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.replies import ModelReply
+from app.shares.formats import FORMAT
 from app.store.ids import ALPHABET, ID_LENGTH, KEY_LENGTH, new_id
-from app.store.share_formats import FORMAT
 from app.store.share_upgrades import upgraded
+from app.traces.replies import ModelReply
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from tests.app.conftest import Serving
 from tests.app.slow import Slow

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
+from app.shares.store import Shares
 from app.store import database
 from app.store.disk_errors import FULL, UNAVAILABLE
 from app.store.expiry import prune
-from app.store.shares import Shares
 from app.store.storage_errors import BUSY, StorageError
 from tests.app.storage import MORE, add, counts, failing, failure, open_shares, pragma
 

@@ -20,7 +20,7 @@ from tests.golden.kept import put, rows
 WRITES = """
 import asyncio, os, signal, sys
 from sqlalchemy import event
-from app.store.share import Answer
+from app.shares.share import Answer
 from tests.app.storage import open_shares
 
 async def add(store, text):
@@ -74,7 +74,7 @@ asyncio.run(main())
 # Adds shares, ten at once, until it is killed.
 FOR_EVER = """
 import asyncio, os, sys
-from app.store.share import Answer
+from app.shares.share import Answer
 from tests.app.storage import open_shares
 
 async def add(store):

@@ -12,9 +12,9 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
+from app.shares.store import SHARES, Shares
 from app.store.archive import Counted, read_archive, write_archive
 from app.store.expiry import prune
-from app.store.shares import SHARES, Shares
 from app.store.storage_errors import STATUS
 from tests.app.problem import hold
 from tests.app.storage import (

@@ -11,16 +11,16 @@ import zstandard
 from hypothesis import given, settings
 from sqlalchemy.exc import StatementError
 
+from app.assignments.store import Assignments, assignments
+from app.collections.store import Collections
+from app.heads import indexing
 from app.http.fields import FAR
-from app.indexing import indexing
 from app.rooms.room import Question, Room
-from app.schemas.rooms import Results, Truth
-from app.store import share as stored_share
-from app.store.assignments import Assignments, assignments
-from app.store.collections import Collections
+from app.rooms.schemas import Results, Truth
+from app.shares import share as stored_share
+from app.shares.share import MOST_BYTES, thawed
+from app.shares.store import Shares
 from app.store.documents import dumped
-from app.store.share import MOST_BYTES, thawed
-from app.store.shares import Shares
 from app.store.storage_errors import DamagedError
 from model.errors import InputError
 from tests.app.storage import open_shares

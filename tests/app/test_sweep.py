@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.sweeps import SweepLine
+from app.traces.sweeps import SweepLine
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 from tests.shipped import IN_ALL

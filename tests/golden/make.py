@@ -22,7 +22,7 @@ import zstandard
 from playwright.sync_api import sync_playwright
 
 from app.engine.wire import Reply
-from app.store.share_formats import FORMAT
+from app.shares.formats import FORMAT
 from tests.browser.chromium import ARGS, EXECUTABLE
 from tests.browser.workspace import Workspace
 from tests.golden.look import GOLDEN, look, missing

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from app.answers.lab_links import by_hand
 from app.figures.links import Link
 from app.figures.states import ShareState, looking, running
+from app.lab.links import by_hand
 from app.lessons.blocks import PredictBlock
 from model import Intervention, Request, Trace
 from model.lab.compute import compute

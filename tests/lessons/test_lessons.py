@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.answers.lab_links import by_hand
 from app.answers.share_state import VIEWS
 from app.figures.links import Link
 from app.figures.states import looking
+from app.lab.links import by_hand
 from app.lessons.blocks import KINDS, FigureBlock, PredictBlock, parse_block
 from app.lessons.library import LESSONS, Lesson, lessons
 from app.lessons.markdown import Figure, Predict, Text, read

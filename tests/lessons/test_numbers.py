@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from app.answers.lab_links import by_hand
+from app.lab.links import by_hand
 from app.lessons.blocks import FigureBlock
 from app.lessons.library import Lesson, lessons
 from app.lessons.markdown import Figure

@@ -21,9 +21,9 @@ import { lacking } from "../wire/tensor-cache.js";
 /** @typedef {Pick<import("../figure/types.js").View, "needs" | "asks" | "keeps">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
-/** The tensors that the server always freezes; `FROZEN` in app/answers/share_creation.py. */
+/** The tensors that the server always freezes; `FROZEN` in app/shares/creation.py. */
 const KINDS = ["weights", "mask", "q", "k", "v"];
-/** The largest number of additional requests in a share; `MAX_ASKS` in app/schemas/shares.py. */
+/** The largest number of additional requests in a share; `MAX_ASKS` in app/shares/schemas.py. */
 const MOST = 20;
 
 /** The name of a share's run. @param {Pick<Share, "state" | "model">} share */

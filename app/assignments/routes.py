@@ -1,0 +1,148 @@
+"""/api/assignments: questions with a link, answered in one's own time."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from app.assignments import service as answers
+from app.assignments.schemas import (
+    AnswersSummary,
+    AssignmentCreated,
+    AssignmentReply,
+    AssignmentRequest,
+    SubmissionRequest,
+)
+from app.http.problems import ProblemError
+from app.http.replies import problems
+from app.http.services import Opened
+
+router = APIRouter(prefix="/assignments", tags=["assignments"])
+CSV = "text/csv"
+bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/assignments`.")
+
+
+Given = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+
+
+def _token(given: Given) -> str:
+    if given is None:
+        detail = "Authorization must be Bearer and the assignment's key"
+        raise ProblemError(403, "wrong-assignment-key", detail)
+    return given.credentials
+
+
+AssignmentId = Annotated[str, Path(alias="id", max_length=64)]
+Token = Annotated[str, Depends(_token)]
+DATABASE = {
+    "_503": "The database cannot be used; `Retry-After` says when to retry.",
+    "_507": "The database has no room left; `Retry-After` says when to retry.",
+}
+BODY = {
+    "_400": "The body is not JSON.",
+    "_413": "The body is too large.",
+    "_415": "The body is not sent as JSON.",
+    "_422": "A field is not valid; `detail` says which.",
+    "_429": "Too many in a short time; `Retry-After` says when to retry.",
+}
+FOUND = {
+    "_404": "No such assignment.",
+    "_410": "The assignment is damaged.",
+    "_422": "The id is too long.",
+}
+OWNED = {"_403": "The key does not match.", **FOUND}
+TABLE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A table.", "content": {CSV: {"schema": {"type": "string"}}}}
+}
+
+
+@router.post(
+    "", status_code=201, summary="Create an assignment", responses=problems(**BODY, **DATABASE)
+)
+async def create_assignment(
+    request: Request, response: Response, services: Opened, body: AssignmentRequest
+) -> AssignmentCreated:
+    """Store questions in their order. They are on disk before the reply is sent."""
+    made = await answers.create(services, request, body)
+    response.headers["Location"] = request.app.url_path_for("assignment", id=made.id)
+    response.headers["Cache-Control"] = "no-store"
+    return made
+
+
+@router.get("/{id}", summary="Read an assignment", responses=problems(**FOUND, **DATABASE))
+async def assignment(
+    request: Request,
+    response: Response,
+    services: Opened,
+    assignment_id: AssignmentId,
+    given: Given,
+) -> AssignmentReply:
+    """Return the questions, without the model's answers.
+
+    A number that a question states (`value`) is included for the assignment's key and, once it is
+    revealed, for a student's token.
+    """
+    response.headers["Vary"] = "Authorization"
+    if given:
+        response.headers["Cache-Control"] = "no-store"
+    return await answers.read(
+        services, request, assignment_id, given.credentials if given else None
+    )
+
+
+@router.delete(
+    "/{id}",
+    status_code=204,
+    summary="Delete an assignment",
+    response_class=Response,
+    responses=problems(**OWNED, **DATABASE),
+)
+async def delete_assignment(services: Opened, assignment_id: AssignmentId, key: Token) -> Response:
+    """Delete the assignment with all answers, given its key."""
+    await answers.delete(services, assignment_id, key)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/{id}/answers",
+    status_code=204,
+    summary="Answer an assignment",
+    response_class=Response,
+    responses=problems(
+        **{**BODY, **DATABASE},
+        _404="No such assignment.",
+        _409="As many members as allowed have answered, or as many from one address.",
+        _410="The assignment is damaged.",
+    ),
+)
+async def submit_answers(
+    services: Opened, assignment_id: AssignmentId, body: SubmissionRequest
+) -> Response:
+    """Store a student's answers, instead of those that the student sent before."""
+    await answers.submit(services, assignment_id, body)
+    return Response(status_code=204)
+
+
+@router.get("/{id}/answers", summary="Sum up the answers", responses=problems(**OWNED, **DATABASE))
+async def sum_up_answers(
+    response: Response, services: Opened, assignment_id: AssignmentId, key: Token
+) -> AnswersSummary:
+    """Return, per question, how often each answer was given and how many are right."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.summary(services, assignment_id, key)
+
+
+@router.get(
+    "/{id}/answers.csv",
+    summary="Download answers",
+    response_class=Response,
+    responses=TABLE | problems(**OWNED, **DATABASE),
+)
+async def download_answers(services: Opened, assignment_id: AssignmentId, token: Token) -> Response:
+    """Return answers as CSV: for the assignment's key all, for a student's token the student's."""
+    content = await answers.table(services, assignment_id, token)
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="answers-{assignment_id.lower()}.csv"',
+    }
+    return Response(content, headers=headers, media_type=CSV)

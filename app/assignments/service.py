@@ -1,0 +1,239 @@
+"""Creates, shows and deletes assignments, and stores and sums up the answers to them."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Any, NoReturn
+
+import orjson
+from fastapi import Request
+
+from app.assets.pages import base_url
+from app.assignments.schemas import (
+    AnswersSummary,
+    AssignmentCreated,
+    AssignmentDocument,
+    AssignmentReply,
+    AssignmentRequest,
+    SubmissionRequest,
+)
+from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
+from app.engine.clients import asking
+from app.engine.engine import Engine
+from app.http.fair_shares import Shared
+from app.http.problems import ProblemError
+from app.http.rate_limits import client_network
+from app.http.services import Services
+from app.http.worker_threads import off_loop
+from app.rooms.csv_file import csv_of
+from app.rooms.schemas import Truth
+from app.rooms.tally import MAX_BYTES, check, tally
+from app.settings import Settings
+from app.store.quota import CreationRate
+from app.store.storage_errors import undamaged
+from model.errors import Excess, InputError
+
+SEND = 500.0  # what a submission costs, in the engine's units of work
+COLUMNS = ("question", "kind", "link", "member", "nickname", "sent", "answer")
+
+
+async def create(
+    services: Services, request: Request, wanted: AssignmentRequest
+) -> AssignmentCreated:
+    """Store an assignment. Raises ProblemError if too many are created, and StorageError."""
+    address = client_network(request)
+    await services[CreationRate].count(address)
+    document = wanted.model_dump(mode="json", exclude_none=True)
+    made, key = await services[Assignments].add(document, address)
+    url = _url(services, request, made.id)
+    days = timedelta(days=services[Settings].keep_assignments_days)
+    return AssignmentCreated(
+        id=made.id,
+        url=url,
+        key=key,
+        owner_url=f"{url}#key={key}",
+        expires=(made.changed + days).isoformat(),
+    )
+
+
+async def find(services: Services, assignment_id: str) -> Assignment:
+    """Return an assignment. Raises a 404 ProblemError if there is none, and DamagedError."""
+    found = await services[Assignments].find(assignment_id)
+    if found is None:
+        _refuse("unknown")
+    with undamaged("assignment"):
+        AssignmentDocument.model_validate(found.document)
+    return found
+
+
+async def read(
+    services: Services, request: Request, assignment_id: str, token: str | None
+) -> AssignmentReply:
+    """Return an assignment without the model's answers.
+
+    The right number that a question states is shown if it is revealed to the owner of the token:
+    to the author all, to a student those of the questions that this student has answered or, at
+    the end, all. Raises ProblemError if there is none, and DamagedError.
+    """
+    found = await find(services, assignment_id)
+    questions = found.document["questions"]
+    revealed = await _revealed(services, found, token) if token else []
+    shown = [one if n in revealed else _hidden(one) for n, one in enumerate(questions)]
+    return AssignmentReply(
+        id=found.id,
+        url=_url(services, request, found.id),
+        created=found.created.isoformat(),
+        **{**found.document, "questions": shown},
+    )
+
+
+async def submit(services: Services, assignment_id: str, sent: SubmissionRequest) -> None:
+    """Store what a student answers, instead of what it sent before; durable on return.
+
+    Raises InputError for an answer of another form, ProblemError if there is no such assignment or
+    if the address has its share of the members, SpentError and StorageError.
+    """
+    services[Engine].charge(SEND)
+    found = await find(services, assignment_id)
+    _check(found, sent)
+    document = sent.model_dump(include={"nickname", "answers"})
+    if (size := len(orjson.dumps(document))) > MAX_BYTES:
+        detail = f"answers take {size} bytes; at most {MAX_BYTES} are allowed"
+        raise InputError("too-long", "answers", detail, Excess(MAX_BYTES, "bytes", size))
+    most, address = services[Settings].max_assignment_members, asking.get().address
+    places = Shared(most, "members").refusal_of
+    try:
+        refused = await services[Assignments].submit(
+            found.id, sent.member, document, address, places
+        )
+    except FullError as full:
+        beyond = Excess(most, "members")
+        raise ProblemError(409, "assignment-full", str(full), excess=beyond) from None
+    if refused:
+        _refuse(refused)
+
+
+async def summary(services: Services, assignment_id: str, key: str) -> AnswersSummary:
+    """Return the sum of all answers, given the key. Raises ProblemError."""
+    found = await _owned(services, assignment_id, key)
+    sent = await services[Assignments].submissions(found.id)
+    questions = found.document["questions"]
+    results = await off_loop(_sums, questions, sent, size=_cells(questions, sent))
+    return AnswersSummary(members=len(sent), results=results)
+
+
+async def table(services: Services, assignment_id: str, token: str) -> str:
+    """Return answers as CSV: for the key all, for a member's token those of the member.
+
+    Raises ProblemError if there is no such assignment, or for another token.
+    """
+    found = await find(services, assignment_id)
+    questions = found.document["questions"]
+    own = await services[Assignments].own(found.id, token)
+    if own is not None:
+        return await off_loop(_plain, questions, [own], size=_cells(questions, [own]))
+    await _owned(services, assignment_id, token)
+    sent = await services[Assignments].submissions(found.id)
+    return await off_loop(_compared, questions, sent, size=_cells(questions, sent))
+
+
+async def delete(services: Services, assignment_id: str, key: str) -> None:
+    """Delete an assignment with all answers, given its key. Raises ProblemError."""
+    if refused := await services[Assignments].delete(assignment_id, key):
+        _refuse(refused)
+
+
+async def _owned(services: Services, assignment_id: str, key: str) -> Assignment:
+    if refused := await services[Assignments].check_key(assignment_id, key):
+        _refuse(refused)
+    return await find(services, assignment_id)
+
+
+async def _revealed(services: Services, found: Assignment, token: str) -> Collection[int]:
+    """Return the questions whose right number may be shown to the owner of a token."""
+    everything = range(len(found.document["questions"]))
+    if (own := await services[Assignments].own(found.id, token)) is None:
+        refused = await services[Assignments].check_key(found.id, token)
+        return [] if refused else everything
+    if found.document["reveal"] == "end":
+        return everything
+    return [n for n, answer in enumerate(own.document["answers"]) if answer is not None]
+
+
+def _hidden(question: dict[str, Any]) -> dict[str, Any]:
+    """Return a question without the number that it states; it is then about no page."""
+    ask = question["ask"]
+    if "value" not in ask:
+        return question
+    shown = {name: told for name, told in ask.items() if name != "value"}
+    return {**question, "ask": {**shown, "link": ""}}
+
+
+def _check(found: Assignment, sent: SubmissionRequest) -> None:
+    questions = found.document["questions"]
+    if len(sent.answers) != len(questions):
+        detail = f"answers has {len(sent.answers)} entries; there are {len(questions)} questions"
+        raise InputError("does-not-fit", "answers", detail)
+    if sent.nickname is not None and not found.document["nicknames"]:
+        detail = "nickname is not asked for in this assignment"
+        raise InputError("unknown-field", "nickname", detail)
+    for n, (question, answer) in enumerate(zip(questions, sent.answers, strict=True)):
+        if answer is not None and not check(question["entry"], answer):
+            detail = f"answers[{n}] does not fit a question of the kind {question['entry']}"
+            raise InputError("wrong-type", f"answers[{n}]", detail)
+
+
+def _sums(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> list[Any]:
+    results = []
+    for n, question in enumerate(questions):
+        answers = [one.document["answers"][n] for one in sent]
+        given = [answer for answer in answers if answer is not None]
+        results.append(tally(question["entry"], given, _truth(question)))
+    return results
+
+
+def _rows(
+    questions: Sequence[dict[str, Any]], sent: Sequence[Submission]
+) -> "list[tuple[list[object], str]]":
+    """Return a row per answer, with whether it is right: "yes", "no" or unknown."""
+    rows = []
+    for n, question in enumerate(questions):
+        about, truth = question["ask"], _truth(question)
+        for one in sent:
+            answer = one.document["answers"][n]
+            if answer is None:
+                continue
+            name, at = one.document["nickname"] or "", one.sent.isoformat(timespec="seconds")
+            row = [n + 1, about["kind"], about["link"], one.member, name, at, " ".join(answer)]
+            right = tally(question["entry"], [answer], truth).right
+            rows.append((row, "" if right is None else "yes" if right else "no"))
+    return rows
+
+
+def _plain(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> str:
+    return csv_of(COLUMNS, (row for row, _ in _rows(questions, sent)))
+
+
+def _compared(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> str:
+    return csv_of([*COLUMNS, "right"], ([*row, right] for row, right in _rows(questions, sent)))
+
+
+def _truth(question: dict[str, Any]) -> Truth | None:
+    with undamaged("assignment"):
+        return Truth.model_validate(question["truth"]) if "truth" in question else None
+
+
+def _cells(questions: Sequence[object], sent: Sequence[object]) -> int:
+    """Return the size of the answers for `off_loop`: a cell takes about as long as 1 kB."""
+    return 1_000 * len(questions) * len(sent)
+
+
+def _url(services: Services, request: Request, assignment_id: str) -> str:
+    path = request.app.url_path_for("assignment_page", id=assignment_id)
+    return f"{base_url(request, services)}{path}"
+
+
+def _refuse(why: Refusal) -> NoReturn:
+    if why == "unknown":
+        detail = "there is no assignment with this id"
+        raise ProblemError(404, "unknown-assignment", detail, field="id")
+    raise ProblemError(403, "wrong-assignment-key", "the key does not match the assignment")

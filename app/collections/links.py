@@ -1,0 +1,161 @@
+"""What links of this server show: their titles and their pictures."""
+
+from fastapi import Request
+
+from app.assets.pages import base_url
+from app.collections.schemas import LinkReply
+from app.figures import kinds
+from app.figures.card import sentence
+from app.figures.links import Link, Target, parse_link
+from app.figures.questions import Asked
+from app.figures.still import still
+from app.figures.workspace import heatmap_of
+from app.http.caches import ByteCache
+from app.http.problems import ProblemError
+from app.http.services import Services
+from app.http.worker_threads import LARGE, off_loop
+from app.lessons import service as lessons
+from app.lessons.markdown import Document
+from app.lessons.plain import plain
+from app.runs.runs import Runs
+from app.shares import service as sharing
+from app.shares.share import Share
+from app.shares.store import Shares
+from model.errors import InputError
+
+SHOWN = (
+    "a link of this server to a sentence (/?source=…), to attention by hand (/lab?…), to a share "
+    "(/s/…), or to a lesson or one of its figures (/learn/…#figure-1)"
+)
+
+
+async def target(services: Services, request: Request, text: str, field: str) -> Target:
+    """Return what a link shows. Raises InputError if it is not a link to something that exists."""
+    return (await _found(services, request, text, field))[0]
+
+
+async def fitting(services: Services, request: Request, text: str, field: str) -> Target:
+    """Return what a link shows.
+
+    Raises InputError as `target` does, and for a state that is not one of the lesson's figure.
+    """
+    found, told = await _found(services, request, text, field)
+    if not told.fits:
+        detail = f"{field}: shows is not a state of this figure"
+        raise InputError("not-a-state", field, detail)
+    return found
+
+
+async def _found(
+    services: Services, request: Request, text: str, field: str
+) -> tuple[Target, LinkReply]:
+    found = parse_link(text, base_url(request, services))
+    if found is None:
+        raise InputError("not-a-link", field, f"{field} must be {SHOWN}")
+    told = await describe(services, found, "en")
+    if told.gone:
+        raise InputError("not-a-link", field, f"{field} leads to something that is not there")
+    return found, told
+
+
+async def describe(services: Services, of: Target, lang: str) -> LinkReply:
+    """Return what a link shows, in a language; `gone` if it is no longer there."""
+    told: dict[str, object] = {
+        "link": of.link,
+        "kind": of.kind,
+        "share": of.share,
+        "says": "",
+        "title": "",
+    }
+    told |= {"page": "workspace", "query": of.query, "gone": False}
+    if of.kind == "workspace":
+        told["title"] = Link("workspace", f"{of.query}&{of.fragment}").state.get("source", "")
+    if of.kind == "lab":
+        told["page"] = "lab"
+    if of.kind in ("lesson", "figure"):
+        told |= _in_lesson(services, of, lang)
+    if of.share and not told["gone"]:
+        told |= await _shared(services, of, str(told["title"]))
+    return LinkReply.model_validate(told)
+
+
+def _in_lesson(services: Services, of: Target, lang: str) -> dict[str, object]:
+    try:
+        document = lessons.find(of.lesson).document(lang)
+        figures = lessons.figures(of.lesson, lang)
+    except ProblemError:
+        return {"page": "lesson", "gone": True}
+    told: dict[str, object] = {
+        "title": document.title,
+        "says": document.claim.striptags(),
+        "page": "lesson",
+    }
+    if of.kind == "lesson":
+        return {**told, "questions": _questions(document)}
+    if not 1 <= of.figure <= len(figures):
+        return {**told, "gone": True}
+    block = figures[of.figure - 1].block
+    own = block.shown(services[Runs].on)
+    link = kinds.in_state(services, own, of.shows) if of.shows else own
+    told |= {"fits": link is not None, "options": block.options}
+    shown = link or own
+    told |= {"page": own.page, "query": shown.query}
+    told["picture"] = bool(of.share) or kinds.has_picture(services, shown)
+    return {**told, "says": lessons.says(of.lesson, of.figure, lang, live=True).striptags()}
+
+
+def _questions(document: Document) -> list[Asked]:
+    return [
+        Asked.model_validate(
+            {name: value for name, value in part.block.fields.items() if name in Asked.model_fields}
+            | {"kind": part.block.kind, "words": plain(part.question)}
+            | {"link": part.block.link.query, "page": part.block.link.page},
+            strict=False,
+        )
+        for part in lessons.taken(document)
+    ]
+
+
+async def _shared(services: Services, of: Target, title: str) -> dict[str, object]:
+    found = await services[Shares].brief(of.share)
+    if found is None:
+        return {"gone": True}
+    state, about = found
+    by_hand = "lab" in state
+    named = about.get("title") or ("" if by_hand else sentence(state))
+    told: dict[str, object] = {"page": "lab" if by_hand else "workspace", "title": named or title}
+    if of.kind == "figure":
+        told["query"] = ""
+    elif "predict" in about:
+        told["questions"] = [Asked(kind=about["predict"], link="", share=of.share)]
+    return told
+
+
+async def picture(services: Services, of: Target, lang: str) -> bytes:
+    """Return the PNG of a link's weights. Raises a 404 ProblemError, and what `run` raises."""
+    if of.share:
+        share = await sharing.find(services, of.share)
+
+        async def make() -> bytes:
+            return await off_loop(_still_of, share, size=LARGE)
+
+        made: bytes = await services[ByteCache].find(("still", share.id), make)
+        return made
+    if of.kind in ("lesson", "figure"):
+        return await _of_lesson(services, of, lang)
+    page = "lab" if of.kind == "lab" else "workspace"
+    return await kinds.picture(services, Link(page, f"{of.query}&{of.fragment}".strip("&")))
+
+
+async def _of_lesson(services: Services, of: Target, lang: str) -> bytes:
+    if of.shows:
+        told = await describe(services, of, lang)
+        link = Link(told.page, told.query)
+        if told.fits and told.picture:
+            return await kinds.picture(services, link)
+    return await lessons.picture(services, of.lesson, of.figure, lang)
+
+
+def _still_of(share: Share) -> bytes:
+    shown = heatmap_of(share.state, share.model, sharing.thaw(share.trace))
+    return still(shown.hidden() if "predict" in (share.about or {}) else shown)

@@ -1,0 +1,166 @@
+"""The page of a collection, its picture for link previews, and its handout."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from app.assets.languages import languages, negotiate
+from app.assets.pages import base_url, render
+from app.collections import links
+from app.collections import service as collections
+from app.collections.service import Shown
+from app.collections.store import Collection
+from app.figures.kinds import KINDS, HandoutContent, kind_of
+from app.figures.links import Link
+from app.figures.list_card import list_preview
+from app.handouts import service as handouts
+from app.handouts.file import collection_handout
+from app.http.caches import ByteCache
+from app.http.problems import ProblemError
+from app.http.services import Services
+from app.http.worker_threads import LARGE, off_loop
+from app.lessons import service as lessons
+from app.lessons.markdown import Figure
+from app.lessons.plain import unlinked
+from app.shares import service as sharing
+from model.errors import InputError
+
+Item = tuple[Mapping[str, Any], HandoutContent | None]
+
+
+def mine(request: Request, services: Services) -> HTMLResponse:
+    """Return the page that lists the collections whose keys this browser has."""
+    return render(request, services, "collections.html")
+
+
+async def page(
+    request: Request,
+    services: Services,
+    collection_id: str,
+    room: Mapping[str, Any] | None = None,
+) -> HTMLResponse:
+    """Return the page of a collection, which may be in a room.
+
+    Raises a 404 ProblemError if there is none.
+    """
+    found = await collections.find(services, collection_id)
+    lang = negotiate(request, languages())
+    items = await collections.shown(services, request, found, lang)
+    more = {"collection": found, "items": items, **(room or {})}
+    return render(request, services, "collection.html", more=more)
+
+
+async def preview(request: Request, services: Services, collection_id: str) -> bytes:
+    """Return the PNG for link previews: the title, and the picture of the first item."""
+    found = await collections.find(services, collection_id)
+    items = await collections.shown(services, request, found, "en")
+
+    async def make() -> bytes:
+        first = await _first_picture(services, items)
+        said = [(item.title or item.of.kind) for item in items]
+        return await off_loop(list_preview, found.document["title"], said, first, size=LARGE)
+
+    made: bytes = await services[ByteCache].find(("collection", found.id, found.version), make)
+    return made
+
+
+async def handout(
+    request: Request, services: Services, collection_id: str, theme: str | None
+) -> tuple[bytes, str]:
+    """Return the collection as one file, and the file's name.
+
+    Links that no longer lead anywhere, or cannot be run, are in it without a figure.
+    """
+    found = await collections.find(services, collection_id)
+    lang, home = negotiate(request, languages()), base_url(request, services)
+    items: list[Item] = []
+    for item in await collections.shown(services, request, found, lang):
+        items += await _items(services, item, lang)
+    told = {**_told(found), "url": str(collections.reply(services, request, found).url)}
+    file = await off_loop(collection_handout, told, items, lang, home, theme)
+    return file, f"headlight-collection-{found.id}.html"
+
+
+def _told(found: Collection) -> dict[str, Any]:
+    return {"title": found.document["title"], "note": found.document["note"]}
+
+
+async def _first_picture(services: Services, items: Sequence[Shown]) -> bytes | None:
+    for item in items:
+        if item.of.gone:
+            continue
+        try:
+            return await links.picture(services, item.target, "en")
+        except (InputError, ProblemError):
+            continue
+    return None
+
+
+async def _items(services: Services, item: Shown, lang: str) -> list[Item]:
+    """Return an item of a handout; a lesson as one item for each of its figures."""
+    words = item.says(lang, live=False)
+    texts = {"title": item.title, "note": item.note, "says": words, "link": item.of.link}
+    if item.of.gone:
+        return [({**texts, "gone": True}, None)]
+    if item.of.kind == "figure" and not item.of.share:
+        told, figure = await _figure(services, item, lang)
+        return [({**texts, **told}, figure)]
+    if item.of.kind != "lesson":
+        about = {"about": item.of.options.get("about", "")}
+        return [({**texts, **about}, await _data(services, item, lang))]
+    made: list[Item] = [(texts, None)]
+    for one in lessons.figures(item.target.lesson, lang):
+        said = {"title": "", "note": "", "link": f"{item.of.link}#figure-{one.block.number}"}
+        told, figure = await _of_lesson(services, one, one.block.pictured, lang)
+        made.append(({**said, "says": unlinked(one.caption), **told}, figure))
+    return made
+
+
+async def _figure(services: Services, item: Shown, lang: str) -> Item:
+    """Return a figure of a lesson in the state of its link, if that can be in a file."""
+    figure = lessons.figures(item.target.lesson, lang)[item.target.figure - 1]
+    stated = item.target.shows and item.of.fits
+    link = Link(item.of.page, item.of.query) if stated else figure.block.pictured
+    if not item.of.picture and not figure.still:  # a training run without a snapshot
+        link = figure.block.pictured
+    told, shown = await _of_lesson(services, figure, link, lang)
+    other = {"remark": "state"} if stated and told["still"] else {}
+    return {**told, **other, "fits": item.of.fits}, shown
+
+
+async def _of_lesson(services: Services, figure: Figure, link: Link, lang: str) -> Item:
+    """Return a figure of a lesson with the numbers of a link, or else with its table.
+
+    `remark` names what is in its place.
+    """
+    kind = kind_of(link)
+    still = figure.still if kind in ("formula", "zoo") else ""
+    told = {"about": figure.block.options.get("about", ""), "still": still}
+    if kind == "pairing":
+        told["remark"] = "matrix"
+    if figure.block.link.page == "train" and link.page != "train":
+        told["remark"] = "run"
+    return told, None if still else await _run(services, link, lang)
+
+
+async def _data(services: Services, item: Shown, lang: str) -> HandoutContent | None:
+    if item.of.share:
+        share = await sharing.find(services, item.of.share)
+        return await handouts.of_kept(services, share, lang)
+    fragment = f"&{item.target.fragment}" if item.of.kind == "workspace" else ""
+    return await _run(services, Link(item.of.page, (item.of.query + fragment).strip("&")), lang)
+
+
+async def _run(services: Services, link: Link, lang: str) -> HandoutContent | None:
+    """Run a link; without a figure if the link cannot be read, or compares models of the zoo."""
+    kind = KINDS[link.page]
+    try:
+        if kind.content is not None:
+            return await kind.content(services, link)
+        if kind.state is None:
+            return None
+        return await handouts.run_state(services, kind.state(services, link, lang))
+    except (InputError, ProblemError):
+        return None

@@ -1,0 +1,160 @@
+"""/api/collections: create, read, change and delete; and /api/links: what a link shows."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+from app.assets.languages import languages, negotiate
+from app.collections import links
+from app.collections import service as collections
+from app.collections.schemas import (
+    CollectionCreated,
+    CollectionReply,
+    CollectionRequest,
+    LinkReply,
+)
+from app.http.rate_limits import CLIENT_HEADER, client_network
+from app.http.replies import ENGINE, problems
+from app.http.services import Opened
+from app.lab.schemas import MAX_LINK
+from app.store.quota import CreationRate
+
+router = APIRouter(tags=["collections"])
+
+CollectionId = Annotated[str, Path(alias="id")]
+EditKey = Annotated[str, Header(alias="Edit-Key", description="From the reply to `POST`.")]
+Asked = Annotated[
+    str, Query(min_length=1, max_length=MAX_LINK, description="A link to this server.")
+]
+DATABASE = {
+    "_410": "What is stored is damaged.",
+    "_503": "The database cannot be used; `Retry-After` says when to retry.",
+    "_507": "The database has no room left; `Retry-After` says when to retry.",
+}
+BODY = {
+    "_400": "The body is not JSON.",
+    "_413": "The body is too large.",
+    "_415": "The body is not sent as JSON.",
+    "_422": "A field is not valid, or a link leads nowhere; `detail` says which.",
+    "_429": "Too many in a short time; `Retry-After` says when to retry.",
+}
+MINE = {"_403": "The edit key does not match.", "_404": "No such collection."}
+PICTURE = {"image/png": {"schema": {"type": "string", "format": "binary"}}}
+PNG: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A picture of the weights, 960 × 600.", "content": PICTURE}
+}
+
+
+@router.post(
+    "/collections",
+    status_code=201,
+    summary="Create a collection",
+    responses=problems(**BODY, **DATABASE)
+    | {200: {"model": CollectionCreated, "description": "This client has just made the same."}},
+)
+async def create_collection(
+    request: Request, response: Response, services: Opened, body: CollectionRequest
+) -> CollectionCreated:
+    """Store an ordered list of links with notes. It is on disk before the reply is sent.
+
+    The same request from the same client returns the same collection and edit key, with status 200,
+    until the collection is changed. A client is known by its header `Headlight-Client`, a random
+    text; without it every request creates a collection.
+    """
+    address = client_network(request)
+    await services[CreationRate].count(address)
+    token = request.headers.get(CLIENT_HEADER, "")
+    made, new = await collections.create(services, request, body, address, token)
+    if not new:
+        response.status_code = 200
+    response.headers["Location"] = request.app.url_path_for("collection", id=made.id)
+    response.headers["Cache-Control"] = "no-store"
+    return made
+
+
+@router.get(
+    "/collections/{id}",
+    summary="Read a collection",
+    responses=problems(_404="No such collection.", **DATABASE),
+)
+async def collection(
+    request: Request, response: Response, services: Opened, collection_id: CollectionId
+) -> CollectionReply:
+    """Return the title, the note and the items. The ETag names the version."""
+    found = await collections.find(services, collection_id)
+    response.headers["ETag"] = f'"{found.version}"'
+    response.headers["Cache-Control"] = "no-cache"
+    return collections.reply(services, request, found)
+
+
+@router.put(
+    "/collections/{id}",
+    summary="Change a collection",
+    responses=problems(**BODY, **MINE, **DATABASE, _412="The collection has changed."),
+)
+async def change_collection(
+    request: Request,
+    response: Response,
+    services: Opened,
+    collection_id: CollectionId,
+    body: CollectionRequest,
+    edit_key: EditKey,
+    if_match: Annotated[
+        str, Header(alias="If-Match", description="The ETag of what is replaced; `*`: anything.")
+    ],
+) -> CollectionReply:
+    """Replace the title, the note and the items; nothing is changed unless `If-Match` matches."""
+    await services[CreationRate].count(client_network(request))
+    version = collections.version_of(if_match)
+    changed = await collections.change(services, request, collection_id, body, edit_key, version)
+    response.headers["ETag"] = f'"{changed.version}"'
+    return collections.reply(services, request, changed)
+
+
+@router.delete(
+    "/collections/{id}",
+    status_code=204,
+    summary="Delete a collection",
+    response_class=Response,
+    responses=problems(**MINE, _422="The header `Edit-Key` is missing.", **DATABASE),
+)
+async def delete_collection(
+    services: Opened, collection_id: CollectionId, edit_key: EditKey
+) -> Response:
+    """Delete the collection. The shares that it lists are not deleted."""
+    await collections.delete(services, collection_id, edit_key)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/links",
+    summary="Say what a link shows",
+    responses=problems(_422="It is not a link to something on this server.", **DATABASE),
+)
+async def link(request: Request, services: Opened, link: Asked) -> LinkReply:
+    """Return the title and the place of what a link of this server shows, and its one form."""
+    found = await links.target(services, request, link, "link")
+    return await links.describe(services, found, negotiate(request, languages()))
+
+
+@router.get(
+    "/links/picture",
+    summary="Draw what a link shows",
+    response_class=Response,
+    responses=PNG
+    | problems(
+        _404="There is nothing to draw.",
+        _410="The share is damaged.",
+        _422="It is not a link to something on this server, or it cannot be run.",
+        _501="The share was written by a newer server.",
+        _507="There is no room; `Retry-After` says when to retry.",
+        **ENGINE,
+    ),
+)
+async def link_picture(request: Request, services: Opened, link: Asked) -> Response:
+    """Return the heatmap at a link, for a page that shows the link itself on request."""
+    lang = negotiate(request, languages())
+    found = await links.target(services, request, link, "link")
+    content = await links.picture(services, found, lang)
+    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
+    return Response(content, headers=headers, media_type="image/png")

@@ -1,0 +1,140 @@
+"""Requests and replies about collections."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from app.figures.links import FIGURE
+from app.figures.questions import Asked
+from app.http.fields import Name, Strict, Text
+from app.lab.schemas import MAX_LINK
+from app.shares.schemas import MAX_NOTE, MAX_TITLE
+
+MAX_ITEMS = 50
+
+Title = Annotated[Text, Field(max_length=MAX_TITLE)]
+Note = Annotated[Text, Field(max_length=MAX_NOTE)]
+
+
+class CollectionItem(Strict):
+    """A link of this server, or the name of what it shows; with a title and a note of its own."""
+
+    link: Annotated[Text, Field(min_length=1, max_length=MAX_LINK)] | None = None
+    share: Name | None = Field(default=None, description="Instead of a link: the id of a share.")
+    lesson: Name | None = Field(default=None, description="Instead of a link: a lesson's name.")
+    figure: Annotated[int, Field(ge=1, le=999)] | None = Field(
+        default=None, description="The number of the lesson's figure, from 1."
+    )
+    title: Title = Field(default="", description="Absent: that of what the link shows.")
+    note: Note = ""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(one is not None for one in (self.link, self.share, self.lesson)) != 1:
+            raise PydanticCustomError("one_link", "one of three")
+        if self.figure is not None and self.lesson is None:
+            raise PydanticCustomError("figure_alone", "a figure needs its lesson")
+        return self
+
+    @property
+    def address(self) -> str:
+        """The link that the item names."""
+        if self.link is not None:
+            return self.link
+        if self.share is not None:
+            return f"/s/{self.share}"
+        return f"/learn/{self.lesson}" + (f"#{FIGURE}{self.figure}" if self.figure else "")
+
+
+class CollectionRequest(Strict):
+    """A title, a note to the reader, and what the collection shows, in order."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "title": "Pronouns",
+                    "note": "For the second week.",
+                    "items": [
+                        {"lesson": "what-a-head-does", "figure": 1, "note": "Guess first."},
+                        {"link": "/?source=The+cat+sat.&view=lines", "title": "Our sentence"},
+                    ],
+                }
+            ]
+        }
+    )
+
+    title: Annotated[Text, Field(min_length=1, max_length=MAX_TITLE)]
+    note: Note = ""
+    items: list[CollectionItem] = Field(default=[], max_length=MAX_ITEMS)
+
+
+class KeptItem(BaseModel):
+    """An item of a collection; its link is a path on this server."""
+
+    link: str
+    title: str = Field(description="The owner's title; empty: that of what the link shows.")
+    note: str
+
+
+class CollectionDocument(BaseModel):
+    """What is stored of a collection."""
+
+    title: str
+    note: str
+    items: list[KeptItem]
+
+
+class CollectionReply(CollectionDocument):
+    """A collection; its ETag names its version."""
+
+    id: str
+    url: str
+    version: int = Field(description="1, then one more with each change.")
+    created: str = Field(description="ISO 8601, UTC.")
+    changed: str = Field(description="ISO 8601, UTC.")
+
+
+class CollectionCreated(BaseModel):
+    """The collection is stored."""
+
+    id: str
+    url: str
+    edit_url: str = Field(description="Opens the collection for editing; it contains the key.")
+    edit_key: str = Field(description="Changes and deletes the collection.")
+    expires: str | None = Field(
+        description="ISO 8601, UTC: deleted then, unless it is changed before; null: kept."
+    )
+
+
+class LinkReply(BaseModel):
+    """What a link shows, in the reader's language."""
+
+    link: str = Field(description="The link as a path on this server, in its one form.")
+    kind: Literal["workspace", "lab", "share", "lesson", "figure"]
+    title: str = Field(description="The sentence, or the title of the lesson or the share.")
+    says: str = Field(description="The claim of the lesson, or the caption of its figure.")
+    page: Literal["workspace", "lab", "zoo", "train", "lesson"] = Field(
+        description="Where its figure is drawn."
+    )
+    query: str = Field(description="The query string with which that page shows it.")
+    options: dict[str, str] = Field(
+        default={}, description="How the lesson shows its figure, such as `about` and `choices`."
+    )
+    share: str = Field(description="The id of the share that has its numbers; empty: none.")
+    fits: bool = Field(
+        default=True,
+        description="Whether the state in the link (`shows`) is one of the lesson's figure; if "
+        "not, `query` is the figure as the lesson has it.",
+    )
+    gone: bool = Field(description="Whether its share or lesson no longer exists.")
+    picture: bool = Field(
+        default=True,
+        description="Whether `/api/links/picture` draws it; not a formula or models of the zoo.",
+    )
+    questions: list[Asked] = Field(
+        default=[],
+        description="What it asks before it shows: of a lesson all questions. That of a share has "
+        "no `link`: it is about the place on which the share opens.",
+    )

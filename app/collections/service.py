@@ -1,0 +1,177 @@
+"""Creates, changes, shows and deletes collections."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NoReturn
+
+import orjson
+from fastapi import Request
+from markupsafe import Markup, escape
+
+from app.assets.pages import base_url
+from app.collections import links
+from app.collections.schemas import (
+    CollectionCreated,
+    CollectionDocument,
+    CollectionReply,
+    CollectionRequest,
+    LinkReply,
+)
+from app.collections.store import Collection, Collections, Refusal
+from app.figures.links import Target, parse_link
+from app.http.field_names import within
+from app.http.problems import ProblemError
+from app.http.services import Services
+from app.lessons import service as lessons
+from app.settings import Settings
+from app.store.storage_errors import DamagedError, undamaged
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An item with what its link shows."""
+
+    n: int  # from 1
+    title: str
+    note: str
+    of: LinkReply
+    target: Target
+
+    def says(self, lang: str, *, live: bool) -> Markup:
+        """Return what there is to say about it; `live` is whether that includes what to try."""
+        if self.of.gone or self.of.kind not in ("lesson", "figure"):
+            return escape(self.of.says)
+        return lessons.says(self.target.lesson, self.target.figure, lang, live=live)
+
+    def href(self, lang: str) -> str:
+        """Return the link for a reader of a language."""
+        path, mark, fragment = self.of.link.partition("#")
+        return f"{path}{'&' if '?' in path else '?'}lang={lang}{mark}{fragment}"
+
+
+async def create(
+    services: Services, request: Request, wanted: CollectionRequest, address: str, token: str
+) -> tuple[CollectionCreated, bool]:
+    """Store a collection; return the reply and whether it is new.
+
+    Raises InputError for an item that leads nowhere, and StorageError.
+    """
+    document = await _document(services, request, wanted, known=())
+    repeatable = orjson.dumps([address, token, document]).decode() if token else None
+    made, key, new = await services[Collections].add(document, address, repeatable)
+    url = f"{base_url(request, services)}{request.app.url_path_for('collection_page', id=made.id)}"
+    days = services[Settings].keep_shares_days
+    expires = None if days is None else _moment(made.changed + timedelta(days=days))
+    reply = CollectionCreated(
+        id=made.id, url=url, edit_url=f"{url}#edit={key}", edit_key=key, expires=expires
+    )
+    return reply, new
+
+
+async def find(services: Services, collection_id: str) -> Collection:
+    """Return a collection. Raises a 404 ProblemError if there is none, and DamagedError."""
+    found = await services[Collections].find(collection_id)
+    if found is None:
+        _refuse("unknown")
+    with undamaged("collection"):
+        CollectionDocument.model_validate(found.document)
+    return found
+
+
+async def change(
+    services: Services,
+    request: Request,
+    collection_id: str,
+    wanted: CollectionRequest,
+    edit_key: str,
+    version: int | None,
+) -> Collection:
+    """Replace a version of a collection (None: any), and return the changed one.
+
+    Raises ProblemError for another version or key, and what `create` raises.
+    """
+    if refused := await services[Collections].check_key(collection_id, edit_key):
+        _refuse(refused)  # before its links are read
+    before = await find(services, collection_id)
+    known = [item["link"] for item in before.document["items"]]
+    document = await _document(services, request, wanted, known)
+    changed = await services[Collections].change(collection_id, document, edit_key, version)
+    if isinstance(changed, str):
+        _refuse(changed)
+    return changed
+
+
+async def delete(services: Services, collection_id: str, edit_key: str) -> None:
+    """Delete a collection. Raises ProblemError if there is none, or for another key."""
+    if refused := await services[Collections].delete(collection_id, edit_key):
+        _refuse(refused)
+
+
+def reply(services: Services, request: Request, found: Collection) -> CollectionReply:
+    """Return a collection as the API sends it."""
+    path = request.app.url_path_for("collection_page", id=found.id)
+    return CollectionReply(
+        id=found.id,
+        url=base_url(request, services) + path,
+        version=found.version,
+        created=_moment(found.created),
+        changed=_moment(found.changed),
+        **found.document,
+    )
+
+
+async def shown(
+    services: Services, request: Request, found: Collection, lang: str
+) -> Sequence[Shown]:
+    """Return the items with what their links show, in a language."""
+    home = base_url(request, services)
+    items = []
+    for n, item in enumerate(found.document["items"], 1):
+        target = parse_link(item["link"], home)
+        if target is None:
+            raise DamagedError("collection")
+        of = await links.describe(services, target, lang)
+        items.append(Shown(n, item["title"] or of.title, item["note"], of, target))
+    return items
+
+
+def version_of(header: str) -> int | None:
+    """Return the version that an `If-Match` names; None for `*`. Raises a 412 ProblemError."""
+    text = header.strip()
+    if text == "*":
+        return None
+    tag = text.removeprefix("W/").strip('"')
+    if not tag.isdecimal() or len(tag) > 9:
+        _refuse("changed")
+    return int(tag)
+
+
+async def _document(
+    services: Services, request: Request, wanted: CollectionRequest, known: Sequence[str]
+) -> dict[str, Any]:
+    """Return what is stored. Links that a collection already has may lead nowhere by now."""
+    items = []
+    for n, item in enumerate(wanted.items):
+        link = item.address
+        if link not in known:
+            with within(f"items[{n}]"):
+                link = (await links.fitting(services, request, link, "link")).link
+        items.append({"link": link, "title": item.title, "note": item.note})
+    return {"title": wanted.title, "note": wanted.note, "items": items}
+
+
+def _refuse(why: Refusal) -> NoReturn:
+    if why == "unknown":
+        raise ProblemError(
+            404, "unknown-collection", "there is no collection with this id", field="id"
+        )
+    if why == "wrong key":
+        detail = "Edit-Key is not the edit key of this collection"
+        raise ProblemError(403, "wrong-edit-key", detail, field="Edit-Key")
+    detail = "the collection is no longer the version that If-Match names; read it again"
+    raise ProblemError(412, "collection-changed", detail, field="If-Match")
+
+
+def _moment(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

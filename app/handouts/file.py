@@ -1,0 +1,207 @@
+"""A handout: a page as one HTML file that opens from a disk, without a network.
+
+The file has the page's own script, stylesheets and catalog, and the trace as the API sends it
+(float32, so that every printed number is the model's), all of it compressed, with a
+Content-Security-Policy that lets it load nothing.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from markupsafe import Markup
+
+from app.assets import bundles
+from app.assets.files import STATIC
+from app.assets.languages import SOURCE_LANGUAGE, languages, messages
+from app.assets.packing import CHARSET
+from app.assets.templates import environment, static_digest
+from app.engine.wire import Reply
+from app.figures.card import in_short, is_overview, sentence
+from app.figures.kinds import HandoutContent
+from app.handouts.packing import block, data_url, encoded, held, numbers, script, style
+
+# The tensors that its views draw: attention, the candidates at each step, and the tensors from
+# which the inspector computes a weight.
+FEW = ("weights", "mask", "probabilities", "candidates")
+PARTS = (*FEW, "q", "k", "v")
+LEARNED = ("w", "b", "pi")  # parameters of scorings and positions, from which it does too
+TERMS = ("parts",)  # of the score of a pair
+TEXT = r'"(?:[^"\\\n]|\\.)*"'  # of JavaScript
+MESSAGE = re.compile(rf"(?<![\w$])t\(\s*({TEXT}(?:\s*\+\s*{TEXT})*)")
+JOINED = re.compile(r'"\s*\+\s*"')  # a text over several lines
+LOADER = "handout-loader"
+UNSTYLED = ".handout { visibility: hidden } noscript { visibility: visible }"
+SELECT = [f"*.{part}" for part in PARTS]
+# Of an item of a collection, where its texts do not say otherwise.
+UNSAID = {"gone": False, "still": "", "about": "", "fits": True, "remark": ""}
+MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
+
+
+def handout(told: HandoutContent, home: str, theme: str | None = None) -> bytes:
+    """Return the file.
+
+    `home` is the address of the server to link to ("" for none), `theme` "light" or "dark" (None:
+    the system's).
+    """
+    return _page(
+        "handout",
+        _language(told.about),
+        bundle=_bundle(told),
+        theme=theme,
+        home=home.rstrip("/"),
+        share=told.about.get("id") or "",
+        source=in_short(sentence(told.about["state"])),
+        trace=_trace("trace", told, MANY),
+    )
+
+
+def _bundle(told: HandoutContent) -> str:
+    """Return the page whose modules draw this: no more than it needs."""
+    if is_overview(told.trace):
+        return "long-handout"
+    # A second model, and a score that is split.
+    more = any({"described", "scores"} & answer.document.keys() for _, answer in told.answers)
+    return "full-handout" if more else "handout"
+
+
+def lab_handout(
+    reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None
+) -> bytes:
+    """Return the file for the lab, as `handout` does; `reply` has the lab's steps."""
+    return _page(
+        "lab-handout",
+        _language(about),
+        theme=theme,
+        home=home.rstrip("/"),
+        link=about["state"]["link"],
+        share=_steps("share", reply, about),
+    )
+
+
+def collection_handout(
+    told: Mapping[str, Any],
+    items: Sequence[tuple[Mapping[str, Any], HandoutContent | None]],
+    lang: str,
+    home: str,
+    theme: str | None = None,
+) -> bytes:
+    """Return the file for a collection: scripts and styles once, and the data of every item.
+
+    `told` is the collection with its address; an item is its texts, and what its figure shows
+    (None: it has none).
+    """
+    most = MANY // max(1, len(items))
+    shown = []
+    for n, (texts, figure) in enumerate(items, 1):
+        kind, held = "", Markup("")
+        if figure is not None and "lab" in figure.about["state"]:
+            kind, held = "lab", _steps(f"item-{n}-data", figure.trace, figure.about)
+        elif figure is not None:
+            kind, held = "workspace", _trace(f"item-{n}-data", figure, most)
+        shown.append({**UNSAID, **texts, "n": n, "page": kind, "held": held})
+    return _page(
+        "collection-handout",
+        lang,
+        theme=theme,
+        home=home.rstrip("/"),
+        told=told,
+        items=shown,
+    )
+
+
+def _trace(identity: str, told: HandoutContent, most: int) -> Markup:
+    """Return a share with its numbers; if there are more than `most`, only attention.
+
+    Of a long text, which is drawn from pictures, everything is kept. Its replies are blocks of
+    their own: `identity-ask-0` is that of the first of its `asks`.
+    """
+    asked = [(question, _drawn(answer)) for question, answer in told.answers]
+    kept = [(question, answer) for question, answer in asked if answer.arrays]
+    long = is_overview(told.trace)
+    trace = told.trace if long else told.trace.only(PARTS)
+    if not long and trace.values + sum(answer.values for _, answer in kept) > most:
+        trace = trace.only(FEW)
+        kept = [(question, answer.only((*FEW, *LEARNED, *TERMS))) for question, answer in kept]
+    share = {
+        **told.about,
+        "asks": [question for question, _ in kept],
+        "model": {**told.about["model"], "card": ""},  # long, and not shown here
+    }
+    blocks = [numbers(identity, trace.safetensors(share=share))]
+    blocks += [
+        numbers(f"{identity}-ask-{n}", answer.safetensors()) for n, (_, answer) in enumerate(kept)
+    ]
+    return Markup("").join(blocks)
+
+
+def _drawn(answer: Reply) -> Reply:
+    """Return the part of a reply that the views of a handout draw."""
+    if "described" in answer.document:
+        described = {**answer.document["described"], "card": ""}
+        answer = replace(answer, document={**answer.document, "described": described})
+    return answer.only((*PARTS, *LEARNED, *TERMS))
+
+
+def _steps(identity: str, reply: Reply, about: Mapping[str, Any]) -> Markup:
+    """Return a share of the lab with its steps."""
+    return block(identity, orjson.dumps({**about, "trace": orjson.loads(reply.json())}))
+
+
+def _page(name: str, lang: str, bundle: str | None = None, **own: Any) -> bytes:
+    page = environment(lang, static_digest()).get_template(f"{name}.html")
+    frame = _frame(bundle or name, lang, static_digest())
+    return encoded(page.render(**frame, lang=lang, **own))
+
+
+def _language(about: Mapping[str, Any]) -> str:
+    lang = about["state"].get("lang")
+    return lang if lang in languages() else SOURCE_LANGUAGE
+
+
+@cache
+def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
+    """Return the part that is equal in all handouts of a page and language.
+
+    `digest` is that of the static files.
+    """
+    loader = script(bundles.script(LOADER))
+    code = translated(bundles.script(name), lang)
+    own = held("script", code)
+    sheet = held("sheet", bundles.stylesheet(name))
+    before = style(UNSTYLED)
+    policy = [
+        "default-src 'none'",
+        f"script-src {loader.source} {own.source}",
+        f"style-src {before.source} {sheet.source}",
+        "img-src data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return {
+        "charset": CHARSET,
+        "policy": "; ".join(policy),
+        "before": before.element,
+        "packed": [sheet.element, own.element],
+        "loader": loader.element,
+        "mark": data_url(Path(STATIC / "img/mark.svg").read_bytes(), "image/svg+xml"),
+    }
+
+
+def translated(code: str, lang: str) -> str:
+    """Return a script with its messages in a language, so that it needs no catalog.
+
+    They are the texts in `t("…")`; one without a translation stays in English.
+    """
+    known = messages(lang)
+
+    def translate(call: re.Match[str]) -> str:
+        found = known.get(orjson.loads(JOINED.sub("", call[1])))
+        text = found[0] if isinstance(found, list) else found
+        return f"t({orjson.dumps(text).decode()}" if text else call[0]
+
+    return MESSAGE.sub(translate, code)

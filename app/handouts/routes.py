@@ -1,0 +1,68 @@
+"""POST /api/handout and GET /s/{id}/handout.html: a page as one file to keep."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+
+from app.assets.languages import languages, negotiate
+from app.assets.packing import CHARSET
+from app.assets.pages import base_url
+from app.handouts import service as handouts
+from app.http.replies import run_problems
+from app.http.services import Opened
+from app.http.streaming import while_present
+from app.shares import service as sharing
+from app.shares.schemas import ShareRequest
+
+router = APIRouter(tags=["shares"])
+
+Theme = Annotated[
+    Literal["light", "dark"] | None, Query(description="Absent: the reader's system theme.")
+]
+HTML: dict[int | str, dict[str, Any]] = {
+    200: {"description": "One HTML file.", "content": {"text/html": {"schema": {"type": "string"}}}}
+}
+
+
+@router.post(
+    "/api/handout",
+    summary="Download the figure as one HTML file",
+    response_class=Response,
+    responses=HTML | run_problems(),
+)
+async def make_handout(
+    request: Request, services: Opened, body: ShareRequest, theme: Theme = None
+) -> Response:
+    """Return the page with every head's attention in one file that opens without a network.
+
+    The body is the same as for a share. Of the replies to `asks`, the handout contains what its
+    views draw, and of a long text the windows in `tiles`; `select` is ignored.
+    """
+    home = base_url(request, services)
+    file = await while_present(request, handouts.create(services, body, home, theme))
+    return download(file, handouts.name(body.state.model_dump()))
+
+
+@router.get("/s/{id}/handout.html", include_in_schema=False)
+async def share_handout(
+    request: Request,
+    services: Opened,
+    share_id: Annotated[str, Path(alias="id")],
+    theme: Theme = None,
+) -> Response:
+    """Return the handout of a share, made of its frozen data."""
+    share = await sharing.find(services, share_id)
+    home, lang = base_url(request, services), negotiate(request, languages())
+    file = await handouts.of_share(services, share, home, lang, theme)
+    return download(file, handouts.name(share.state))
+
+
+def download(file: bytes, name: str) -> Response:
+    """Return a handout as a file to save."""
+    # Always downloaded, never displayed: its Content-Security-Policy is for a page on a disk.
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-cache",
+    }
+    return Response(file, headers=headers, media_type=f"text/html; charset={CHARSET}")

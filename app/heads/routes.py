@@ -1,0 +1,117 @@
+"""GET /api/models/{id}/heads: what heads do over many sentences, examples, and a search."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from app.heads import service as heads
+from app.heads.schemas import ElsewhereReply, FoundRowsReply, HeadExamplesReply, SurveyReply
+from app.http.replies import problems
+from app.http.services import Opened
+from model.corpus.search import RowQuery
+
+router = APIRouter(prefix="/models", tags=["models"])
+
+Id = Annotated[str, Path(alias="id", examples=["en-zh"])]
+Place = Annotated[str, Path(examples=["encoder.0.self"])]
+Head = Annotated[int, Path(ge=0, le=10_000, description="From 0.")]
+Corpus = Annotated[
+    str,
+    Query(
+        max_length=40,
+        description="A text of `POST /api/corpora` in place of the model's own sentences.",
+    ),
+]
+UNKNOWN = problems(
+    _404="No such model or head, or no sentences have been indexed for the model.",
+    _422="The pattern does not exist for this attention, or a value is out of range.",
+)
+
+
+@router.get(
+    "/{id}/heads",
+    summary="Read what the heads of a model do over many sentences",
+    responses=problems(
+        _404="No such model or text, or its heads have not been measured.",
+        _422="The name of the text is too long.",
+    ),
+)
+async def model_heads(
+    services: Opened, response: Response, name: Id, corpus: Corpus = ""
+) -> SurveyReply:
+    """Return how often each pattern holds, measures, costs, and similar heads, for every head."""
+    response.headers["Cache-Control"] = "no-cache"
+    return heads.survey(services, name, corpus)
+
+
+@router.get(
+    "/{id}/heads/{place}/{head}/examples",
+    summary="Read sentences in which a head does more or less of something",
+    responses=UNKNOWN,
+)
+async def head_examples(
+    services: Opened,
+    response: Response,
+    name: Id,
+    place: Place,
+    head: Head,
+    by: Annotated[
+        str,
+        Query(
+            max_length=40,
+            description="`largest`: the mean of the rows' largest weights; or a pattern: the share "
+            "of rows in which it holds.",
+            examples=["nearby"],
+        ),
+    ] = heads.LARGEST,
+    corpus: Corpus = "",
+) -> HeadExamplesReply:
+    """Rank all indexed sentences, and return those at 100 %, 90 %, … 0 % of the ranking."""
+    response.headers["Cache-Control"] = "no-cache"
+    return await heads.examples(services, name, place, head, by, corpus)
+
+
+@router.get(
+    "/{id}/heads/{place}/{head}/elsewhere",
+    summary="Read which heads of other models are similar",
+    responses=problems(_404="No such model or head, or its heads have not been measured."),
+)
+async def head_elsewhere(
+    services: Opened, response: Response, name: Id, place: Place, head: Head
+) -> list[ElsewhereReply]:
+    """Compare how often each pattern holds, with the heads of the other models served here."""
+    response.headers["Cache-Control"] = "no-cache"
+    return heads.elsewhere(services, name, place, head)
+
+
+@router.get(
+    "/{id}/heads/{place}/{head}/rows",
+    summary="Search for rows of a head",
+    responses=UNKNOWN,
+)
+async def head_rows(
+    services: Opened,
+    response: Response,
+    name: Id,
+    place: Place,
+    head: Head,
+    query: Annotated[
+        str, Query(max_length=100, description="The word of the row, ignoring case.")
+    ] = "",
+    key: Annotated[
+        str, Query(max_length=100, description="The word with the row's largest weight.")
+    ] = "",
+    distance: Annotated[
+        int, Query(ge=0, le=100_000, description="Least distance of that key, in tokens.")
+    ] = 0,
+    weight: Annotated[float, Query(ge=0, le=1, description="Least weight on it.")] = 0.0,
+    pattern: Annotated[
+        str, Query(max_length=40, description="A pattern that holds in the row.")
+    ] = "",
+    limit: Annotated[int, Query(ge=1, le=100, description="Most rows to return.")] = 20,
+    corpus: Corpus = "",
+) -> FoundRowsReply:
+    """Return rows in which the head looks from one word to another, one per sentence."""
+    response.headers["Cache-Control"] = "no-cache"
+    asked = RowQuery(place, head, query, key, distance, weight, pattern)
+    return await heads.found_rows(services, name, asked, limit, corpus)

@@ -1,0 +1,4 @@
+"""Attention by hand: small matrices, step by step, and the kinds of figures that show it.
+
+Stores nothing. Uses `figures`.
+"""

@@ -1,0 +1,108 @@
+"""Attention by hand: `POST /api/lab`, its shares, and `GET /api/lab/scaling`."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+from urllib.parse import parse_qs
+
+import numpy as np
+import orjson
+
+from app.engine.engine import Engine
+from app.engine.wire import Reply, numbers
+from app.http.field_names import within
+from app.http.services import Services
+from app.http.worker_threads import LARGE, SMALL, off_loop
+from app.lab.schemas import LabShareState
+from model.lab.compute import compute
+from model.lab.request import MATRICES, LabRequest
+from model.lab.scaling import WIDTHS, scaling
+from model.trace.tensor_tap import KEY, QUERY
+
+LEAST = 25.0  # units of work: about 3 ms for any size
+PER_NUMBER = 0.01
+SHORT = 1000  # numbers: requests of the page have fewer, and take less time than switching threads
+BEFORE = "before."
+NAME = 40  # characters kept of a token's name
+
+
+def price(asked: LabRequest) -> float:
+    """Return the cost of a request in the engine's units of work (`app.engine.price`)."""
+    return LEAST + PER_NUMBER * numbers_in(asked)
+
+
+def numbers_in(asked: LabRequest) -> int:
+    """Return how many numbers the matrices of a request have, which are not checked yet."""
+    given = (getattr(asked, name) or [] for name in MATRICES)
+    return sum(len(row) for matrix in given for row in matrix if isinstance(row, list))
+
+
+def worked_out(asked: LabRequest) -> bytes:
+    """Return the JSON reply. Raises InputError if a matrix is invalid or does not match another."""
+    steps = compute(asked).steps
+    document = {
+        "steps": {
+            name: numbers(np.ascontiguousarray(step.value)) if step.dims else float(step.value)
+            for name, step in steps.items()
+        },
+        "dims": {name: step.dims for name, step in steps.items()},
+    }
+    return orjson.dumps(document)
+
+
+async def lab_reply(services: Services, asked: LabRequest) -> bytes:
+    """Compute the reply, on a thread if large. Raises SpentError if the budget is spent."""
+    services[Engine].charge(price(asked))
+    size = SMALL if numbers_in(asked) <= SHORT else LARGE
+    return await off_loop(worked_out, asked, size=size)
+
+
+def frozen(state: LabShareState) -> Reply:
+    """Return the content of a share of the lab: all steps by name. Raises as `compute` does."""
+    with within("state.lab"):
+        steps = dict(compute(state.lab.request()).steps)
+    if state.before is not None:
+        with within("state.before"):
+            before = compute(state.before.request()).steps
+        steps |= {BEFORE + name: step for name, step in before.items()}
+    arrays = {name: np.ascontiguousarray(step.value) for name, step in steps.items()}
+    tensors = {
+        name: {
+            "dims": step.dims,
+            "over": {dim: dim for dim in step.dims if dim in (QUERY, KEY)},
+            "shape": arrays[name].shape,
+            "dtype": str(arrays[name].dtype),
+        }
+        for name, step in steps.items()
+    }
+    weights = steps["weights"]
+    counts = dict(zip(weights.dims, weights.value.shape, strict=True))
+    tokens = {side: names(state.link, side, counts[side]) for side in (QUERY, KEY)}
+    return Reply({"tokens": tokens, "tensors": tensors}, arrays)
+
+
+async def freeze(services: Services, state: LabShareState) -> Reply:
+    """Run `frozen` on a thread, and charge the client for it."""
+    for one in (state.lab, state.before):
+        if one is not None:
+            services[Engine].charge(price(one.request()))
+    return await off_loop(frozen, state, size=LARGE)
+
+
+def names(link: str, side: str, count: int) -> list[str]:
+    """Return the token names in the lab's link; numbers from 1 for unnamed tokens."""
+    said: Mapping[str, list[str]] = parse_qs(link)
+    field = "memory_tokens" if side == KEY and "memory" in said else "tokens"
+    found = said.get(field, [""])[0].split("\n")
+    told = [name[:NAME].strip() for name in islice(found, count)]
+    return [(told[n] if n < len(told) else "") or str(n + 1) for n in range(count)]
+
+
+def scaling_reply(keys: int, seed: int) -> bytes:
+    """Return the JSON reply of `GET /api/lab/scaling`."""
+    found: dict[str, Any] = {
+        name: {key: numbers(value) for key, value in asdict(one).items()}
+        for name, one in scaling(keys, seed).items()
+    }
+    return orjson.dumps({"d_k": WIDTHS, **found})

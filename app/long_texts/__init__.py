@@ -1,0 +1,4 @@
+"""Attention over long texts: pictures of all heads, and windows of some.
+
+Stores nothing. Uses `traces` and `figures`.
+"""

@@ -1,0 +1,97 @@
+"""The pages."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
+
+from app.assets.pages import render
+from app.http.security import FOR_OTHERS, FRAMED
+from app.http.services import Opened
+from app.http.worker_threads import off_loop
+from app.rooms import service as rooms
+from app.runs.runs import Runs
+from app.settings import Settings
+from app.shares import service as sharing
+
+PICTURES = "public, max-age=3600"  # a picture never changes, but its share may be deleted
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+@router.get("/")
+async def workspace(request: Request, services: Opened) -> HTMLResponse:
+    """Show the workspace: type a sentence, see what every attention head looks at."""
+    return render(request, services, "workspace.html")
+
+
+@router.get("/lab")
+async def lab_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show the lab: attention by hand, on the reader's own matrices."""
+    return render(request, services, "lab.html")
+
+
+@router.get("/zoo")
+async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show the zoo: small models of simple tasks, side by side."""
+    return render(request, services, "zoo.html")
+
+
+@router.get("/train")
+async def train_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show training: watch a model learn."""
+    services[Runs].check_on()
+    return render(request, services, "train.html")
+
+
+@router.get("/room")
+async def rooms_page(request: Request, services: Opened, code: str = "") -> Response:
+    """Show where to type the code of a room; with a code, go there."""
+    return await rooms.door(request, services, code)
+
+
+@router.get("/room/{code}")
+async def room_page(
+    request: Request, services: Opened, code: str, screen: bool = False
+) -> HTMLResponse:
+    """Show what a room presents; a screen has no controls."""
+    return await rooms.page(request, services, code, screen=screen)
+
+
+@router.get("/s/{id}")
+async def share_page(
+    request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
+) -> HTMLResponse:
+    """Show a share in the workspace or the lab."""
+    share = await sharing.find(services, share_id)
+    card = await off_loop(sharing.card, share, size=len(share.trace))
+    template = "lab.html" if "lab" in share.state else "workspace.html"
+    return render(request, services, template, share=card)
+
+
+@router.get("/s/{id}/preview.png")
+async def share_preview(services: Opened, share_id: Annotated[str, Path(alias="id")]) -> Response:
+    """Return a picture of the share's heatmap, for link previews; other sites may embed it."""
+    headers = {**FOR_OTHERS, "Cache-Control": PICTURES}
+    content = await sharing.picture(services, share_id)
+    return Response(content, headers=headers, media_type="image/png")
+
+
+@router.get("/embed/{id}")
+async def embed_page(
+    request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
+) -> HTMLResponse:
+    """Show a share in a frame on another site; only this address can be framed."""
+    share = await sharing.find(services, share_id)
+    card = await off_loop(sharing.card, share, size=len(share.trace))
+    template = "lab-embed.html" if "lab" in share.state else "embed.html"
+    return render(request, services, template, share=card, headers=FRAMED)
+
+
+@router.get("/docs")
+async def api_docs(request: Request, services: Opened) -> HTMLResponse:
+    """Show the API reference; not served on the internet."""
+    if services[Settings].public:
+        raise HTTPException(404)
+    return render(request, services, "docs.html")

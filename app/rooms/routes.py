@@ -1,0 +1,343 @@
+"""The routes of rooms."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.sse import EventSourceResponse
+
+from app.http.problems import ProblemError
+from app.http.replies import problems
+from app.http.services import Opened
+from app.http.streaming import HEADERS
+from app.rooms import service as answers
+from app.rooms.codes import normalised
+from app.rooms.hub import Hub
+from app.rooms.rooms import Rooms
+from app.rooms.schemas import (
+    MEMBER,
+    AnswerRequest,
+    AnswersReply,
+    ClassReply,
+    MembersReply,
+    QuestionRequest,
+    RecordReply,
+    RemovalReply,
+    RemovalRequest,
+    RoomCreated,
+    RoomPatch,
+    RoomReply,
+    RoomRequest,
+    RoomState,
+    SeatReply,
+    StageRequest,
+)
+
+router = APIRouter(prefix="/rooms", tags=["rooms"])
+CSV = "text/csv"
+bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/rooms`.")
+
+Code = Annotated[str, Path(max_length=64, description="From the reply to `POST /api/rooms`.")]
+Member = Annotated[
+    str | None,
+    Query(
+        pattern=MEMBER,
+        description="The student's random token, the same after a reload; absent: a screen.",
+    ),
+]
+Exploring = Annotated[bool, Query(description="Whether the student does not follow at present.")]
+
+TRIED = {
+    "_404": "There is no such room.",
+    "_422": "A parameter is not valid.",
+    "_429": "Too many wrong codes or keys, or too many changes; `Retry-After` says when to retry.",
+    "_503": "The storage of rooms does not respond; `Retry-After` says when to retry.",
+}
+BODY = {
+    "_400": "The body is not JSON.",
+    "_413": "The body is too large.",
+    "_415": "The body is not sent as JSON.",
+}
+SPACE = {"_507": "The room has no space left; `Retry-After` says when to retry."}
+OWNED = {"_403": "The key does not match.", **TRIED}
+JOINED = {"_409": "The room is full, or closed to newcomers.", **TRIED, **SPACE}
+
+
+def _key(
+    request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+) -> str:
+    if given is None:
+        raise ProblemError(403, "wrong-room-key", "Authorization must be Bearer and the room's key")
+    return given.credentials
+
+
+Key = Annotated[str, Depends(_key)]
+TABLE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A table.", "content": {CSV: {"schema": {"type": "string"}}}}
+}
+EVENT = {
+    "type": "string",
+    "contentMediaType": "application/json",
+    "contentSchema": {"$ref": "#/components/schemas/RoomReply"},
+}
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events.",
+        "content": {
+            "text/event-stream": {
+                "itemSchema": {
+                    "type": "object",
+                    "required": ["data"],
+                    "properties": {"data": EVENT},
+                }
+            }
+        },
+    }
+}
+
+
+async def _joined(request: Request, services: Opened, code: Code, member: Member = None) -> Hub:
+    return await answers.joined(request, services, code, member)
+
+
+Joined = Annotated[Hub, Depends(_joined)]
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Open a room",
+    responses=problems(
+        **BODY,
+        _422="A field is not valid; `detail` says why.",
+        _429="Too many rooms opened in a short time; `Retry-After` says when to retry.",
+        _503="The server has as many rooms as it allows; `Retry-After` says when to retry.",
+    ),
+)
+async def create_room(
+    request: Request, response: Response, services: Opened, body: RoomRequest
+) -> RoomCreated:
+    """Open a room that presents a link; it ends by itself some hours after the last change."""
+    created = await answers.create(request, services, body.state)
+    response.headers["Location"] = request.app.url_path_for("room_state", code=created.code)
+    response.headers["Cache-Control"] = "no-store"
+    return created
+
+
+@router.put("/{code}/state", summary="Present a state", responses=problems(**BODY, **OWNED))
+async def present_state(
+    request: Request, services: Opened, code: Code, key: Key, body: RoomState
+) -> RoomReply:
+    """Replace the state of the room, given its key or that of the driver's seat."""
+    room = await answers.present(request, services, code, key, body)
+    return room.seen()
+
+
+@router.get("/{code}/state", summary="Read the state of a room", responses=problems(**JOINED))
+async def room_state(
+    request: Request,
+    response: Response,
+    hub: Joined,
+    member: Member = None,
+    exploring: Exploring = False,
+    since: Annotated[
+        int | None,
+        Query(ge=0, le=2**53, description="Wait up to 25 seconds for a state after this number."),
+    ] = None,
+) -> RoomReply:
+    """Return the present state; with `since`, once there is a newer one or after some time."""
+    response.headers["Cache-Control"] = "no-store"
+    room = await answers.poll(request, hub, since, member, exploring)
+    return room.seen()
+
+
+@router.get(
+    "/{code}/events",
+    summary="Follow a room",
+    response_class=Response,
+    responses=STREAM | problems(**JOINED),
+)
+async def room_events(
+    request: Request, hub: Joined, member: Member = None, exploring: Exploring = False
+) -> Response:
+    """Stream the present state at once, then the newest state after each change, until the end.
+
+    The data of an event is the reply of `GET /api/rooms/{code}/state`. A slow reader gets the
+    newest state and never a backlog.
+    """
+    events = answers.events(request, hub, member, exploring)
+    return EventSourceResponse(events, headers=HEADERS)
+
+
+@router.get("/{code}/class", summary="Count who is in a room", responses=problems(**OWNED))
+async def room_class(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> ClassReply:
+    """Return how many members are present and follow, given the room's key."""
+    response.headers["Cache-Control"] = "no-store"
+    hub = await answers.owned(request, services, code, key)
+    return await answers.about_class(services, hub)
+
+
+@router.get("/{code}/record", summary="Read what was presented", responses=problems(**OWNED))
+async def room_record(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> RecordReply:
+    """Return all links that were presented, in order, given the room's key."""
+    response.headers["Cache-Control"] = "no-store"
+    hub = await answers.owned(request, services, code, key)
+    return RecordReply.model_validate({"states": await services[Rooms].record(hub)})
+
+
+@router.post(
+    "/{code}/driver",
+    status_code=201,
+    summary="Let someone else present",
+    responses=problems(**OWNED),
+)
+async def hand_over(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> SeatReply:
+    """Return a key with which someone else can present, until it is taken back or replaced."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.hand_over(request, services, code, key)
+
+
+@router.delete(
+    "/{code}/driver",
+    status_code=204,
+    summary="Let nobody else present",
+    responses=problems(**OWNED),
+)
+async def take_back(request: Request, services: Opened, code: Code, key: Key) -> None:
+    """Make the key of the driver's seat invalid, given the room's key or that one itself."""
+    await answers.take_back(request, services, code, key)
+
+
+@router.patch("/{code}", summary="Close a room to newcomers", responses=problems(**BODY, **OWNED))
+async def close_room(
+    request: Request, services: Opened, code: Code, key: Key, body: RoomPatch
+) -> RoomReply:
+    """Close the room to newcomers, or open it again: those who are in it come and go as before."""
+    room = await answers.close(request, services, code, key, body)
+    return room.seen()
+
+
+@router.get("/{code}/members", summary="List the members", responses=problems(**OWNED))
+async def room_members(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> MembersReply:
+    """Return the members without names: which came from the same address, and who is here."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.listed(request, services, code, key)
+
+
+@router.post("/{code}/removals", summary="Remove members", responses=problems(**BODY, **OWNED))
+async def remove_members(
+    request: Request, services: Opened, code: Code, key: Key, body: RemovalRequest
+) -> RemovalReply:
+    """Close the room to newcomers and remove members with all their answers."""
+    return await answers.remove_members(request, services, code, key, body)
+
+
+@router.delete("/{code}", status_code=204, summary="End a room", responses=problems(**OWNED))
+async def end_room(request: Request, services: Opened, code: Code, key: Key) -> None:
+    """End the room for everyone, given its key."""
+    await answers.end(request, services, code, key)
+
+
+@router.put(
+    "/{code}/question",
+    summary="Ask a room",
+    responses=problems(
+        **BODY, **OWNED, **SPACE, _409="The room has been asked as many questions as it can be."
+    ),
+)
+async def ask_room(
+    request: Request, services: Opened, code: Code, key: Key, body: QuestionRequest
+) -> RoomReply:
+    """Ask a question, instead of the present one, given the room's key."""
+    room = await answers.ask(request, services, code, key, body)
+    return room.seen()
+
+
+@router.patch(
+    "/{code}/question",
+    summary="Go on with a question",
+    responses=problems(**BODY, **OWNED, _409="This stage does not follow the present one."),
+)
+async def go_on(
+    request: Request, services: Opened, code: Code, key: Key, body: StageRequest
+) -> RoomReply:
+    """Let the class discuss, vote again, or see all answers beside the model's.
+
+    The stages are `first`, `discuss`, `second` and `revealed`; from each of them the question can
+    be revealed. Nothing about the answers is sent to the class before.
+    """
+    room = await answers.proceed(request, services, code, key, body)
+    return room.seen()
+
+
+@router.delete(
+    "/{code}/question", status_code=204, summary="End a question", responses=problems(**OWNED)
+)
+async def end_question(request: Request, services: Opened, code: Code, key: Key) -> None:
+    """Take the question off all screens."""
+    await answers.dismiss(request, services, code, key)
+
+
+@router.post(
+    "/{code}/answers",
+    status_code=204,
+    summary="Answer a question",
+    responses=problems(
+        **{**BODY, **JOINED, "_409": "The room is full or closed, or not asked this at present."}
+    ),
+)
+async def answer_question(
+    request: Request, services: Opened, code: Code, body: AnswerRequest
+) -> None:
+    """Answer the present question; a second answer in the same vote replaces the first one."""
+    await answers.answer(request, services, code, body)
+
+
+@router.get("/{code}/answers", summary="Read the answers", responses=problems(**OWNED))
+async def read_answers(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> AnswersReply:
+    """Return the answers to the present question without names, given the room's key."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.given(request, services, code, key)
+
+
+@router.get(
+    "/{code}/answers.csv",
+    summary="Download all answers",
+    response_class=Response,
+    responses=TABLE | problems(**OWNED),
+)
+async def answers_table(request: Request, services: Opened, code: Code, key: Key) -> Response:
+    """Return all answers to all questions as CSV, without names."""
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="answers-{normalised(code)}.csv"',
+    }
+    content = await answers.table(request, services, code, key)
+    return Response(content, headers=headers, media_type=CSV)
+
+
+@router.delete(
+    "/{code}/answers/{answer}",
+    status_code=204,
+    summary="Remove an answer",
+    responses=problems(**{**OWNED, "_404": "There is no such room or answer."}),
+)
+async def remove_answer(
+    request: Request,
+    services: Opened,
+    code: Code,
+    key: Key,
+    identity: Annotated[str, Path(alias="answer", max_length=64)],
+) -> None:
+    """Remove a member's answer to the present question, given the room's key."""
+    await answers.remove(request, services, code, key, identity)

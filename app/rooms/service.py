@@ -1,0 +1,293 @@
+"""Replies about rooms."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from app.assets.pages import base_url, render
+from app.assets.qr import qr_code
+from app.collections import pages as collection_pages
+from app.http.problems import ProblemError
+from app.http.rate_limits import client_network
+from app.http.services import Services
+from app.http.worker_threads import off_loop
+from app.lessons import service as lessons
+from app.rooms import asking, members
+from app.rooms.codes import hashed, new_key, normalised, opens
+from app.rooms.hub import Hub
+from app.rooms.room import Room
+from app.rooms.rooms import RoomRates, Rooms
+from app.rooms.schemas import (
+    AnswerRequest,
+    AnswersReply,
+    ClassReply,
+    MembersReply,
+    QuestionRequest,
+    RemovalReply,
+    RemovalRequest,
+    RoomCreated,
+    RoomPatch,
+    RoomState,
+    SeatReply,
+    StageRequest,
+)
+from app.shares import service as shares
+from app.store.store import Store
+
+Found = TypeVar("Found")
+
+POLL_SECONDS = 25.0  # a request that waits for a change is answered after at most this time
+# Some proxies and virus scanners hold a stream back until it has this many bytes.
+PADDING = b": " + b" " * 2048 + b"\n\n"
+
+
+async def create(request: Request, services: Services, state: RoomState) -> RoomCreated:
+    """Open a room. Raises ProblemError if too many are opened."""
+    address = client_network(request)
+    await services[RoomRates].openings.count(address)
+    code, key, _ = await services[Rooms].create(state.link, services[Store].owner(address))
+    return RoomCreated(code=code, url=room_url(request, services, code), key=key)
+
+
+def room_url(request: Request, services: Services, code: str) -> str:
+    """Return the address of a room for students."""
+    return f"{base_url(request, services)}{request.app.url_path_for('room_page', code=code)}"
+
+
+async def door(request: Request, services: Services, typed: str) -> Response:
+    """Return the page where a code is typed or, for the code of a room, the way to it."""
+    if not typed:
+        return render(request, services, "room.html", more={"typed": ""})
+    code = normalised(typed)
+    try:
+        await _visited(request, services, code)
+    except ProblemError as problem:
+        if problem.kind != "unknown-room":
+            raise
+        return render(request, services, "room.html", more={"typed": typed[:16]}, status=404)
+    return RedirectResponse(request.app.url_path_for("room_page", code=code), 303)
+
+
+async def page(request: Request, services: Services, typed: str, *, screen: bool) -> HTMLResponse:
+    """Return the page that a room presents, which then follows the room."""
+    code = normalised(typed)
+    hub = await _visited(request, services, code)
+    path = urlsplit(hub.room.link).path
+    more = {"room": {"code": code, "link": hub.room.link, "screen": screen}, "newcomer": ""}
+    if path.startswith("/c/"):
+        return await collection_pages.page(request, services, path.removeprefix("/c/"), more)
+    if path.startswith("/learn/"):
+        return lessons.page(request, services, path.removeprefix("/learn/"), more)
+    share, template = None, "lab.html" if path == "/lab" else "workspace.html"
+    if path.startswith("/s/"):
+        found = await shares.find(services, path.removeprefix("/s/"))
+        share = await off_loop(shares.card, found, size=len(found.trace))
+        template = "lab.html" if "lab" in found.state else "workspace.html"
+    return render(request, services, template, share=share, more=more)
+
+
+async def joined(request: Request, services: Services, typed: str, member: str | None) -> Hub:
+    """Return the hub of a room for a member or a screen.
+
+    An address that has tried too many codes gets 429 for every code, so that it learns nothing of
+    them; members who are already in the room are not affected.
+    """
+    code, address = normalised(typed), _address(request)
+    if not services[Rooms].knows(code, member):
+        await services[RoomRates].tries.check(address)
+    try:
+        return await services[Rooms].join(code, member, address)
+    except ProblemError as problem:
+        if problem.kind == "unknown-room":
+            await services[RoomRates].tries.count(address)
+        raise
+
+
+async def owned(request: Request, services: Services, code: str, key: str) -> Hub:
+    """Return the hub of a room, given its key; a wrong key or code counts as a try."""
+    return await _tried(request, services, services[Rooms].owned(normalised(code), key))
+
+
+async def present(
+    request: Request, services: Services, code: str, key: str, state: RoomState
+) -> Room:
+    """Present a state, given the key of the room or of the driver's seat."""
+    pointer = state.pointer.model_dump() if state.pointer else None
+
+    def make(room: Room) -> Room:
+        driving = room.driving or opens(key, room.driver)
+        if (room.link, room.pointer, room.driving) == (state.link, pointer, driving):
+            return room
+        return room.then(link=state.link, pointer=pointer, driving=driving)
+
+    change = services[Rooms].change(normalised(code), key, make, drivers=True)
+    return await _tried(request, services, change)
+
+
+async def end(request: Request, services: Services, code: str, key: str) -> None:
+    """End a room, given its key."""
+    change = services[Rooms].change(normalised(code), key, lambda room: room.then(over=True))
+    await _tried(request, services, change)
+
+
+async def hand_over(request: Request, services: Services, code: str, key: str) -> SeatReply:
+    """Return a key for the driver's seat; an earlier one becomes invalid."""
+    seat = new_key()
+    change = services[Rooms].change(
+        normalised(code), key, lambda room: room.then(driver=hashed(seat), driving=False)
+    )
+    await _tried(request, services, change)
+    url = f"{room_url(request, services, normalised(code))}#drive={seat}"
+    return SeatReply(key=seat, url=url, qr=(await off_loop(qr_code, url)).decode())
+
+
+async def take_back(request: Request, services: Services, code: str, key: str) -> None:
+    """Make the key of the driver's seat invalid, given the room's key or that one itself."""
+
+    def make(room: Room) -> Room:
+        return room.then(driver=None, driving=False) if room.driver else room
+
+    change = services[Rooms].change(normalised(code), key, make, drivers=True)
+    await _tried(request, services, change)
+
+
+async def poll(
+    request: Request, hub: Hub, since: int | None, member: str | None, exploring: bool
+) -> Room:
+    """Return the room's document, if `since` is given once it is newer or after some time."""
+    with hub.present(member, exploring, hub.holder(_address(request))):
+        if since is not None:
+            hub.sent(member, since)
+            await hub.after(since, POLL_SECONDS, member)
+        return hub.room
+
+
+async def events(
+    request: Request, hub: Hub, member: str | None, exploring: bool
+) -> AsyncIterator[bytes]:
+    """Yield padding, then the events of the room; meanwhile the member is present."""
+    with hub.present(member, exploring, hub.holder(_address(request))):
+        yield PADDING
+        async for event in hub.events(member):
+            yield event
+
+
+async def about_class(services: Services, hub: Hub) -> ClassReply:
+    """Return who is in the room, as numbers."""
+    counts = await services[Rooms].counts(hub)
+    return ClassReply(
+        seq=hub.room.seq,
+        joined=await services[Rooms].bus.count(hub.code, "members"),
+        following=counts.following,
+        in_step=counts.in_step,
+        exploring=counts.exploring,
+        answered=await asking.answered(services[Rooms], hub),
+    )
+
+
+async def listed(request: Request, services: Services, code: str, key: str) -> MembersReply:
+    """Return the members of a room, given its key."""
+    hub = await owned(request, services, code, key)
+    found, network = await members.listed(services[Rooms], hub, _address(request))
+    listed = [vars(member) for member in found]
+    return MembersReply.model_validate(
+        {"closed": hub.room.closed, "at": time.time(), "network": network, "members": listed}
+    )
+
+
+async def close(
+    request: Request, services: Services, code: str, key: str, wanted: RoomPatch
+) -> Room:
+    """Close a room to newcomers or open it again, given its key."""
+    change = members.close(services[Rooms], normalised(code), key, closed=wanted.closed)
+    return await _tried(request, services, change)
+
+
+async def remove_members(
+    request: Request, services: Services, code: str, key: str, wanted: RemovalRequest
+) -> RemovalReply:
+    """Close a room and remove members, given its key."""
+    work = members.remove(services[Rooms], normalised(code), key, set(wanted.members))
+    return RemovalReply(removed=await _tried(request, services, work))
+
+
+async def ask(
+    request: Request, services: Services, code: str, key: str, wanted: QuestionRequest
+) -> Room:
+    """Ask the room a question, given its key."""
+    about = wanted.ask.model_dump(exclude_none=True)
+    change = asking.ask(
+        services[Rooms],
+        normalised(code),
+        key,
+        wanted.entry,
+        about,
+        nicknames=wanted.nicknames,
+    )
+    return await _tried(request, services, change)
+
+
+async def proceed(
+    request: Request, services: Services, code: str, key: str, wanted: StageRequest
+) -> Room:
+    """Go on to a stage of the present question, given the room's key."""
+    change = asking.proceed(services[Rooms], normalised(code), key, wanted.stage, wanted.truth)
+    return await _tried(request, services, change)
+
+
+async def dismiss(request: Request, services: Services, code: str, key: str) -> None:
+    """Take the question off the screens, given the room's key."""
+    await _tried(request, services, asking.dismiss(services[Rooms], normalised(code), key))
+
+
+async def answer(request: Request, services: Services, code: str, given: AnswerRequest) -> None:
+    """Store a student's answer."""
+    hub = await joined(request, services, code, given.member)
+    sent = given.member, given.n, given.answer, given.nickname
+    await asking.answer(services[Rooms], hub, *sent, _address(request))
+
+
+async def given(request: Request, services: Services, code: str, key: str) -> AnswersReply:
+    """Return the answers to the present question, given the room's key."""
+    hub = await owned(request, services, code, key)
+    n = hub.room.question.n if hub.room.question else 0
+    found = await asking.given(services[Rooms], hub, n)
+    return AnswersReply.model_validate({"n": n, "answers": [vars(one) for one in found]})
+
+
+async def table(request: Request, services: Services, code: str, key: str) -> str:
+    """Return all answers as CSV, given the room's key."""
+    return await asking.table(services[Rooms], await owned(request, services, code, key))
+
+
+async def remove(request: Request, services: Services, code: str, key: str, identity: str) -> None:
+    """Remove an answer to the present question. Raises a 404 ProblemError if there is none."""
+    hub = await owned(request, services, code, key)
+    question = hub.room.question
+    if not (question and await asking.remove(services[Rooms], hub, question.n, identity)):
+        raise ProblemError(404, "not-found", "there is no such answer", field="answer")
+
+
+def _address(request: Request) -> str:
+    """Return what limits are counted for: never empty, which would stand for the server itself."""
+    return client_network(request) or "unknown"
+
+
+async def _visited(request: Request, services: Services, code: str) -> Hub:
+    """Return the hub of a room for a page; after too many wrong codes, no code is answered."""
+    await services[RoomRates].tries.check(client_network(request))
+    return await _tried(request, services, services[Rooms].hub(code))
+
+
+async def _tried(request: Request, services: Services, attempt: Awaitable[Found]) -> Found:
+    """Await a result; an unknown code or a wrong key counts as a try of the client's address."""
+    try:
+        return await attempt
+    except ProblemError as problem:
+        if problem.kind in ("unknown-room", "wrong-room-key"):
+            await services[RoomRates].tries.count(client_network(request))
+        raise

@@ -1,0 +1,111 @@
+"""Replies to requests that run a model, or read its parameters or history."""
+
+import hashlib
+from typing import Any
+
+import orjson
+
+from app.engine.engine import Engine
+from app.engine.jobs import Encoded, Encoding, TraceJob
+from app.engine.model_listing import Listing
+from app.engine.model_parameters import ParametersJob
+from app.engine.tensor_selection import Dtype, Selection
+from app.engine.training_history import ExampleJob
+from app.http.services import Services
+from app.settings import Settings
+from app.traces.schemas import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
+from model.errors import Excess, InputError
+
+TOKEN_CHARACTERS = 16  # of a token, at most, on average over a long text
+
+
+async def run(
+    services: Services,
+    wanted: Running,
+    select: list[str],
+    encoding: Encoding,
+    dtype: Dtype = "float32",
+    summarise: list[str] | None = None,
+) -> Encoded:
+    """Run a sentence and return its reply.
+
+    Raises InputError for bad input and BusyError if the model is busy.
+    """
+    name = chosen(services, wanted)
+    selection = Selection.parse(select)
+    asked = wanted.request(list(selection.patterns), summarise or [])
+    recorded = {"select": select, "summarise": asked.summarise, "dtype": dtype}
+    identity = _identity(wanted, recorded, services[Listing].describe(name).digest)
+    return await services[Engine].run(TraceJob(name, asked, identity, dtype, encoding, selection))
+
+
+async def run_trace(services: Services, wanted: AnyTraceRequest, encoding: Encoding) -> Encoded:
+    """Return the reply to a trace request."""
+    return await run(services, wanted, wanted.select, encoding, wanted.dtype, wanted.summarise)
+
+
+def chosen(services: Services, wanted: Asking, *, long: bool = False) -> str:
+    """Return the id of the requested model.
+
+    Its texts may have the characters of a sentence, or if `long` as many as the tokens that the
+    model reads can have: a longer text is refused before it is tokenized.
+
+    Raises InputError if the request exceeds the settings' limits, for a model that is not served,
+    and for texts other than those that the model reads.
+    """
+    settings = services[Settings]
+    name = services[Listing].pick(wanted.model)
+    info = services[Listing].describe(name)
+    limit = settings.max_text_characters
+    if long:
+        limit = max(limit, info.max_tokens * TOKEN_CHARACTERS)
+        limit = min(limit, settings.max_long_characters)
+    check_limits(settings, wanted, limit)
+    texts = info.texts
+    given, read = next(iter(wanted.texts)), texts[0]
+    if given != read:
+        detail = f"{read} is required: this model reads {' and '.join(texts)}"
+        raise InputError("missing", read, detail)
+    return name
+
+
+def check_limits(settings: Settings, wanted: Asking, limit: int) -> None:
+    """Raise InputError for longer texts, or more interventions, than allowed."""
+    for field, sent in wanted.texts.items():
+        text = sent or ""
+        if len(text) > limit:
+            detail = f"{field} has {len(text)} characters; at most {limit} are allowed"
+            excess = Excess(limit, "characters", len(text), limit)
+            raise InputError("text-too-long", field, detail, excess)
+    if len(wanted.interventions) > settings.max_interventions:
+        detail = f"interventions may have at most {settings.max_interventions} entries"
+        excess = Excess(settings.max_interventions, "entries", len(wanted.interventions))
+        raise InputError("too-long", "interventions", detail, excess)
+
+
+def _identity(wanted: Running, recorded: dict[str, Any], digest: str) -> str:
+    """Return a digest of the request in canonical form and of the model."""
+    run = RunRequest if isinstance(wanted, RunRequest) else OneTextRunRequest
+    canonical = wanted.model_dump(include=set(run.model_fields) - {"model"})
+    canonical |= {**recorded, "model": digest}
+    return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+async def parameters(
+    services: Services, name: str | None, select: list[str], encoding: Encoding
+) -> Encoded:
+    """Return the reply to a request for parameters; None is the first model.
+
+    Raises InputError for a model that is not served, and for a bad pattern.
+    """
+    name = services[Listing].pick(name)
+    digest = services[Listing].describe(name).digest
+    return await services[Engine].run(ParametersJob(name, digest, tuple(select), encoding))
+
+
+async def example(services: Services, name: str | None, number: int, encoding: Encoding) -> Encoded:
+    """Return the reply for a recorded sentence; None is the first model.
+
+    Raises InputError if the model is not served or has no history, and for an unknown example.
+    """
+    return await services[Engine].run(ExampleJob(services[Listing].pick(name), number, encoding))

@@ -1,0 +1,182 @@
+"""Requests for a sweep, and the lines of the reply."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from app.http.fields import Count, NamePattern, Strict, Text
+from app.http.problems import ProblemReply
+from app.traces.interventions import PatchFrom
+from app.traces.replies import OneTextReply, OutputReply, PieceReply, TensorReply, TokensReply
+from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
+from model.adapters.requests.request import Patch, in_chat
+from model.adapters.sweep_changes import Ablated, Over
+
+
+def _kind_of_effect(value: Any) -> str:
+    return "word" if isinstance(value, str) else "patch"
+
+
+class Sweeping(Strict):
+    """What to change, one part at a time."""
+
+    effect: Annotated[
+        Annotated[Ablated, Tag("word")] | Annotated[PatchFrom, Tag("patch")],
+        Discriminator(_kind_of_effect),
+    ] = Field(
+        default="zero",
+        description="The effect on each head, or a patch of each part, as in `interventions`. "
+        "Without `target` the other sentence reads what this one writes; without `rows` its tokens "
+        "are aligned.",
+    )
+    over: Over = Field(
+        default="heads",
+        description="The parts to change, one at a time. `heads`: each head, of which a patch "
+        "takes the `mix`; `sublayers` (`zero` or a patch): each `output`; `positions` (a patch): "
+        "the residual stream after each layer at each token; `pairs` (not a patch): each head, "
+        "then each pair of heads.",
+    )
+    among: list[NamePattern] | None = Field(
+        default=None, description="For `pairs`: patterns of the attentions; absent: all of them."
+    )
+    against: Count | None = Field(
+        default=None,
+        description="The id of the token that the written one is contrasted with. Absent: for a "
+        "patch, what is most probable in the other run, if that is another token; otherwise the "
+        "second most probable one.",
+    )
+    row: Count | None = Field(default=None, description="Report only this row; absent: all rows.")
+
+    def change(self) -> str | Patch:
+        """Return the effect as a sweep takes it."""
+        return self.effect if isinstance(self.effect, str) else self.effect.value()
+
+
+class SweepRequest(Sentence, Sweeping):
+    """A sentence, and what to change in the model that reads it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"source": "The cat sat on the mat."},
+                {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "row": 3},
+                {
+                    "source": "My father is a teacher.",
+                    "effect": {"patch": {"source": "My mother is a teacher."}},
+                },
+            ]
+        }
+    )
+
+    target: Text | None = Field(
+        default=None, description="The text to score; absent: the model writes one."
+    )
+
+
+class OneTextSweepRequest(OneText, Sweeping):
+    """A text, and what to change in the model that reads it."""
+
+    def change(self) -> str | Patch:
+        made: str | Patch = super().change()
+        if self.chat:
+            made = in_chat(made)
+        return made
+
+
+AnySweepRequest = Annotated[
+    Annotated[SweepRequest, Tag(TWO_TEXTS)] | Annotated[OneTextSweepRequest, Tag(ONE_TEXT)],
+    Field(discriminator=ByTexts),
+]
+
+
+class AgainstReply(PieceReply):
+    """A token that a written one is contrasted with."""
+
+    id: int
+
+
+class OtherRunReply(BaseModel):
+    """The run that a patch takes its values from."""
+
+    tokens: TokensReply | OneTextReply
+    contrast: list[float | None] = Field(
+        description="log p(written) − log p(against) in that run; null for a row of a single text "
+        "that has no counterpart there."
+    )
+    rows: dict[str, list[tuple[int, int]]] = Field(
+        description="Pairs of a row of that run and the row here that it replaces, by text."
+    )
+
+
+class SweepStart(BaseModel):
+    """The run before anything is changed."""
+
+    model: str
+    direction: str | None = None
+    changes: int = Field(description="How many changes there will be.")
+    tokens: TokensReply | OneTextReply
+    output: OutputReply = Field(description="Output without changes.")
+    logprobs: list[float] = Field(
+        description="Log-probability of the token that each row predicts, in nats."
+    )
+    against: list[AgainstReply] = Field(description="The token that each row's is contrasted with.")
+    contrast: list[float] = Field(description="log p(written) − log p(against), in nats.")
+    candidates: list[list[AgainstReply]] = Field(
+        description="For each row, other tokens that are probable: for a patch the five most "
+        "probable ones in the other run, then those here."
+    )
+    other: OtherRunReply | None = Field(default=None, description="For a patch: the other run.")
+
+
+class HeadReply(BaseModel):
+    """A head of an attention."""
+
+    at: str
+    head: int | None
+
+
+class ChangeReply(BaseModel):
+    """The effect of one change, with one number per row."""
+
+    at: str = Field(
+        examples=["encoder.0.self"], description="The attention; for a patch, the tensor."
+    )
+    head: int | None
+    token: int | None = Field(default=None, description="The row that is patched, if only one is.")
+    also: HeadReply | None = Field(default=None, description="Of a pair: the second head.")
+    interaction: list[float] | None = Field(
+        default=None,
+        description="Of a pair: `delta` minus the sum of both alone; below 0: redundant heads.",
+    )
+    delta: list[float] = Field(description="Change of that token's log-probability, in nats.")
+    divergence: list[float] = Field(
+        description="KL divergence of the next-token distribution from the original, in nats."
+    )
+    contrast: list[float] = Field(description="Change of the contrast, in nats.")
+    recovered: list[float | None] | None = Field(
+        default=None,
+        description="For a patch: that change as a share of the difference between both runs; null "
+        "if the runs hardly differ (by less than 0.01 nats), or the row has no counterpart.",
+    )
+
+
+class SweepEnd(BaseModel):
+    """All changes are done."""
+
+
+class SweepLine(BaseModel):
+    """A line of the stream: `start`, then `changes` with `done`, then `end`; or `error`."""
+
+    start: SweepStart | None = None
+    changes: list[ChangeReply] | None = None
+    done: int | None = Field(default=None, description="Changes done so far.")
+    end: SweepEnd | None = None
+    error: ProblemReply | None = None
+
+
+class SweepReply(BaseModel):
+    """All lines of a sweep, as a share stores them."""
+
+    model: str
+    lines: list[SweepLine]
+    tensors: dict[str, TensorReply] = Field(description="Always empty.")

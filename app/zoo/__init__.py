@@ -1,0 +1,4 @@
+"""The zoo: small models trained on simple tasks, and how well they do.
+
+Stores nothing. Uses `figures`.
+"""
