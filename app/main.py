@@ -52,17 +52,15 @@ from app.http.security import SecurityHeaders
 from app.http.services import Opened, Services
 from app.lab import routes as lab
 from app.lab.schemas import MAX_BYTES
-from app.lessons import routes as learn
+from app.lessons import routes as lessons
 from app.long_texts import routes as long_texts
 from app.models import routes as models
-from app.pages import files as assets
-from app.pages import health, qr
-from app.pages import metrics as metrics_route
+from app.pages import files, health, qr
+from app.pages import metrics as metrics_page
 from app.pages import routes as pages
 from app.pages.readiness import open_readiness
 from app.rooms import routes as rooms
 from app.rooms.rooms import open_rooms
-from app.routes import corpora, decode, sweep, trace
 from app.runs import routes as runs
 from app.runs.kept_models import open_kept_models
 from app.runs.runs import open_runs
@@ -73,7 +71,7 @@ from app.shares.store import STORED as STORED_SHARES
 from app.store.expiry import keep_pruning
 from app.store.quota import CreationRate, Limits
 from app.store.store import open_store
-from app.traces import routes as positions
+from app.traces import routes as traces
 from app.zoo import routes as zoo
 
 DESCRIPTION = """\
@@ -219,6 +217,32 @@ async def identify_client(request: Request, services: Opened) -> None:
     asking.set(Client.of(client_network(request), token, most))
 
 
+# What is served: one line for each subject.
+API = (
+    *(traces.trace_router, traces.decode_router, traces.sweep_router),
+    long_texts.router,
+    shares.router,
+    collections.router,
+    assignments.router,
+    models.router,
+    *(heads.router, heads.corpora_router),
+    traces.positions_router,
+    lab.router,
+    zoo.router,
+    runs.router,
+    rooms.router,
+    *(health.router, qr.router),
+)
+PAGES = (
+    handouts.router,
+    lessons.router,
+    head_pages.router,
+    collection_pages.router,
+    assignment_pages.router,
+    *(pages.router, files.router, metrics_page.router),
+)
+
+
 @cache
 def _routes() -> APIRouter:
     """Return all routes; FastAPI takes 0.1 s to read their signatures, once for all apps."""
@@ -227,34 +251,10 @@ def _routes() -> APIRouter:
         responses=problems_of_routes(default="Any other error."),
         dependencies=[Depends(identify_client)],
     )
-    for subject in (
-        trace.router,
-        decode.router,
-        sweep.router,
-        long_texts.router,
-        shares.router,
-        collections.router,
-        assignments.router,
-        models.router,
-        heads.router,
-        corpora.router,
-        positions.router,
-        lab.router,
-        zoo.router,
-        runs.router,
-        rooms.router,
-        health.router,
-        qr.router,
-    ):
+    for subject in API:
         router.include_router(subject, prefix="/api")
-    router.include_router(handouts.router)
-    router.include_router(learn.router)
-    router.include_router(head_pages.router)
-    router.include_router(collection_pages.router)
-    router.include_router(assignment_pages.router)
-    router.include_router(pages.router)
-    router.include_router(assets.router)
-    router.include_router(metrics_route.router)
+    for subject in PAGES:
+        router.include_router(subject)
     return router
 
 

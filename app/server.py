@@ -18,7 +18,7 @@ from app.engine.launch import Launcher
 from app.engine.runners import Runners
 from app.http import log_format
 from app.http.connections import Bounds, Connection, sweep
-from app.http.lan import ANY, lan_address
+from app.http.hosts import ANY_ADDRESS, lan_address
 from app.main import create_app, open_models
 from app.settings import Settings
 from app.store.private_files import make_private_folder
@@ -128,7 +128,7 @@ def _allow_files(connections: int) -> None:
 
 def _addresses(host: str, port: int) -> str:
     """Return the addresses to type, one per line."""
-    if host not in ANY:
+    if host not in ANY_ADDRESS:
         return f"    http://{f'[{host}]' if ':' in host else host}:{port}"
     lines = [f"    http://localhost:{port}   on this machine"]
     if lan := lan_address():

@@ -7,10 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import Any, cast
 
-from app.assets.packing import CHARSET, in_base64
 from app.engine.wire import trace_reply
 from app.figures.kinds import HandoutContent
 from app.handouts.file import SELECT, handout
+from app.handouts.packing import CHARSET, in_base64
 from app.traces.replies import ModelReply
 from headlight.arrays import given
 from headlight.models import is_transformers, wrap

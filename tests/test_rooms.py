@@ -168,7 +168,7 @@ def imported_by(*groups: str) -> list[set[str]]:
     return [{*line.split()} for line in done.stdout.splitlines()]
 
 
-SERVER = ("app.__main__", "app.server", "app.runs.run_process, app.indexing.process")
+SERVER = ("app.__main__", "app.server", "app.runs.run_process, app.heads.index_process")
 
 
 def test_nothing_of_a_cluster_is_imported_without_one() -> None:
@@ -198,7 +198,7 @@ def test_modules_do_not_import_in_circles(package: str) -> None:
 @for_each(files("app", ".py"))
 def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
     """Runs and indexing have their own processes, which import such code after their start."""
-    if path in (ROOT / "app/runs/run_process.py", ROOT / "app/indexing/process.py"):
+    if path in (ROOT / "app/runs/run_process.py", ROOT / "app/heads/index_process.py"):
         return []
     return [module for module in python_imports(path) if module.startswith(OFFLINE)]
 

@@ -1,4 +1,6 @@
-"""Pages: Jinja templates in the reader's language.
+"""Jinja templates for each language, and the digest in the addresses of static files.
+
+Pages: Jinja templates in the reader's language.
 
 Every template receives: ``lang`` and ``languages``; ``asset(path)``, the address of a file in
 `static/`; ``page_file(name)``, that of a page's one script or stylesheet; ``vendor(name)``, that of
@@ -11,18 +13,46 @@ path of a route; ``page_url``, the address without its query; ``share``, which i
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
+from cachetools import TTLCache, cached
 from fastapi import Request
 from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.assets.files import Vendor
-from app.assets.languages import languages, negotiate
-from app.assets.templates import environment, static_digest
-from app.http.lan import ANY, is_loopback, lan_address
+from app.assets.files import STATIC, Vendor, digest_of
+from app.assets.languages import LOCALE, languages, negotiate, translations
+from app.http.hosts import ANY_ADDRESS, is_loopback, lan_address
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.settings import Settings
+from app.settings import ROOT, Settings
+
+TEMPLATES = ROOT / "templates"
+FRESH_SECONDS = 1  # how long the digest is cached, since a page requests many files at once
+
+
+@cached(TTLCache(1, FRESH_SECONDS))
+def static_digest() -> str:
+    """Return the digest in the addresses of the files in `static/`."""
+    return digest_of(STATIC, LOCALE)
+
+
+@cache
+def environment(lang: str, digest: str) -> Environment:
+    """Return templates for one language; each has its own, since Jinja binds gettext globally."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    catalog = translations(lang)
+    made.install_gettext_translations(catalog, newstyle=True)  # type: ignore[attr-defined]
+    return made
+
 
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
 
@@ -53,7 +83,7 @@ def base_url(request: Request, services: Services) -> str:
     base = request.base_url
     asked, asking = base.hostname or "", request.client.host if request.client else ""
     local = is_loopback(asked) and is_loopback(asking)  # in a container, only the first is
-    if local and settings.host in ANY and (address := lan_address()):
+    if local and settings.host in ANY_ADDRESS and (address := lan_address()):
         base = base.replace(hostname=address)
     return str(base).rstrip("/")
 

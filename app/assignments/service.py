@@ -24,9 +24,8 @@ from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.services import Services
 from app.http.worker_threads import off_loop
-from app.rooms.csv_file import csv_of
 from app.rooms.schemas import Truth
-from app.rooms.tally import MAX_BYTES, check, tally
+from app.rooms.tally import MAX_BYTES, check, csv_of, tally
 from app.settings import Settings
 from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged

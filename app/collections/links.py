@@ -6,9 +6,9 @@ from app.assets.pages import base_url
 from app.collections.schemas import LinkReply
 from app.figures import kinds
 from app.figures.card import sentence
+from app.figures.heatmap import still
 from app.figures.links import Link, Target, parse_link
 from app.figures.questions import Asked
-from app.figures.still import still
 from app.figures.workspace import heatmap_of
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError

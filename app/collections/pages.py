@@ -12,9 +12,9 @@ from app.collections import links
 from app.collections import service as collections
 from app.collections.service import Shown
 from app.collections.store import Collection
+from app.figures.card import list_preview
 from app.figures.kinds import KINDS, HandoutContent, kind_of
 from app.figures.links import Link
-from app.figures.list_card import list_preview
 from app.handouts import service as handouts
 from app.handouts.file import collection_handout
 from app.http.caches import ByteCache

@@ -20,7 +20,7 @@ from app.collections.schemas import (
 )
 from app.collections.store import Collection, Collections, Refusal
 from app.figures.links import Target, parse_link
-from app.http.field_names import within
+from app.http.field_errors import within
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons import service as lessons

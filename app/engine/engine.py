@@ -30,8 +30,7 @@ from app.engine.pass_homes import PassHomes
 from app.engine.price import price, size
 from app.engine.price import running as running_price
 from app.engine.runners import CrashedError, Runner, Runners, Turn
-from app.engine.schedule import Running, Schedule
-from app.engine.service_level import RETRY_SECONDS, Level, ServiceLevel
+from app.engine.schedule import RETRY_SECONDS, Level, Running, Schedule, ServiceLevel
 from app.engine.worker import Batch, Line, Outcome, Work
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError, ReportedError

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.engine.wire import Reply
-from app.figures.heatmap import Heatmap
+from app.figures.heatmap import Heatmap, still
 from app.figures.links import Link
-from app.figures.still import still
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services

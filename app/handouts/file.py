@@ -18,12 +18,11 @@ from markupsafe import Markup
 from app.assets import bundles
 from app.assets.files import STATIC
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
-from app.assets.packing import CHARSET
-from app.assets.templates import environment, static_digest
+from app.assets.pages import environment, static_digest
 from app.engine.wire import Reply
 from app.figures.card import in_short, is_overview, sentence
 from app.figures.kinds import HandoutContent
-from app.handouts.packing import block, data_url, encoded, held, numbers, script, style
+from app.handouts.packing import CHARSET, block, data_url, encoded, held, numbers, script, style
 
 # The tensors that its views draw: attention, the candidates at each step, and the tensors from
 # which the inspector computes a weight.

@@ -1,8 +1,29 @@
-"""Sentences of a reader's text."""
+"""Sentences of a reader's text.
 
+The process that indexes one text of a reader, with the code of the command line.
+
+Only this process imports the measuring code, and only after its start. It sends documents:
+`{"done": n, "of": m}` while it works, and at the end `{"sentences": n}` or `{"why": …}`:
+"unreadable", or what is wrong with the disk. If the server is gone, it ends.
+
+Runs the process that indexes a text, and ends it.
+"""
+
+import asyncio
+import contextlib
+import os
 import re
-from collections.abc import Sequence
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
 
+from app.engine.child_process import ChildProcess
+from app.engine.launch import start
+from app.engine.messages import send
+from app.store.disk_errors import disk_problem
 from model.errors import Excess, InputError
 
 # After a mark that ends a sentence, and what closes after it. A full stop ends one only before a
@@ -47,3 +68,96 @@ def check(sentences: Sequence[str], most: int, most_characters: int, pairs: bool
         if tabs > most_tabs:
             detail = f"text: line {number} has {tabs} tabs; it may have at most {most_tabs}"
             raise InputError("out-of-range", "text", detail)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The arguments of an indexing process. They can be pickled."""
+
+    prepare: Callable[[], object]  # called first: sets up logging
+    model: str  # as in `model.adapters.open_model.open_model`
+    lines: tuple[str, ...]
+    title: str
+    folder: Path
+    threads: int
+    nice: int
+
+
+def main(connection: Connection, wanted: Wanted) -> None:
+    """Index the lines, on the CPU: the device of the models stays theirs."""
+    import torch
+
+    from model.adapters.open_model import open_model
+    from model.measure.head_survey import survey_heads
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the server ends this process
+    wanted.prepare()
+    os.nice(wanted.nice)
+    torch.set_num_threads(wanted.threads)
+
+    def tell(**document: object) -> None:
+        send(connection, document)
+
+    with contextlib.suppress(ConnectionError):  # the server is gone
+        try:
+            found = survey_heads(
+                open_model(wanted.model, "cpu"),
+                wanted.lines,
+                wanted.folder,
+                title=wanted.title,
+                index=True,
+                told=lambda done, of: tell(done=done, of=of),
+            )
+        except ValueError:
+            tell(why="unreadable")
+        except ConnectionError:
+            raise
+        except Exception as error:
+            if (why := disk_problem(error)) is None:
+                raise
+            tell(why=why)
+        else:
+            tell(sentences=found["sentences"])
+
+
+async def build(
+    wanted: Wanted, seconds: float, heard: Callable[[int, int], None]
+) -> dict[str, Any]:
+    """Index a text; return its last state. `heard` gets the progress on the event loop.
+
+    The process is killed after so many seconds, or if this call is cancelled. Raises what `heard`
+    raises.
+    """
+    loop = asyncio.get_running_loop()
+    ended = loop.create_future()
+    result: dict[str, Any] = {"state": "failed", "why": "crashed"}
+
+    def take(document: dict[str, Any]) -> None:
+        nonlocal result
+        try:
+            if "of" in document:
+                heard(document["done"], document["of"])
+            elif "why" in document:
+                result = {"state": "failed", **document}
+            else:
+                result = {"state": "done", **document}
+        except Exception as error:
+            if not ended.done():
+                ended.set_exception(error)
+
+    process = ChildProcess(
+        "index",
+        lambda: start("index", main, wanted),
+        take,
+        lambda: None if ended.done() else ended.set_result(None),
+    )
+    process.open(loop)
+    try:
+        async with asyncio.timeout(seconds):
+            await ended
+    except TimeoutError:
+        return {"state": "failed", "why": "too-slow"}
+    finally:
+        process.kill()  # its work is done, or not wanted any more
+        await asyncio.shield(asyncio.to_thread(process.end, None, 0))
+    return result

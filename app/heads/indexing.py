@@ -18,13 +18,12 @@ from typing import Any, Self
 import orjson
 
 from app.engine.clients import Client
+from app.heads.index_process import Wanted, build
 from app.http.background import begin, repeat
 from app.http.fair_shares import Shared
 from app.http.log_format import logging_of
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.indexing.builder import build
-from app.indexing.process import Wanted
 from app.settings import Settings
 from app.store.disk_errors import disk_problem
 from app.store.documents import dumped

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from app.answers import corpora
 from app.assets.pages import render
 from app.engine.model_listing import Listing
+from app.heads import corpora
 from app.heads.indexing import Indexing
 from app.heads.schemas import ElsewhereReply, SurveyedHeadReply
 from app.heads.service import elsewhere, served, survey

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.answers import corpora
 from app.engine.model_listing import Listing
+from app.heads import corpora
 from app.heads.corpora import Corpora
 from app.heads.schemas import (
     AddedReply,

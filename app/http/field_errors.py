@@ -1,9 +1,13 @@
-"""Kinds and messages for pydantic's errors, whose own messages would repeat the input."""
+"""Kinds and messages for pydantic's errors, whose own messages would repeat the input.
 
-from collections.abc import Mapping
+Paths into the request, in the fields of errors.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from model.errors import Excess
+from model.errors import Excess, InputError
 
 RULES = {
     "missing": ("missing", "is required"),
@@ -61,3 +65,20 @@ def excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:
         return None
     limit = context.get("max_length", context.get("limit"))
     return Excess(int(limit), COUNTS[error_type]) if limit is not None else None
+
+
+@contextmanager
+def within(place: str, but: str | None = None) -> Iterator[None]:
+    """Prefix the field of an InputError with `place`, its path in the request.
+
+    A field that begins with `but` is at the top level and keeps its name.
+    """
+    try:
+        yield
+    except InputError as error:
+        if but and error.field.startswith(but):
+            raise
+        field = f"{place}.{error.field}".removesuffix(".")
+        detail = str(error)
+        named = detail.replace(error.field, field, 1) if error.field else f"{field}: {detail}"
+        raise InputError(error.kind, field, named, error.excess) from error

@@ -1,4 +1,6 @@
-"""The host names that the server accepts; links are built from the name in the request.
+"""The address at which others on the local network reach this machine.
+
+The host names that the server accepts; links are built from the name in the request.
 
 Another site can point its own host name at this server's address (DNS rebinding), so that its pages
 can read the replies. The server therefore accepts only IP addresses, names that no one can own on
@@ -6,6 +8,7 @@ the internet, and the configured names.
 """
 
 import re
+import socket
 from collections.abc import Collection
 from ipaddress import ip_address
 
@@ -13,6 +16,31 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.http.problems import ProblemError
+
+ANY_ADDRESS = ("0.0.0.0", "::")  # addresses to listen on for connections from everywhere
+
+
+def lan_address() -> str | None:
+    """Return this machine's address as others see it; None without a network. Sends nothing."""
+    for anywhere in ("192.0.2.1", "224.0.0.1"):  # the default route, or else any network
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect((anywhere, 9))
+            except OSError:
+                continue
+            address: str = probe.getsockname()[0]
+            if not address.startswith("127."):
+                return address
+    return None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address refers to this machine."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
 
 ANY = "*"
 # For local networks: RFC 6762, RFC 8375 and RFC 6761; .internal (ICANN); .lan (common in routers).

@@ -1,4 +1,6 @@
-"""Problem documents (RFC 9457): the reply when a request cannot be answered.
+"""The title of every kind of problem.
+
+Problem documents (RFC 9457): the reply when a request cannot be answered.
 
     Exception
     ├── HTTPException           raised by Starlette
@@ -28,9 +30,100 @@ from app.http.content_negotiation import choose
 from app.http.field_errors import excess, rule
 from app.http.fields import union_tags
 from app.http.log_format import REQUEST_ID
-from app.http.problem_titles import TITLES
 from app.http.security import HEADERS
 from model.errors import Excess, FileError, InputError
+
+TITLES = {
+    "invalid-json": "The body is not valid JSON",
+    "unsupported-media-type": "The body must be sent as application/json",
+    "body-too-large": "The body is too large",
+    "unknown-host": "The host is not one of this server's",
+    "head-too-large": "The request's headers are too large",
+    "too-slow": "The request took too long to arrive",
+    "not-acceptable": "No available format is acceptable",
+    "not-found": "There is nothing at this address",
+    "method-not-allowed": "The method is not allowed here",
+    "bad-request": "The request cannot be read",
+    "missing": "A field is missing",
+    "unknown-field": "A field is not known",
+    "unknown-value": "A value is not one of those allowed",
+    "unknown-model": "The model is not served here",
+    "unreadable-file": "A file of the model cannot be read",
+    "unknown-task": "The zoo has no such task",
+    "not-of-task": "The text does not fit this task",
+    "wrong-type": "A value has the wrong type",
+    "too-long": "A value is too long",
+    "too-short": "A value is too short",
+    "text-too-long": "The text is too long",
+    "not-text": "A text contains characters that are not allowed",
+    "out-of-range": "A number is out of range",
+    "not-finite": "A number is not finite",
+    "ragged": "The rows of a matrix differ in length",
+    "does-not-fit": "Sizes do not match",
+    "unsupported": "The model does not support this",
+    "chat-template": "The model's chat template cannot be used",
+    "no-mask": "The text has no mask token",
+    "no-means": "The model has no means of its heads",
+    "no-learning": "The model has no snapshots of its training",
+    "no-survey": "The heads of this model have not been measured",
+    "no-index": "No sentences have been indexed for this model",
+    "unknown-corpus": "There is no such text",
+    "wrong-corpus-key": "The key does not match the text",
+    "too-many-corpora": "Too many texts at once",
+    "indexing-busy": "Too many texts are waiting",
+    "indexing-off": "This server indexes no texts",
+    "corpora-full": "There is no room for texts",
+    "too-many-sentences": "The text has too many sentences",
+    "too-many-characters": "The text is too long",
+    "unknown-head": "The model has no such head",
+    "reply-too-large": "The reply would be too large",
+    "bad-selection": "An entry of select is not a window of a tensor",
+    "not-weights": "Only weights can be sent as uint8",
+    "unknown-share": "There is no such share",
+    "newer-share": "The share was written by a newer version",
+    "damaged-share": "The share is damaged",
+    "unknown-collection": "There is no such collection",
+    "damaged-collection": "The collection is damaged",
+    "collection-changed": "The collection has changed",
+    "not-a-link": "The link cannot be in a collection",
+    "not-a-state": "The figure has no such state",
+    "unknown-assignment": "There is no such assignment",
+    "damaged-assignment": "The assignment is damaged",
+    "wrong-assignment-key": "The key does not match the assignment",
+    "assignment-full": "The assignment has been answered too often",
+    "wrong-edit-key": "The edit key does not match",
+    "too-many-shares": "Too many shares in a short time",
+    "busy": "The model is busy",
+    "too-much-work": "The request takes too much work",
+    "too-many-requests": "Too much work in a short time",
+    "not-ready": "The server is not ready",
+    "unknown-run": "There is no such run",
+    "no-snapshot": "The run has no snapshot of this step",
+    "wrong-run-key": "The key does not match the run",
+    "wrong-model-key": "The key does not match the model",
+    "run-ended": "The run has ended",
+    "too-many-runs": "Too many runs at once",
+    "runs-busy": "Too many runs are waiting",
+    "training-off": "Training is off on this server",
+    "models-full": "There is no room for kept models",
+    "unknown-room": "There is no such room",
+    "wrong-room-key": "The key does not match the room",
+    "room-full": "The room is full",
+    "room-closed": "The room is closed to newcomers",
+    "room-out-of-space": "The room has no space left",
+    "too-many-questions": "The room has been asked too many questions",
+    "rooms-full": "There are too many rooms",
+    "not-asking": "The room is not asked this at present",
+    "room-changes": "The room is changed too often",
+    "too-many-rooms": "Too many rooms in a short time",
+    "too-many-room-tries": "Too many wrong codes in a short time",
+    "storage-busy": "The database is busy",
+    "storage-full": "There is no room for shares",
+    "storage-unavailable": "The database cannot be used",
+    "quota-reached": "This address has no room for shares",
+    "internal": "Something went wrong in the server",
+}
+
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:headlight:"

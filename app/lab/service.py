@@ -11,7 +11,7 @@ import orjson
 
 from app.engine.engine import Engine
 from app.engine.wire import Reply, numbers
-from app.http.field_names import within
+from app.http.field_errors import within
 from app.http.services import Services
 from app.http.worker_threads import LARGE, SMALL, off_loop
 from app.lab.schemas import LabShareState

@@ -1,10 +1,13 @@
-"""Replies with pictures of attention over a long text."""
+"""Replies with pictures of attention over a long text.
+
+The state of a long text: an overview of all heads, and windows of some, in one reply.
+"""
 
 import asyncio
 import base64
 import hashlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -14,10 +17,21 @@ from app.engine.engine import Engine
 from app.engine.jobs import AnswerJob, Encoded, Encoding
 from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
 from app.engine.model_listing import Listing
-from app.engine.wire import line
+from app.engine.wire import Reply, line
+from app.figures.states import OneTextShareState, SentenceState
 from app.http.content_negotiation import SAFETENSORS
+from app.http.field_errors import within
 from app.http.services import Services
-from app.long_texts.schemas import AnyOverviewRequest, AnyTileRequest
+from app.http.worker_threads import LARGE, off_loop
+from app.long_texts.schemas import (
+    AnyOverviewRequest,
+    AnyTileRequest,
+    OneTextOverviewRequest,
+    OneTextTileRequest,
+    OverviewRequest,
+    TileRequest,
+    Window,
+)
 from app.settings import Settings
 from app.traces.schemas import Asking
 from app.traces.service import chosen
@@ -128,3 +142,76 @@ def _pair(given: list[int] | None) -> tuple[int, int] | None:
 
 def _digest(said: dict[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+MAX_TOKENS = 256  # of a text of which all weights are shown (docs/long.md)
+CELLS = 64  # rows and columns of the overview, as for the page's thumbnails
+RUN_FIELDS = {"model", "source", "text", "target", "direction", "decode", "chat"}
+
+
+async def is_long(services: Services, state: SentenceState) -> bool:
+    """Return whether a text of the state has more than `MAX_TOKENS` tokens.
+
+    Raises InputError for a text that is too long for its model, and for a long one whose model
+    does not show long texts.
+    """
+    given = {field: text for field, text in state.texts.items() if text}
+    if max(map(len, given.values()), default=0) <= MAX_TOKENS // 4:  # four bytes a character
+        return False
+    encoded = await see_tokens(
+        services, state, Encoding(SAFETENSORS, services[Settings].max_values)
+    )
+    read = Reply.metadata(encoded.content)["trace"]["tokens"]
+    for text, tokens in read.items():
+        if len(tokens) <= MAX_TOKENS:
+            continue
+        info = services[Listing].describe(services[Listing].pick(state.model))
+        if "long" not in info.capabilities:
+            detail = f"{text} has {len(tokens)} tokens; this model shows at most {MAX_TOKENS}"
+            raise InputError("unsupported", text, detail, Excess(MAX_TOKENS, "tokens", len(tokens)))
+        for field in ("interventions", "pad_to"):
+            if getattr(state, field):
+                raise InputError("unsupported", field, f"{field} is not for a long text")
+        return True
+    return False
+
+
+async def run_long(
+    services: Services, state: SentenceState, tiles: Sequence[Window], encoding: Encoding
+) -> Encoded:
+    """Return the overview of all heads, with the windows as tensors `tile.0`, `tile.1` and so on.
+
+    A window's description has its attention (`at`) besides what `POST /api/tile` returns. Raises
+    InputError, with fields as in a request for a share; also for more numbers than `encoding`
+    allows.
+    """
+    with within("state"):
+        asked = _overview_of(state)
+        seen = await see_overview(services, asked, Encoding(SAFETENSORS, encoding.max_values))
+    whole = await off_loop(Reply.parse, seen.content, size=len(seen.content))
+    tensors, arrays = dict(whole.document["tensors"]), dict(whole.arrays)
+    left = encoding.max_values - whole.values
+    for n, window in enumerate(tiles):
+        with within(f"tiles[{n}]"):
+            one = await see_tile(services, _tile_of(state, window), Encoding(SAFETENSORS, left))
+        left -= one.values
+        tile = Reply.parse(one.content)
+        ((name, about),) = tile.document["tensors"].items()
+        tensors[f"tile.{n}"] = {**about, "at": window.at}
+        arrays[f"tile.{n}"] = tile.arrays[name]
+    reply = Reply({**whole.document, "tensors": tensors}, arrays)
+    return await off_loop(encoding, reply, size=LARGE)
+
+
+def _overview_of(state: SentenceState) -> AnyOverviewRequest:
+    kind = OneTextOverviewRequest if isinstance(state, OneTextShareState) else OverviewRequest
+    return kind.model_validate(_run_of(state) | {"cells": CELLS, "dtype": "uint8"})
+
+
+def _tile_of(state: SentenceState, window: Window) -> AnyTileRequest:
+    kind = OneTextTileRequest if isinstance(state, OneTextShareState) else TileRequest
+    return kind.model_validate(_run_of(state) | window.model_dump(exclude_unset=True))
+
+
+def _run_of(state: SentenceState) -> dict[str, object]:
+    return state.model_dump(include=RUN_FIELDS, exclude_unset=True)

@@ -22,7 +22,7 @@ from app.engine.engine import BusyError, Engine
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.model_listing import Listing
 from app.engine.tensor_selection import Selection
-from app.http.brief_cache import Recent
+from app.http.caches import Recent
 from app.http.content_negotiation import JSON
 from app.http.services import Services
 from app.store.storage_errors import StorageError, files

@@ -15,9 +15,8 @@ from app.http.problems import ProblemError
 from app.http.rate_limits import PerMinute
 from app.http.services import Services
 from app.rooms.bus import ROOM_BYTES, Bus, FullError, MemoryBus
-from app.rooms.codes import hashed, is_code, new_code, new_key, opens
 from app.rooms.hub import LEFT_SECONDS, Hub
-from app.rooms.room import Counts, Room
+from app.rooms.room import Counts, Room, hashed, is_code, new_code, new_key, opens
 from app.settings import Settings
 from app.store.documents import dumped
 from model.errors import Excess

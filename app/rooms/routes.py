@@ -11,8 +11,8 @@ from app.http.replies import problems
 from app.http.services import Opened
 from app.http.streaming import HEADERS
 from app.rooms import service as answers
-from app.rooms.codes import normalised
 from app.rooms.hub import Hub
+from app.rooms.room import normalised
 from app.rooms.rooms import Rooms
 from app.rooms.schemas import (
     MEMBER,

@@ -17,9 +17,8 @@ from app.http.services import Services
 from app.http.worker_threads import off_loop
 from app.lessons import service as lessons
 from app.rooms import asking, members
-from app.rooms.codes import hashed, new_key, normalised, opens
 from app.rooms.hub import Hub
-from app.rooms.room import Room
+from app.rooms.room import Room, hashed, new_key, normalised, opens
 from app.rooms.rooms import RoomRates, Rooms
 from app.rooms.schemas import (
     AnswerRequest,

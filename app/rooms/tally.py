@@ -3,10 +3,15 @@
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
 field, or the shares of a whole. Its numbers are bounded (`app.http.fields.FAR`), so that no sum
 of them overflows; what is sent to every member is bounded as well.
+
+Answers as a CSV file for a spreadsheet.
 """
 
+import csv
+import io
+import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import fsum
 
 from app.http.fields import FAR
@@ -105,3 +110,26 @@ def _nearest_first(rows: Sequence[Sequence[float]], truth: Sequence[float]) -> l
         step = (len(ordered) - 1) / max(1, most - 1)
         ordered = [ordered[round(n * step)] for n in range(most)]
     return [[round(one, DIGITS) for one in row] for row in ordered]
+
+
+MARK = "\ufeff"  # Excel misreads Chinese without a byte order mark
+# A spreadsheet interprets a cell that begins like this as a formula.
+FORMULA = "=+-@\t\r\n＝＋－＠"
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+
+
+def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV. No cell is a formula."""
+    file = io.StringIO()
+    file.write(MARK)
+    writer = csv.writer(file)
+    writer.writerow(header)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def _safe(cell: object) -> object:
+    """Return a cell that a spreadsheet shows as text instead of running it as a formula."""
+    if not isinstance(cell, str) or all(map(NUMBER.fullmatch, cell.split(" "))):
+        return cell
+    return f"'{cell}" if cell.startswith(tuple(FORMULA)) else cell

@@ -1,21 +1,28 @@
-"""Models kept from training runs: bundles in the data folder, served like any other model."""
+"""The training history of a kept model, made from the snapshots of its run.
+
+Models kept from training runs: bundles in the data folder, served like any other model.
+"""
 
 import asyncio
 import hmac
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
 
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
+from app.engine.wire import Reply
 from app.http.background import repeat, running
 from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.runs.kept_history import history
 from app.runs.run import Run
 from app.settings import Settings
 from app.store.ids import digest_of, new_edit_key, new_id
@@ -25,8 +32,46 @@ from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.adapter import Adapter
 from model.bundle import measurements as stored
 from model.bundle import weights as bundles
-from model.bundle.measurements import LEARNING
-from model.live.events import keep
+from model.bundle.measurements import LEARNING, Learning, SnapshotScores, WatchedSentence
+from model.live.events import keep, trace_path
+from model.text.tokens import Token
+from model.zoo.registry import DIRECTION
+
+WEIGHTS = ".weights"
+
+
+def history(run: Run, last: int, digest: str) -> Learning:
+    """Return the history of a run up to step `last`, with its probes as the watched sentences.
+
+    `digest` is the digest of the bundle that holds the last snapshot. Blocks; raises
+    `FileNotFoundError` if a snapshot's file is missing.
+    """
+    snapshots = [told for step, told in sorted([*run.snapshots.items()]) if step <= last]
+    probes = run.begun["probes"] if run.begun else []
+    weights: dict[str, torch.Tensor] = {}
+    examples = []
+    for probe, told in enumerate(probes):
+        document: dict[str, Any] = {}
+        for snapshot in snapshots:
+            step = snapshot["step"]
+            reply = Reply.parse(trace_path(run.folder, step, probe).read_bytes())
+            document = reply.document
+            for name, array in reply.arrays.items():
+                if name.endswith(WEIGHTS):
+                    # In steps of 1/255, like all stored histories.
+                    scaled = np.rint(array.astype(np.float32) * 255).astype(np.uint8)
+                    weights[f"{probe}.{step}.{name}"] = torch.from_numpy(scaled)
+        written = [snapshot["written"][probe] for snapshot in snapshots]
+        examples.append(_watched(told["source"], document, written))
+    scores = [SnapshotScores(one["step"], one["loss"], {}, one["accuracy"]) for one in snapshots]
+    return Learning(digest, scores, examples, weights)
+
+
+def _watched(source: str, document: Mapping[str, Any], written: list[str]) -> WatchedSentence:
+    tokens = {text: [Token(**one) for one in read] for text, read in document["tokens"].items()}
+    answer = [Token(**one) for one in document["output"]["tokens"]]
+    return WatchedSentence(source, DIRECTION, tokens, answer, written)
+
 
 RETRY_SECONDS = 600
 SWEEP_SECONDS = 3600.0  # between two deletions of what has expired

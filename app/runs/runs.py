@@ -27,8 +27,7 @@ from app.http.log_format import logging_of
 from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.runs.run import Run
-from app.runs.run_folder import claim, release, size_of
+from app.runs.run import Run, claim, release, size_of
 from app.runs.run_process import Wanted, main
 from app.settings import Settings
 from app.store.ids import digest_of, new_edit_key, new_id

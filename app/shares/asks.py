@@ -4,12 +4,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from app.answers.sweeps import whole_sweep
 from app.engine.jobs import Encoded, Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import WRITERS, ZSTD
 from app.figures.states import SentenceState
-from app.http.field_names import within
+from app.http.field_errors import within
 from app.http.services import Services
 from app.http.worker_threads import off_loop
 from app.shares.schemas import ParametersRequest, Question
@@ -18,6 +17,7 @@ from app.shares.share import Answer
 from app.traces.replies import ModelReply
 from app.traces.schemas import Asking
 from app.traces.service import chosen, example, parameters, run_trace
+from app.traces.sweeps import whole_sweep
 from model.adapters.requests.model_info import ModelInfo
 from model.errors import Excess, InputError
 from model.transformer.positions import POSITIONS

@@ -1,7 +1,14 @@
-"""Creates a share: freezes the trace of the state and the replies to additional requests."""
+"""Validates the state of a share, given the results of its run.
+
+A link to a layer that does not exist opens on the nearest one. A share is permanent and may be
+created by a program, so it is rejected if its state does not exist. Shares created before these
+checks still open. The values of views' options are not checked, since only the page knows them.
+
+Creates a share: freezes the trace of the state and the replies to additional requests.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -9,18 +16,18 @@ from typing import Any
 
 import orjson
 
-from app.answers.long_states import MAX_TOKENS, is_long, run_long
-from app.answers.share_state import check, check_options
+from app.assets.languages import languages
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
-from app.engine.wire import ZSTD
-from app.figures.states import SentenceState
-from app.http.field_names import within
+from app.engine.wire import ZSTD, Reply
+from app.figures.states import Looking, SentenceState
+from app.http.field_errors import within
 from app.http.services import Services
 from app.http.worker_threads import LARGE, off_loop
 from app.lab.schemas import LabShareState
 from app.lab.service import freeze
+from app.long_texts.service import MAX_TOKENS, is_long, run_long
 from app.settings import Settings
 from app.shares import formats
 from app.shares.asks import Freezer, check_asks, freeze_answers, other_models
@@ -31,8 +38,75 @@ from app.shares.store import Shares
 from app.store.ids import new_edit_key
 from app.traces.replies import ModelReply
 from app.traces.service import run
-from model.errors import InputError
+from model.errors import Excess, InputError
+from model.trace.attentions import AttentionInfo, Attentions
 from model.trace.tensor_names import present
+
+VIEWS = (
+    "decoding",
+    "heads",
+    "attention",
+    "lines",
+    "worksheet",
+    "alignment",
+    "compare",
+    "inside",
+    "qkv",
+    "space",
+    "positions",
+    "flow",
+    "training",
+    "whatif",
+)
+
+
+def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
+    """Raise InputError for a view, a language or a place that does not exist.
+
+    `reply` is the state's own run, with all weights of the model's attentions or, of a long text,
+    their overview.
+    """
+    _one_of("view", state.view, VIEWS)
+    _one_of("lang", state.lang, languages())
+    blocks: dict[str, list[AttentionInfo]] = {}
+    for one in attentions:
+        blocks.setdefault(one.block, []).append(one)
+    _one_of("block", state.block, blocks)
+    layers = blocks[state.block or [*blocks][-1]]  # the default block of a link
+    _below("layer", state.layer, len(layers))
+    shape = _shape(reply, layers[state.layer or 0])
+    for name, count in zip(("head", "query", "key"), shape, strict=True):
+        _below(name, getattr(state, name), count)
+
+
+def _shape(reply: Reply, one: AttentionInfo) -> tuple[int, ...]:
+    """Return the numbers of heads, queries and keys; a long text has no weights, only pictures."""
+    weights = reply.arrays.get(f"{one.place}.weights")
+    if weights is not None:
+        return weights.shape
+    tokens = reply.document["tokens"]
+    return one.heads, len(tokens[one.query]), len(tokens[one.key])
+
+
+def check_options(settings: Settings, state: Looking) -> None:
+    """Raise InputError if an option of a view is longer than the settings allow."""
+    limit = settings.max_text_characters
+    for name, text in state.options.items():
+        if len(text) > limit:
+            detail = f"state.{name} may have at most {limit} characters"
+            excess = Excess(limit, "characters", len(text))
+            raise InputError("too-long", f"state.{name}", detail, excess)
+
+
+def _one_of(field: str, value: str | None, known: Collection[str]) -> None:
+    if value is not None and value not in known:
+        raise InputError("unknown-value", field, f"{field} must be one of: {', '.join(known)}")
+
+
+def _below(field: str, value: int | None, count: int) -> None:
+    if value is not None and value >= count:
+        raise InputError("out-of-range", field, f"{field} must be from 0 to {count - 1}")
+
 
 # The tensors that the page draws, so that a share needs no model: attention, its inputs, and the
 # next-token probabilities.

@@ -11,8 +11,7 @@ from safetensors import SafetensorError
 
 from app.engine.wire import JSON_COST, Reply
 from app.figures.card import in_short, preview, sentence
-from app.http.brief_cache import Recent
-from app.http.caches import ByteCache
+from app.http.caches import ByteCache, Recent
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.metrics import Metrics
 from app.http.problems import ProblemError

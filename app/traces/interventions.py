@@ -1,4 +1,7 @@
-"""Interventions in requests; `model.trace.interventions` defines their effects."""
+"""How a request wants its text written; `model.adapters.requests.request.Decode` defines it.
+
+Interventions in requests; `model.trace.interventions` defines their effects.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -6,11 +9,21 @@ from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
 
 from app.http.fields import Count, Name, Strict, Text, Whole, union_tag
-from app.http.from_dataclass import Within
-from app.schemas.decoding import DecodeOptions, decode_of
-from model.adapters.requests.request import Patch, Receiver, Request, Step, TokenOf
+from app.http.from_dataclass import Within, fields_of
+from model.adapters.requests.request import Decode, Patch, Receiver, Request, Step, TokenOf
 from model.number_ranges import Factor, Probability, Seed, Temperature, Value
 from model.trace.interventions import Cell, Intervention
+
+
+@fields_of(Decode)
+class DecodeOptions(Strict):
+    """How to write a target if none is given."""
+
+
+def decode_of(options: DecodeOptions) -> Decode:
+    """Convert the options to a `Decode`."""
+    return Decode(**options.model_dump())
+
 
 Edge = Annotated[tuple[Count, Count], Strictly(False)]
 Weight = Annotated[float, Within(Probability)]

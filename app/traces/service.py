@@ -1,9 +1,13 @@
-"""Replies to requests that run a model, or read its parameters or history."""
+"""Replies to requests that run a model, or read its parameters or history.
+
+Tables of positional encodings.
+"""
 
 import hashlib
 from typing import Any
 
 import orjson
+from torch.nn.functional import normalize
 
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding, TraceJob
@@ -11,10 +15,12 @@ from app.engine.model_listing import Listing
 from app.engine.model_parameters import ParametersJob
 from app.engine.tensor_selection import Dtype, Selection
 from app.engine.training_history import ExampleJob
+from app.engine.wire import numbers
 from app.http.services import Services
 from app.settings import Settings
 from app.traces.schemas import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from model.errors import Excess, InputError
+from model.transformer.positions import TABLES
 
 TOKEN_CHARACTERS = 16  # of a token, at most, on average over a long text
 
@@ -109,3 +115,24 @@ async def example(services: Services, name: str | None, number: int, encoding: E
     Raises InputError if the model is not served or has no history, and for an unknown example.
     """
     return await services[Engine].run(ExampleJob(services[Listing].pick(name), number, encoding))
+
+
+def positions_table(variant: str, length: int, d_model: int, limit: int) -> bytes:
+    """Return the JSON reply: a table (length, d_model) and cosine similarities (length, length).
+
+    Raises InputError for an unknown variant, and for sizes that are not from 1 to `limit`.
+    """
+    for field, size in (("length", length), ("d_model", d_model)):
+        if not 1 <= size <= limit:
+            raise InputError("out-of-range", field, f"{field} must be from 1 to {limit}")
+    if variant not in TABLES:
+        known = ", ".join(TABLES)
+        raise InputError("unknown-variant", "variant", f"variant must be one of: {known}")
+    table = TABLES[variant](length, d_model)
+    unit = normalize(table.double(), dim=-1)
+    document = {
+        "variant": variant,
+        "positions": numbers(table.numpy()),
+        "similarity": numbers((unit @ unit.T).float().numpy()),
+    }
+    return orjson.dumps(document)

@@ -1,16 +1,30 @@
-"""Requests for a sweep, and the lines of the reply."""
+"""Requests for a sweep, and the lines of the reply.
 
+Sweeps: the job of a request, and all of its lines as one reply.
+"""
+
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Any
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from app.engine.engine import Engine
+from app.engine.jobs import Encoded, Encoding
+from app.engine.sweeping import SweepJob
+from app.engine.wire import Reply
 from app.http.fields import Count, NamePattern, Strict, Text
 from app.http.problems import ProblemReply
+from app.http.services import Services
+from app.http.worker_threads import LARGE, off_loop
 from app.traces.interventions import PatchFrom
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TensorReply, TokensReply
 from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
+from app.traces.service import chosen
 from model.adapters.requests.request import Patch, in_chat
 from model.adapters.sweep_changes import Ablated, Over
+from model.errors import Excess, InputError
 
 
 def _kind_of_effect(value: Any) -> str:
@@ -180,3 +194,37 @@ class SweepReply(BaseModel):
     model: str
     lines: list[SweepLine]
     tensors: dict[str, TensorReply] = Field(description="Always empty.")
+
+
+def sweep_job(services: Services, wanted: AnySweepRequest) -> SweepJob:
+    """Return the job of a sweep. Raises InputError for bad input."""
+    name = chosen(services, wanted)
+    asked = replace(wanted.asked(), target=wanted.texts.get("target"))
+    among = None if wanted.among is None else tuple(wanted.among)
+    change = wanted.change()
+    return SweepJob(name, asked, change, wanted.row, wanted.over, wanted.against, among)
+
+
+async def whole_sweep(services: Services, wanted: AnySweepRequest, encoding: Encoding) -> Encoded:
+    """Return all lines of a sweep as one reply, a document without tensors: ``{"lines": […]}``.
+
+    Raises what a streamed sweep raises, and InputError as soon as the lines have more numbers than
+    the limit.
+    """
+    job = sweep_job(services, wanted)
+    lines, values = list[dict[str, Any]](), 0
+    async with aclosing(services[Engine].stream(job)) as stream:
+        async for line in stream:
+            lines.append(orjson.loads(line))
+            values += _numbers(lines[-1])
+            if values > encoding.limit:
+                detail = f"the sweep has more than {encoding.limit} numbers"
+                raise InputError("reply-too-large", "", detail, Excess(encoding.limit, "numbers"))
+    reply = Reply({"model": job.model, "lines": lines, "tensors": {}}, {})
+    return replace(await off_loop(encoding, reply, size=LARGE), values=values)
+
+
+def _numbers(line: dict[str, Any]) -> int:
+    """Return how many numbers the effects in a line have."""
+    effects = line.get("changes", [])
+    return sum(len(value) for one in effects for value in one.values() if isinstance(value, list))

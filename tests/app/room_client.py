@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.rooms.codes import CODE_LENGTH
+from app.rooms.room import CODE_LENGTH
 from tests.app.conftest import Serving
 
 LINK = "/?source=Hi&layer=1"

@@ -7,9 +7,8 @@ import httpx
 import pytest
 
 from app.assignments.schemas import MAX_QUESTIONS
-from app.rooms.csv_file import MARK
 from app.rooms.schemas import MAX_NICKNAME
-from app.rooms.tally import MAX_BYTES
+from app.rooms.tally import MARK, MAX_BYTES
 from app.store.ids import KEY_LENGTH
 from tests.app.assigning import BODY, LOOKS, PATH, made, owner, sent
 from tests.app.conftest import Serving

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.rooms.codes import CODE_LENGTH
+from app.rooms.room import CODE_LENGTH
 from app.store.ids import ALPHABET
 from tests.app.conftest import Serving
 from tests.app.room_client import LINK, STRANGER, came_from, opened

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from app.engine.catalog import Catalog
-from app.schemas.decode_lines import DecodeLine
+from app.traces.schemas import DecodeLine
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import zstandard
 
-from app.schemas.decode_lines import DecodeLine
+from app.traces.schemas import DecodeLine
 from tests.app.live import Live, until
 from tests.servers import PATIENCE
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 import zstandard
 
-from app.answers.share_state import VIEWS
 from app.engine.wire import Reply
 from app.figures.states import ShareState
 from app.shares import formats
+from app.shares.creation import VIEWS
 from app.shares.formats import Upgrade
 from app.shares.share import Share
 from model.adapters.encoder_decoder.description import attentions

@@ -12,7 +12,7 @@ from PIL import Image
 from app.assets.bundles import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.figures.colours import colours
+from app.figures.heatmap import colours
 from app.shares.schemas import ShareReply
 from tests.app.conftest import Serving
 from tests.app.problem import hold
@@ -41,7 +41,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's text counts as a long one."""
-    monkeypatch.setattr("app.answers.long_states.MAX_TOKENS", 20)
+    monkeypatch.setattr("app.long_texts.service.MAX_TOKENS", 20)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from PIL import Image
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.decode_lines import DecodeLine
 from app.traces.replies import TraceReply
+from app.traces.schemas import DecodeLine
 from headlight import show
 from model.adapters.requests.request import Decode
 from tests.app.conftest import Serving

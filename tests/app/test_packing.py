@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from app.assets.bundles import PAGES, script
 from app.assets.languages import messages
-from app.assets.packing import CHARSET, coded, decoded, in_base64, planes
 from app.engine.wire import Reply
 from app.handouts import file as handout_file
 from app.handouts.file import translated
+from app.handouts.packing import CHARSET, coded, decoded, in_base64, planes
 
 
 @given(st.binary(max_size=200))

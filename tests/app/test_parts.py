@@ -13,12 +13,10 @@ from pydantic import ValidationError
 
 from app.engine.wire import Reply, trace_reply
 from app.http.content_negotiation import choose, preferences
-from app.http.problem_titles import TITLES
-from app.http.problems import ProblemError
+from app.http.problems import TITLES, ProblemError
 from app.http.rate_limits import PerMinute
-from app.schemas.decoding import DecodeOptions
 from app.settings import ROOT, Settings
-from app.traces.interventions import DEEDS, InterventionRequest
+from app.traces.interventions import DEEDS, DecodeOptions, InterventionRequest
 from model.adapters.requests.request import METHODS, Request
 from model.adapters.requests.trace import Output, Trace
 from model.text.tokens import Token

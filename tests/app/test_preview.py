@@ -26,9 +26,8 @@ from app.figures.card import (
     preview,
     wrap,
 )
-from app.figures.colours import PAPER, VIOLET, colours, rgb
 from app.figures.fonts import Typeface, chinese_file
-from app.figures.heatmap import HATCH, Grid, Heatmap, draw_heatmap
+from app.figures.heatmap import HATCH, PAPER, VIOLET, Grid, Heatmap, colours, draw_heatmap, rgb
 from app.shares import service as sharing
 from model.adapters.encoder_decoder.description import attentions
 from tests.servers import ROOT

@@ -21,9 +21,8 @@ from hypothesis.stateful import (
 from app.http.problems import ProblemError
 from app.rooms import asking, members
 from app.rooms.bus import Bus, MemoryBus
-from app.rooms.codes import hashed
 from app.rooms.redis_bus import RedisBus
-from app.rooms.room import Room
+from app.rooms.room import Room, hashed
 from app.rooms.rooms import Rooms
 from app.rooms.schemas import Stage, Truth
 from tests.app.room_presence import LIMITS, MEMBERS, SERVERS, Comings

@@ -10,9 +10,9 @@ import pytest
 from app.http.problems import ProblemError
 from app.rooms import asking, bus, hub, redis_bus
 from app.rooms.bus import Bus, MemoryBus
-from app.rooms.codes import hashed
 from app.rooms.hub import PING, Hub
 from app.rooms.redis_bus import RedisBus
+from app.rooms.room import hashed
 from app.rooms.rooms import RoomLimits, Rooms
 from tests.servers import PATIENCE
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.engine.clients import Client, asking
 from app.engine.engine import BusyError
-from app.engine.service_level import NOTICED, REST, USUAL, ServiceLevel
+from app.engine.schedule import NOTICED, REST, USUAL, ServiceLevel
 from tests.app.conftest import Serving
 from tests.app.virtual import Class, Priced, engine_of, in_virtual_time, sentence_job
 

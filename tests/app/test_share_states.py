@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from app.engine.wire import Reply
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.problems import URN
-from app.shares.formats import FORMAT, upgrade
+from app.shares.formats import FORMAT, upgrade, upgraded
 from app.shares.share import Share
 from app.shares.store import SHARES
 from app.store.archive import read_archive, write_archive
-from app.store.share_upgrades import upgraded
 from tests.app.conftest import Serving
 from tests.app.storage import store_of
 from tests.app.test_bad_input import JSON_VALUES

@@ -16,7 +16,7 @@ from typing import get_args
 import httpx
 import pytest
 
-from app.http.problem_titles import TITLES
+from app.http.problems import TITLES
 from app.store import database
 from app.store.private_files import make_private_folder
 from app.store.storage_errors import DETAILS, STATUS, StorageError, Stored, translated

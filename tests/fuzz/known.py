@@ -10,8 +10,8 @@ from typing import Any
 
 from schemathesis import Case
 
-from app.answers.share_state import VIEWS
 from app.figures.states import OPTION
+from app.shares.creation import VIEWS
 
 LINKS = ["/?source=Hi", "/?source=Hi&layer=9&view=none", "/learn/masks#figure-1", "/lab?x=1_0"]
 OFTEN = 0.8  # share of the requests that are changed

@@ -3,9 +3,8 @@
 import re
 from html import unescape
 
-from app.lessons.library import Lesson, lessons
+from app.lessons.library import PLACE, Lesson, lessons
 from app.lessons.markdown import Document, Figure, Predict, Text, read
-from app.lessons.numbers import PLACE
 
 LANGS = ("en", "zh")
 PAGES = [(lesson, lang) for lesson in lessons() for lang in LANGS]

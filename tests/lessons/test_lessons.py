@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.answers.share_state import VIEWS
 from app.figures.links import Link
 from app.figures.states import looking
 from app.lab.links import by_hand
 from app.lessons.blocks import KINDS, FigureBlock, PredictBlock, parse_block
 from app.lessons.library import LESSONS, Lesson, lessons
 from app.lessons.markdown import Figure, Predict, Text, read
+from app.shares.creation import VIEWS
 from model.lab.compute import compute
 from model.live.options import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD

@@ -9,10 +9,9 @@ import pytest
 
 from app.lab.links import by_hand
 from app.lessons.blocks import FigureBlock
-from app.lessons.library import Lesson, lessons
+from app.lessons.library import NUMBERS, PLACE, Lesson, fill, lessons
+from app.lessons.library import numbers as quotes
 from app.lessons.markdown import Figure
-from app.lessons.numbers import NUMBERS, PLACE, fill
-from app.lessons.numbers import numbers as quotes
 from model.lab.compute import compute
 from model.lab.request import Steps
 from model.lab.scaling import WIDTHS, scaling

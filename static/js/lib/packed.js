@@ -1,4 +1,4 @@
-/** What a file holds in its own text, compressed: `app/assets/packing.py` writes it. */
+/** What a file holds in its own text, compressed: `app/handouts/packing.py` writes it. */
 
 const CODES = Uint8Array.from({ length: 0xe0 }, (_, index) => index + 0x20);
 // Of a character set in which a character is a byte: what is printed and means nothing in HTML or JSON.

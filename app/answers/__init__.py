@@ -1,1 +1,0 @@
-"""Replies of the routes, independent of HTTP."""

@@ -1,1 +1,0 @@
-"""Indexes of readers' texts for the pages about heads."""

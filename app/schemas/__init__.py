@@ -1,1 +1,0 @@
-"""Requests and replies of the API, as pydantic models."""
