@@ -53,7 +53,7 @@ MODEL_UNITS := adapters attention attentions bind_interventions capabilities che
 	transformer variants
 APP_UNITS := asking assignments bad_input byte_cache collections csv_file engine fair_queue messages \
 	prices tensor_selection trace
-UNITS := tests/test_rooms.py tests/test_page_architecture.py tests/test_security.py tests/js/test_catalog.py \
+UNITS := tests/test_architecture.py tests/test_page_architecture.py tests/test_security.py tests/js/test_catalog.py \
 	$(MODEL_UNITS:%=tests/model/test_%.py) $(APP_UNITS:%=tests/app/test_%.py)
 ONE_PAGE := tests/browser/test_page.py::test_opens_on_a_sentence_that_is_traced
 check: $(DEV) $(NODE_MODULES) $(DEBIAN)  ## run what is quick: style, types, unit tests, one page

@@ -7,7 +7,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from tests.rooms import ROOT, files, for_each
+from tests.source_files import ROOT, files, for_each
 
 # The page's folders from the ground up: each imports what is below it, or beside it in its folder.
 CORE = tuple(f"core/{name}" for name in ("wire", "compute", "store", "draw", "figure", "page"))

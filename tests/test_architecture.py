@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rooms import ROOT, files, for_each
+from tests.source_files import ROOT, files, for_each
 
 # The dependencies of `model`. It must not need a web framework.
 MODEL_USES = {
@@ -63,32 +63,39 @@ RANKS = {
     "app": (
         "__init__",
         "settings",
-        "off_loop",
-        "safetensors_file",
-        "background",
         "http",
         "store",
         "engine",
-        "schemas",
         "assets",
-        "corpora",
-        "preview",
-        "lessons",
-        "launch",
         "scale",
-        "runs",
-        "rooms",
-        "indexing",
-        "readiness",
-        "handout_file",
-        "answers",
-        "routes",
+        "subjects",  # SUBJECTS
         "main",
         "server",
         "__main__",
     ),
     "headlight": ("arrays", "models", "display", "serving", "why", "__init__"),
 }
+# Subjects of the server, in an order in which each imports only earlier ones: those that its
+# docstring names.
+SUBJECTS = (
+    "traces",
+    "figures",
+    "lab",
+    "zoo",
+    "runs",
+    "heads",
+    "models",
+    "long_texts",
+    "shares",
+    "handouts",
+    "lessons",
+    "collections",
+    "rooms",
+    "assignments",
+    "upkeep",
+    "pages",
+)
+NAMED = re.compile(r"`([a-z_]+)`")  # in a docstring
 OURS = {*RANKS}
 TRAINS = ("model.train", "model.measure", "model.commands", "model.live.run")
 OFFLINE = (
@@ -140,14 +147,43 @@ def room(module: str) -> str:
     return [*module.split("."), "__init__"][1]
 
 
+def rank(package: str, module: str) -> int:
+    folder = room(module)
+    return RANKS[package].index("subjects" if package == "app" and folder in SUBJECTS else folder)
+
+
 @for_each(PYTHON)
 def test_imports_go_only_downwards(path: Path) -> Iterator[str]:
     package, *_ = inside = path.relative_to(ROOT).with_suffix("").parts
-    ranks = RANKS[package]
-    own = ranks.index(room(".".join(inside)))
+    highest = rank(package, ".".join(inside))
     for module in python_imports(path):
-        if module.partition(".")[0] == package and ranks.index(room(module)) > own:
+        if module.partition(".")[0] == package and rank(package, module) > highest:
             yield module
+
+
+def subjects_imported(subject: str) -> set[str]:
+    """Return the other subjects that the files of a subject import."""
+    modules = {
+        module
+        for path in files(f"app/{subject}", ".py")
+        for module in python_imports(path)
+        if module.startswith("app.")
+    }
+    return {room(module) for module in modules} & {*SUBJECTS} - {subject}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_subject_imports_the_earlier_ones_that_its_docstring_names(subject: str) -> None:
+    docstring = ast.get_docstring(ast.parse((ROOT / f"app/{subject}/__init__.py").read_text()))
+    assert docstring is not None
+    imported = subjects_imported(subject)
+    assert imported == {*NAMED.findall(docstring)} & {*SUBJECTS} - {subject}
+    assert imported <= {*SUBJECTS[: SUBJECTS.index(subject)]}
+
+
+def test_every_folder_of_the_server_has_a_rank() -> None:
+    folders = {path.parent.name for path in (ROOT / "app").glob("*/__init__.py")}
+    assert folders == {*SUBJECTS} | {*RANKS["app"]} & folders
 
 
 @for_each(PYTHON)
