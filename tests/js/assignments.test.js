@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { plainNumbers } from "../../static/js/ask/entry-numbers.js";
-import { contextOf } from "../../static/js/ask/context.js";
+import { plainNumbers } from "../../static/js/ask/entries.js";
+import { contextOf } from "../../static/js/ask/kinds.js";
 import { questionsOf } from "../../static/js/assignment/gather.js";
 import { randomToken } from "../../static/js/lib/random-token.js";
 import { assignmentKey, forgetAssignment, keepWork, ownAssignments, rememberAssignment, workIn } from "../../static/js/assignment/kept-assignments.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { behind, made, nameOf } from "../../static/js/workspace/export-contents.js";
+import { behind, made, nameOf } from "../../static/js/workspace/export-menu.js";
 import { choice } from "../../static/js/core/store/options.js";
 import { encoding, traced } from "../../static/js/core/store/view-requests.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";

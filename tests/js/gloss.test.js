@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { glosses } from "../../static/js/opening/gloss.js";
+import { glosses } from "../../static/js/opening/pairing.js";
 import { token } from "./trace.js";
 
 /** @param {string[]} source @param {string[]} target @param {number[]} weights */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { floors, folded, isLit, withoutVectors } from "../../static/js/workspace/model-towers.js";
+import { floors, folded, isLit, withoutVectors } from "../../static/js/workspace/model-map.js";
 import { sized } from "./trace.js";
 
 /** @param {string} stack @param {string} mask @param {number} layers */

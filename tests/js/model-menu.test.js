@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linkTo } from "../../static/js/workspace/model-menu.js";
+import { linkTo } from "../../static/js/workspace/page-header.js";
 import { examplesOf } from "../../static/js/core/store/examples.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { called, grouped } from "../../static/js/core/store/model-names.js";

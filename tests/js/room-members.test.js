@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { groupsOf } from "../../static/js/room/member-groups.js";
+import { groupsOf } from "../../static/js/room/members.js";
 
 const AT = 10_000;
 const member = (/** @type {string} */ id, /** @type {object} */ some = {}) => ({ id, network: 1, joined: 0, here: true, answered: true, ...some });

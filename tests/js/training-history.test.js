@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention, axes } from "../../static/js/core/wire/attentions.js";
-import { made, nameOf } from "../../static/js/workspace/export-contents.js";
+import { made, nameOf } from "../../static/js/workspace/export-menu.js";
 import { beside } from "../../static/js/core/store/share-contents.js";
 import { counted, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/views/training/training-history.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";

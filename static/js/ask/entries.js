@@ -1,10 +1,159 @@
 /** The ways to enter an answer. */
 
-import { choiceEntry } from "./entry-choice.js";
-import { numbersEntry } from "./entry-numbers.js";
-import { sharesEntry } from "./entry-shares.js";
+import { shareBar } from "../core/draw/proportion-bar.js";
+import { judged } from "../lab/exercise.js";
+import { number } from "../lib/cells.js";
+import { four, plainly, two } from "../lib/numbers.js";
+import { el } from "../lib/render.js";
+import { isStated } from "./kinds.js";
 
 /** @import { Answer, Choice, Question, Revealed } from "./question.js" */
+
+// An answer by choosing one of several.
+
+/** @type {Entry} */
+const choiceEntry = {
+  complete: (answer) => answer.length === 1,
+  right: ([id], { right = [] }) => right.includes(id),
+  draw(shown) {
+    const told = shown.choices.filter((one) => isTold(shown, one));
+    const rest = shown.choices.length - told.length;
+    return [...told.map((one) => button(shown, one)), rest > 0 && el("span", { key: "rest", className: "rest" }, shown.t("{count} more: below 0.01 each, and chosen by nobody", { count: rest }))];
+  },
+};
+
+/** Up to so many choices, all are shown. */
+const FEW = 8;
+
+/**
+ * Whether a choice is shown. Of many, those that the model gives nearly nothing and that nobody
+ * chose are left out beside the answers of a class.
+ * @param {Shown} shown @param {import("./question.js").Choice} choice
+ */
+function isTold({ choices, answer, found, tally }, { id }) {
+  const share = found?.shares?.[id];
+  if (choices.length <= FEW || share === undefined || !tally) return true;
+  return share >= 0.005 || Boolean(found?.right?.includes(id)) || answer[0] === id || tally.some(([one]) => one === id);
+}
+
+/** @param {Shown} shown @param {import("./question.js").Choice} choice */
+function button({ t, answer, found, tally, fixed, change }, { id, label }) {
+  const mine = answer[0] === id;
+  const right = found?.right?.includes(id);
+  const share = found?.shares?.[id];
+  const bar = share === undefined ? [] : [shareBar(share), el("span", { className: "number" }, two(share))];
+  const count = tally?.filter(([one]) => one === id).length;
+  const marks = found ? el("span", { className: "mark-of" }, [right && "✓", mine && t("your guess")].filter(Boolean).join(" ")) : "";
+  return el(
+    "button",
+    { key: id, type: "button", className: "choose", "aria-pressed": String(mine), "data-right": found ? String(Boolean(right)) : undefined, disabled: fixed, onclick: () => change([id]) },
+    el("span", { className: "what" }, label),
+    ...bar,
+    marks,
+    count === undefined ? "" : el("span", { className: "tally" }, t("chosen by {count}", { count })),
+  );
+}
+
+// An answer by typing numbers, one per field.
+
+/** @param {string} text @param {number} value @param {Question} question */
+function near(text, value, { within }) {
+  if (within === undefined) return judged(text, value) === "right";
+  const typed = number(text).value;
+  return typed !== null && Math.abs(typed - value) <= within;
+}
+
+/** @type {Entry} */
+const numbersEntry = {
+  complete: (answer, choices) => choices.every((_, i) => number(answer[i] ?? "").value !== null),
+  right: (answer, { numbers = [] }, question) => numbers.every((value, i) => near(answer[i] ?? "", value, question)),
+  draw: (shown) => shown.choices.map((_, i) => field(shown, i)),
+};
+
+/** Numbers as a program reads them; what is no number stays. @param {string[]} answer */
+export const plainNumbers = (answer) => answer.map((text) => String(number(text).value ?? text));
+
+/** @param {Shown} shown @param {number} i */
+function field({ t, question, choices, answer, found, tally, fixed, change }, i) {
+  const text = answer[i] ?? "";
+  const value = found?.numbers?.[i];
+  const right = value === undefined || !text.trim() ? undefined : near(text, value, question);
+  const wrong = text.trim() !== "" && number(text).value === null;
+  const oninput = (/** @type {Event} */ { target }) => {
+    const typed = /** @type {HTMLInputElement} */ (target).value;
+    change(choices.map((_, at) => (at === i ? typed : (answer[at] ?? ""))));
+  };
+  const input = el("input", { type: "text", inputMode: "decimal", autocomplete: "off", value: text, readOnly: fixed, "aria-invalid": String(wrong), oninput });
+  const truth = value !== undefined && el("span", { className: "truth" }, el("span", { "aria-hidden": "true" }, right === undefined ? "" : right ? "✓ " : "✗ "), isStated(question) ? plainly(value) : four(value));
+  const mean = tally && average(tally.map((one) => number(one[i] ?? "").value));
+  return el(
+    "label",
+    { key: choices[i].id, className: "fill", "data-right": right === undefined ? undefined : String(right) },
+    el("span", { className: "what" }, choices[i].label),
+    input,
+    wrong && el("span", { className: "wrong" }, t("Not a number. Write 0.5, −2 or 1/3.")),
+    truth,
+    typeof mean === "number" && el("span", { className: "tally" }, t("mean answer {mean}", { mean: two(mean) })),
+  );
+}
+
+/** @param {(number | null)[]} values */
+function average(values) {
+  const typed = values.flatMap((one) => (one === null ? [] : [one]));
+  return typed.length ? typed.reduce((a, b) => a + b, 0) / typed.length : null;
+}
+
+// An answer by drawing bars that share out a whole: each bar is a slider, moved by a finger, the
+// mouse or the arrow keys. Only the proportions count, so they need not add up to 1.
+
+/** From this overlap on, a drawn row is near enough. */
+export const NEAR = 0.7;
+const STEP = 0.02;
+
+/**
+ * Convert drawn bars to shares of 1.
+ * @param {Answer} answer
+ * @param {number} count
+ */
+export function drawnShares(answer, count) {
+  const drawn = Array.from({ length: count }, (_, i) => Number(answer[i] ?? 0) || 0);
+  const whole = drawn.reduce((a, b) => a + b, 0);
+  return drawn.map((one) => (whole ? one / whole : 0));
+}
+
+/** The part of two distributions that agrees: Σ min(p, q), from 0 to 1. @param {number[]} p @param {number[]} q */
+export const overlap = (p, q) => p.reduce((sum, one, i) => sum + Math.min(one, q[i] ?? 0), 0);
+
+/** @type {Entry} */
+const sharesEntry = {
+  complete: (answer) => answer.some((one) => Number(one) > 0),
+  right: (answer, { numbers = [] }) => overlap(drawnShares(answer, numbers.length), numbers) >= NEAR,
+  says: (answer, { numbers = [] }, t) =>
+    t("Your row and the model’s agree on {overlap} of the weight; from {near} on it counts as right.", { overlap: two(overlap(drawnShares(answer, numbers.length), numbers)), near: two(NEAR) }),
+  draw: (shown) => shown.choices.map((_, i) => bar(shown, i)),
+};
+
+/** @param {Shown} shown @param {number} i */
+function bar({ t, choices, answer, found, tally, fixed, change }, i) {
+  const share = drawnShares(answer, choices.length)[i];
+  const value = found?.numbers?.[i];
+  const oninput = (/** @type {Event} */ { target }) => {
+    const drawn = /** @type {HTMLInputElement} */ (target).value;
+    change(choices.map((_, at) => (at === i ? drawn : (answer[at] ?? "0"))));
+  };
+  const slider = el("input", { type: "range", min: "0", max: "1", step: String(STEP), value: answer[i] ?? "0", disabled: fixed, "aria-valuetext": two(share), oninput });
+  const drawn = !fixed || answer.length > 0; // a page that only looks has no row of its own
+  const mean = tally?.length ? tally.reduce((sum, one) => sum + drawnShares(one, choices.length)[i], 0) / tally.length : null;
+  return el(
+    "label",
+    { key: choices[i].id, className: "draw-share" },
+    el("span", { className: "what" }, choices[i].label),
+    drawn && [slider, el("span", { className: "number" }, two(share))],
+    value !== undefined && el("span", { className: "truth" }, shareBar(value), el("span", { className: "number" }, two(value))),
+    mean !== null && el("span", { className: "tally" }, t("mean answer {mean}", { mean: two(mean) })),
+  );
+}
+
 /**
  * @typedef {object} Shown  what is drawn
  * @property {import("../lib/i18n.js").Translate} t

@@ -1,15 +1,317 @@
-/** The kinds of questions. To add one, write its file and add it here. */
+/** The kinds of questions. To add one, write it and add it to `KINDS`. */
 
-import { change } from "./change.js";
-import { head } from "./head.js";
-import { looks } from "./looks.js";
-import { next } from "./next.js";
-import { number } from "./number.js";
-import { off } from "./off.js";
-import { row } from "./row.js";
+import { quoted, step } from "../core/draw/token.js";
+import { headedTable } from "../core/figure/number-table.js";
+import { attention, axes, blockOf, blocks, extent, nexts, place, typed } from "../core/wire/attentions.js";
+import { labels, languages } from "../core/wire/tokens.js";
+import { plane, row } from "../core/wire/wire.js";
+import { parse } from "../lab/link.js";
+import { preset } from "../lab/presets.js";
+import { request } from "../lab/request.js";
+import { labels as axisLabels, shownSteps } from "../lab/steps.js";
+import { plainly, two } from "../lib/numbers.js";
+import { el } from "../lib/render.js";
+
+/** @import { Asked } from "./question.js" */
+/** @import { Described } from "../lib/render.js" */
+/** @import { Matrix, Trace } from "../core/wire/wire.js" */
+
+// The weights that a question is about, with the labels of their tokens.
+
+/** Weights that are equal as printed count as equal. */
+const ALIKE = 0.005;
+
+/** The labels of the row and of the keys, without any weight. @param {Asked} asked */
+async function labelsAt({ run, model, state }) {
+  const trace = await run((known) => [place(known, state, "mask")]);
+  const found = await model();
+  const { rows, cols } = axes(found, trace, state.block);
+  return { trace, found, query: step(rows[state.query ?? 0]), keys: cols.map(({ writes }) => quoted(writes)) };
+}
+
+/**
+ * The weights of the row in one head; 0 where a key is masked.
+ * @param {Asked} asked
+ * @param {number} [head]  absent: that of the link
+ */
+async function weightsAt({ run, model, state }, head = state.head) {
+  const trace = await run((known) => ["weights", "mask"].map((name) => place(known, state, name)));
+  const matrix = /** @type {Matrix} */ (attention(await model(), trace, { ...state, head }));
+  return [...row(matrix, state.query ?? 0)].map((one) => one || 0);
+}
+
+/** @param {number[]} values @returns {string[]}  where the largest are, the first one first */
+function largest(values) {
+  const most = Math.max(...values);
+  const first = values.indexOf(most);
+  const others = values.flatMap((one, i) => (i !== first && one > most - ALIKE ? [i] : []));
+  return [first, ...others].map(String);
+}
+
+/** @param {number[]} values @returns {Record<string, number>} */
+const byIndex = (values) => Object.fromEntries(values.map((one, i) => [String(i), one]));
+
+/** The names of a head, from 1. @param {Asked} asked */
+const headNames = ({ state }) => ({ layer: state.layer + 1, head: state.head + 1 });
+
+// What happens if this head is off? The output stays the same, or it changes.
+
+/** @type {import("./question.js").Kind} */
+const headOff = {
+  name: (t) => t("What if this head is off?"),
+  fits: ({ interventions }, model) => !interventions && (!model || model.capabilities.includes("decode")),
+  entry: () => "choice",
+  shows: "all",
+  words: async (asked) => [asked.t("Does the output change if head {head} of layer {layer} is switched off?", headNames(asked))],
+  choices: async ({ t }) => [
+    { id: "same", label: t("The output stays the same") },
+    { id: "changes", label: t("The output changes") },
+  ],
+  async reveal(asked) {
+    const { model, state, t, say } = asked;
+    const zero = { at: place(await model(), state), head: state.head, do: "zero" };
+    const { same, ...texts } = await compared(asked, {}, { interventions: [zero] });
+    const words = same ? t("With the head off, the model still writes {before}") : t("With the head on: {before} With the head off: {after}");
+    return { right: [same ? "same" : "changes"], says: say(words, texts) };
+  },
+};
+
+/**
+ * The outputs of two runs.
+ * @param {import("./question.js").Asked} asked
+ * @param {Partial<import("../core/store/link.js").State>} first  changes of the link
+ * @param {Partial<import("../core/store/link.js").State>} second
+ */
+async function compared({ run }, first, second) {
+  const [before, after] = await Promise.all([first, second].map((changes) => run(() => [], changes)));
+  const [, to] = languages(before.direction);
+  const text = (/** @type {import("../core/wire/wire.js").Trace} */ one) => el("b", { lang: to }, one.output.text);
+  return { same: before.output.text === after.output.text, before: text(before), after: text(after) };
+}
+
+// What happens if the model is changed as the link says? The output stays the same, or it changes.
+
+/** @type {import("./question.js").Kind} */
+const modelChanged = {
+  name: (t) => t("What does the change do?"),
+  fits: ({ interventions }, model) => Boolean(interventions) && (!model || model.capabilities.includes("decode")),
+  entry: () => "choice",
+  words: async ({ t }) => [t("Does the output change if the model is changed like this?")],
+  choices: async ({ t }) => [
+    { id: "same", label: t("The output stays the same") },
+    { id: "changes", label: t("The output changes") },
+  ],
+  async reveal(asked) {
+    const { t, say } = asked;
+    const { same, ...texts } = await compared(asked, { interventions: null }, {});
+    const words = same ? t("With the change, the model still writes {before}") : t("As trained: {before} With the change: {after}");
+    return { right: [same ? "same" : "changes"], says: say(words, texts) };
+  },
+};
+
+// Which head does this? One choice for each head of the layer.
+
+/** @type {import("./question.js").Kind} */
+const whichHead = {
+  name: (t) => t("Which head looks there?"),
+  fits: ({ query, key, block }, model) => query !== null && key !== null && (!model || extent(model, block).heads > 1),
+  entry: () => "choice",
+  async words(asked) {
+    const { query, keys } = await labelsAt(asked);
+    return asked.say(asked.t("Layer {layer}: which head looks from {query} to {key} the most?"), { layer: asked.state.layer + 1, query, key: keys[asked.state.key ?? 0] });
+  },
+  async choices({ model, state, t }) {
+    const { heads } = extent(await model(), state.block);
+    return Array.from({ length: heads }, (_, i) => ({ id: String(i), label: t("Head {n}", { n: i + 1 }) }));
+  },
+  async reveal(asked) {
+    const { model, state, t, say } = asked;
+    const { query, keys } = await labelsAt(asked);
+    const { heads } = extent(await model(), state.block);
+    const rows = await Promise.all(Array.from({ length: heads }, (_, i) => weightsAt(asked, i)));
+    const weights = rows.map((row) => row[state.key ?? 0]);
+    const right = largest(weights);
+    const words = { query, key: keys[state.key ?? 0], n: Number(right[0]) + 1, weight: two(weights[Number(right[0])]) };
+    return { right, shares: byIndex(weights), says: say(t("From {query} to {key}, head {n} gives the most: {weight}."), words) };
+  },
+};
+
+// Where does this row look? One choice for each visible token.
+
+/** @type {import("./question.js").Kind} */
+const whereRowLooks = {
+  name: (t) => t("Where does this row look?"),
+  fits: ({ query }) => query !== null,
+  entry: () => "choice",
+  async words(asked) {
+    const { query } = await labelsAt(asked);
+    return asked.say(asked.t("Layer {layer}, head {head}: which token gets the largest weight in the row {query}?"), { ...headNames(asked), query });
+  },
+  async choices(asked) {
+    const { trace, found, keys } = await labelsAt(asked);
+    const open = row(plane(trace.tensors[place(found, asked.state, "mask")]), asked.state.query ?? 0);
+    return keys.flatMap((label, i) => (open[i] ? [{ id: String(i), label }] : []));
+  },
+  async reveal(asked) {
+    const { t, say } = asked;
+    const [{ query, keys }, weights] = await Promise.all([labelsAt(asked), weightsAt(asked)]);
+    const right = largest(weights);
+    const best = Number(right[0]);
+    const words = { query, key: keys[best], weight: two(weights[best]) };
+    return { right, shares: byIndex(weights), says: say(t("The head gives {key} the largest weight in the row of {query}: {weight}."), words) };
+  },
+};
+
+// Which token comes next? The choices are in the order of their ids, which gives nothing away.
+
+/** The number of candidates offered. */
+const OFFERED = 5;
+
+/** @type {import("./question.js").Kind} */
+const nextToken = {
+  name: (t) => t("Which token comes next?"),
+  fits: ({ query, block }, model) => query !== null && (!model || (blockOf(model, block).writes && model.capabilities.includes("candidates"))),
+  entry: () => "choice",
+  shows: "before",
+  words: async ({ t }) => [t("Which token does the model write next?")],
+  async choices({ run, model, state }) {
+    const [, tensor] = nexts(await model());
+    const trace = await run(() => [tensor]);
+    const ids = candidates(trace, tensor, state.query ?? 0).sort((a, b) => a - b);
+    return ids.map((id) => ({ id: String(id), label: named(trace, id) }));
+  },
+  async reveal({ run, model, state, t, say }) {
+    const [chances, tensor] = nexts(await model());
+    const trace = await run(() => [chances, tensor]);
+    const at = state.query ?? 0;
+    const ids = candidates(trace, tensor, at);
+    const likely = row(plane(trace.tensors[chances]), at);
+    const shares = Object.fromEntries(ids.map((id, rank) => [String(id), likely[rank]]));
+    const words = { token: named(trace, ids[0]), chance: two(likely[0]) };
+    return { right: [String(ids[0])], shares, says: say(t("The model gives {token} the highest probability: {chance}."), words) };
+  },
+};
+
+/**
+ * The most probable next tokens of a row.
+ * @param {Trace} trace
+ * @param {string} tensor  of candidates
+ * @param {number} at  the row
+ * @returns {number[]}  ids, most probable first
+ */
+const candidates = (trace, tensor, at) => [...row(plane(trace.tensors[tensor]), at)].slice(0, OFFERED);
+
+/** @param {Trace} trace @param {number} id */
+function named(trace, id) {
+  const piece = trace.pieces?.[id] ?? { text: String(id), special: false };
+  const [, to] = languages(trace.direction);
+  return quoted(labels([{ ...piece, id, start: 0, end: 0 }], to)[0]);
+}
+
+// The row of a step of attention by hand that a question is about, and the numbers it follows from.
+
+/** The steps that a step is computed from; of others, it is the step before. @type {Record<string, string[]>} */
+const FROM = { q: ["input"], k: ["input"], v: ["input"], products: ["q", "k"], scores: ["q", "k"], weights: ["scores", "mask"], mix: ["weights", "v"] };
+
+/** @param {Asked} asked */
+async function computed(asked) {
+  const lab = parse(asked.question.link, preset("identity"));
+  return { lab, answer: await asked.compute(request(lab)) };
+}
+
+/** @param {Asked} asked */
+const stepOf = ({ question }) => question.step ?? "weights";
+
+/** The numbers in the lab's first head. @param {Asked} asked @returns {Promise<number[]>} */
+async function labRow(asked) {
+  const { steps, dims } = (await computed(asked)).answer;
+  const step = stepOf(asked);
+  return (dims[step][0] === "head" ? steps[step][0] : steps[step])[asked.question.row ?? 0];
+}
+
+/** The labels of its columns: tokens, or channels of a vector. @param {Asked} asked */
+async function labColumns(asked) {
+  const { lab, answer } = await computed(asked);
+  const row = await labRow(asked);
+  return axisLabels(lab, answer.dims[stepOf(asked)].at(-1) ?? "", row.length).map((name, i) => name || String(i + 1));
+}
+
+/** The names of the step and of the row. @param {Asked} asked */
+async function labNames(asked) {
+  const { lab, answer } = await computed(asked);
+  const step = shownSteps(lab, answer, asked.t).find(({ id }) => id === stepOf(asked));
+  const row = asked.question.row ?? 0;
+  return { step: step?.name ?? stepOf(asked), row: step?.tables[0].rows[row] || String(row + 1) };
+}
+
+/** The tables that the row is computed from. @param {Asked} asked */
+async function labTables(asked) {
+  const { lab, answer } = await computed(asked);
+  const steps = shownSteps(lab, answer, asked.t);
+  const before = steps[steps.findIndex(({ id }) => id === stepOf(asked)) - 1]?.id ?? "";
+  const from = FROM[stepOf(asked)] ?? [before];
+  return steps
+    .filter(({ id }) => from.includes(id))
+    .map(({ name, scale, tables: [{ values, rows, cols }] }) => headedTable({ title: name, rows, cols }, asked.t, (i, j) => el("td", { key: j }, scale === "mask" ? String(Number(Boolean(values[i][j]))) : plainly(values[i][j]))));
+}
+
+// One number: a weight, a cell of a step by hand, or any number that the question states.
+
+/** Whether the question states its number itself; it may be told only when it is revealed. @param {import("./question.js").Question} question */
+export const isStated = ({ kind, link, value }) => kind === "number" && (value !== undefined || link === "");
+
+/** @type {import("./question.js").Kind} */
+const singleNumber = {
+  name: (t) => t("How large is the number?"),
+  fits: ({ query, key }) => query !== null && key !== null,
+  entry: () => "numbers",
+  async words(asked) {
+    const { t, say, state } = asked;
+    if (isStated(asked.question)) return [t("Which number is it?")];
+    if (asked.question.page === "lab") return say(t("{step}: which number is in this column of the row “{row}”?"), await labNames(asked));
+    const { query, keys } = await labelsAt(asked);
+    return say(t("Layer {layer}, head {head}: how much weight goes from {query} to {key}?"), { ...headNames(asked), query, key: keys[state.key ?? 0] });
+  },
+  async choices(asked) {
+    const { question, state, t } = asked;
+    if (isStated(question)) return [{ id: "0", label: t("Number") }];
+    const names = question.page === "lab" ? await labColumns(asked) : (await labelsAt(asked)).keys;
+    return [{ id: "0", label: names[question.column ?? state.key ?? 0] }];
+  },
+  async reveal(asked) {
+    const { question, state, stated } = asked;
+    const value = question.value ?? (isStated(question) && (await stated?.()));
+    if (typeof value === "number") return { numbers: [value], says: [] };
+    const row = await (question.page === "lab" ? labRow(asked) : weightsAt(asked));
+    return { numbers: [row[question.column ?? state.key ?? 0]], says: [] };
+  },
+};
+
+// A whole row: numbers typed for a step of attention by hand, or a head's weights, drawn as bars.
+
+/** @param {import("./question.js").Question} question */
+const byHand = ({ page }) => page === "lab";
+
+/** @type {import("./question.js").Kind} */
+const wholeRow = {
+  name: (t) => t("How is the row’s weight shared out?"),
+  fits: ({ query }) => query !== null,
+  entry: (question) => (byHand(question) ? "numbers" : "shares"),
+  async words(asked) {
+    const { t, say, question } = asked;
+    if (byHand(question)) return say(t("{step}: fill in the row “{row}”."), await labNames(asked));
+    const { query } = await labelsAt(asked);
+    return say(t("Layer {layer}, head {head}: how does the row {query} share out its weight of 1?"), { ...headNames(asked), query });
+  },
+  async choices(asked) {
+    const names = byHand(asked.question) ? await labColumns(asked) : (await labelsAt(asked)).keys;
+    return names.map((label, i) => ({ id: String(i), label }));
+  },
+  reveal: async (asked) => ({ numbers: await (byHand(asked.question) ? labRow(asked) : weightsAt(asked)), says: [] }),
+};
 
 /** @type {Record<string, import("./question.js").Kind>} */
-export const KINDS = { looks, head, next, off, change, row, number };
+export const KINDS = { looks: whereRowLooks, head: whichHead, next: nextToken, off: headOff, change: modelChanged, row: wholeRow, number: singleNumber };
 
 /**
  * The kinds that can be asked about what a link shows, for a menu.
@@ -18,3 +320,27 @@ export const KINDS = { looks, head, next, off, change, row, number };
  * @returns {string[]}
  */
 export const offeredKinds = (state, model) => Object.keys(KINDS).filter((id) => KINDS[id].fits(state, model));
+
+// What a reader must see to answer a question where no figure shows it: the texts that it is about.
+
+/**
+ * The sentence, and as much of what was written as the kind presupposes: no more, since that would
+ * give the answer away.
+ * @param {import("./question.js").Asked} asked
+ * @returns {Promise<(string | Described)[]>}  empty if the words say everything
+ */
+export async function contextOf(asked) {
+  const { question, state, run } = asked;
+  if (isStated(question)) return [];
+  if (question.page === "lab") return question.words ? [] : labTables(asked);
+  const [model, trace] = await Promise.all([asked.model(), run(() => [])]);
+  const [from, to] = languages(trace.direction ?? "");
+  const sentence = (/** @type {string} */ text) => el("span", { lang: from }, text);
+  const written = (/** @type {string} */ text) => [" → ", el("span", { lang: to }, text)];
+  const { shows } = KINDS[question.kind];
+  if (shows !== "before") return [sentence(state.source), ...(shows === "all" ? written(trace.output.text) : [])];
+  const { query } = state.block ? blockOf(model, state.block) : blocks(model)[blocks(model).length - 1];
+  const { end } = trace.tokens[query][state.query ?? 0];
+  const until = (/** @type {string} */ text) => `${[...text].slice(0, end).join("")} …`;
+  return query === typed(model) ? [sentence(until(state.source))] : [sentence(state.source), ...written(until(trace.output.text))];
+}

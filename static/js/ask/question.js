@@ -3,15 +3,17 @@
  * needs at the time is requested.
  */
 
+import { frozen, served } from "../core/store/data-sources.js";
+import { merge, parse } from "../core/store/link.js";
 import { request } from "../core/wire/request.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
-import { merge, parse } from "../core/store/link.js";
 
-/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { Described } from "../lib/render.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { State } from "../core/store/link.js" */
-/** @import { Described } from "../lib/render.js" */
+/** @import { Trace } from "../core/wire/wire.js" */
+
 /**
  * Plain data: it can be stored with a share and sent to a room.
  * @typedef {object} Question
@@ -98,6 +100,37 @@ export function ask({ t, say }, { source, compute, stated }, question) {
     async run(addresses, changes = {}) {
       const found = await model();
       return source.trace(request(found, { ...state, ...changes }, addresses(found)));
+    },
+  };
+}
+
+// Where the answers to a question come from: the stored numbers of a share, or the models served.
+
+/**
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {string} [share]  its id
+ * @returns {Ways}
+ */
+export function waysTo(api, share) {
+  const compute = (/** @type {object} */ body) => api.lab(body);
+  if (!share) return { source: served(api), compute };
+  const source = frozen(api, { id: share, initial: linkTo(), options: OPTIONS });
+  /** @type {Promise<import("../core/store/data-sources.js").Opened> | null} */
+  let opening = null;
+  const open = /** @type {NonNullable<typeof source.open>} */ (source.open);
+  const opened = () =>
+    (opening ??= open(linkTo()).catch((error) => {
+      opening = null; // it can be tried again
+      throw error;
+    }));
+  return {
+    compute,
+    source: {
+      ...source,
+      open: opened,
+      // The share's own model, which may no longer be served.
+      models: async () => [/** @type {import("../core/wire/model.js").ModelInfo} */ ((await opened()).model)],
+      trace: async (request, signal) => (await opened(), source.trace(request, signal)),
     },
   };
 }

@@ -1,8 +1,7 @@
 /** The questions that links ask, and the model's answers to them. */
 
 import { KINDS } from "../ask/kinds.js";
-import { ask } from "../ask/question.js";
-import { waysTo } from "../ask/ways.js";
+import { ask, waysTo } from "../ask/question.js";
 import { Problem } from "../core/wire/problem.js";
 import { format } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";

@@ -1,9 +1,7 @@
 /** A new assignment: questions are taken from links, and the model's answers are computed once. */
 
-import { KINDS } from "../ask/kinds.js";
-import { ask } from "../ask/question.js";
-import { waysTo } from "../ask/ways.js";
-import { contextOf } from "../ask/context.js";
+import { KINDS, contextOf } from "../ask/kinds.js";
+import { ask, waysTo } from "../ask/question.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

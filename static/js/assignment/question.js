@@ -1,10 +1,8 @@
 /** One question of an assignment: what it is about, its words, and how it is answered. */
 
-import { contextOf } from "../ask/context.js";
-import { KINDS } from "../ask/kinds.js";
+import { KINDS, contextOf } from "../ask/kinds.js";
 import { createPrediction } from "../ask/predict.js";
-import { ask } from "../ask/question.js";
-import { waysTo } from "../ask/ways.js";
+import { ask, waysTo } from "../ask/question.js";
 import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";

@@ -1,8 +1,7 @@
 /** The author's side of an assignment: its link, what was answered beside the model's answers, the table. */
 
 import { createShortLink } from "../core/page/short-link.js";
-import { rowsOf } from "../room/result-rows.js";
-import { expanded } from "../room/results.js";
+import { expanded, rowsOf } from "../room/results.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { download } from "../lib/download.js";

@@ -3,7 +3,7 @@
  * answered is kept in this browser until it is sent, and is sent before the model answers.
  */
 
-import { plainNumbers } from "../ask/entry-numbers.js";
+import { plainNumbers } from "../ask/entries.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { download } from "../lib/download.js";

@@ -1,6 +1,6 @@
 /** The controls of a lesson's figure: the sentence, the layer and the head. */
 
-import { step } from "../workspace/steppers.js";
+import { step } from "../workspace/head-pickers.js";
 import { extent } from "../core/wire/attentions.js";
 import { h } from "../lib/dom.js";
 import { view } from "../views/index.js";

@@ -5,12 +5,10 @@ import { request } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/retry.js";
 import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
-import { createPairing } from "../opening/pairing.js";
-import { lookingFrom } from "../opening/pairing-says.js";
+import { createPairing, lookingFrom, openingNeeds, openingOf } from "../opening/pairing.js";
 import { createPointing } from "../core/figure/pointing.js";
 import { trouble } from "../core/figure/problem-line.js";
 import { format, merge, parse } from "../core/store/link.js";
-import { openingNeeds, openingOf } from "../opening/opening-content.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { createSentence } from "./figure-bar.js";
@@ -39,7 +37,7 @@ export async function paired(desk, element) {
   let word = opened && WORD.test(opened) ? Number(opened) : null;
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
-  /** @type {import("../opening/opening-content.js").Opening | null} */
+  /** @type {import("../opening/pairing.js").Opening | null} */
   let shown = null;
   const { form, field } = createSentence(page, state.source, (typed) => {
     read(typed, null);

@@ -3,19 +3,31 @@
  * that plays until the reader interacts with it, and three buttons to continue.
  */
 
+import { own } from "../core/store/decode-options.js";
+import { exampleName } from "../core/store/example-names.js";
 import { examplesFor } from "../core/store/examples.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { own } from "../core/store/decode-options.js";
-import { exampleName } from "../core/store/example-names.js";
-import { createPairing } from "./pairing.js";
-import { lookingFrom } from "./pairing-says.js";
-import { openingOf, opens } from "./opening-content.js";
-import { known } from "./visits.js";
+import { createPairing, lookingFrom, openingOf, opens } from "./pairing.js";
 
 /** @import { Desk } from "../workspace/types.js" */
-/** @import { Opening } from "./opening-content.js" */
+/** @import { Opening } from "./pairing.js" */
+
+/**
+ * Whether the reader has visited before; if so, the workspace opens at once. `first-paint.js` reads
+ * the same key.
+ */
+
+const KEY = "visited";
+
+function known() {
+  try {
+    window.localStorage.setItem(KEY, "1");
+  } catch {
+    // Without storage, the opening is shown each time.
+  }
+}
 
 /** Milliseconds per word while playing. */
 const BEAT = 1800;

@@ -3,12 +3,19 @@
  * highlighted word only: the picture of the opening and of a lesson.
  */
 
-import { token } from "../core/draw/token.js";
+import { alignment } from "../core/compute/alignment.js";
+import { finding } from "../core/compute/row-summary.js";
 import { curve, s } from "../core/draw/svg.js";
+import { token } from "../core/draw/token.js";
+import { across, alone, attention, place } from "../core/wire/attentions.js";
+import { labels, languages, numbered, ofWord } from "../core/wire/tokens.js";
 import { h } from "../lib/dom.js";
+import { memo } from "../lib/memo.js";
 import { el, render } from "../lib/render.js";
 
-/** @import { Opening } from "./opening-content.js" */
+/** @import { Alignment } from "../core/compute/alignment.js" */
+/** @import { Label } from "../core/wire/tokens.js" */
+/** @import { Page } from "../core/store/store.js" */
 
 /** Smaller weights have no line. */
 const FAINT = 0.05;
@@ -36,7 +43,7 @@ export function createPairing({ t, theme, onTheme }, pick) {
     join();
   }
 
-  /** @param {import("./opening-content.js").Written} word @param {number} i @param {boolean} lit @param {boolean} glossed */
+  /** @param {Written} word @param {number} i @param {boolean} lit @param {boolean} glossed */
   function button({ label, gloss }, i, lit, glossed) {
     const onpointerenter = (/** @type {PointerEvent} */ { pointerType }) => pointerType === "mouse" && pick(i, false);
     const below = glossed && el("span", { className: "gloss" }, gloss ?? "\u00a0");
@@ -67,4 +74,157 @@ export function createPairing({ t, theme, onTheme }, pick) {
   new ResizeObserver(join).observe(element);
   onTheme(join);
   return { element, draw };
+}
+
+// Glosses: for each written word, the source word that a head looks at once it has read the written
+// one. They are the model's guesses, not dictionary entries.
+
+/** The smallest weight of a gloss: below it, the head has not settled on one word. */
+const SURE = 0.7;
+/**
+ * A Chinese word may have several characters: neighbours of the strongest one that have at least
+ * half its weight belong to it.
+ */
+const BESIDE = 0.5;
+
+const HAN = /^\p{Script=Han}$/u;
+const WORD = /[\p{L}\p{N}]/u;
+
+/**
+ * @param {Pick<Alignment, "source" | "target" | "soft">} alignment  by the rows that have read a
+ *   word
+ * @returns {(string | null)[]}  one per written word; null if the head does not settle on a word
+ */
+export function glosses({ source, target, soft: { cols, values } }) {
+  const names = source.tokens.map(({ text }) => text.trim());
+  return target.tokens.map(({ text }, word) => (WORD.test(text) ? gloss(names, [...values.subarray(word * cols, (word + 1) * cols)]) : null));
+}
+
+/** @param {string[]} names @param {number[]} row  weights of the source words */
+function gloss(names, row) {
+  const best = row.reduce((most, weight, i) => (weight > row[most] ? i : most), 0);
+  if (!WORD.test(names[best] ?? "")) return null;
+  const joins = (/** @type {number} */ i) => HAN.test(names[i] ?? "") && HAN.test(names[best]) && row[i] >= row[best] * BESIDE;
+  let [from, to] = [best, best + 1];
+  while (joins(from - 1)) from--;
+  while (joins(to)) to++;
+  const share = row.slice(from, to).reduce((sum, weight) => sum + weight, 0);
+  return share >= SURE ? names.slice(from, to).join("") : null;
+}
+
+// What the opening shows: the sentence and its translation word by word, the source words that each
+// written word looks at (by the head that aligns best while it writes), and a gloss under each (by
+// the head that aligns best once it has read the word).
+
+/**
+ * @typedef {object} Opening
+ * @property {Label[]} source
+ * @property {Written[]} written
+ * @property {number} first  index of the word highlighted first
+ */
+/**
+ * @typedef {object} Written  a word of the translation
+ * @property {Label} label
+ * @property {string | null} gloss
+ * @property {Float32Array} weights  on the source words while it is written
+ * @property {number} special  weight on special tokens
+ * @property {boolean} spoken  whether it is a word, not punctuation
+ */
+
+/**
+ * The heads that the opening uses.
+ * @param {Page["model"]} model
+ * @returns {{writes: import("../core/wire/model.js").Head, reads: import("../core/wire/model.js").Head} |
+ *   null}  null: the model's alignment was not measured
+ */
+function aligners(model) {
+  const [writes, reads] = ["writes", "reads"].map((rows) => model?.aligners?.find((head) => head.rows === rows));
+  return writes && reads ? { writes, reads } : null;
+}
+
+/** Whether a model has an opening. @param {Page["model"]} model */
+export const opens = (model) => aligners(model) !== null;
+
+/** @param {Page["model"]} model @returns {string[]}  addresses */
+export function openingNeeds(model) {
+  const heads = aligners(model);
+  if (!heads) return [];
+  const block = across(model).id;
+  return [heads.writes, heads.reads].flatMap(({ layer }) => ["weights", "mask"].map((name) => place(model, { block, layer }, name)));
+}
+
+/** @param {Pick<Page, "model" | "trace">} page @returns {Opening | null}  null while something is on its way */
+export function openingOf({ model, trace }) {
+  const heads = aligners(model);
+  if (!heads || !trace) return null;
+  const { id: block, key } = across(model);
+  const [writes, reads] = [heads.writes, heads.reads].map((head) => {
+    const matrix = attention(model, trace, { block, ...head });
+    return matrix && alignment({ read: trace.tokens[key], written: trace.output.tokens }, matrix, head.rows);
+  });
+  return writes && reads ? memo(trace, "opening", () => opening(trace.direction, writes, reads)) : null;
+}
+
+/**
+ * @param {string} direction
+ * @param {import("../core/compute/alignment.js").Alignment} writes
+ * @param {import("../core/compute/alignment.js").Alignment} reads
+ * @returns {Opening}
+ */
+function opening(direction, writes, reads) {
+  const [from, to] = languages(direction);
+  const meant = glosses(reads);
+  const { cols, values } = writes.soft;
+  const written = labels(writes.target.tokens, to).map((label, i) => ({
+    label,
+    gloss: meant[i] ?? null,
+    weights: Float32Array.from(values.subarray(i * cols, (i + 1) * cols), (weight) => weight || 0),
+    special: writes.special[i] || 0,
+    spoken: ofWord(alone(label)),
+  }));
+  return { source: labels(writes.source.tokens, from), written, first: clearest(written) };
+}
+
+/** The word that looks most strongly at one source word. @param {Written[]} written */
+function clearest(written) {
+  const score = (/** @type {Written} */ { weights, spoken }) => (spoken ? Math.max(0, ...weights) : -1);
+  return written.reduce((best, one, i) => (score(one) > score(written[best]) ? i : best), 0);
+}
+
+/**
+ * What a written word looks at, claiming no more than its numbers.
+ * @param {Written} word
+ * @returns {{kind: "one" | "most" | "both" | "special" | "spread", keys: number[]}}
+ */
+function seen({ weights, special }) {
+  const found = finding(weights);
+  if (!("keys" in found) || found.weight < special) return { kind: "special", keys: [] };
+  const [key, other] = found.keys;
+  if (found.kind === "both") return { kind: "both", keys: [key, other] };
+  if (found.kind === "spread") return { kind: "spread", keys: [] };
+  return { kind: found.weight >= 0.5 ? "one" : "most", keys: [key] };
+}
+
+// What a written word looks at, in one sentence.
+
+/**
+ * @param {Pick<import("../core/figure/types.js").PageContext, "say" | "t">} page
+ * @param {Opening} shown
+ * @param {number} at  the written word
+ * @param {boolean} glossed  whether its gloss is told
+ */
+export function lookingFrom({ say, t }, shown, at, glossed) {
+  const { label, gloss } = shown.written[at];
+  const { kind, keys } = seen(shown.written[at]);
+  const words = {
+    one: t("Here: while writing {word}, it looks at {key}."),
+    most: t("Here: while writing {word}, it looks most at {key}."),
+    both: t("Here: while writing {word}, it looks equally at {key} and {other}."),
+    spread: t("Here: while writing {word}, it looks equally at several words."),
+    special: t("Here: while writing {word}, it looks only at special tokens."),
+  }[kind];
+  const named = (/** @type {import("../core/wire/tokens.js").Label} */ one, /** @type {string} */ className) => el("span", { className, lang: one.lang }, numbered(one));
+  const [key, other] = keys.map((i) => named(shown.source[i], "as-key"));
+  const meaning = glossed && gloss ? el("i", { className: "meaning", lang: shown.source[0]?.lang }, ` (${gloss})`) : "";
+  return say(words, { word: el("span", {}, named(label, "as-query"), meaning), key, other });
 }

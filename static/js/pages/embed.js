@@ -1,13 +1,11 @@
 /** A share in a frame of another page: only its view and its caption. */
 
 import { createApi } from "../core/wire/api.js";
-import { createDesk } from "../workspace/main-figure.js";
+import { bindStage, createDesk } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
-import { bindChanges } from "../workspace/intervention-chips.js";
-import { bindShareChanges } from "../share/share-changes.js";
-import { bindShareQuestion } from "../share/share-question.js";
-import { bindKinds, bindSteppers } from "../workspace/steppers.js";
-import { bindStage } from "../workspace/view-tabs.js";
+import { bindChanges } from "../workspace/interventions.js";
+import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
+import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
 import { frozen } from "../core/store/data-sources.js";
 import { read } from "../core/store/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";

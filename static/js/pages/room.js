@@ -7,7 +7,7 @@ import { bindTheme } from "../core/page/theme-switch.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { createPageContext } from "../core/page/page-context.js";
-import { spelled } from "../room/code.js";
+import { spelled } from "../room/bar.js";
 
 /** @import { OpenRoom } from "../core/wire/rooms.js" */
 

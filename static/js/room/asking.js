@@ -1,18 +1,78 @@
 /** The teacher's side of a question: choose it, count the answers, let the class discuss, reveal. */
 
-import { KINDS } from "../ask/kinds.js";
-import { isStated } from "../ask/number.js";
+import { KINDS, isStated } from "../ask/kinds.js";
+import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { asksNicknames, setAsksNicknames } from "./room-storage.js";
+import { number } from "../lib/cells.js";
 import { h } from "../lib/dom.js";
 import { download } from "../lib/download.js";
 import { el, render } from "../lib/render.js";
-import { wording } from "../core/figure/problem-wording.js";
-import { createNumberForm } from "./ask-number.js";
 import { createQuestionPanel } from "./question.js";
-import { createSentences } from "./sentences.js";
+import { asksNicknames, setAsksNicknames } from "./room-storage.js";
 
-/** @import { OpenRoom, RoomState, RoomQuestion } from "../core/wire/rooms.js" */
+/** @import { GivenAnswer, OpenRoom, RoomQuestion, RoomState } from "../core/wire/rooms.js" */
+
+// The form of a question of the teacher's own, whose answer is a number.
+
+const MOST = 300;
+
+/**
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ * @param {(question: import("./types.js").Asks) => void} ask
+ */
+function createNumberForm({ t }, ask) {
+  const field = (/** @type {string} */ says, /** @type {object} */ props) => h("input", { type: "text", autocomplete: "off", "aria-label": says, placeholder: says, ...props });
+  const words = field(t("Your question"), { maxLength: MOST, required: true });
+  const right = field(t("Right number"), { inputMode: "decimal", required: true });
+  const within = field(t("May be off by"), { inputMode: "decimal" });
+  const wrong = h("p", { className: "wrong", role: "alert", hidden: true }, t("Not a number. Write 0.5, −2 or 1/3."));
+  const form = h("form", { className: "own-number" }, words, right, within, h("button", { type: "submit", className: "button" }, t("Ask for a number")), wrong);
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const [value, off] = [right, within].map((one) => number(one.value).value);
+    const bad = value === null ? right : within.value.trim() && (off === null || off < 0) ? within : null;
+    wrong.hidden = !bad;
+    if (bad) return bad.focus();
+    ask({ kind: "number", link: "", words: words.value.trim(), value: value ?? 0, ...(off === null ? {} : { within: off }) });
+  });
+  return form;
+}
+
+// The sentences that a class has sent, which only the teacher sees.
+
+/**
+ * @param {import("../lib/i18n.js").Translate} t
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {{room: () => import("../core/wire/rooms.js").OpenRoom | null, drawn: () => void, show: (text: string) => void}} of
+ */
+function createSentences(t, api, { room, drawn, show }) {
+  /** @type {GivenAnswer[]} */
+  let known = [];
+  const button = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => el("button", { type: "button", className: "button quiet", key: words, onclick }, words);
+
+  /** @param {string} id */
+  async function remove(id) {
+    const of = room();
+    if (of) await api.removeAnswer(of, id).catch(failure);
+    known = known.filter((one) => one.id !== id);
+    drawn();
+  }
+
+  return {
+    async read() {
+      const of = room();
+      const reply = of && (await api.readAnswers(of).catch(failure));
+      if (reply && !(reply instanceof Problem)) known = reply.answers;
+    },
+    listed: () =>
+      el(
+        "ul",
+        { className: "sentences" },
+        known.map(({ id, answer: [text], nickname }) => el("li", { key: id }, el("span", {}, text, nickname && el("small", {}, nickname)), button(t("Show to everyone"), () => show(text)), button(t("Remove"), () => remove(id)))),
+      ),
+  };
+}
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page

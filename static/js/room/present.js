@@ -3,23 +3,207 @@
  * and can hand over the driver's seat; the driver can only present.
  */
 
+import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "./room-storage.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { throttle } from "../lib/timing.js";
 import { whileBusy } from "../lib/while-busy.js";
-import { wording } from "../core/figure/problem-wording.js";
-import { createAnswering } from "./answering.js";
 import { createAsking, saveAnswers } from "./asking.js";
-import { barOf, button } from "./bar.js";
-import { createCodeDialog } from "./code.js";
+import { barOf, button, createCodeDialog } from "./bar.js";
 import { createMembersDialog } from "./members.js";
 import { createRoomMenu } from "./menu.js";
-import { createPresenter } from "./presenter.js";
-import { createSeatDialog } from "./seat.js";
-import { createCounting } from "./sender.js";
+import { createAnswering } from "./question.js";
+import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "./room-storage.js";
+import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
+import { createSeatDialog, inOwnLanguage } from "./seat.js";
 
-/** @import { Seat } from "../core/wire/rooms.js" */
+/** @import { RoomState, Seat } from "../core/wire/rooms.js" */
+
+// What a presenter's page sends, and what it asks for again and again.
+
+/** In milliseconds: between two states that are sent, between two counts, before trying again. */
+const [PACE, COUNT, AGAIN] = [150, 2_000, 2_000];
+/** Kinds of problems after which the room can no longer be presented in. */
+const FINAL = new Set(["unknown-room", "wrong-room-key"]);
+
+/**
+ * Sends the newest state, one request at a time.
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {() => Seat | null} room  null: nothing is sent at present
+ * @param {import("./types.js").Presentable} presented
+ * @param {(reply: Problem | import("../core/wire/rooms.js").RoomState) => void} told
+ */
+function createSender(api, room, presented, told) {
+  let sent = "";
+  let sending = false;
+  const pace = throttle(() => void send(), PACE);
+
+  async function send() {
+    const to = room();
+    if (!to || sending) return;
+    const state = { link: presented.link(), pointer: presented.pointer?.() ?? null };
+    const key = JSON.stringify([to.code, state]);
+    if (key === sent) return;
+    sending = true;
+    const reply = await api.present(to, state).catch(failure);
+    sending = false;
+    told(reply);
+    const failed = reply instanceof Problem ? reply : null;
+    if (!failed) sent = key;
+    else if (FINAL.has(failed.kind) || !failed.passing) return;
+    setTimeout(pace.later, failed ? AGAIN : 0);
+  }
+
+  return {
+    send: pace.later,
+    /** Send the state even if it was sent before: someone else has presented since. */
+    again() {
+      sent = "";
+      pace.later();
+    },
+  };
+}
+
+/**
+ * Counts the class as long as the page is seen.
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {() => Seat | null} room
+ * @param {(counts: import("../core/wire/rooms.js").ClassCounts) => void} hear
+ */
+function createCounting(api, room, hear) {
+  let timer = 0;
+
+  async function count() {
+    const of = room();
+    if (!of) return;
+    const found = document.hidden ? null : await api.classCounts(of).catch(failure);
+    if (room() !== of) return;
+    if (found && !(found instanceof Problem)) hear(found);
+    timer = window.setTimeout(count, COUNT);
+  }
+
+  return {
+    start: () => (clearTimeout(timer), void count()),
+    stop: () => clearTimeout(timer),
+  };
+}
+
+// One page that presents in a room: it sends what is on its screen, or, while someone else drives,
+// shows what they present.
+
+/** @typedef {ReturnType<typeof createPresenter>} Presenter */
+/**
+ * @typedef {object} Sight
+ * @property {boolean} handed  whether someone presents from the driver's seat
+ * @property {boolean} closed  whether the room is closed to newcomers
+ * @property {boolean} away  whether the teacher looks at something else meanwhile
+ * @property {Problem | null} problem
+ * @property {import("../core/wire/rooms.js").RoomQuestion | null | undefined} question
+ */
+
+/**
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {import("./types.js").Presentable} presented
+ * @param {import("../core/wire/rooms.js").Seat} seat
+ * @param {object} how
+ * @param {boolean} how.resumes  whether the room was open before this page was loaded
+ * @param {() => void} how.changed
+ * @param {(why: Problem | null) => void} how.ended  called when this page can no longer present; a
+ *   Problem "wrong-room-key" if the seat was taken back
+ */
+function createPresenter(api, presented, seat, { resumes, changed, ended }) {
+  const driver = seat.driver ?? false;
+  /** @type {RoomState | null} */
+  let last = null;
+  /** @type {Problem | null} */
+  let problem = null;
+  let away = false;
+  let over = false;
+  const drives = () => !over && last !== null && (driver || !last.handed);
+  const sender = createSender(api, () => (drives() ? seat : null), presented, told);
+  const reader = { member: driver ? memberToken() : null, exploring: false };
+  const stream = createRoomStream(api, seat.code, () => reader, {
+    hear,
+    failed: (failed) => ((problem = failed), changed()),
+    // Twenty screens already follow; the teacher's page can do without the stream.
+    ended: () => !SHUT.has(problem?.kind ?? "") && end(problem),
+  });
+
+  /** @param {RoomState} state */
+  function hear(state) {
+    problem = null;
+    if (last && state.seq <= last.seq) return changed();
+    const [before, first, handed] = [drives(), last === null, last?.handed];
+    last = state;
+    if (driver && handed && !state.handed) return end(new Problem("wrong-room-key"));
+    if (!drives()) follow();
+    else if (first) begin(state);
+    else if (!before) sender.again();
+    changed();
+  }
+
+  /** @param {RoomState} state  the first that was heard */
+  function begin({ link }) {
+    if (resumes) presented.resume?.(link);
+    sender.send();
+  }
+
+  /** @param {Problem | RoomState} reply  to what was sent */
+  function told(reply) {
+    if (!(reply instanceof Problem)) return hear(reply);
+    problem = reply;
+    if (FINAL.has(reply.kind)) end(reply);
+    else changed();
+  }
+
+  /** @param {Problem | null} why */
+  function end(why) {
+    if (over) return;
+    over = true;
+    stream.stop();
+    ended(why);
+  }
+
+  /** Show what the driver presents. */
+  function follow() {
+    if (away || !last) return;
+    const { link, pointer } = last;
+    if (presented.show(link)) presented.point?.(pointer);
+    else if (new URL(link, window.location.origin).pathname !== window.location.pathname) window.location.assign(inOwnLanguage(link));
+  }
+
+  return {
+    start: () => connectWhileSeen(stream, () => over),
+    stop() {
+      over = true;
+      stream.stop();
+    },
+    /** To be called when the reader changes what is on the screen. */
+    moved() {
+      if (drives()) return sender.send();
+      if (!last || driver || away) return;
+      away = true;
+      changed();
+    },
+    pointed: sender.send,
+    told,
+    /** Follow the driver again. */
+    back() {
+      away = false;
+      follow();
+      changed();
+    },
+    /** Take the seat back; the driver gives it back. */
+    async takeBack() {
+      away = false;
+      const failed = await api.takeBack(seat).then(() => null, failure);
+      if (failed) told(failed);
+    },
+    /** @returns {Sight} */
+    sight: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, problem, question: last?.question }),
+  };
+}
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
@@ -38,7 +222,7 @@ export function bindPresenting(page, api, presented, root) {
   let room = presentedRoom();
   const driver = room?.driver ?? false;
   bar.classList.toggle("driving", driver);
-  /** @type {import("./presenter.js").Presenter | null} */
+  /** @type {Presenter | null} */
   let presenter = null;
   /** @type {import("../core/wire/rooms.js").ClassCounts | null} */
   let counts = null;

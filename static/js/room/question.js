@@ -3,18 +3,22 @@
  * away; the answers of others are shown only when it is revealed.
  */
 
-import { contextOf } from "../ask/context.js";
-import { KINDS } from "../ask/kinds.js";
+import { KINDS, contextOf } from "../ask/kinds.js";
+import { plainNumbers } from "../ask/entries.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
+import { wording } from "../core/figure/problem-wording.js";
 import { served } from "../core/store/data-sources.js";
+import { failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { expanded, oneByOne, summed } from "./results.js";
+import { ownNickname, setOwnNickname } from "./room-storage.js";
 
-/** @import { RoomQuestion } from "../core/wire/rooms.js" */
-/** @import { Choice } from "../ask/question.js" */
 /** @import { Child } from "../lib/render.js" */
+/** @import { Choice } from "../ask/question.js" */
+/** @import { RoomQuestion } from "../core/wire/rooms.js" */
+
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page
@@ -144,4 +148,55 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     /** The right answer, shown to this reader only. */
     truth: async () => (await prediction?.reveal({ guessed: false }))?.revealed ?? null,
   };
+}
+
+// A member's side of a question: answer it, change the answer, see the answers of all.
+
+const MOST_NICKNAME = 40;
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {{presented: import("./types.js").Presentable, root: HTMLElement, bar: HTMLElement, code: string, member: string | null}} of  member:
+ *   null for a screen, which shows the question and cannot answer
+ */
+export function createAnswering(page, api, { presented, root, bar, code, member }) {
+  const { t } = page;
+  /** What was sent: question, stage, answer and nickname. @type {string} */
+  let sent = "";
+  let refusal = "";
+  const panel = createQuestionPanel({ page, api, presented, root, bar, answers: member !== null, actions });
+
+  /** @param {RoomQuestion} question @param {string[] | null} answer */
+  function actions(question, answer) {
+    const { stage, n, nicknames = false } = question;
+    const key = JSON.stringify([n, stage, answer, nicknames && ownNickname().trim()]);
+    if (stage === "revealed") return [];
+    if (stage === "discuss") return [el("p", { className: "crowd", role: "status" }, t("Discuss it with your neighbours. Then you answer again."))];
+    if (stage === "closed" || member === null) return [];
+    return [
+      nicknames && nickname(),
+      el("button", { type: "button", className: "button strong", key: "send", disabled: !answer || sent === key, onclick: () => void send(question, answer, key) }, stage === "second" ? t("Send the second answer") : t("Send")),
+      el("p", { className: "crowd", role: "status" }, refusal || (sent === key ? t("Sent. You can change it until the vote ends.") : "")),
+    ];
+  }
+
+  function nickname() {
+    const oninput = (/** @type {any} */ { target }) => (setOwnNickname(target.value), panel.draw());
+    const field = el("input", { type: "text", maxLength: MOST_NICKNAME, autocomplete: "nickname", value: ownNickname(), oninput });
+    return el("label", { className: "nickname", key: "nickname" }, el("span", {}, t("Nickname (optional, for the teacher)")), field);
+  }
+
+  /** @param {RoomQuestion} question @param {string[] | null} answer @param {string} key */
+  async function send({ n, entry, nicknames }, answer, key) {
+    if (!answer || !member) return;
+    const name = ownNickname().trim();
+    const given = { member, n, answer: entry === "numbers" ? plainNumbers(answer) : answer, ...(nicknames && name ? { nickname: name } : {}) };
+    const failed = await api.answerRoom(code, given).then(() => null, failure);
+    refusal = failed ? wording(t, failed) : "";
+    if (!failed) sent = key;
+    panel.draw();
+  }
+
+  return panel;
 }

@@ -1,7 +1,124 @@
 /** Rooms on a page: the teacher's bar, or a student's if the page is opened in a room. */
 
-import { bindFollowing } from "./follow.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { ownQuery } from "../core/store/address.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { spelled } from "./bar.js";
 import { bindPresenting } from "./present.js";
+import { createAnswering } from "./question.js";
+import { isExploring, memberToken, setExploring } from "./room-storage.js";
+import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
+
+/** @import { RoomState } from "../core/wire/rooms.js" */
+
+// A student's side of a room: the page follows what is presented, until the student changes
+// something; one button brings it back.
+
+/** Which page of the server a link opens. @param {string} link */
+const pathOf = (link) => new URL(link, window.location.origin).pathname;
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {import("./types.js").Presentable} presented
+ * @param {HTMLElement} root  of the page; the bar becomes its first element
+ * @param {{code: string, screen?: boolean}} room  screen: without controls, and not counted
+ */
+function bindFollowing(page, api, presented, root, { code, screen = false }) {
+  const { t, announce } = page;
+  const bar = h("section", { className: "room-bar", "aria-label": t("Room") });
+  const member = screen ? null : memberToken();
+  let exploring = !screen && isExploring(code);
+  /** @type {RoomState | null} */
+  let last = null;
+  let over = false;
+  /** @type {import("../core/wire/problem.js").Problem | null} */
+  let problem = null;
+  root.prepend(bar);
+  document.documentElement.dataset.room = screen ? "screen" : "member";
+  root.inert = screen; // not on the wall: a hover or a key there would show what nobody presents
+  if (screen) window.addEventListener("keydown", (event) => event.stopImmediatePropagation(), { capture: true });
+
+  const panel = createAnswering(page, api, { presented, root, bar, code, member });
+
+  const stream = createRoomStream(api, code, () => ({ member, exploring }), {
+    hear(state) {
+      last = state;
+      problem = null;
+      if (!exploring && !state.over) follow(state);
+      panel.show(state.over ? null : state.question);
+      show();
+    },
+    failed(failed) {
+      problem = failed;
+      show();
+    },
+    ended() {
+      over = true;
+      setExploring(code, false);
+      panel.show(null);
+      announce(ending());
+      show();
+    },
+  });
+
+  /** @param {RoomState} state */
+  function follow({ link, pointer }) {
+    if (presented.show(link)) presented.point?.(pointer);
+    else if (pathOf(link) !== pathOf(root.dataset.roomLink ?? "")) window.location.replace(`?${ownQuery(window)}`);
+  }
+
+  /** @param {boolean} wanted */
+  function explore(wanted) {
+    if (over || screen || exploring === wanted) return;
+    exploring = wanted;
+    setExploring(code, wanted);
+    if (wanted && last?.pointer) presented.point?.(null);
+    if (!wanted && last) follow(last);
+    announce(wanted ? t("You explore on your own.") : t("You are back with the class."));
+    show();
+    stream.start(); // tells the server
+  }
+
+  function show() {
+    render(bar, says(), actions());
+    bar.dataset.mode = over ? "over" : exploring ? "exploring" : "following";
+  }
+
+  function says() {
+    const name = spelled(code);
+    if (over) return el("p", { className: "says", role: "status" }, ending());
+    if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
+    if (exploring && last) return el("p", { className: "says" }, page.say(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
+    return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.say(t("Following room {code}"), { code: el("b", {}, name) }));
+  }
+
+  const isShut = () => problem !== null && SHUT.has(problem.kind);
+  const ending = () => (problem && isShut() ? wording(t, problem) : t("The room has ended."));
+
+  function again() {
+    over = false;
+    problem = null;
+    show();
+    stream.start();
+  }
+
+  function actions() {
+    if (screen || (last?.question && !over)) return null; // a question covers what could be explored
+    if (over && isShut()) return el("button", { type: "button", className: "button strong", key: "again", onclick: again }, t("Try again"));
+    if (over) return el("a", { className: "button quiet", key: "own", href: presented.link() }, t("Open as your own page"));
+    return exploring
+      ? el("button", { type: "button", className: "button strong", key: "back", onclick: () => explore(false) }, t("Back to the class"))
+      : el("button", { type: "button", className: "button quiet", key: "explore", onclick: () => explore(true) }, t("Explore"));
+  }
+
+  presented.onChange(() => explore(true));
+  // What is being typed is not overwritten.
+  root.addEventListener("input", ({ target }) => target instanceof Element && !target.closest(".room-question") && explore(true), { capture: true });
+  connectWhileSeen(stream, () => over);
+  show();
+}
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page

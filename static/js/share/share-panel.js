@@ -1,15 +1,193 @@
 /** Create and copy a short link, also over plain http; and delete the share. */
 
+import { wording } from "../core/figure/problem-wording.js";
+import { createQrDialog } from "../core/page/qr-dialog.js";
+import { here } from "../core/store/address.js";
+import { append, keptCollections, remember } from "../core/store/kept-collections.js";
+import { oneAtATime } from "../core/wire/one-at-a-time.js";
+import { Problem, failure } from "../core/wire/problem.js";
 import { copyText } from "../lib/clipboard.js";
 import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/while-busy.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { here } from "../core/store/address.js";
-import { wording } from "../core/figure/problem-wording.js";
-import { bindQr } from "./qr.js";
-import { bindCollecting } from "./share-collection.js";
-import { bindDeletion } from "./share-deletion.js";
-import { bindShareWords } from "./share-words.js";
+
+/** @import { Desk } from "../workspace/types.js" */
+/** @import { Kept } from "../core/store/kept-collections.js" */
+
+// The menu's QR code of what is on the screen.
+
+/**
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ * @param {() => Promise<{url: string}>} shorten  makes a short link
+ */
+function bindQr({ t }, shorten) {
+  const dialog = createQrDialog({ t });
+  const button = /** @type {HTMLButtonElement} */ (find("#qr-open"));
+
+  async function open() {
+    const made = await whileBusy(() => shorten().catch(failure), button);
+    /** @type {HTMLElement} */ (document.querySelector("#more") ?? button).focus(); // what gets the focus back: a menu has closed
+    if (made instanceof Problem) dialog.fail(wording(t, made));
+    else dialog.show(made.url);
+  }
+
+  button.addEventListener("click", open);
+  return dialog;
+}
+
+// Add a share that was just made to one of the collections that this browser can edit.
+
+/** @param {{t: import("../lib/i18n.js").Translate, api: import("../core/wire/api.js").Api, lang: string}} context */
+function bindCollecting({ t, api, lang }) {
+  const way = /** @type {HTMLDetailsElement} */ (find("#collecting"));
+  const form = /** @type {HTMLFormElement} */ (find("form", way));
+  const field = /** @type {HTMLInputElement} */ (find("input", form));
+  const says = find("#collecting-says");
+  let id = "";
+  let busy = false;
+  const asked = oneAtATime((now) => {
+    busy = now;
+    draw();
+  });
+
+  function draw() {
+    render(
+      find("ul", way),
+      keptCollections().map((one) => el("li", { key: one.id }, el("button", { type: "button", className: "button", "aria-disabled": String(busy), onclick: () => void add(() => append(api, one, item()).then(() => one)) }, one.title || one.id))),
+    );
+    find("button", form).ariaDisabled = String(busy);
+  }
+
+  const item = () => ({ link: `/s/${id}`, title: "", note: "" });
+
+  /** A new collection with the share in it. @returns {Promise<Kept>} */
+  async function create() {
+    const title = field.value.trim();
+    const made = await api.createCollection({ title, note: "", items: [item()] });
+    const one = { id: made.id, title, key: made.edit_key };
+    remember(one);
+    field.value = "";
+    return one;
+  }
+
+  /** @param {() => Promise<Kept>} work */
+  async function add(work) {
+    const done = await asked(work);
+    if (!done) return;
+    if (done instanceof Problem) render(says, wording(t, done));
+    else render(says, t("Added to “{title}”.", { title: done.title }), " ", el("a", { href: `/c/${done.id}?lang=${lang}#edit` }, t("Edit the collection")));
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim() && !busy) void add(create);
+  });
+  way.addEventListener("toggle", draw);
+  return {
+    /** @param {string} share  its id; "": none */
+    offer(share) {
+      id = share;
+      way.hidden = !share;
+      says.textContent = "";
+      draw();
+    },
+    open() {
+      way.open = true;
+      draw();
+      /** @type {HTMLElement} */ (way.querySelector("li button") ?? field).focus();
+    },
+  };
+}
+
+// Delete a share with its edit key: just after creating it, or later at its address.
+
+/**
+ * @param {Pick<Desk, "api" | "t">} context
+ * @param {() => void} deleted  called when the server has deleted it
+ */
+function bindDeletion({ api, t }, deleted) {
+  const way = /** @type {HTMLDetailsElement} */ (find("#deleting"));
+  const key = /** @type {HTMLInputElement} */ (find("#edit-key"));
+  const says = find("#deleting-says");
+  const button = /** @type {HTMLButtonElement} */ (find("#unshare"));
+  let id = "";
+
+  /**
+   * @param {string} share  its id
+   * @param {string} told  its key if it was just created; otherwise the reader must enter it
+   */
+  function offer(share, told) {
+    id = share;
+    key.value = told;
+    key.readOnly = told !== "";
+    says.textContent = told
+      ? t("Keep this edit key: it deletes the share, and is shown only this once.")
+      : t("Enter the edit key that was shown when this share was made.");
+  }
+
+  function open() {
+    way.open = true;
+    key.focus();
+  }
+
+  async function remove() {
+    const done = await whileBusy(() => api.deleteShare(id, key.value).catch(failure), button);
+    if (done instanceof Problem) {
+      says.textContent = wording(t, done);
+      key.focus();
+      return;
+    }
+    way.open = false;
+    deleted();
+  }
+
+  button.addEventListener("click", remove);
+  key.addEventListener("keydown", ({ key: pressed }) => pressed === "Enter" && remove());
+  return { offer, open };
+}
+
+// What the author of a share adds: a title, a note, a question and its answer.
+
+const FIELDS = /** @type {const} */ (["title", "note", "question", "answer", "predict"]);
+
+/**
+ * @param {() => void} submit  called when a link with this text is wanted
+ * @param {() => {id: string, name: string}[]} kinds  of questions that can be asked about what is
+ *   shown; the first stands for none
+ */
+function bindShareWords(submit, kinds) {
+  const form = /** @type {HTMLFormElement} */ (find("#telling form"));
+  /** @param {string} name */
+  const field = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
+
+  /** @returns {About | undefined}  undefined: nothing is written */
+  function read() {
+    const filled = FIELDS.map((name) => [name, field(name).value.trim()]).filter(([, text]) => text);
+    return filled.length ? Object.fromEntries(filled) : undefined;
+  }
+
+  function requireQuestion() {
+    field("question").required = field("answer").value.trim() !== "";
+  }
+
+  /** Offer the questions that suit what is shown. */
+  function offer() {
+    const menu = /** @type {HTMLSelectElement} */ (form.elements.namedItem("predict"));
+    const { value } = menu;
+    const offered = kinds();
+    /** @type {HTMLElement} */ (menu.parentElement).hidden = offered.length < 2;
+    render(menu, offered.map(({ id, name }) => el("option", { key: id, value: id }, name)));
+    menu.value = offered.some(({ id }) => id === value) ? value : "";
+  }
+
+  find("#telling").addEventListener("toggle", offer);
+  form.addEventListener("input", requireQuestion);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  return { read, offer };
+}
 
 /** @typedef {{title?: string, note?: string, question?: string, answer?: string, predict?: string}} About  what its author writes beside a share */
 /** @typedef {{url: string, edit_key?: string | null, expires?: string | null}} Made  a share that has a link */

@@ -1,11 +1,36 @@
 /** The tour: a text beside the element it describes, a task, and a button to the next stop. */
 
+import { REMOTE, TURNS, alone } from "../core/figure/arrow-keys.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { STOPS } from "./stops.js";
-import { bindRemote } from "./remote.js";
 
 /** @import { Desk } from "../workspace/types.js" */
+
+// A presenter's remote in projector mode: while a tour is open, its keys move through the tour.
+
+/** Elements that use arrows themselves. */
+const WRITES = "input:not([type=radio], [type=checkbox]), textarea, select";
+
+/**
+ * @param {Pick<import("../workspace/types.js").Desk, "store">} desk
+ * @param {{open: () => boolean, turn: (by: number) => void}} tour
+ */
+function bindRemote({ store }, { open, turn }) {
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const { key, target } = event;
+    const by = TURNS[key];
+    if (!by || !open() || !store.get().link.options.projector) return;
+    if (!alone(event) || document.querySelector("dialog[open]")) return;
+    if (!REMOTE[key] && target instanceof Element && target.closest(WRITES)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    turn(by);
+  }
+  // Handled before the keys of the figure and the page.
+  window.addEventListener("keydown", pressed, { capture: true });
+}
 
 const MARK = "tour-target";
 

@@ -1,24 +1,156 @@
 /** Exports of the workspace: pictures, numbers, and handouts. */
 
-import { request } from "../core/wire/request.js";
-import { Problem } from "../core/wire/problem.js";
-import { named } from "../views/qkv/score-names.js";
-import { changes, plainly } from "../core/store/interventions.js";
-import { departed } from "../core/store/share-contents.js";
-import { shownAs } from "../core/store/two-runs.js";
-import { csv } from "../lib/csv.js";
-import { blockName } from "../core/store/model-part-names.js";
-import { find, h } from "../lib/dom.js";
-import { bindExportPanel } from "../core/page/export-panel.js";
-import { behind, frozen, made, nameOf, pooled } from "./export-contents.js";
-import { npz } from "../lib/npz.js";
-import { poster } from "../core/draw/export-picture.js";
-import { printPicture } from "./print-picture.js";
 import { json } from "../core/compute/computed-tensors.js";
+import { poster } from "../core/draw/export-picture.js";
+import { bindExportPanel } from "../core/page/export-panel.js";
+import { changes, isChanged, plainly } from "../core/store/interventions.js";
 import { chosen } from "../core/store/link.js";
+import { blockName } from "../core/store/model-part-names.js";
+import { beside, departed, held } from "../core/store/share-contents.js";
+import { shownAs } from "../core/store/two-runs.js";
+import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
+import { blockAt } from "../core/wire/attentions.js";
+import { Problem } from "../core/wire/problem.js";
+import { asked, request } from "../core/wire/request.js";
+import { whole } from "../core/wire/tensor-address.js";
+import { csv } from "../lib/csv.js";
+import { find, h } from "../lib/dom.js";
+import { npz } from "../lib/npz.js";
 import { OPTIONS, view } from "../views/index.js";
+import { named } from "../views/qkv/score-names.js";
 
 /** @import { Desk } from "./types.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { View } from "../core/figure/types.js" */
+
+// The contents and the file name of an export of the current view.
+
+/**
+ * Whether heads are pooled: the heatmap can show a layer's mean or maximum.
+ * @param {import("../core/store/link.js").State} link
+ */
+function pooled({ view, options }) {
+  return view === "attention" && (options.pool ?? "one") !== "one";
+}
+
+/**
+ * The complete tensors behind a view's picture: those that it needs, and those that it requests
+ * separately.
+ * @param {Page} page
+ * @param {View} view
+ * @returns {string[]}  names or patterns
+ */
+export function behind(page, view) {
+  const asked = (view.asks?.(page) ?? []).flatMap((question) =>
+    "trace" in question && ofThisRun(page, question) ? selected(question.trace) : [],
+  );
+  const needed = view.needs(page).flatMap((address) => whole(address) ?? []);
+  const select = [...new Set([...needed, ...asked])];
+  return select.length ? select : [`${blockAt(page).query}.position`];
+}
+
+/**
+ * The tensors that a share contains.
+ * @param {Page} page
+ * @param {string[]} select
+ */
+function frozen(page, select) {
+  return held(page, traced(page, { select })) ?? page.trace;
+}
+
+/** @type {Record<"json" | "npz", string>} */
+const FORMS = { json: "application/json", npz: "application/x-npz" };
+
+/**
+ * The request for a file made by the server: the numbers in one of its formats, or a handout.
+ * @param {Page} page
+ * @param {View} view
+ * @param {"json" | "npz" | "html"} kind
+ * @param {{theme: "light" | "dark", options: import("../core/store/options.js").Options, tiles?: object[]}} look  of the
+ *   page; tiles: the windows of a long text that it shows
+ * @returns {{path: string, body?: object, accept?: string}}
+ */
+export function made(page, view, kind, { theme, options, tiles = [] }) {
+  const { link, model } = page;
+  const share = departed(page) ? null : page.share;
+  const id = encodeURIComponent(share?.id ?? "");
+  if (kind !== "html") {
+    const accept = FORMS[kind];
+    const subject = view.subject?.(page);
+    if (subject) return { path: frozenPath(page, view) ?? subject.path, accept };
+    if (share) return { path: `/api/shares/${id}`, accept };
+    return { path: "/api/trace", accept, body: request(page.model, link, behind(page, view)) };
+  }
+  if (share)
+    return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };
+  const { options: _, ...keys } = link;
+  const said = Object.entries(keys).filter(([, value]) => value !== null);
+  const state = asked(model, { ...Object.fromEntries(said), ...chosen(link, options) });
+  return { path: `/api/handout?theme=${theme}`, body: { state, asks: beside(page, view).asks, ...(tiles.length && { tiles }) } };
+}
+
+/**
+ * The path of the frozen data that a share's view shows instead of its run.
+ * @param {Page} page
+ * @param {View} view
+ * @returns {string | null}
+ */
+function frozenPath({ share, ...page }, view) {
+  const asked = (view.asks?.({ share, ...page }) ?? []).map(keyOf);
+  const n = share?.asks.findIndex((question) => asked.includes(keyOf(question))) ?? -1;
+  return share && n >= 0 ? `/api/shares/${encodeURIComponent(share.id)}/asks/${n}` : null;
+}
+
+/** @param {object} request @returns {string[]} */
+const selected = (request) => /** @type {{select?: string[]}} */ (request).select ?? [];
+
+/**
+ * The name of the file; for a changed model it says so.
+ * @param {Page} page
+ * @param {View} view
+ * @param {string} ending  e.g. "png"
+ * @returns {string}  e.g. "headlight-en-zh-attention-cross-layer-2-head-3.png"
+ */
+export function nameOf(page, { id, frame, subject }, ending) {
+  const { link, model } = page;
+  const shown = subject?.(page);
+  const rail = shown ? "both" : frame.rail;
+  const layer = rail === "none" ? [] : ["layer", link.layer + 1];
+  const head = rail !== "both" ? [] : pooled(link) ? [link.options.pool] : ["head", link.head + 1];
+  const which = shown ? [shown.name] : isChanged(link) ? [shownAs(link) === "trained" ? "as-trained" : "changed"] : [];
+  return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...which].join("-")}.${ending}`;
+}
+
+// A picture as a PDF. The browser prints it on a single page of its size, with the page's fonts, so
+// that it stays vector graphics and Chinese stays text. No data is sent anywhere.
+
+/**
+ * @param {{svg: string, width: number, height: number}} picture
+ * @param {string} name  the file name, which browsers take from the title
+ */
+function printPicture({ svg, width, height }, name) {
+  const root = document.documentElement;
+  const paper = h("div", { className: "paper", "aria-hidden": "true" });
+  paper.append(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
+  const size = new CSSStyleSheet();
+  size.replaceSync(`@page { size: ${width}px ${height}px; margin: 0; }`);
+  const { title, adoptedStyleSheets: before } = document;
+
+  document.body.append(paper);
+  document.adoptedStyleSheets = [...before, size];
+  document.title = name.replace(/\.pdf$/, "");
+  root.classList.add("prints-picture");
+  window.addEventListener("afterprint", restore, { once: true });
+  window.print();
+
+  function restore() {
+    root.classList.remove("prints-picture");
+    document.title = title;
+    document.adoptedStyleSheets = before;
+    paper.remove();
+  }
+}
+
 /** @typedef {"png" | "svg" | "pdf" | "csv" | "json" | "npz" | "html"} Kind */
 
 /** Formats of pictures. */
@@ -136,10 +268,9 @@ function drawn(context) {
 /** @param {string} text  Its beginning, where it is a long one. */
 const shortened = (text) => (text.length > TITLE ? `${text.slice(0, TITLE)}…` : text);
 
-const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-
 /** @param {string} font @param {string} text @param {number} size @param {number} weight */
 function measure(font, text, size, weight) {
+  const ruler = /** @type {CanvasRenderingContext2D} */ (h("canvas", {}).getContext("2d"));
   ruler.font = `${weight} ${size}px ${font}`;
   return ruler.measureText(text).width;
 }

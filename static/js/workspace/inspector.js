@@ -3,30 +3,174 @@
  * pair.
  */
 
-import { attention, attentionAt, ofHead, place } from "../core/wire/attentions.js";
-import { Problem } from "../core/wire/problem.js";
-import { learned, scorer, scoringOf } from "../core/compute/scoring.js";
-import { pair } from "../core/store/highlight.js";
-import { factored, four } from "../lib/numbers.js";
-import { find, write } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
-import { step } from "../core/draw/token.js";
-import { working } from "../core/compute/softmax-row.js";
-import { maskedSaid } from "../core/store/mask-wording.js";
-import { litIn, pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
 import { COVER } from "../core/compute/aggregate-attention.js";
-import { plane, row } from "../core/wire/wire.js";
-import { row as vector } from "../lib/vectors.js";
+import { isDot, learned, scorer, scoringOf } from "../core/compute/scoring.js";
+import { working } from "../core/compute/softmax-row.js";
+import { shareBar } from "../core/draw/proportion-bar.js";
+import { step, token } from "../core/draw/token.js";
+import { litIn, pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
+import { pair } from "../core/store/highlight.js";
+import { maskedSaid } from "../core/store/mask-wording.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { answer, parameters } from "../core/store/view-requests.js";
-import { line, scoreLines } from "./score-lines.js";
+import { attention, attentionAt, axes, ofHead, place } from "../core/wire/attentions.js";
+import { Problem } from "../core/wire/problem.js";
+import { plane, row } from "../core/wire/wire.js";
+import { find, write } from "../lib/dom.js";
+import { factored, four } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { row as vector } from "../lib/vectors.js";
 import { createCalculation } from "./calculation.js";
-import { cellBreakdown } from "./cell-breakdown.js";
-import { passFocus } from "./pass-focus.js";
 
+/** @import { Context } from "../core/figure/types.js" */
 /** @import { Desk } from "./types.js" */
 /** @import { Page } from "../core/store/store.js" */
+/** @import { Reading } from "../core/store/heatmap-data.js" */
+/** @import { Scoring } from "../core/compute/scoring.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 /** @import { Working } from "../core/compute/softmax-row.js" */
+
+// The calculation of a cell's score, line by line, by the model's scoring.
+
+/** @typedef {{w: ArrayLike<number> | null, b: ArrayLike<number> | null}} Learned  of the head */
+
+/** The number of channels of an additive score that are shown separately. */
+const CHANNELS = 2;
+
+/** @param {string} name @param {...import("../lib/render.js").Child} value */
+const line = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
+
+/**
+ * @param {Translate} t
+ * @param {Scoring} scoring
+ * @param {Working} work
+ * @param {Learned} learned
+ */
+function scoreLines(t, scoring, work, learned) {
+  const { scored, score, width } = work;
+  const placed = scored.pi !== null;
+  const strong = (/** @type {number} */ value) => el("b", {}, four(value));
+  const own = isDot(scoring)
+    ? dotLines(t, scoring, work, placed)
+    : [...channels(t, work, learned), line("w · tanh", t("{sum}, over {count} channels", { sum: four(scored.sum), count: width }))];
+  if (!placed) return isDot(scoring) ? own : [...own, line(t("score"), strong(score))];
+  const sign = scoring.placed === "relative" ? "+" : "·";
+  return [
+    ...own,
+    line("π", t("{pi}, of this offset", { pi: four(/** @type {number} */ (scored.pi)) })),
+    line(t("score"), `${four(scored.plain)} ${sign} ${factored(/** @type {number} */ (scored.pi))} = `, strong(score)),
+  ];
+}
+
+/** @param {Translate} t @param {Scoring} scoring @param {Working} work @param {boolean} placed */
+function dotLines(t, { kind }, { scored, width, score }, placed) {
+  const end = placed ? four(scored.plain) : el("b", {}, four(score));
+  if (kind === "dot") return placed ? [line("q · k", end)] : [line(t("score"), "q · k = ", end)];
+  return [line("q · k", four(scored.sum)), line(placed ? "q · k / √d" : t("score"), `${four(scored.sum)} / √${width} = `, end)];
+}
+
+/**
+ * The channels that contribute most.
+ * @param {Translate} t
+ * @param {Working} work
+ * @param {Learned} learned
+ */
+function channels(t, { q, k, scored: { terms } }, { w, b }) {
+  if (!w) return [];
+  const order = [...terms.keys()].sort((a, c) => Math.abs(terms[c]) - Math.abs(terms[a])).slice(0, CHANNELS);
+  return order.map((c) => {
+    const sum = [q[c], k[c], ...(b ? [b[c]] : [])].map((value, i) => (i ? factored(value) : four(value))).join(" + ");
+    return el(
+      "div",
+      { className: "long" },
+      el("dt", {}, t("channel {n}", { n: c + 1 })),
+      el("dd", {}, `${factored(w[c])} · tanh(${sum}) = ${four(terms[c])}`),
+    );
+  });
+}
+
+// The parts of a cell that combines several tokens or several heads.
+
+/**
+ * @param {Context} context
+ * @param {Reading} reading
+ * @param {{row: number, col: number}} at
+ * @returns {import("../lib/render.js").Described[] | null}  null for a single pair of tokens of a
+ *   single head
+ */
+function cellBreakdown(context, reading, { row, col }) {
+  const { choice, planes, rows, cols, matrix } = reading;
+  const cell = row * matrix.cols + col;
+  const [queries, keys] = [rows.axis.groups[row], cols.axis.groups[col]];
+  if (choice.pool !== "one") return heads(context, planes.map(({ values }) => values[cell]), choice.pool);
+  if (queries.length === 1 && keys.length === 1) return null;
+  return pieces(context, queries, keys, matrix.values[cell]);
+}
+
+/**
+ * @param {Context} context
+ * @param {number[]} weights  of each head
+ * @param {"mean" | "max"} pool
+ */
+function heads({ t }, weights, pool) {
+  const masked = weights.some(Number.isNaN);
+  const most = weights.indexOf(Math.max(...weights));
+  const lines = weights.map((weight, head) => {
+    const name = t("head {n}", { n: head + 1 });
+    const strong = pool === "max" && head === most && !masked;
+    return el(
+      "div",
+      { className: strong ? "part strong" : "part" },
+      el("dt", {}, name),
+      el("dd", {}, shareBar(weight || 0), masked ? t("masked") : four(weight)),
+    );
+  });
+  const whole = pool === "max" ? weights[most] : weights.reduce((a, b) => a + b, 0) / weights.length;
+  return [...lines, result(pool === "max" ? t("maximum") : t("mean"), masked ? t("masked") : four(whole))];
+}
+
+/**
+ * A word's pieces: one line per query with the sum over its keys, and the mean of the lines.
+ * @param {Context} context
+ * @param {number[]} queries
+ * @param {number[]} keys
+ * @param {number} weight  the resulting weight
+ */
+function pieces({ store, t }, queries, keys, weight) {
+  const { trace, model, link } = store.get();
+  const matrix = trace && attention(model, trace, link);
+  if (!trace || !matrix) return [];
+  const names = axes(model, trace, link.block).rows.map(({ writes }) => writes);
+  const lines = queries.map((query) => {
+    const open = keys.map((key) => matrix.values[query * matrix.cols + key]).filter((n) => !Number.isNaN(n));
+    const sum = open.reduce((a, b) => a + b, 0);
+    const terms = open.length > 1 ? `${open.map(four).join(" + ")} = ` : "";
+    const said = open.length ? four(sum) : t("masked");
+    return el("div", { className: "part" }, el("dt", {}, token(names[query])), el("dd", {}, terms, el("b", {}, said)));
+  });
+  const name = queries.length > 1 ? t("mean") : t("weight");
+  return [...lines, result(name, Number.isNaN(weight) ? t("masked") : four(weight))];
+}
+
+/** @param {string} name @param {string} value */
+const result = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value)));
+
+// A button that vanishes when it is pressed would take the focus with it.
+
+/**
+ * Pass the focus on from each button that is hidden, disabled or removed by its own click.
+ * @param {HTMLElement} root
+ * @param {() => HTMLElement} to
+ */
+function passFocus(root, to) {
+  root.addEventListener("click", ({ target }) => {
+    const button = /** @type {HTMLElement} */ (target).closest("button");
+    const lost = () => document.activeElement === button || document.activeElement === document.body;
+    const gone = () => button && (button.disabled || !button.checkVisibility()) && lost();
+    // The page is drawn in the next frame.
+    requestAnimationFrame(() => requestAnimationFrame(() => gone() && to().focus({ preventScroll: true })));
+  });
+}
 
 const TOP = 5;
 /**
@@ -117,7 +261,7 @@ function fill(context, calculation) {
   });
 }
 
-/** @typedef {{scoring: import("../core/compute/scoring.js").Scoring, work: Working | null, learned: import("./score-lines.js").Learned}} Known */
+/** @typedef {{scoring: import("../core/compute/scoring.js").Scoring, work: Working | null, learned: Learned}} Known */
 
 /** The mask of the current attention. @param {Page} page */
 const maskAt = ({ model, link }) => attentionAt(model, place(model, link))?.mask ?? "";

@@ -3,23 +3,144 @@
  * click on a candidate inserts it.
  */
 
-import { typed } from "../core/wire/attentions.js";
 import { hidden, masks, predicted, predicts, withCandidate, writable } from "../core/compute/predictions.js";
-import { isLong } from "../core/wire/long-texts.js";
-import { labels } from "../core/wire/tokens.js";
 import { token } from "../core/draw/token.js";
-import { isChat } from "../core/wire/request.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { isFixed } from "../core/store/share-contents.js";
+import { typed } from "../core/wire/attentions.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { outputKind } from "../core/wire/output.js";
+import { Problem } from "../core/wire/problem.js";
+import { asked, inForce, isChat } from "../core/wire/request.js";
+import { createAsker } from "../core/wire/retry.js";
+import { labels } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
-import { wording } from "../core/figure/problem-wording.js";
-import { isFixed } from "../core/store/share-contents.js";
-import { bindChat, createEdits } from "./candidate-edits.js";
-import { createContinuation } from "./continuation.js";
 
+/** @import { Candidate, Predicted } from "../core/compute/predictions.js" */
 /** @import { Desk } from "./types.js" */
-/** @import { Page } from "../core/store/store.js" */
-/** @import { Predicted, Candidate } from "../core/compute/predictions.js" */
+/** @import { Page, Store } from "../core/store/store.js" */
+
+// What a click on a candidate changes: the text or, in a chat, the answer, which is the prefix of what
+// the model writes.
+
+/** What another text or another answer leaves behind. */
+const afresh = { query: null, key: null, pad_to: null };
+
+/** @param {Store} store */
+function createEdits(store) {
+  /** The index of the first token of the answer in a chat. */
+  const answerAt = () => (store.get().trace?.output.continues ?? 0) + 1;
+
+  /** @param {string} text  of the page from now on */
+  const replace = (text) => store.go({ source: text, decode: null, ...afresh }, "chosen");
+
+  /** @param {number[]} prefix  with which the answer begins; one more token, since the last one is not read */
+  const answer = (prefix) => store.go({ decode: { method: "greedy", prefix, max_tokens: prefix.length + 1 }, ...afresh }, "chosen");
+
+  return {
+    answer,
+    replace,
+
+    /**
+     * Whether a candidate can be put there: in a chat, only into the answer.
+     * @param {Predicted} place
+     * @param {Candidate} one
+     */
+    puttable: (place, one) => !isFixed(store.get()) && (isChat(store.get()) ? place.row + 1 >= answerAt() : writable(one)),
+
+    /** @param {Predicted} place @param {Candidate} one */
+    put(place, one) {
+      const { link, trace, model } = store.get();
+      const tokens = trace?.tokens[typed(model)];
+      if (!tokens) return;
+      if (isChat({ model, link })) return answer([...tokens.slice(answerAt(), place.row + 1).map(({ id }) => id), one.id]);
+      // Spans of what the model wrote count on after the text.
+      const continued = outputKind(model) === "text" ? trace.output.text : "";
+      replace(withCandidate(link.source + continued, tokens, place, one));
+    },
+  };
+}
+
+/** The checkbox "as a chat". @param {Store} store */
+function bindChat(store) {
+  const label = find("#as-chat");
+  const turn = /** @type {HTMLInputElement} */ (find("input", label));
+  turn.addEventListener("change", () => store.go({ chat: turn.checked || null, decode: null, ...afresh }, "chosen"));
+  return {
+    show() {
+      const page = store.get();
+      label.hidden = !page.model?.capabilities.includes("chat");
+      turn.checked = isChat(page);
+      turn.disabled = isFixed(page);
+    },
+  };
+}
+
+// Continue a text with the model: one stream at a time; another run cancels it.
+
+/**
+ * @typedef {object} Written
+ * @property {unknown} of  the run that it continues
+ * @property {string} text  so far
+ * @property {number[]} ids  when it has ended
+ * @property {boolean} ended
+ * @property {Problem | null} problem
+ */
+
+/**
+ * @param {Pick<import("../core/store/data-sources.js").Source, "lines">} source
+ * @param {() => void} changed
+ */
+function createContinuation(source, changed) {
+  const asker = createAsker();
+  /** @type {Written | null} */
+  let written = null;
+
+  /** @param {Partial<Written>} patch */
+  function set(patch) {
+    if (written) written = { ...written, ...patch };
+    changed();
+  }
+
+  /** @param {Page} page */
+  async function start({ model, link, trace }) {
+    const { source: text, model: id, chat } = link;
+    const body = asked(model, { source: text, model: id, chat, interventions: inForce(link) });
+    written = { of: trace?.id, text: "", ids: [], ended: false, problem: null };
+    changed();
+    const fails = (/** @type {Problem} */ problem) => set({ ended: true, problem });
+    const end = await asker.ask(async (signal) => {
+      for await (const { step, end } of source.lines("/api/decode", body, signal)) {
+        if (signal.aborted) return null;
+        if (step) set({ text: grown(step) });
+        if (end) set({ text: end.output.text, ids: end.output.tokens.map((/** @type {{id: number}} */ { id }) => id), ended: true });
+      }
+      return true;
+    }, fails);
+    if (end instanceof Problem) fails(end);
+  }
+
+  return {
+    /** What was written for a run; null: nothing. @param {unknown} run */
+    of: (run) => (written?.of === run ? written : null),
+    start,
+    stop() {
+      asker.stop();
+      set({ ended: true });
+    },
+    /** Cancel the stream of any other run. @param {unknown} run */
+    keep(run) {
+      if (written === null || written.of === run) return;
+      asker.stop();
+      written = null;
+    },
+  };
+}
+
+/** The text after a step: what it read, and the token that it chose. @param {any} step */
+const grown = ({ hypotheses: [{ text }], beams: [{ token }] }) => text + (token.special ? "" : token.text);
 
 /** The number of candidates shown. */
 const SHOWN = 6;

@@ -9,7 +9,7 @@ import { exampleName } from "../core/store/example-names.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { taskTakes } from "../core/store/zoo-names.js";
 import { own } from "../core/store/decode-options.js";
-import { markCutOff } from "./cut-off.js";
+import { markCutOff } from "./token-chips.js";
 
 /** @import { Desk } from "./types.js" */
 

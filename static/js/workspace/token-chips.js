@@ -1,19 +1,48 @@
 /** The tokens of both sides as buttons: pointing highlights a token, a click pins it. */
 
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
 import { token } from "../core/draw/token.js";
+import { comparison } from "../core/store/comparison.js";
+import { litTokens } from "../core/store/heatmap-data.js";
+import { lit } from "../core/store/highlight.js";
 import { axes, blockAt, within } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { continuesAt } from "../core/wire/output.js";
-import { lit } from "../core/store/highlight.js";
-import { comparison } from "../core/store/comparison.js";
-import { litTokens } from "../core/store/heatmap-data.js";
-import { markCutOff, reveal } from "./cut-off.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 
 /** @import { Context } from "../core/figure/types.js" */
 /** @import { Ref } from "../core/store/store.js" */
 /** @import { Step } from "../core/wire/tokens.js" */
+
+// A sign where the content of a scrolled element goes on beyond its edge.
+
+/**
+ * Keep the attributes `data-before` and `data-after`: whether there is more on that side.
+ * @param {HTMLElement} element
+ * @param {"x" | "y"} axis
+ * @returns {() => void}  to be called when the content has changed
+ */
+export function markCutOff(element, axis) {
+  function show() {
+    const { scrollLeft, clientWidth, scrollWidth, scrollTop, clientHeight, scrollHeight } = element;
+    const [at, room, size] = axis === "x" ? [scrollLeft, clientWidth, scrollWidth] : [scrollTop, clientHeight, scrollHeight];
+    element.toggleAttribute("data-before", at > 1);
+    element.toggleAttribute("data-after", at + room < size - 1);
+  }
+  element.addEventListener("scroll", show, { passive: true });
+  new ResizeObserver(show).observe(element);
+  return show;
+}
+
+/**
+ * Scroll a list sideways, and nothing around it, until one of its elements is seen.
+ * @param {HTMLElement} list
+ * @param {HTMLElement} one
+ */
+function reveal(list, one) {
+  const [outer, inner] = [list.getBoundingClientRect(), one.getBoundingClientRect()];
+  if (inner.left < outer.left || inner.right > outer.right) list.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
+}
 
 /** @param {Context} context */
 export function bindChips({ store, t }) {

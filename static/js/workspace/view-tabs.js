@@ -1,18 +1,156 @@
 /** Tabs for the views. */
 
-import { isLong } from "../core/wire/long-texts.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
 import { radios } from "../core/figure/controls.js";
-import { reasonSaid } from "./missing-wording.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { createPageContext } from "../core/page/page-context.js";
+import { bindTheme } from "../core/page/theme-switch.js";
+import { DEFAULTS, format, merge, stated } from "../core/store/link.js";
+import { nearest } from "../core/store/reconcile-link.js";
+import { missing } from "../core/store/share-contents.js";
+import { attentionAt, blocks, place, withVectors } from "../core/wire/attentions.js";
+import { LONGEST, isLong } from "../core/wire/long-texts.js";
+import { Problem } from "../core/wire/problem.js";
+import { find, h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { createFigure } from "../views/create-figure.js";
 import { GROUPS } from "../views/groups.js";
-import { view, whyNot } from "../views/index.js";
-import { bindUnfrozen } from "./missing-from-share.js";
-import { bindUnoffered } from "./view-not-offered.js";
-import { bindScreen } from "./figure-height.js";
+import { OPTIONS, view, whyNot } from "../views/index.js";
 
+/** @import { Context, View } from "../core/figure/types.js" */
 /** @import { Desk } from "./types.js" */
-/** @import { View } from "../core/figure/types.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { Translate } from "../lib/i18n.js" */
+
+// Why a model does not support something: the reasons of the API, in the reader's language.
+
+/** @type {Record<string, (t: Translate) => string>} */
+const REASONS = {
+  "weights-only": (t) => t("Of this model’s attention only the weights are known."),
+  "no-head": (t) => t("This model has no language-modelling head: it reads a text and predicts nothing."),
+  "reads-only": (t) => t("This model is an encoder: it reads a text and writes none."),
+  "masks-only": (t) => t("This model predicts the words at its masks, not a text."),
+  "no-mask-token": (t) => t("The tokenizer of this model has no mask token."),
+  "one-text": (t) => t("This model reads a single text."),
+  "unknown-layers": (t) => t("What the layers of this model add up to is not known."),
+  "not-a-sum": (t) => t("The logits of this model are not a sum of contributions."),
+  "no-table": (t) => t("This model adds no table of positions to its input."),
+  "other-positions": (t) => t("This model adds its positions in every layer."),
+  "other-scoring": (t) => t("The scores of this model are not a multiple of q · k."),
+  "unknown-scores": (t) => t("The scores of this model are not known to be a sum of products."),
+  "own-code": (t) => t("This model computes its attention in code of its own."),
+  "mixes-positions": (t) => t("This model mixes positions outside attention, so padding would change its numbers."),
+  "no-means": (t) => t("The means of this model’s heads are not known."),
+  "no-template": (t) => t("This model has no chat template."),
+  "bad-template": (t) => t("The chat template of this model cannot be used."),
+  "no-snapshots": (t) => t("This model has no snapshots of its training."),
+};
+
+/**
+ * @param {Translate} t
+ * @param {string} reason
+ * @returns {string}  "" for one that the page does not know
+ */
+const reasonSaid = (t, reason) => (Object.hasOwn(REASONS, reason) ? REASONS[reason](t) : "");
+
+/** All reasons that the page can put into words. */
+export const KNOWN_REASONS = Object.keys(REASONS);
+
+// A note above a view of a share whose model is gone: not everything was frozen, with a link to
+// what was.
+
+/** @param {Page} page  Whether the view that is open cannot show all that it does. */
+const lacks = (page) => missing(page, view(page.link.view));
+
+/**
+ * The view with which the share was created, or its attention, which every share has.
+ * @param {Page} page
+ * @returns {import("../core/store/link.js").State | undefined}
+ */
+function kept(page) {
+  const { share, model, link } = page;
+  if (!share || !model) return undefined;
+  const { view: open, block, layer, head, query = null, key = null, options } = nearest(merge(DEFAULTS, stated(share.state, OPTIONS)), model, view);
+  const made = merge(link, { view: open, block, layer, head, query, key, options });
+  return [made, { ...made, view: "attention" }].find((there) => !lacks({ ...page, link: there }));
+}
+
+/** @param {Context} context */
+function bindUnfrozen({ store, t }) {
+  const back = h("button", { type: "button", className: "button" }, t("Show what was saved"));
+  const line = h("div", { className: "not-frozen", role: "status", hidden: true }, h("p", {}, wording(t, new Problem("frozen"))), back);
+  find(".figure").before(line);
+  back.addEventListener("click", () => {
+    const there = kept(store.get());
+    if (there) store.go(there, "chosen");
+  });
+  const show = () => {
+    const page = store.get();
+    line.hidden = !lacks(page);
+    if (!line.hidden) back.hidden = !kept(page);
+  };
+  store.subscribe((page) => page, show);
+  show();
+}
+
+// A note above a view that replaces one that is not offered.
+
+/** @param {import("./types.js").Desk} desk */
+function bindUnoffered({ store, t }) {
+  const line = h("p", { className: "not-offered", role: "status", hidden: true });
+  find(".saying").before(line);
+  const show = () => {
+    const { unoffered, link, model, trace } = store.get();
+    line.hidden = unoffered === null;
+    if (unoffered === null) return;
+    const names = { wanted: view(unoffered).name(t), open: view(link.view).name(t) };
+    const wanted = view(unoffered);
+    const closed = wanted.blocks === withVectors && !blocks(model).some(withVectors);
+    if (isLong(trace)) {
+      const tokens = Math.max(...Object.values(trace?.tokens ?? {}).map(({ length }) => length));
+      line.textContent = t("“{wanted}” shows texts of up to {limit} tokens; this one has {tokens}. This is “{open}”.", { ...names, limit: LONGEST, tokens });
+      return;
+    }
+    if (!closed && wanted.blocks === withVectors && attentionAt(model, place(model, link))?.qk === false) {
+      line.textContent = t("No q and k in this layer: only its weights are known. This is “{open}”.", names);
+      return;
+    }
+    const why = reasonSaid(t, whyNot(wanted, { model, link }) ?? "");
+    if (closed) line.textContent = t("No q and k here: of this model’s attention only the weights are known. This is “{open}”.", names);
+    else if (why) line.textContent = t("“{wanted}” cannot be shown here. {why} This is “{open}”.", { ...names, why });
+    else line.textContent = t("“{wanted}” cannot be shown here; this is “{open}”.", names);
+  };
+  store.subscribe(({ unoffered, link, model, trace }) => [unoffered, link.view, link.block, link.layer, model, trace?.id], show);
+  show();
+}
+
+// The height of the page's main figure: as high as fits on the screen.
+
+/** @type {import("../core/figure/types.js").Measure} */
+function screenful(element) {
+  const place = element.getBoundingClientRect();
+  const wide = window.innerWidth >= 900;
+  const bar = /** @type {HTMLElement | null} */ (document.querySelector(".thumbbar"))?.offsetHeight ?? 0;
+  const left = window.innerHeight - (place.top + window.scrollY) - bar;
+  return {
+    width: Math.floor(place.width),
+    height: wide ? Math.max(360, left - 40) : Math.max(220, left - 16),
+    wide,
+  };
+}
+
+/**
+ * Resize it when the elements above it or the window change.
+ * @param {import("../views/create-figure.js").Figure} figure
+ */
+function bindScreen({ resize }) {
+  const observer = new ResizeObserver(resize);
+  document.querySelectorAll(".band, .projector-bar").forEach((place) => observer.observe(place));
+  // In projector mode, a caption of two lines leaves less space for the figure; otherwise the page
+  // scrolls.
+  const wraps = new ResizeObserver(() => document.documentElement.hasAttribute("data-projector") && resize());
+  wraps.observe(find(".saying"));
+  window.addEventListener("resize", resize);
+}
 
 /** @param {Desk} desk */
 export function bindStage(desk) {
@@ -26,7 +164,7 @@ export function bindStage(desk) {
  * What surrounds a view, as attributes of the root for stylesheets.
  * @param {View} view
  */
-export function surround({ id, frame: { rail, inspector, caption, folds } }) {
+function surround({ id, frame: { rail, inspector, caption, folds } }) {
   const { dataset } = document.documentElement;
   Object.assign(dataset, { view: id, rail });
   dataset.folds = folds ? "yes" : "no";
@@ -89,4 +227,32 @@ function tabs({ store, t, figure }) {
 function reveal(list, label) {
   const [outer, inner] = [list, label].map((element) => element.getBoundingClientRect());
   list.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
+}
+
+// The page's main figure, and what surrounds it.
+
+/**
+ * Create the page's main figure, and the context for the chrome around it.
+ * @param {Omit<import("../views/create-figure.js").Plan, "root" | "page">} plan
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {{messages?: import("../lib/i18n.js").Messages, plotly?: string}} [words]  of
+ *   `createPageContext`
+ * @returns {import("./types.js").Desk}
+ */
+export function createDesk(plan, api, words) {
+  const page = createPageContext(window, { ...words, live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  const figure = createFigure({
+    root: find("#view"),
+    page,
+    name: "",
+    main: true,
+    measure: screenful,
+    legend: find("#legend"),
+    caption: find("#caption"),
+    onView: surround,
+    ...plan,
+  });
+  const { onTheme, restyle } = page;
+  return { ...figure.context, figure, api, onTheme, restyle, format: (link) => format(link, OPTIONS) };
 }

@@ -1,12 +1,14 @@
 /** Projector mode: the sentence, the figure and its caption, in large letters. */
 
-import { find } from "../lib/dom.js";
 import { bindFit } from "../core/page/projector-fit.js";
-import { el, render } from "../lib/render.js";
 import { languages } from "../core/wire/tokens.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { settle } from "../lib/timing.js";
 import { GROUPS } from "../views/groups.js";
 import { view } from "../views/index.js";
 
+/** @import { Context } from "../core/figure/types.js" */
 /** @import { Desk } from "./types.js" */
 
 /** @param {Desk} context */
@@ -104,4 +106,36 @@ function say({ store }) {
   ];
   const writes = page.model?.texts.length !== 1;
   render(find("#projector-sentence"), el("span", { lang: from }, source), writes ? written : []);
+}
+
+// Announce changes to screen readers: the translation when it arrives, and the caption when the
+// head changes. Hovered cells are not announced.
+
+/**
+ * The delay of announcements in milliseconds, so that only the last of several quick changes is
+ * announced.
+ */
+const REST = 300;
+const PLACE = /** @type {const} */ (["view", "block", "layer", "head"]);
+
+/** @param {Context} context */
+export function bindAnnouncer({ store, announce, t }) {
+  let said = "";
+  const speak = settle(() => {
+    const { trace, status, link } = store.get();
+    if (!trace || status !== "ready" || link.query !== null) return;
+    const { text } = trace.output;
+    const news = text === said ? "" : `${t("Translation")}: ${text || t("(nothing)")} `;
+    said = text;
+    const words = news + caption();
+    if (words) announce(words);
+  }, REST);
+  store.subscribe(({ link, trace }) => [...PLACE.map((key) => link[key]), trace?.output.text], speak.later);
+}
+
+/**
+ * The caption, if the current view uses it; views with their own sentence announce it themselves.
+ */
+function caption() {
+  return document.documentElement.dataset.caption === "yes" ? (find("#caption").textContent ?? "") : "";
 }

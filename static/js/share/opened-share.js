@@ -3,13 +3,16 @@
  * question is about the place that the share opens on.
  */
 
-import { find } from "../lib/dom.js";
-import { render } from "../lib/render.js";
-import { contextOf } from "../ask/context.js";
-import { KINDS } from "../ask/kinds.js";
+import { KINDS, contextOf } from "../ask/kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
+import { DEFAULTS, merge, stated } from "../core/store/link.js";
+import { departed } from "../core/store/share-contents.js";
+import { find } from "../lib/dom.js";
+import { render } from "../lib/render.js";
+import { OPTIONS } from "../views/index.js";
 
+/** @import { Context } from "../core/figure/types.js" */
 /** @import { Desk } from "../workspace/types.js" */
 
 /** @param {Desk} desk */
@@ -44,4 +47,23 @@ export function bindShareQuestion(desk) {
     desk.figure.resize();
     desk.restyle();
   }
+}
+
+// Show whether the reader has changed the request of a share, with a button to return to what was
+// saved.
+
+/** @param {Context} context */
+export function bindShareChanges({ store, t, announce }) {
+  const line = find("#departed");
+  find("#return").addEventListener("click", () => {
+    const { share, link } = store.get();
+    if (!share) return;
+    const { lang } = link;
+    store.go(merge(DEFAULTS, { options: { ...link.options, as: "changed" } }, stated(share.state, OPTIONS), { lang }), "chosen");
+    announce(t("This is the share as its author saw it."));
+    find("#stage").focus();
+  });
+  const show = () => (line.hidden = !departed(store.get()));
+  store.subscribe(({ share, link }) => [share, link], show);
+  show();
 }

@@ -2,14 +2,15 @@
  * Narrow screens: the views, the map and the sentence open from a bar, and close after a choice.
  */
 
+import { wording } from "../core/figure/problem-wording.js";
+import { troubleOf } from "../core/figure/status.js";
+import { createDisclosure } from "../core/page/disclosure.js";
+import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { languages } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { wording } from "../core/figure/problem-wording.js";
-import { troubleOf } from "../core/figure/status.js";
 import { view } from "../views/index.js";
-import { createDisclosure } from "../core/page/disclosure.js";
 
 /** @import { Desk } from "./types.js" */
 
@@ -81,5 +82,36 @@ function bindBand(store, t) {
     );
   }
   store.subscribe((page) => [page.link.source, page.trace?.output.text, troubleOf(page)], show);
+  show();
+}
+
+// A view's options behind a button: in views that hide them, and on a phone in all views.
+
+/** @param {import("./types.js").Desk} desk */
+export function bindOptions({ store, t, figure }) {
+  const root = document.documentElement;
+  const button = find("#options");
+  const narrow = window.matchMedia("(max-width: 899px)");
+  const panel = createDisclosure(
+    button,
+    () => document.querySelector("#view > .options"),
+    (open) => root.toggleAttribute("data-options", open),
+  );
+
+  function show() {
+    const { link } = store.get();
+    const { frame, options = {} } = view(link.view);
+    // The button shows how many options differ from their defaults, so that they are not overlooked.
+    const n = Object.keys(chosen(link, options)).length + Number(Boolean(link.pad_to));
+    const folds = Boolean(frame.folds) || narrow.matches || figure.pairs();
+    root.dataset.folds = folds ? "yes" : "no";
+    button.hidden = !folds || !document.querySelector("#view > .options:not([hidden])");
+    button.textContent = n ? t("Options ({n})", { n }) : t("Options");
+    if (button.hidden) panel.close();
+  }
+  narrow.addEventListener("change", show);
+  figure.onPair(show);
+  store.subscribe(({ link }) => link.view, panel.close);
+  store.subscribe(({ link, model }) => [link.view, link.block, link.options, link.pad_to, model], show);
   show();
 }

@@ -1,14 +1,37 @@
-/** Choose the model: those that translate, and those of the zoo, grouped by task. */
+/** The top of the page: its title, its other language, the menu of models, and notices. */
 
-import { examplesOf } from "../core/store/examples.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
 import { NO_B } from "../compare-models/model-comparison.js";
+import { troubleOf } from "../core/figure/status.js";
+import { examplesOf } from "../core/store/examples.js";
 import { called, grouped, headed, taskOf } from "../core/store/model-names.js";
 import { taskDoes } from "../core/store/zoo-names.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 
 /** @import { Desk } from "./types.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
+
+/** @param {Desk} context */
+export function bindTitleAndLanguage({ store, format }) {
+  const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+  const name = document.title;
+  const titled = document.querySelector(".about h2") !== null; // keep the author's title
+  function show() {
+    const { link } = store.get();
+    const sentence = link.source.trim().slice(0, 60);
+    other.href = "?" + format({ ...link, lang: other.hreflang });
+    document.title = titled || !sentence ? name : `${sentence} · Headlight`;
+  }
+  // Do not write a fragment into the address, which describes what is on the screen.
+  find(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    find("#stage").focus();
+  });
+  store.subscribe(({ link }) => link, show);
+  show();
+}
+
+// Choose the model: those that translate, and those of the zoo, grouped by task.
 
 /**
  * @param {Desk} context
@@ -63,4 +86,29 @@ export function linkTo(link, before, after) {
   const source = alike && link.source.trim() ? link.source : (examplesOf(after, link.lang)[0]?.text ?? "");
   const options = alike ? link.options : { ...link.options, ...NO_B };
   return { source, options, direction: alike ? link.direction : null, target: null, interventions: null, pad_to: null, query: null, key: null };
+}
+
+// Notices outside the figure: at the sentence box, for an empty sentence, and for the network.
+
+/** @type {() => import("../core/figure/status.js").Places} */
+export const notices = () => ({
+  root: document.documentElement,
+  busy: find("#stage"),
+  says: find("#problem-text"),
+  line: find("#problem"),
+  retry: find("#retry"),
+});
+
+/** @param {import("./types.js").Desk} desk */
+export function bindProblems({ store, figure }) {
+  function show() {
+    const { status, problem } = store.get();
+    find("#empty").hidden = status !== "empty";
+    find("#source").setAttribute("aria-invalid", String(status === "failed" && problem?.kind !== "stopped"));
+  }
+  // The sentence box, when it loses the focus, folds and would move the button away.
+  find("#retry").addEventListener("mousedown", (event) => event.preventDefault());
+  window.addEventListener("online", () => troubleOf(store.get())?.kind === "offline" && figure.retry());
+  store.subscribe(({ status, problem }) => [status, problem], show);
+  show();
 }
