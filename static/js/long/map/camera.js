@@ -1,13 +1,13 @@
 /** The zoom and position of a map, and the level that they need. */
 
-import * as windows from "./map-window.js";
+import { cameraOf, centred, isWhole, levelOf, moved, revealing, scaleOf, whole, windowOf, zoomed } from "./map-window.js";
 
-/** @import { Camera, Window, Point } from "./map-window.js" */
+/** @import { Camera, Extent, Point, Size, Window } from "./map-window.js" */
 /** @typedef {{row: number | null, col: number | null}} Place */
 /**
  * @typedef {object} Ground
- * @property {() => windows.Extent} extent
- * @property {() => windows.Size} size  of the view, in pixels
+ * @property {() => Extent} extent
+ * @property {() => Size} size  of the view, in pixels
  * @property {() => boolean} pools  whether small cells are pooled
  * @property {() => void} changed
  */
@@ -22,30 +22,30 @@ export function createCamera({ extent, size, pools, changed }) {
   function go(next) {
     if (next.top === camera.top && next.left === camera.left && next.wide === camera.wide && next.high === camera.high) return;
     camera = next;
-    level = windows.levelOf(windows.scaleOf(camera), extent(), pools());
+    level = levelOf(scaleOf(camera), extent(), pools());
     changed();
   }
-  const sight = () => windows.windowOf(camera, extent(), size());
+  const sight = () => windowOf(camera, extent(), size());
 
   return {
     now: () => camera,
     level: () => level,
     window: sight,
-    isWhole: () => windows.isWhole(sight(), extent()),
+    isWhole: () => isWhole(sight(), extent()),
     /** @param {number} factor @param {Point} at */
-    zoom: (factor, at) => go(windows.zoomed(camera, factor, at, extent(), size())),
+    zoom: (factor, at) => go(zoomed(camera, factor, at, extent(), size())),
     /** @param {Point} by */
-    move: (by) => go(windows.moved(camera, by, extent(), size())),
-    showAll: () => go(windows.whole(extent(), size())),
+    move: (by) => go(moved(camera, by, extent(), size())),
+    showAll: () => go(whole(extent(), size())),
     /** @param {Place} place  Brings it into sight. */
-    reveal: (place) => go(windows.revealing(camera, place, extent(), size())),
+    reveal: (place) => go(revealing(camera, place, extent(), size())),
     /** @param {Place} place */
-    centre: (place) => go(windows.centred(camera, place, extent(), size())),
+    centre: (place) => go(centred(camera, place, extent(), size())),
 
     /** @param {Window | null} window  Shows it; null: all. */
     show(window) {
       camera = { top: -1, left: -1, wide: -1, high: -1 };
-      go(window ? windows.cameraOf(window, extent(), size()) : windows.whole(extent(), size()));
+      go(window ? cameraOf(window, extent(), size()) : whole(extent(), size()));
     },
   };
 }
@@ -53,7 +53,7 @@ export function createCamera({ extent, size, pools, changed }) {
 /**
  * The point about which keys and buttons zoom: the pinned cell if visible, else the middle.
  * @param {Camera} camera
- * @param {windows.Size} size
+ * @param {Size} size
  * @param {Place} pinned
  * @returns {Point}
  */

@@ -2,21 +2,14 @@
 
 /** @import { Window, Range } from "./map-window.js" */
 /** @import { Axis } from "./axes.js" */
-/** @typedef {{rows: Axis, cols: Axis}} Axes */
-
-/** @type {import("../../core/store/options.js").Option<string | null>} */
-export const range = {
-  initial: null,
-  read: (text) => (/^\d{1,6}-\d{1,6}$/.test(text) ? text : null),
-  write: String,
-};
+/** @import { Axes } from "./requests.js" */
 
 /**
  * @param {Axes} axes
  * @param {{queries?: string | null, keys?: string | null}} options
  * @returns {Window | null}  in units; null: all
  */
-export function read({ rows, cols }, options) {
+export function windowInLink({ rows, cols }, options) {
   const [down, across] = [rangeOf(rows, options.queries), rangeOf(cols, options.keys)];
   if (!down && !across) return null;
   return { rows: down ?? [0, rows.count], cols: across ?? [0, cols.count] };
@@ -31,7 +24,7 @@ function rangeOf(axis, words) {
 }
 
 /** @param {Axes} axes @param {Window | null} window  in units; null: all */
-export function write({ rows, cols }, window) {
+export function linkOfWindow({ rows, cols }, window) {
   const words = (/** @type {Axis} */ axis, /** @type {Range} */ [from, to]) => `${axis.tokensOf(from)[0]}-${axis.tokensOf(to - 1)[1]}`;
   return { queries: window && words(rows, window.rows), keys: window && words(cols, window.cols) };
 }

@@ -2,7 +2,7 @@
 
 import { onArrows } from "../../core/figure/arrow-keys.js";
 
-/** @typedef {{x: number, y: number}} Point */
+/** @import { Point } from "./map-window.js" */
 /**
  * @typedef {object} Gestures
  * @property {(event: {clientX: number, clientY: number}) => Point} at  a point of the window, in pixels of the cells

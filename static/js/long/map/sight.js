@@ -3,7 +3,7 @@
 import { attentionAt, blockAt, place, rules } from "../../core/wire/attentions.js";
 import { coarse } from "../../core/wire/tensor-address.js";
 import { memo } from "../../lib/memo.js";
-import * as windows from "./map-window.js";
+import { SIDE, coarsest, hidden, layered, unitsOf } from "./map-window.js";
 import { tileImage } from "./tile-images.js";
 import { levelOf } from "./axes.js";
 import { nameOf } from "./requests.js";
@@ -38,9 +38,9 @@ export function layersOf(document, head, tiles, window, level) {
     const span = { rows: tensor.span?.query ?? 1, cols: tensor.span?.key ?? 1 };
     return { image: tileImage(document, tensor, head.shade), rows, cols, units, span };
   };
-  const found = windows.layered(window, level, extent, (tile) => {
-    const units = windows.unitsOf(tile, extent);
-    if (windows.hidden(units, causal(head.page))) return units;
+  const found = layered(window, level, extent, (tile) => {
+    const units = unitsOf(tile, extent);
+    if (hidden(units, causal(head.page))) return units;
     const tensor = tiles.get(nameOf(head.page, tile));
     return tensor && layer(tensor, units);
   });
@@ -100,11 +100,11 @@ export function firstRow(page, axes) {
  */
 export function seenAt(head, tiles, level, { row, col }) {
   const extent = extentOf(head);
-  for (let at = level; at <= windows.coarsest(extent); at++) {
-    const side = windows.SIDE * 2 ** at;
+  for (let at = level; at <= coarsest(extent); at++) {
+    const side = SIDE * 2 ** at;
     const tile = { level: at, row: Math.floor(row / side), col: Math.floor(col / side) };
-    const units = windows.unitsOf(tile, extent);
-    if (windows.hidden(units, causal(head.page))) return { value: NaN, units: { rows: [row, row + 1], cols: [col, col + 1] } };
+    const units = unitsOf(tile, extent);
+    if (hidden(units, causal(head.page))) return { value: NaN, units: { rows: [row, row + 1], cols: [col, col + 1] } };
     const tensor = tiles.get(nameOf(head.page, tile));
     if (tensor) return cellOf(tensor, units, row, col);
   }

@@ -12,7 +12,7 @@ import { shadeOf } from "../../core/draw/shade.js";
 import { axesOf } from "./axes.js";
 import { numbersOf, pictureOf } from "./export.js";
 import { layoutOf } from "./layout.js";
-import { read, write } from "./link.js";
+import { linkOfWindow, windowInLink } from "./link.js";
 import { createMap } from "./map.js";
 import { createMinimap } from "./minimap.js";
 import { createPins } from "./pins.js";
@@ -66,7 +66,7 @@ export function mountLong(context, root) {
     const { options } = shown.page.link;
     if (matrix === placed && wordsOf(options) === linked) return;
     [placed, linked] = [matrix, wordsOf(options)];
-    map.show(read(shown.axes, options));
+    map.show(windowInLink(shown.axes, options));
   }
 
   function light() {
@@ -130,7 +130,7 @@ export function mountLong(context, root) {
   function commit() {
     if (!shown) return;
     const window = map.sight();
-    const options = write(shown.axes, isWhole(window, extentOf(shown)) ? null : window);
+    const options = linkOfWindow(shown.axes, isWhole(window, extentOf(shown)) ? null : window);
     linked = wordsOf(options);
     store.choose(options);
   }

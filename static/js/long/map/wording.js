@@ -9,9 +9,8 @@ import { levelOf, quoted } from "./axes.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Axis } from "./axes.js" */
-/** @import { Window } from "./map-window.js" */
 /** @import { Child } from "../../lib/render.js" */
-/** @typedef {{value: number, units: Window}} Seen  of a cell: the units that it stands for */
+/** @import { Seen } from "./sight.js" */
 
 /** Three digits: the server keeps queries and keys in 16 bits, from which weights are good to some tenths of a percent. @param {number} value */
 const about = (value) => (value >= 1e-4 ? significant(value, 3) : tiny(value));

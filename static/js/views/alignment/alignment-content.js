@@ -6,10 +6,21 @@ import { combine } from "../../core/compute/aggregate-attention.js";
 import { agreement, attributed, largest, tensors } from "./source-words.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { plane } from "../../core/wire/wire.js";
-import { rowsOf } from "./summary.js";
 
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Shown } from "./summary.js" */
+/** @import { Alignment, Rows } from "../../core/compute/alignment.js" */
+/** @import { Label } from "../../core/wire/tokens.js" */
+/**
+ * @typedef {object} Shown
+ * @property {Page} page
+ * @property {Alignment} found
+ * @property {Rows} by
+ * @property {"attention" | import("./source-words.js").Method} method  what `found` holds
+ * @property {number} most  the value of the widest line: 1, or the largest attribution
+ * @property {number[] | null} agree  τ of each written word's attributions with its attention
+ * @property {Label[]} source
+ * @property {Label[]} target
+ */
 
 /** @param {Page} page */
 export function layers({ link, model }) {
@@ -69,3 +80,22 @@ function weights(page) {
   const found = planes.filter((plane) => plane !== null);
   return found.length === planes.length ? combine(found, "mean") : null;
 }
+
+/**
+ * The kind of rows by which the selected head aligns best of all heads, if any.
+ * @param {Page} page
+ */
+export function excellence({ link, model }) {
+  if (link.options.of !== "head") return undefined;
+  return model?.aligners?.find(
+    ({ layer, head, rows }) =>
+      layer === link.layer && head === link.head && [null, rows].includes(link.options.rows),
+  );
+}
+
+/**
+ * The chosen rows, else those by which the head aligns best.
+ * @param {Page} page
+ * @returns {Rows}
+ */
+export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows ?? "writes";

@@ -6,7 +6,7 @@ import { asKey, asQuery } from "./quoted-words.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Method } from "./source-words.js" */
-/** @import { Shown } from "./summary.js" */
+/** @import { Shown } from "./alignment-content.js" */
 
 /** @type {Record<Method, (t: Context["t"]) => string>} */
 export const NAMES = {

@@ -4,43 +4,13 @@ import { isOff } from "../../core/store/interventions.js";
 import { taught } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { excellence } from "./alignment-content.js";
 import { asKey, asQuery } from "./quoted-words.js";
 import { attributedRemarks, attributedSentence } from "./attribution-words.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Alignment, Rows } from "../../core/compute/alignment.js" */
-/** @import { Label } from "../../core/wire/tokens.js" */
-/**
- * @typedef {object} Shown
- * @property {Page} page
- * @property {Alignment} found
- * @property {Rows} by
- * @property {"attention" | import("./source-words.js").Method} method  what `found` holds
- * @property {number} most  the value of the widest line: 1, or the largest attribution
- * @property {number[] | null} agree  τ of each written word's attributions with its attention
- * @property {Label[]} source
- * @property {Label[]} target
- */
-
-/**
- * The kind of rows by which the selected head aligns best of all heads, if any.
- * @param {Page} page
- */
-function excellence({ link, model }) {
-  if (link.options.of !== "head") return undefined;
-  return model?.aligners?.find(
-    ({ layer, head, rows }) =>
-      layer === link.layer && head === link.head && [null, rows].includes(link.options.rows),
-  );
-}
-
-/**
- * The chosen rows, else those by which the head aligns best.
- * @param {Page} page
- * @returns {Rows}
- */
-export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows ?? "writes";
+/** @import { Shown } from "./alignment-content.js" */
 
 /**
  * The finding for a written word.

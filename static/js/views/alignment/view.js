@@ -15,14 +15,14 @@ import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { diverging, sequential } from "../../core/draw/scale.js";
 import { file } from "../../core/draw/svg.js";
-import { attributes, content, layers, methodOf, needed } from "./alignment-content.js";
+import { attributes, content, layers, methodOf, needed, rowsOf } from "./alignment-content.js";
 import { NAMES } from "./attribution-words.js";
 import { createLines } from "./word-lines.js";
 import { hover, litWords, pick, tip } from "./word-pointing.js";
-import { nearest, remarks, rowsOf, sentence } from "./summary.js";
+import { nearest, remarks, sentence } from "./summary.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
-/** @import { Shown } from "./summary.js" */
+/** @import { Shown } from "./alignment-content.js" */
 
 /**
  * In pixels: the gap between lines and table, the smallest width of each side by side, and margins.

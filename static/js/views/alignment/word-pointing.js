@@ -9,7 +9,7 @@ import { lit } from "../../core/store/highlight.js";
 import { sentence, text } from "./summary.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { Shown } from "./summary.js" */
+/** @import { Shown } from "./alignment-content.js" */
 /** @typedef {{target: number | null, source: number | null}} Pointed  words */
 
 /**

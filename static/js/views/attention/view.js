@@ -18,13 +18,19 @@ import { litIn, pairIn, reading, tokenAt } from "../../core/store/heatmap-data.j
 import { COVER } from "../../core/compute/aggregate-attention.js";
 import { file } from "../../core/draw/svg.js";
 import { mountLong } from "../../long/map/view.js";
-import { range } from "../../long/map/link.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
 import { shadeOf } from "../../core/draw/shade.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
 /** @import { Place } from "../../core/draw/geometry.js" */
+
+/** A range of a long text's tokens, "from-to". @type {import("../../core/store/options.js").Option<string | null>} */
+const range = {
+  initial: null,
+  read: (text) => (/^\d{1,6}-\d{1,6}$/.test(text) ? text : null),
+  write: String,
+};
 
 /** Below this width in pixels, a matrix beside another one has no bars at the ends of its rows. */
 const NARROW = 420;

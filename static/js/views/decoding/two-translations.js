@@ -15,7 +15,7 @@ import { labels } from "../../core/wire/tokens.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Scene } from "./current-step.js" */
-/** @typedef {import("../../core/wire/wire.js").Trace["output"]} Output */
+/** @import { Output } from "./own-translation.js" */
 
 /**
  * @param {Context} context

@@ -9,10 +9,10 @@ import { texts } from "../../core/wire/attentions.js";
 
 /** Height of the column names above the rows. */
 export const HEAD = 46;
-const BAR = { wide: 92, narrow: 58 };
+const BAR_WIDTH = { wide: 92, narrow: 58 };
 /** Columns are at least this wide, and narrower before the diagram scrolls. */
 const COLUMN = { wide: 64, narrow: 46 };
-const LEAST = 26;
+const NARROWEST = 26;
 
 /**
  * @param {{graph: Graph, tops: Step[], leaves: Record<Side, Step[]>}} content
@@ -32,17 +32,17 @@ export function layout({ graph, tops, leaves }, { width, height, wide, measure }
   const shift = through ? last(below) : 0;
   const columns = shift + last(side);
   const label = (/** @type {Step[]} */ steps) => Math.max(...texts(steps).map(measure)) + 16;
-  const inputs = 2 * BAR[size] + Math.max(label(through ? leaves[below] : []), label(leaves[side]));
+  const inputs = 2 * BAR_WIDTH[size] + Math.max(label(through ? leaves[below] : []), label(leaves[side]));
   const outputs = label(tops);
   const free = width - inputs - outputs - 8;
-  const least = columns * Math.min(COLUMN[size], Math.max(LEAST, free / columns));
+  const least = columns * Math.min(COLUMN[size], Math.max(NARROWEST, free / columns));
   const span = Math.max(least, Math.min(columns * 190, free));
   const behind = (/** @type {Side} */ one) => through && one !== below;
   return {
     width: Math.ceil(inputs + span + outputs + 8),
     height: Math.ceil(HEAD + rows * row),
     row,
-    bar: BAR[size],
+    bar: BAR_WIDTH[size],
     inputs,
     through,
     side,

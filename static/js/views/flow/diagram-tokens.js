@@ -14,7 +14,7 @@ import { fine, s } from "../../core/draw/svg.js";
 
 const NUMBER = 40;
 /** Height of a bar, in pixels. */
-const BAR = 10;
+const BAR_HEIGHT = 10;
 
 /**
  * @param {{graph: Graph, leaves: Record<Side, Step[]>}} content
@@ -96,7 +96,7 @@ function createBars(left, middles, wide, colour, theme) {
       // with flows.
       const most = Math.max(...Array.from(values, (value) => value ?? 0)) || 1;
       const length = (/** @type {number} */ i) => fine((room * (values[i] ?? 0)) / most);
-      element.setAttribute("d", middles.map((y, i) => `M${left} ${fine(y - BAR / 2)}h${length(i)}v${BAR}h-${length(i)}z`).join(""));
+      element.setAttribute("d", middles.map((y, i) => `M${left} ${fine(y - BAR_HEIGHT / 2)}h${length(i)}v${BAR_HEIGHT}h-${length(i)}z`).join(""));
       numbers.forEach((number, i) => {
         const said = values[i] === undefined ? "…" : two(/** @type {number} */ (values[i]));
         if (number.data !== said) number.data = said;

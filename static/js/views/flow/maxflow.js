@@ -3,14 +3,12 @@
  * blocking flows. By the max-flow min-cut theorem the result is exact, up to EPSILON.
  */
 
-/** @typedef {{nodes: ArrayLike<unknown>, from: number[], to: number[], weight: number[]}} Graph */
-
 /** Smaller amounts are ignored: below this, sums of float64 are rounding errors. */
 export const EPSILON = 1e-12;
 
 /**
  * Prepare a graph; the result computes the flow between any two of its nodes.
- * @param {Graph} graph
+ * @param {{nodes: ArrayLike<unknown>, from: number[], to: number[], weight: number[]}} graph
  */
 export function network({ nodes, from, to, weight }) {
   const size = nodes.length;

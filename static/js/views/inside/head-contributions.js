@@ -41,7 +41,7 @@ export function headTable({ t }, pick) {
     /** @param {string} label @param {Sum} sum @param {Paint} paint @param {At} present @param {Parameters<typeof foldedRows>[2]} fold */
     draw(label, sum, paint, present, fold) {
       element.ariaLabel = label;
-      render(element, table(t, sum, fold, (at, n, value) => cell(t, at, n, value, { paint, present, pick })));
+      render(element, headRows(t, sum, fold, (at, n, value) => headCell(t, at, n, value, { paint, present, pick })));
       const buttons = lines().flat();
       const focused = buttons.find((one) => one === document.activeElement);
       reach(focused ?? buttons.find((one) => one.ariaPressed === "true") ?? buttons[0]);
@@ -55,7 +55,7 @@ export function headTable({ t }, pick) {
  * @param {Parameters<typeof foldedRows>[2]} fold
  * @param {(at: At, n: number, value: number) => import("../../lib/render.js").Described} cell
  */
-function table(t, { heads }, fold, cell) {
+function headRows(t, { heads }, fold, cell) {
   /** Self-attention comes first in a layer. */
   const kinds = [t("self"), t("cross")];
   const names = heads[0].values[0].map((_, n) => el("th", { scope: "col" }, String(n + 1)));
@@ -80,7 +80,7 @@ function table(t, { heads }, fold, cell) {
  * @param {number} value
  * @param {{paint: Paint, present: At, pick: (at: At) => void}} how
  */
-function cell(t, at, n, value, { paint, present, pick }) {
+function headCell(t, at, n, value, { paint, present, pick }) {
   const { block, layer, head } = at;
   const where = { layer: layer + 1, head: head + 1, value: plus(value, four) };
   const says = n ? t("Layer {layer}, cross-attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);

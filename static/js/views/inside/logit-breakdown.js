@@ -26,7 +26,7 @@ export function ledgerTable(t, sum, paint, fold) {
   if (!fold) {
     const layers = Array.from({ length: count }, (_, n) => t("layer {n}", { n: n + 1 }));
     const rows = parts.map(({ name, label, input, layers }) => row(label, [input, ...layers], paint, { "data-part": name }));
-    return table([t("Part"), t("input"), ...layers, "Σ"], rows, [el("th", { scope: "row", colSpan: count + 2 }, t("together")), all]);
+    return sumsTable([t("Part"), t("input"), ...layers, "Σ"], rows, [el("th", { scope: "row", colSpan: count + 2 }, t("together")), all]);
   }
   const layer = (/** @type {number} */ n) => row(t("layer {n}", { n: n + 1 }), parts.map(({ layers }) => layers[n]), paint, { "data-layer": n });
   const rows = [
@@ -34,11 +34,11 @@ export function ledgerTable(t, sum, paint, fold) {
     ...foldedRows(t, count, fold, parts.length + 2, (n) => [layer(n)]),
   ];
   const sums = parts.map(({ input, layers }) => total([input ?? 0, ...layers.map((value) => value ?? 0)]));
-  return table([t("Layer"), ...parts.map(({ label }) => label), "Σ"], rows, [el("th", { scope: "row" }, t("together")), ...sums.map((value) => el("td", {}, change(value))), all]);
+  return sumsTable([t("Layer"), ...parts.map(({ label }) => label), "Σ"], rows, [el("th", { scope: "row" }, t("together")), ...sums.map((value) => el("td", {}, change(value))), all]);
 }
 
 /** @param {string[]} names @param {import("../../lib/render.js").Child[]} rows @param {import("../../lib/render.js").Child[]} foot */
-const table = (names, rows, foot) =>
+const sumsTable = (names, rows, foot) =>
   el("table", { className: "ledger-sums" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows), el("tfoot", {}, el("tr", {}, foot)));
 
 /** @param {string} label @param {(number | null)[]} values @param {Paint} paint @param {Record<string, string | number>} [data] */

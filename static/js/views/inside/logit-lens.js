@@ -35,7 +35,7 @@ export function lensTable(t, layers, { written, lang, count, fold, odds }) {
       "tr",
       {},
       el("th", { scope: "row" }, String(n + 1)),
-      top.slice(0, shown).map((one) => cell(t, one, lang)),
+      top.slice(0, shown).map((one) => candidateCell(t, one, lang)),
       el("td", { className: "own" }, el("span", { className: "p" }, four(probability)), " ", el("span", { className: "rank" }, t("rank {rank}", { rank }))),
       odds && el("td", { className: "odds" }, el("span", { style: odds.paint(odds.lens[n]) }, change(odds.lens[n]))),
     )];
@@ -44,7 +44,7 @@ export function lensTable(t, layers, { written, lang, count, fold, odds }) {
 }
 
 /** @param {Context["t"]} t @param {Candidate} candidate @param {string} lang */
-function cell(t, { id, text, special, probability, written }, lang) {
+function candidateCell(t, { id, text, special, probability, written }, lang) {
   const [label] = labels([{ id, text, special, start: 0, end: 0 }], lang);
   return el(
     "td",
