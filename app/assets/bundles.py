@@ -63,8 +63,8 @@ WITHOUT_SERVER = {
 }
 WITHOUT_MAP = WITHOUT_SERVER | {"long/map/view": "long/map/in-handout"}
 SIMPLE = WITHOUT_MAP | {
-    "compare-models/model-comparison": "compare-models/model-comparison-in-handout",
-    "compare-models/mount": "compare-models/mount-in-handout",
+    "compare-models/model-comparison": "compare-models/in-handout",
+    "compare-models/mount": "compare-models/in-handout",
     "views/qkv/score-breakdown": "views/qkv/score-breakdown-in-handout",
 }
 SHORT_TEXT = [one for one in IN_HANDOUT if one != "long-text"]

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arriving, both, rollout, stack } from "../../static/js/views/flow/flow.js";
-import { network } from "../../static/js/views/flow/maxflow.js";
+import { arriving, both, network, rollout, stack } from "../../static/js/views/flow/flow.js";
 
 /** Numbers between 0 and 1, the same each time. @param {number} seed */
 function random(seed) {

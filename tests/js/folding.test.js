@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isDeep, kept, runs } from "../../static/js/views/inside/folding.js";
+import { isDeep, kept, runs } from "../../static/js/views/inside/layer-tables.js";
 
 test("a deep model is folded around the layers that matter", () => {
   assert.deepEqual([12, 13].map(isDeep), [false, true]);

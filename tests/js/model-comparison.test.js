@@ -8,8 +8,8 @@ import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { compare } from "../../static/js/views/compare/view.js";
-import { everywhere } from "../../static/js/compare-models/pointing.js";
-import { finding } from "../../static/js/compare-models/finding.js";
+import { everywhere } from "../../static/js/compare-models/panels.js";
+import { finding } from "../../static/js/compare-models/mount.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { MODEL, tensor, trace } from "./trace.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fraction, secondsLeft } from "../../static/js/long/pass-time.js";
+import { fraction, secondsLeft } from "../../static/js/long/long-text.js";
 
 /** @param {"queue" | "pass" | "pictures"} phase @param {number} done @param {number} of @param {number} seconds */
 const at = (phase, done, of, seconds) => ({ phase, done, of, seconds });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cosines, norms, stations, reach } from "../../static/js/views/flow/residual-stream.js";
+import { cosines, norms, reach, stations } from "../../static/js/views/flow/flow-data.js";
 import { tensor } from "./trace.js";
 
 const x = tensor(["query", "feature"], [2, 2], [3, 4, 1, 0]);

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { layerGlimpse, glimpse, thumbnails } from "../../static/js/core/compute/glimpses.js";
 import { hasSink, sinkNeeds, sinkWeights, sinksNeeded, withSink } from "../../static/js/core/compute/sinks.js";
 import { divided, thumbnail, tile } from "../../static/js/core/draw/head-grid.js";
-import { stack, rollout } from "../../static/js/views/flow/flow.js";
-import { network } from "../../static/js/views/flow/maxflow.js";
+import { network, rollout, stack } from "../../static/js/views/flow/flow.js";
 
 const row = (/** @type {number} */ layer, /** @type {string} */ scoring) => ({
   place: `decoder.${layer}.self`, stack: "decoder", layer, kind: "self", query: "text", key: "text", heads: 2, kv_heads: 2, mask: "causal", scoring, qk: true,

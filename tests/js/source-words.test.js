@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { agreement, attributed, completeness, kendall, largest, tensors } from "../../static/js/views/alignment/source-words.js";
+import { agreement, attributed, completeness, kendall, largest, tensors } from "../../static/js/views/alignment/alignment-data.js";
 
 /** @param {string} text @param {number} start @param {boolean} [special] */
 const token = (text, start, special = false) => ({ text, id: 0, start, end: start + (special ? 0 : text.length), special });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { covering, equals, trimmed } from "../../static/js/compare-models/span-alignment.js";
+import { covering, equals, trimmed } from "../../static/js/compare-models/model-comparison.js";
 
-/** @import { Piece } from "../../static/js/compare-models/span-alignment.js" */
+/** @import { Piece } from "../../static/js/compare-models/model-comparison.js" */
 
 /** @param {string} text @param {number} start @param {number} end @returns {Piece} */
 const piece = (text, start, end, special = false) => ({ text, start, end, special });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cut } from "../../static/js/long/cut-text.js";
-import { edgesOf, groupAt, starts } from "../../static/js/long/map/text-segments.js";
-import { matches } from "../../static/js/long/map/text-search.js";
+import { cut } from "../../static/js/long/long-text.js";
+import { edgesOf, groupAt, starts } from "../../static/js/long/map/axes.js";
+import { matches } from "../../static/js/long/map/reader.js";
 
 /** Tokens as a tokenizer gives them: words with their space, by code points. @param {string} text */
 function tokensOf(text) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
-import { createTileCache } from "../../static/js/long/map/tile-cache.js";
+import { createTileCache } from "../../static/js/long/map/tiles.js";
 import { flush } from "./bound-session.js";
 
 /** @param {number} [most] */

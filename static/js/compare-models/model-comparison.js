@@ -4,24 +4,98 @@
  * tokens are equal.
  */
 
-import { Problem } from "../core/wire/problem.js";
-import { attention, axes, blockOf, blocks, extent } from "../core/wire/attentions.js";
-import { bothWays } from "../core/wire/model.js";
-import { asked } from "../core/wire/request.js";
 import { changes, difference, spread } from "../core/compute/token-diff.js";
-import { covering, equals, trimmed } from "./span-alignment.js";
-import { memo, together } from "../lib/memo.js";
 import { opener } from "../core/store/highlight.js";
 import { answer } from "../core/store/view-requests.js";
+import { attention, axes, blockOf, blocks, extent } from "../core/wire/attentions.js";
+import { bothWays } from "../core/wire/model.js";
+import { Problem } from "../core/wire/problem.js";
+import { asked } from "../core/wire/request.js";
+import { memo, together } from "../lib/memo.js";
 
+/** @import { Block } from "../core/wire/attentions.js" */
+/** @import { Covered } from "../core/compute/token-diff.js" */
+/** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { Page } from "../core/store/store.js" */
+/** @import { Question } from "../core/store/view-requests.js" */
 /** @import { State } from "../core/store/link.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
-/** @import { ModelInfo } from "../core/wire/model.js" */
-/** @import { Block } from "../core/wire/attentions.js" */
-/** @import { Piece, Stretch } from "./span-alignment.js" */
-/** @import { Covered } from "../core/compute/token-diff.js" */
-/** @import { Question } from "../core/store/view-requests.js" */
+
+// Align the tokens that two tokenizers make of one text, by the characters that they cover.
+//
+// Special tokens cover no characters; two of them are equal if they have the same name.
+
+/**
+ * The characters of a token, from `start` up to `end`, in code points of its text.
+ * @typedef {{text: string, start: number, end: number, special: boolean}} Piece
+ */
+/** Neighbouring tokens, from `first` to `last`. @typedef {{first: number, last: number}} Stretch */
+
+/**
+ * @param {Piece[]} a
+ * @param {Piece[]} b  of the same text
+ * @returns {{a: number, b: number}[]}  equal tokens, in the order of a: those of the same
+ *   characters, in both as often
+ */
+export function equals(a, b) {
+  const others = places(b);
+  const nth = new Map();
+  const own = places(a);
+  return a.flatMap((piece, i) => {
+    const name = named(piece);
+    const [mine, theirs] = [own.get(name) ?? [], others.get(name) ?? []];
+    const n = nth.get(name) ?? 0;
+    nth.set(name, n + 1);
+    return mine.length === theirs.length && mine.length ? [{ a: i, b: theirs[n] }] : [];
+  });
+}
+
+/**
+ * The tokens that cover some of a token's characters.
+ * @param {Piece[]} from
+ * @param {number} at  the token
+ * @param {Piece[]} to  of the same text
+ * @returns {Stretch | null}  null: none
+ */
+export function covering(from, at, to) {
+  const piece = from[at];
+  if (!piece) return null;
+  const equal = equals(from, to).find(({ a }) => a === at);
+  if (equal) return { first: equal.b, last: equal.b };
+  const shared = to.flatMap(({ start, end }, i) => (Math.max(start, piece.start) < Math.min(end, piece.end) ? [i] : []));
+  return shared.length ? { first: shared[0], last: shared[shared.length - 1] } : null;
+}
+
+/**
+ * Leave out the spaces at both ends, which some tokenizers count and others do not.
+ * @param {Piece} piece
+ * @param {string[]} characters  of its text, by code point
+ * @returns {Piece}
+ */
+export function trimmed(piece, characters) {
+  let { start, end } = piece;
+  while (start < end && !characters[start]?.trim()) start++;
+  while (start < end && !characters[end - 1]?.trim()) end--;
+  return { ...piece, start, end };
+}
+
+/** @param {Piece} piece @returns {string}  "" for a token without characters, which has no equal */
+function named({ text, start, end, special }) {
+  if (special) return `special ${text}`;
+  return start < end ? `${start} ${end}` : "";
+}
+
+/** @param {Piece[]} pieces @returns {Map<string, number[]>}  where each stands */
+function places(pieces) {
+  /** @type {Map<string, number[]>} */
+  const found = new Map();
+  pieces.forEach((piece, i) => {
+    const name = named(piece);
+    if (name) found.set(name, [...(found.get(name) ?? []), i]);
+  });
+  return found;
+}
+
 /** @typedef {{block: string, layer: number, head: number}} Place */
 /**
  * @typedef {object} Axis

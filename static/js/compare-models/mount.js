@@ -1,19 +1,140 @@
 /** Compare with a second model, on the same text. */
 
-import { Problem } from "../core/wire/problem.js";
 import { matrix, named } from "../core/compute/computed-tensors.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { glimpse } from "../core/compute/glimpses.js";
+import { explained } from "../core/compute/row-summary.js";
+import { table, thumbnail } from "../core/draw/head-grid.js";
+import { sequential } from "../core/draw/scale.js";
+import { quoted } from "../core/draw/token.js";
 import { changeList } from "../core/figure/comparison/largest-changes.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { models } from "./model-comparison.js";
-import { finding } from "./finding.js";
-import { panels } from "./panels.js";
-import { pickers } from "./pickers.js";
-import { axesOf, pointing } from "./pointing.js";
+import { called, grouped, headed } from "../core/store/model-names.js";
+import { blockName } from "../core/store/model-part-names.js";
+import { blocks, extent } from "../core/wire/attentions.js";
+import { Problem } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { NO_B, blockB, modelB, models, otherModels, placeB, traceB } from "./model-comparison.js";
+import { axesOf, panels, pointing } from "./panels.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Models } from "./model-comparison.js" */
+/** @import { Models, Side } from "./model-comparison.js" */
+
+// What the highlighted token looks at most, in both models.
+
+/**
+ * @param {Pick<Context, "t" | "say">} context
+ * @param {Models} shown
+ * @param {import("./panels.js").Marked} marked
+ * @returns {import("../lib/render.js").Child[]}
+ */
+export function finding({ t, say }, { a, b }, marked) {
+  const [one, other] = [most(a, marked.a), most(b, marked.b)];
+  const first = one ?? other;
+  if (!first) return [];
+  const query = el("span", { className: "as-query" }, quoted(first.query));
+  if (one && other) {
+    const values = { query, a: key(one), x: two(one.weight), b: key(other), y: two(other.weight) };
+    return say(t("{query} looks most at {a} in A ({x}) and at {b} in B ({y})."), values);
+  }
+  const values = { query, key: key(first), x: two(first.weight) };
+  return say(one ? t("In A, {query} looks most at {key} ({x}).") : t("In B, {query} looks most at {key} ({x})."), values);
+}
+
+/** @param {NonNullable<ReturnType<typeof most>>} found */
+const key = ({ key }) => el("span", { className: "as-key" }, quoted(key));
+
+/**
+ * The largest weight of a row; of several rows, the last: with a causal mask it has read the others.
+ * @param {Side} side
+ * @param {import("../core/draw/geometry.js").Place} place
+ */
+function most({ matrix, rows, cols }, { row, tall = 1 }) {
+  const at = row === null ? null : row + tall - 1;
+  const cell = at === null ? null : explained(matrix, at, null);
+  if (at === null || !cell) return null;
+  const weight = matrix.values[at * matrix.cols + cell.col];
+  return weight > 0 ? { query: rows.steps[at].writes, key: cols.steps[cell.col].writes, weight } : null;
+}
+
+// Pickers of B: its model, and the attention, the layer and the head in it.
+
+/** @param {Context} context */
+function pickers(context) {
+  const { store, t, own } = context;
+  const model = select(t("B's model"), (value) => store.choose({ ...NO_B, model_b: value }, "chosen"));
+  const block = select(t("Attention"), (value) => store.choose({ block_b: value, layer_b: null, head_b: null }));
+  const layer = select(t("Layer"), (value) => store.choose({ layer_b: Number(value) }));
+  const legend = h("legend", {}, t("B's head"));
+  const list = h("div", { className: "others" });
+  const heads = h("fieldset", { className: "option other" }, legend, list);
+  list.addEventListener("change", ({ target }) => store.choose({ head_b: Number(/** @type {HTMLInputElement} */ (target).value) }));
+  const elements = [model.element, block.element, layer.element, heads];
+
+  /** @param {string} name */
+  function drawHeads(name) {
+    const page = store.get();
+    const [other, at, trace] = [modelB(page), placeB(page), traceB(page)];
+    heads.hidden = !other || !at;
+    if (!other || !at) return;
+    const { heads: count } = extent(other, at.block);
+    render(list, Array.from({ length: count }, (_, i) => thumb(t("Head {n}", { n: i + 1 }), name, i, at.head)));
+    if (!trace || trace instanceof Problem) return;
+    const colours = table(sequential(context.theme()));
+    list.querySelectorAll("canvas").forEach((canvas, head) => {
+      const matrix = glimpse(other, trace, { ...at, head });
+      if (matrix) thumbnail(canvas, matrix, colours);
+    });
+  }
+
+  return {
+    elements,
+    refresh() {
+      const page = store.get();
+      const [other, chosen, at] = [modelB(page), blockB(page), placeB(page)];
+      if (!other || !chosen) return;
+      const groups = grouped(otherModels(page)).map(({ task, models }) =>
+        el("optgroup", { key: String(task), label: headed(t, task) }, models.map((one) => el("option", { key: one.id, value: one.id }, called(t, one)))),
+      );
+      model.fill(groups, other.id);
+      const all = blocks(other);
+      block.element.hidden = all.length < 2;
+      block.fill(all.map(({ id }) => el("option", { key: id, value: id }, blockName(id, t))), chosen.id);
+      layer.fill(chosen.rows.map((_, i) => el("option", { key: i, value: String(i) }, String(i + 1))), String(at?.layer ?? 0));
+      drawHeads(own("head-b"));
+    },
+  };
+}
+
+/**
+ * @param {string} label
+ * @param {string} name
+ * @param {number} head
+ * @param {number} chosen
+ */
+const thumb = (label, name, head, chosen) =>
+  el(
+    "label",
+    { key: head, className: "thumb", title: label },
+    el("input", { type: "radio", name, value: String(head), className: "hidden", "aria-label": `B: ${label}`, checked: head === chosen }),
+    el("canvas", { "aria-hidden": "true" }),
+    el("span", { className: "number", "aria-hidden": "true" }, String(head + 1)),
+  );
+
+/** @param {string} label @param {(value: string) => void} choose */
+function select(label, choose) {
+  const list = h("select", {});
+  list.addEventListener("change", () => choose(list.value));
+  return {
+    element: h("label", { className: "option menu" }, h("span", {}, label), list),
+    /** @param {import("../lib/render.js").Described[]} values @param {string} chosen */
+    fill(values, chosen) {
+      render(list, values);
+      list.value = chosen;
+    },
+  };
+}
 
 /**
  * @param {Context} context

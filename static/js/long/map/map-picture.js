@@ -3,14 +3,148 @@
  * masked, labels or positions beside them, and the pinned row and column as bars along its edges.
  */
 
-import { bars } from "./map-bars.js";
-import { shownSize } from "./map-frame.js";
-import { labels } from "./map-labels.js";
 import { colourOf, legible, written } from "../../core/draw/paint.js";
+import { memo } from "../../lib/memo.js";
 
-/** @import { Camera, Window, Extent } from "./map-window.js" */
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Camera, Extent, Window } from "./map-window.js" */
 /** @import { Shade } from "../../core/draw/paint.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
+
+// Where the cells of a long text's map are on its canvas.
+
+/**
+ * Room for labels at the left and on top, and for bars at the right and below.
+ * @param {{width: number, height: number}} canvas  in pixels
+ * @param {Theme} theme
+ * @param {boolean} wide
+ * @returns {Frame}
+ */
+export function frameOf({ width, height }, { size }, wide) {
+  const bars = Math.round((wide ? 4 : 3) * size);
+  const [left, top] = [Math.round((wide ? 8 : 5.5) * size), Math.round(5 * size)];
+  return { left, top, bars, width: Math.max(40, width - left - bars - 6), height: Math.max(40, height - top - bars - 6) };
+}
+
+/** As large as the cells in sight are. @param {Pick<Scene, "frame" | "camera" | "extent">} scene */
+export function shownSize({ frame, camera: { top, left, wide, high }, extent }) {
+  return { width: Math.min(frame.width, (extent.cols - left) * wide), height: Math.min(frame.height, (extent.rows - top) * high) };
+}
+
+// The pinned row and column of a long text's map, as bars along its edges.
+
+/**
+ * The pinned row below the cells and the pinned column beside them, as bars over the units in sight,
+ * as high as their largest weight.
+ * @param {CanvasRenderingContext2D} context @param {Scene} scene
+ */
+function bars(context, { frame, camera, window: { rows, cols }, theme, row, col, ...scene }) {
+  const { top, left, wide, high: tall } = camera;
+  const shown = shownSize({ frame, camera, ...scene });
+  const high = frame.bars - 8;
+  const thick = (/** @type {number} */ unit) => Math.max(1, unit - (unit > 4 ? 1 : 0));
+  if (row) {
+    const base = frame.top + shown.height + 4 + high;
+    context.fillStyle = theme.rule;
+    context.fillRect(frame.left, base, shown.width, 1);
+    context.fillStyle = theme.q;
+    const most = largest(row);
+    each(row, cols, wide, (unit, weight) => context.fillRect(frame.left + Math.max(0, unit - left) * wide, base - (high * weight) / most, thick(wide), (high * weight) / most));
+  }
+  if (col) {
+    const base = frame.left + shown.width + 5;
+    context.fillStyle = theme.rule;
+    context.fillRect(base, frame.top, 1, shown.height);
+    context.fillStyle = theme.k;
+    const most = largest(col);
+    each(col, rows, tall, (unit, weight) => context.fillRect(base + 1, frame.top + Math.max(0, unit - top) * tall, (high * weight) / most, thick(tall)));
+  }
+}
+
+/** @param {Float32Array} weights  NaN where masked */
+export const largest = (weights) => weights.reduce((most, weight) => (weight > most ? weight : most), 1e-9);
+
+/**
+ * A bar for each unit; where several lie under a pixel, one for the largest of them.
+ * @param {Float32Array} weights
+ * @param {[number, number]} range
+ * @param {number} scale
+ * @param {(unit: number, weight: number) => void} draw
+ */
+function each(weights, [from, to], scale, draw) {
+  const step = Math.max(1, Math.floor(1 / scale));
+  for (let unit = from - (from % step); unit < to; unit += step) {
+    let most = 0;
+    for (let i = unit; i < Math.min(unit + step, weights.length); i++) if (weights[i] > most) most = weights[i];
+    if (most > 0) draw(unit, most);
+  }
+}
+
+// The labels of a long text's map: the names of rows and columns, or their positions.
+
+/** Pixels between two positions that are written. */
+const TICKS = 64;
+/** Of a slanted label, in radians. */
+const SLANT = -Math.PI / 3;
+
+/** Names of rows and columns where they have room; else positions, counted from 1. @param {CanvasRenderingContext2D} context @param {Scene} scene */
+function labels(context, scene) {
+  const { frame, camera: { top, left, wide, high }, window: { rows, cols }, theme, names, pinned, hovered, labelled } = scene;
+  const lit = (/** @type {"row" | "col"} */ which, /** @type {number} */ unit) => pinned[which] === unit || hovered[which] === unit;
+  const first = (/** @type {number} */ from, /** @type {number} */ step) => (step === 1 ? from : Math.ceil((from + 1) / step) * step - 1);
+  const named = { row: high >= labelled, col: wide >= labelled };
+  const [down, across] = [named.row ? 1 : tick(high), named.col ? 1 : tick(wide)];
+  context.textBaseline = "middle";
+  context.save();
+  context.beginPath();
+  context.rect(0, frame.top - 4, frame.left, frame.height + 8);
+  context.clip();
+  context.textAlign = "right";
+  for (let row = first(rows[0], down); row < rows[1]; row += down) {
+    context.fillStyle = lit("row", row) ? theme.q : named.row ? theme.ink : theme.muted;
+    context.fillText(named.row ? fitting(context, names.rows(row), frame.left - 10) : String(row + 1), frame.left - 6, frame.top + (row + 0.5 - top) * high);
+  }
+  context.restore();
+  context.save();
+  context.beginPath();
+  context.rect(frame.left - 4, 0, frame.width + frame.bars, frame.top);
+  context.clip();
+  for (let col = first(cols[0], across); col < cols[1]; col += across) {
+    context.fillStyle = lit("col", col) ? theme.k : named.col ? theme.ink : theme.muted;
+    const x = frame.left + (col + 0.5 - left) * wide;
+    if (named.col) slanted(context, fitting(context, names.cols(col), (frame.top - 12) / Math.sin(-SLANT)), x, frame.top - 6);
+    else {
+      context.textAlign = "center";
+      context.fillText(String(col + 1), x, frame.top - theme.size);
+    }
+  }
+  context.restore();
+}
+
+/** As much of a text as has room. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
+function fitting(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  const letters = Array.from(text);
+  while (letters.length > 1 && context.measureText(`${letters.join("")}…`).width > room) letters.pop();
+  return `${letters.join("")}…`;
+}
+
+/** @param {CanvasRenderingContext2D} context @param {string} text @param {number} x @param {number} y */
+function slanted(context, text, x, y) {
+  context.save();
+  context.translate(x, y);
+  if ([...text].length > 1) context.rotate(SLANT);
+  context.textAlign = [...text].length > 1 ? "left" : "center";
+  context.fillText(text, 0, [...text].length > 1 ? 0 : -4);
+  context.restore();
+}
+
+/** Units between two positions that are written: 1, 2 or 5 times a power of ten. @param {number} scale */
+export function tick(scale) {
+  const least = TICKS / scale;
+  const ten = 10 ** Math.floor(Math.log10(least));
+  return Math.max(1, [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= least) ?? 10 * ten);
+}
+
 /** @typedef {{left: number, top: number, width: number, height: number, bars: number}} Frame  of the cells, in pixels; bars: their height beside it */
 /** @typedef {{image: CanvasImageSource, rows: number, cols: number, units: Window, span: {rows: number, cols: number}}} Layer  an image of so many cells */
 /**
@@ -125,4 +259,28 @@ function marks(context, scene) {
   mark(hovered, 1);
   mark(pinned, 2);
   context.restore();
+}
+
+// The pattern of what is masked, on a canvas.
+
+/**
+ * Rising lines for what is masked.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Theme} theme
+ * @returns {CanvasPattern | string}
+ */
+export function hatching(context, theme) {
+  return memo(theme, "hatching", () => {
+    const tile = context.canvas.ownerDocument.createElement("canvas");
+    tile.width = tile.height = 6;
+    const own = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
+    own.strokeStyle = theme.hatch;
+    own.beginPath();
+    for (const x of [-6, 0, 6]) {
+      own.moveTo(x - 1, 7);
+      own.lineTo(x + 7, -1);
+    }
+    own.stroke();
+    return context.createPattern(tile, "repeat") ?? theme.hatch;
+  });
 }

@@ -2,23 +2,142 @@
  * The map of a long text: a canvas that can be zoomed and moved, drawn from the available tiles.
  */
 
+import { onArrows } from "../../core/figure/arrow-keys.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
-import { hatching } from "./hatching.js";
-import { paintMap } from "./map-picture.js";
-import { frameOf, shownSize } from "./map-frame.js";
-import { spanOf } from "./map-window.js";
-import { bindMapGestures } from "./map-gestures.js";
 import { rowName } from "./axes.js";
-import { createCamera, focus } from "./camera.js";
-import { causal, extentOf, isSharp, layersOf, seenAt } from "./sight.js";
-import { createTip } from "./tip.js";
+import { frameOf, hatching, paintMap, shownSize } from "./map-picture.js";
+import { createCamera, focus, spanOf } from "./map-window.js";
+import { causal, extentOf, isSharp, layersOf, seenAt } from "./tiles.js";
 import { tip as tipWords } from "./wording.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Point } from "./map-window.js" */
+
+// Pointer, wheel, touch and keys on a map that is zoomed and moved: what they mean, in pixels of its cells.
+
+/**
+ * @typedef {object} Gestures
+ * @property {(event: {clientX: number, clientY: number}) => Point} at  a point of the window, in pixels of the cells
+ * @property {(point: Point | null) => void} onPoint
+ * @property {(point: Point) => void} onPick
+ * @property {(by: Point) => void} onMove  dragged so far
+ * @property {(factor: number, point: Point | null) => void} onZoom  null: about what is pinned, or the middle
+ * @property {(down: number, right: number) => boolean} onArrow
+ * @property {(end: "start" | "end", all: boolean) => void} onEnd  Home and End; all: with Ctrl
+ * @property {() => void} onWhole
+ * @property {() => boolean} isWhole  whether all is in sight: then the wheel scrolls the page down
+ */
+
+/** Pixels that a pointer may move while it is pressed and still clicks. */
+const STILL = 5;
+const KEY_FACTOR = 2;
+
+/**
+ * @param {HTMLElement} element
+ * @param {Gestures} gestures
+ */
+function bindMapGestures(element, { at, onPoint, onPick, onMove, onZoom, onArrow, onEnd, onWhole, isWhole }) {
+  /** Fingers or the mouse that are down, by pointer. @type {Map<number, Point>} */
+  const down = new Map();
+  /** @type {Point | null} */
+  let pressed = null;
+  let dragged = false;
+
+  /** Where two fingers are: their middle, and how far they are apart. */
+  function pinch() {
+    const [a, b] = [...down.values()];
+    return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.hypot(a.x - b.x, a.y - b.y) };
+  }
+
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    down.set(event.pointerId, at(event));
+    element.setPointerCapture(event.pointerId);
+    pressed = down.size === 1 ? at(event) : null;
+    dragged = down.size > 1;
+  });
+  element.addEventListener("pointermove", (event) => {
+    const now = at(event);
+    const before = down.get(event.pointerId);
+    if (!before) return void (event.pointerType !== "touch" && onPoint(now));
+    if (down.size === 2) {
+      const was = pinch();
+      down.set(event.pointerId, now);
+      const is = pinch();
+      onZoom(is.apart / Math.max(1, was.apart), is);
+      onMove({ x: is.x - was.x, y: is.y - was.y });
+    } else if (down.size === 1) {
+      if (pressed && Math.hypot(now.x - pressed.x, now.y - pressed.y) > STILL) dragged = true;
+      if (!dragged) return;
+      onMove({ x: now.x - before.x, y: now.y - before.y });
+      down.set(event.pointerId, now);
+    }
+  });
+  /** @param {PointerEvent} event */
+  function release(event) {
+    if (!down.delete(event.pointerId)) return;
+    if (event.type === "pointerup" && pressed && !dragged) onPick(pressed);
+    if (!down.size) pressed = null;
+  }
+  element.addEventListener("pointerup", release);
+  element.addEventListener("pointercancel", release);
+  element.addEventListener("pointerleave", () => onPoint(null));
+  element.addEventListener("dblclick", (event) => onZoom(KEY_FACTOR * KEY_FACTOR, at(event)));
+  element.addEventListener("wheel", (event) => {
+    if (isWhole() && event.deltaY > 0 && !event.ctrlKey) return;
+    event.preventDefault();
+    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+    if (event.shiftKey) return onMove({ x: -(event.deltaX || event.deltaY) * lines, y: 0 });
+    onZoom(Math.exp((-event.deltaY * lines) / 300), at(event));
+  }, { passive: false });
+  onArrows(element, onArrow);
+  element.addEventListener("keydown", (event) => {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    if (altKey || metaKey) return;
+    /** @type {Record<string, () => void>} */
+    const tasks = {
+      Home: () => onEnd("start", ctrlKey),
+      End: () => onEnd("end", ctrlKey),
+      ...(!ctrlKey && { "+": () => onZoom(KEY_FACTOR, null), "=": () => onZoom(KEY_FACTOR, null), "-": () => onZoom(1 / KEY_FACTOR, null), 0: onWhole }),
+    };
+    if (!tasks[key]) return;
+    event.preventDefault();
+    tasks[key]();
+  });
+}
+
+// The tooltip of the hovered cell.
+
+/** Within this distance from the top, in pixels, it is shown below the pointer. */
+const TOP = 60;
+
+function createTip() {
+  const element = h("div", { className: "tip", hidden: true, role: "presentation" });
+  return {
+    element,
+    hide: () => void (element.hidden = true),
+
+    /**
+     * @param {import("../../lib/render.js").Child[]} words
+     * @param {import("./map-window.js").Point} point  in pixels of the cells
+     * @param {import("./map-picture.js").Frame} frame
+     */
+    show(words, { x, y }, { left, top, width }) {
+      render(element, words);
+      element.hidden = false;
+      const [end, below] = [x > width / 2, y < TOP];
+      element.classList.toggle("end", end);
+      element.classList.toggle("below", below);
+      element.style.left = `${left + x + (end ? -8 : 8)}px`;
+      element.style.top = `${top + y + (below ? 14 : -4)}px`;
+    },
+  };
+}
+
 /** @typedef {{row: number | null, col: number | null}} Place  in units */
-/** @typedef {import("./sight.js").Head & {pinned: Place, lit: Place, row: Float32Array | null, col: Float32Array | null}} Shown  lit: what is pinned, or a row to begin with; row, col: its weights */
+/** @typedef {import("./tiles.js").Head & {pinned: Place, lit: Place, row: Float32Array | null, col: Float32Array | null}} Shown  lit: what is pinned, or a row to begin with; row, col: its weights */
 /**
  * @typedef {object} Actions
  * @property {(place: {row: number, col: number} | null) => void} onHover
@@ -33,7 +152,7 @@ const NOWHERE = Object.freeze({ row: null, col: null });
 
 /**
  * @param {Context} context
- * @param {import("./tile-cache.js").TileCache} tiles
+ * @param {import("./tiles.js").TileCache} tiles
  * @param {Actions} actions
  */
 export function createMap(context, tiles, { onHover, onPick, onCamera }) {

@@ -3,23 +3,270 @@
  * search.
  */
 
-import { h, write } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
-import { two } from "../../lib/numbers.js";
-import { radios } from "../../core/figure/controls.js";
+import { colourOf, legible } from "../../core/draw/paint.js";
+import { css } from "../../core/draw/scale.js";
 import { shadeOf } from "../../core/draw/shade.js";
-import { createTextPanel } from "./text-panel.js";
-import { createSearch } from "./search.js";
-import { matrixName } from "./requests.js";
+import { radios } from "../../core/figure/controls.js";
+import { bindTyping } from "../../core/figure/text-input.js";
+import { isAdded } from "../../core/wire/tokens.js";
+import { h, write } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { render } from "../../lib/render.js";
+import { largest } from "./map-picture.js";
+import { matrixName } from "./tiles.js";
 
+/** @import { Axis } from "./axes.js" */
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { Shown, Place } from "./map.js" */
+/** @import { Place, Shown } from "./map.js" */
+/** @import { Shade } from "../../core/draw/paint.js" */
+
+// The text itself, each token shaded by a weight of the pinned row or column; a click pins a token.
+
+/** Tokens per block; the browser lays out a block only when it comes into view. */
+const BLOCK = 160;
+
+/**
+ * @param {object} of
+ * @param {string} of.label
+ * @param {(token: number) => void} of.onPick
+ * @param {(token: number | null) => void} of.onHover
+ */
+function createTextPanel({ label, onPick, onHover }) {
+  const element = h("div", { className: "long-text", tabIndex: 0, role: "region", "aria-label": label });
+  /**
+   * By token; null if its characters belong to the previous token.
+   * @type {(HTMLElement | null)[]}
+   */
+  let spans = [];
+  /** @type {WeakMap<EventTarget, number>} */
+  let tokens = new WeakMap();
+  /** @type {object | null} */
+  let written = null;
+  /** @type {Set<HTMLElement>} */
+  const marked = new Set();
+
+  /** @param {Event} event */
+  const tokenAt = (event) => (event.target ? (tokens.get(event.target) ?? null) : null);
+  element.addEventListener("click", (event) => {
+    const token = tokenAt(event);
+    if (token !== null && !String(element.ownerDocument.getSelection() ?? "")) onPick(token);
+  });
+  element.addEventListener("pointerover", (event) => event.pointerType !== "touch" && onHover(tokenAt(event)));
+  element.addEventListener("pointerleave", () => onHover(null));
+
+  /** The span of a token, or of the token that shares its characters. @param {number} token */
+  function spanOf(token) {
+    for (let at = token; at >= 0; at--) {
+      const span = spans[at];
+      if (span) return { span, at };
+    }
+    return null;
+  }
+
+  return {
+    element,
+
+    /** @param {Axis} axis */
+    write(axis) {
+      element.classList.toggle("grouped", axis.edges !== null);
+      if (written === axis.tokens) return;
+      written = axis.tokens;
+      marked.clear();
+      ({ spans, tokens } = fill(element, axis));
+      element.scrollTop = 0;
+    },
+
+    /**
+     * Shade each token by a weight, from zero to the largest; without weights, remove the shading.
+     * @param {((token: number) => number) | null} weightOf  NaN where masked
+     * @param {Shade} shade
+     */
+    shade(weightOf, shade) {
+      const weights = Float32Array.from(spans, (_, token) => weightOf?.(token) ?? 0);
+      const most = largest(weights);
+      spans.forEach((span, token) => {
+        if (!span) return;
+        let weight = weights[token];
+        for (let next = token + 1; next < spans.length && !spans[next]; next++) weight = Math.max(weight, weights[next]);
+        const share = shade.floor ? weight : weight / most;
+        const ground = share >= (shade.floor ?? 0.02) ? colourOf(shade, share) : null;
+        span.style.backgroundColor = ground ? css(ground) : "";
+        span.style.color = ground ? legible(ground) : "";
+        span.classList.toggle("masked", Number.isNaN(weight));
+      });
+      return weightOf ? most : null;
+    },
+
+    /** @param {{name: string, from: number, to: number}[]} places  Outlines tokens, by a name of a class. */
+    mark(places) {
+      for (const span of marked) span.classList.remove("as-query", "as-key", "found", "pointed");
+      marked.clear();
+      for (const { name, from, to } of places)
+        for (let token = from; token < to; token++) {
+          const span = spanOf(token)?.span;
+          if (!span) continue;
+          span.classList.add(name);
+          marked.add(span);
+        }
+    },
+
+    /** @param {number} token  Scrolls it into sight, in the panel alone. */
+    reveal(token) {
+      const span = spanOf(token)?.span;
+      if (!span) return;
+      const [outer, inner] = [element.getBoundingClientRect(), span.getBoundingClientRect()];
+      if (inner.top >= outer.top + 24 && inner.bottom <= outer.bottom - 24) return;
+      element.scrollTop += inner.top - outer.top - outer.height / 3;
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {Axis} axis
+ */
+function fill(element, { tokens, points }) {
+  const { ownerDocument } = element;
+  /** @type {(HTMLElement | null)[]} */
+  const spans = [];
+  /** @type {WeakMap<EventTarget, number>} */
+  const indices = new WeakMap();
+  /** @type {HTMLElement[]} */
+  const blocks = [];
+  let block = ownerDocument.createElement("div");
+  let end = 0;
+  tokens.forEach((token, i) => {
+    if (i % BLOCK === 0) blocks.push((block = ownerDocument.createElement("div")));
+    const same = i > 0 && !isAdded(token) && token.end > token.start && token.end <= end;
+    if (same) return void spans.push(null);
+    if (!isAdded(token) && token.start > end) block.append(points.slice(end, token.start).join(""));
+    const span = ownerDocument.createElement("span");
+    span.textContent = isAdded(token) || !points.length ? token.text : points.slice(token.start, token.end).join("");
+    if (isAdded(token)) span.className = "special";
+    if (!isAdded(token)) end = token.end;
+    block.append(span);
+    spans.push(span);
+    indices.set(span, i);
+  });
+  element.replaceChildren(...blocks);
+  return { spans, tokens: indices };
+}
+
+// Where words stand in a tokenised text.
+
+/** @typedef {{tokens: import("../../core/wire/wire.js").Token[], points: string[]}} Text  points: its code points, none where it is not known */
+
+/**
+ * @param {Text} text
+ * @param {string} wanted  found whatever its case and its accents are
+ * @returns {{from: number, to: number}[]}  tokens of each match, in their order
+ */
+export function matches({ tokens, points }, wanted) {
+  const sought = folded(wanted.trim());
+  if (!sought) return [];
+  const plain = points.length ? points : Array.from(tokens.map(({ text }) => text).join(""));
+  // One letter for each code point, so that places in the folded text are places in the text.
+  const letters = plain.map((point) => Array.from(folded(point))[0] ?? " ");
+  const all = letters.join("");
+  const offsets = offsetsOf(letters);
+  const spans = points.length ? tokens.map(({ start, end }) => ({ start, end })) : spansOf(tokens);
+  /** @type {{from: number, to: number}[]} */
+  const found = [];
+  let from = 0;
+  for (let at = all.indexOf(sought); at >= 0; at = all.indexOf(sought, at + sought.length)) {
+    const [start, end] = [offsets[at], offsets[at + sought.length - 1] + 1];
+    while (from < spans.length && (spans[from].end <= start || spans[from].end === spans[from].start)) from++;
+    let to = from + 1;
+    while (to < spans.length && spans[to].start < end && spans[to].end > spans[to].start) to++;
+    if (from < spans.length) found.push({ from, to });
+  }
+  return found;
+}
+
+/** @param {string} text  Letters alone: é is found by e. */
+const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** The code point that each unit of UTF-16 belongs to. @param {string[]} letters */
+function offsetsOf(letters) {
+  /** @type {number[]} */
+  const offsets = [];
+  letters.forEach((letter, point) => {
+    for (let unit = 0; unit < letter.length; unit++) offsets.push(point);
+  });
+  return offsets;
+}
+
+/** Where each token lies in the joined texts of all. @param {import("../../core/wire/wire.js").Token[]} tokens */
+function spansOf(tokens) {
+  let at = 0;
+  return tokens.map(({ text }) => {
+    const start = at;
+    at += Array.from(text).length;
+    return { start, end: at };
+  });
+}
+
+// Search in a long text: a field, the number of matches, and buttons to step through them.
+
+/**
+ * @param {import("../../core/figure/types.js").Context} context
+ * @param {(tokens: {from: number, to: number} | null) => void} onFound  the tokens of a match; null: none
+ */
+function createSearch({ t, announce }, onFound) {
+  const field = h("input", { type: "search", placeholder: t("Find in the text"), "aria-label": t("Find in the text"), enterKeyHint: "search" });
+  const count = h("output", {});
+  const [back, next] = [[t("Previous match"), "‹"], [t("Next match"), "›"]].map(([label, sign]) =>
+    h("button", { type: "button", className: "button quiet", "aria-label": label, disabled: true }, sign));
+  const element = h("div", { className: "find", role: "search" }, field, count, back, next);
+  /** @type {Axis | null} */
+  let axis = null;
+  /** @type {{from: number, to: number}[]} */
+  let found = [];
+  let at = 0;
+
+  function look() {
+    found = axis ? matches(axis, field.value) : [];
+    at = 0;
+    show();
+  }
+
+  function show() {
+    const said = !field.value.trim() ? "" : found.length ? t("match {n} of {count}", { n: at + 1, count: found.length }) : t("not found");
+    write(count, said);
+    back.disabled = next.disabled = found.length < 2;
+    if (said) announce(said);
+    onFound(found[at] ?? null);
+  }
+
+  /** @param {number} by */
+  function step(by) {
+    if (!found.length) return;
+    at = (at + by + found.length) % found.length;
+    show();
+  }
+
+  bindTyping(field, { say: look, onEnter: () => (found.length ? step(1) : look()) });
+  field.addEventListener("search", () => !field.value && look());
+  back.addEventListener("click", () => step(-1));
+  next.addEventListener("click", () => step(1));
+
+  return {
+    element,
+    /** @param {Axis} text  that is searched */
+    read(text) {
+      if (axis?.tokens === text.tokens) return;
+      axis = text;
+      if (field.value) look();
+    },
+  };
+}
+
 /** @typedef {"row" | "col"} Side  the text of the queries, or of the keys */
 
 /**
  * With one text, a switch selects the shading; with two, each has its own.
  * @param {Context} context
- * @param {ReturnType<typeof import("./pins.js").createPins>} pins
+ * @param {ReturnType<typeof import("./view.js").createPins>} pins
  */
 export function createReader(context, pins) {
   const { store, t, own } = context;

@@ -3,28 +3,130 @@
  * along its edges; the text beside it, shaded by either; a search and a small map.
  */
 
+import { COVER } from "../../core/compute/aggregate-attention.js";
+import { matrix } from "../../core/compute/computed-tensors.js";
+import { shadeOf } from "../../core/draw/shade.js";
+import { drawing, file, s } from "../../core/draw/svg.js";
 import { render } from "../../lib/render.js";
 import { settle } from "../../lib/timing.js";
+import { axesOf, linkOfWindow, windowInLink } from "./axes.js";
+import { createMinimap, layoutOf } from "./layout.js";
 import { isWhole, spanOf } from "./map-window.js";
-import { COVER } from "../../core/compute/aggregate-attention.js";
-import { createTileCache } from "./tile-cache.js";
-import { shadeOf } from "../../core/draw/shade.js";
-import { axesOf } from "./axes.js";
-import { numbersOf, pictureOf } from "./export.js";
-import { layoutOf } from "./layout.js";
-import { linkOfWindow, windowInLink } from "./link.js";
 import { createMap } from "./map.js";
-import { createMinimap } from "./minimap.js";
-import { createPins } from "./pins.js";
 import { createReader } from "./reader.js";
-import { lineName, lineWish, tileWishes, windowsToKeep } from "./requests.js";
-import { extentOf, firstRow } from "./sight.js";
+import { createTileCache, extentOf, firstRow, lineName, lineWish, seenAt, tileWishes, windowsToKeep } from "./tiles.js";
 import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 
+/** @import { Axis } from "./axes.js" */
 /** @import { Context } from "../../core/figure/types.js" */
+/** @import { LongMap, Place, Shown } from "./map.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Shown } from "./map.js" */
-/** @import { TileCache as Tiles } from "./tile-cache.js" */
+/** @import { Side } from "./reader.js" */
+/** @import { TileCache as Tiles } from "./tiles.js" */
+
+// Exports of a long text's map: its picture, and the visible numbers.
+
+/**
+ * The map as drawn, with the cells as one image.
+ * @param {LongMap} map
+ * @param {import("../../core/draw/theme.js").Theme} theme
+ */
+function pictureOf({ canvas }, theme) {
+  const { width, height } = canvas.getBoundingClientRect();
+  return { svg: file(drawing(width, height, theme, s("image", { x: 0, y: 0, width, height, href: canvas.toDataURL() })), theme) };
+}
+
+/**
+ * The visible cells as drawn: single weights, or the largest of several.
+ * @param {Shown} shown
+ * @param {import("./tiles.js").TileCache} tiles
+ * @param {LongMap} map
+ * @returns {import("../../core/compute/computed-tensors.js").Shown | null}  null: not loaded yet
+ */
+function numbersOf(shown, tiles, map) {
+  const { rows, cols } = map.sight();
+  const stride = spanOf(map.level(), extentOf(shown));
+  const [down, across] = [places(rows, stride.rows), places(cols, stride.cols)];
+  const values = new Float32Array(down.length * across.length);
+  for (const [i, row] of down.entries())
+    for (const [j, col] of across.entries()) {
+      const found = seenAt(shown, tiles, map.level(), { row, col });
+      if (!found) return null;
+      values[i * across.length + j] = found.value;
+    }
+  const named = (/** @type {Axis} */ axis, /** @type {number[]} */ units, /** @type {number} */ step) => units.map((unit) => ({ text: nameOf(axis, unit, Math.min(unit + step, axis.count)) }));
+  return {
+    tokens: { query: named(shown.axes.rows, down, stride.rows), key: named(shown.axes.cols, across, stride.cols) },
+    tensors: { weights: matrix({ rows: down.length, cols: across.length, values }) },
+  };
+}
+
+/** The first unit of each cell of a range. @param {[number, number]} range @param {number} step */
+function places([from, to], step) {
+  const first = from - (from % step);
+  return Array.from({ length: Math.ceil((to - first) / step) }, (_, i) => first + i * step);
+}
+
+/** @param {Axis} axis @param {number} from @param {number} to */
+const nameOf = (axis, from, to) => (to - from === 1 ? `${from + 1} ${axis.label(from)}` : `${from + 1}–${to}`);
+
+// Pinning in a long text: a cell of the map, or a token of the text; in the link both are tokens.
+
+/**
+ * @param {import("../../core/store/store.js").Store} store
+ * @param {() => Shown | null} present
+ * @param {{map: () => import("./map.js").LongMap, reveal: (side: Side, token: number) => void}} places
+ */
+export function createPins(store, present, { map, reveal }) {
+  return {
+    /** @param {{row: number, col: number}} place  in units @param {"click" | "key"} how  A click on what is pinned lets it go. */
+    cell({ row, col }, how) {
+      const shown = present();
+      if (!shown) return;
+      const { rows, cols } = shown.axes;
+      const [query, key] = [rows.tokensOf(row)[0], cols.tokensOf(col)[0]];
+      const { link } = store.get();
+      if (how === "click" && link.query === query && link.key === key) return store.go({ query: null, key: null });
+      store.go({ query, key }, how === "click" ? "pinned" : "moved");
+      if (how === "key") map().reveal({ row, col });
+      reveal("col", key);
+    },
+
+    /** @param {Side} side @param {number} token  Pins it as a query or as a key; what is pinned already is let go. */
+    token(side, token) {
+      const shown = present();
+      if (!shown) return;
+      const { axes, page: { link } } = shown;
+      const one = axes.rows.tokens === axes.cols.tokens;
+      const [name, other] = side === "row" ? /** @type {const} */ (["query", "key"]) : /** @type {const} */ (["key", "query"]);
+      const axis = side === "row" ? axes.rows : axes.cols;
+      const first = axis.tokensOf(axis.unitOf(token))[0];
+      const again = link[name] === first && (!one || link[other] === null);
+      store.go({ query: null, key: null, ...(!one && { [other]: link[other] }), [name]: again ? null : first }, "pinned");
+      map().reveal(placeOf(shown, first, [side]));
+    },
+
+    /** @param {number} token @param {Side[]} sides  Lights it and goes there. */
+    goTo(token, sides) {
+      const shown = present();
+      if (!shown) return;
+      const place = placeOf(shown, token, sides);
+      map().light(place);
+      map().centre(place);
+    },
+
+    /** @param {Side} side @param {number | null} token  That the pointer is on in the text. */
+    point(side, token) {
+      const shown = present();
+      if (shown) map().light(token === null ? { row: null, col: null } : placeOf(shown, token, [side]));
+    },
+  };
+}
+
+/** @param {Shown} shown @param {number} token @param {Side[]} sides @returns {Place} */
+function placeOf({ axes: { rows, cols } }, token, sides) {
+  return { row: sides.includes("row") ? rows.unitOf(token) : null, col: sides.includes("col") ? cols.unitOf(token) : null };
+}
 
 /** Milliseconds without movement until the window is written to the link. */
 const REST = 300;

@@ -3,27 +3,76 @@
  * of a layer.
  */
 
-import { blockAt, place } from "../../core/wire/attentions.js";
-import { isLong } from "../../core/wire/long-texts.js";
-import { four } from "../../lib/numbers.js";
-import { h, heightOf } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { COVER } from "../../core/compute/aggregate-attention.js";
+import { sinkNeeds } from "../../core/compute/sinks.js";
+import { shadeOf } from "../../core/draw/shade.js";
+import { file } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
-import { SHARED, choice, whole } from "../../core/store/options.js";
 import { controls } from "../../core/figure/controls.js";
 import { legend } from "../../core/figure/legend.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { sinkNeeds } from "../../core/compute/sinks.js";
 import { litIn, pairIn, reading, tokenAt } from "../../core/store/heatmap-data.js";
-import { COVER } from "../../core/compute/aggregate-attention.js";
-import { file } from "../../core/draw/svg.js";
+import { SHARED, choice, whole } from "../../core/store/options.js";
+import { isFixed } from "../../core/store/share-contents.js";
+import { blockAt, place } from "../../core/wire/attentions.js";
+import { isLong } from "../../core/wire/long-texts.js";
+import { isPad } from "../../core/wire/tokens.js";
+import { h, heightOf, write } from "../../lib/dom.js";
+import { four } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
 import { mountLong } from "../../long/map/view.js";
 import { notes } from "./notes.js";
-import { padding } from "./padding.js";
-import { shadeOf } from "../../core/draw/shade.js";
 
-/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Place } from "../../core/draw/geometry.js" */
+
+// Run with padding, so that the padding mask can be seen: `pad_to` of the request.
+
+/** The initial number of padding tokens: enough to be seen, and not so many that they dominate. */
+const FIRST = 3;
+
+/** @param {Context} context */
+function padding({ store, t }) {
+  const box = h("input", { type: "checkbox" });
+  const count = h("input", { type: "number", className: "count", "aria-label": t("pad to this many tokens") });
+  const words = h("span", {}, t("pad to"));
+  const element = h(
+    "span",
+    { className: "option padding" },
+    h("label", { className: "toggle option" }, box, words),
+    count,
+  );
+
+  /** @returns {number}  tokens of the longer side, without padding */
+  function longest() {
+    const { trace } = store.get();
+    const sides = trace ? Object.values(trace.tokens) : [];
+    return Math.max(1, ...sides.map((tokens) => tokens.filter((token) => !isPad(token)).length));
+  }
+  /** @param {number} wanted */
+  const within = (wanted) => Math.min(Math.max(wanted, longest()), store.get().model?.max_tokens ?? wanted);
+
+  box.addEventListener("change", () => {
+    store.go({ pad_to: box.checked ? within(longest() + FIRST) : null });
+  });
+  count.addEventListener("change", () => {
+    if (count.value) store.go({ pad_to: within(Number(count.value)) });
+    refresh();
+  });
+
+  function refresh() {
+    const { link, model } = store.get();
+    element.hidden = Boolean(model?.missing?.padding) && link.pad_to === null;
+    box.checked = link.pad_to !== null;
+    box.disabled = count.disabled = isFixed(store.get());
+    count.hidden = link.pad_to === null;
+    count.min = String(longest());
+    count.max = String(model?.max_tokens ?? "");
+    if (document.activeElement !== count) count.value = String(link.pad_to ?? "");
+    write(words, link.pad_to === null ? t("padding") : t("padding up to"));
+  }
+  return { element, refresh };
+}
 
 /** A range of a long text's tokens, "from-to". @type {import("../../core/store/options.js").Option<string | null>} */
 const range = {

@@ -8,9 +8,8 @@ import { hasRun } from "../../core/store/share-contents.js";
 import { choice, named, text, whole } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/reconcile-link.js";
 import { controls } from "../../core/figure/controls.js";
-import { offered } from "./head-picker.js";
+import { mountRuns, offered } from "./two-runs.js";
 import { mountModels } from "../../compare-models/mount.js";
-import { mountRuns } from "./runs.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

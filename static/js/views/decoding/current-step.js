@@ -1,18 +1,77 @@
 /** The current step with all data that the parts of the view show. */
 
+import { quoted } from "../../core/draw/token.js";
+import { own, plan, said } from "../../core/store/decode-options.js";
+import { answer, keyOf, traced } from "../../core/store/view-requests.js";
+import { outputKind } from "../../core/wire/output.js";
+import { Problem } from "../../core/wire/problem.js";
+import { request } from "../../core/wire/request.js";
+import { createAsker } from "../../core/wire/retry.js";
+import { labels, languages } from "../../core/wire/tokens.js";
 import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { quoted } from "../../core/draw/token.js";
-import { own, plan } from "../../core/store/decode-options.js";
-import { answer, traced } from "../../core/store/view-requests.js";
-import { decodeOf, shownRun, stepOf } from "./continued-run.js";
-import { hypothesis, ofContinuation, onPath, written } from "./decoding-steps.js";
-import { labels, languages } from "../../core/wire/tokens.js";
 import { wanted } from "./attention-rows.js";
+import { NOTHING, heard, hypothesis, ofContinuation, onPath, recorded, written } from "./decoding-steps.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
+/** @import { Question } from "../../core/store/view-requests.js" */
+/** @import { Run } from "./decoding-steps.js" */
 /** @import { Trace } from "../../core/wire/wire.js" */
+
+// The run that the view Decoding shows: the page's own or, for a decoder, one that continues the text
+// to its end.
+
+/** How many tokens a decoder writes if the link does not say: as many as the server. */
+export const LENGTH = 20;
+
+/** Whether the model continues a text. @param {Pick<Page, "model">} page */
+export const continues = ({ model }) => outputKind(model) === "text";
+
+/**
+ * Decoding options with the length of the continuation.
+ * @param {Pick<Page, "model" | "link">} page
+ * @param {unknown} [decode]
+ * @returns {unknown}  the same for a model that does not continue a text
+ */
+function decodeOf(page, decode = page.link.decode) {
+  if (!continues(page)) return decode;
+  const known = plan(decode);
+  return said({ ...known, max_tokens: known.max_tokens ?? Math.max(LENGTH, known.prefix.length) });
+}
+
+/**
+ * The run with the whole continuation.
+ * @param {Page} page
+ * @param {string[]} select
+ * @returns {Question}
+ */
+export const continued = (page, select) => traced(page, { decode: decodeOf(page), pad_to: null, select });
+
+/**
+ * The run that is shown.
+ * @param {Page} page
+ * @param {string[]} select  of a continuation
+ * @returns {Trace | null}  null: loading, or failed
+ */
+function shownRun(page, select) {
+  if (!continues(page)) return page.trace;
+  const found = answer(page, continued(page, select));
+  return found && "output" in found ? /** @type {Trace} */ (found) : null;
+}
+
+/** The step that the link selects. @param {Page} page @returns {number | null} */
+const stepOf = (page) => (continues(page) ? page.link.options.nth : page.link.query);
+
+/**
+ * The part of a link that selects a step.
+ * @param {Page} page
+ * @param {number} at
+ * @returns {Partial<import("../../core/store/link.js").State>}
+ */
+export const atStep = (page, at) =>
+  continues(page) ? { options: { ...page.link.options, nth: at } } : { query: at, key: null };
+
 /**
  * @typedef {object} Scene  one step with its data
  * @property {Page} page
@@ -140,4 +199,99 @@ export function told({ t, say }, scene) {
       values,
     );
   return say(t("Step {n}: the model writes {token}, the most probable token ({p})."), values);
+}
+
+// Stream the search: one stream at a time; a newer one cancels the older one.
+
+/** @typedef {{run: Run, key: string, frozen: boolean, waiting: boolean, problem: Problem | null}} Heard */
+
+/** The number of candidates requested per step: as many as a share's trace has. */
+const CANDIDATES = 10;
+
+/**
+ * @param {Pick<import("../../core/store/data-sources.js").Source, "lines">} source
+ * @param {() => void} changed
+ */
+export function createFeed(source, changed) {
+  const asker = createAsker();
+  /** @type {Heard} */
+  let state = { run: NOTHING, key: "", frozen: false, waiting: true, problem: null };
+
+  /** @param {Partial<Heard>} patch */
+  function set(patch) {
+    state = { ...state, ...patch };
+    changed();
+  }
+
+  /** @param {string} key @param {object} body */
+  async function listen(key, body) {
+    state = { ...state, key };
+    const fails = (/** @type {Problem} */ problem) => set({ waiting: false, problem });
+    const end = await asker.ask(async (signal) => {
+      let run = NOTHING;
+      // Keep the previous steps until new ones arrive.
+      state = { ...state, frozen: false, waiting: true, problem: null };
+      for await (const line of source.lines("/api/decode", body, signal)) {
+        if (signal.aborted) return null;
+        run = heard(run, line);
+        if (run.steps.length) set({ run });
+      }
+      if (!run.output) throw new Problem("offline");
+      return run;
+    }, fails);
+    if (end instanceof Problem) fails(end);
+    else if (end) set({ waiting: false });
+  }
+
+  return {
+    get: () => state,
+    stop: asker.stop,
+
+    /** Retry after a failure. */
+    retry() {
+      state = { ...state, key: "", problem: null };
+      changed();
+    },
+
+    /** Request what the link selects. @param {Page} page */
+    follow(page) {
+      const { share, live, status } = page;
+      if (share && !live) {
+        const trace = shownRun(page, wanted(page));
+        return void (trace && thaw(page.model, trace));
+      }
+      // A model of one text takes it under another name.
+      const body = page.model && asked(page);
+      if (!body || status === "empty" || status === "failed") return;
+      const key = keyOf({ trace: body });
+      if (key !== state.key) void listen(key, body);
+    },
+  };
+
+  /** @param {Page["model"]} model @param {import("../../core/wire/wire.js").Trace} trace */
+  function thaw(model, trace) {
+    if (state.key === trace.id) return;
+    const run = recorded(model, trace) ?? NOTHING;
+    state = { run, key: trace.id, frozen: true, waiting: false, problem: null };
+  }
+}
+
+/**
+ * The request for the same run as the page's trace; a target becomes a prefix.
+ * @param {Page} page
+ * @returns {object | null}  null: the tokens of the target are not known yet
+ */
+function asked(page) {
+  const { link, model, trace, status } = page;
+  const {
+    target,
+    pad_to: _,
+    select: __,
+    ...run
+  } = /** @type {Record<string, unknown>} */ (request(model, link, []));
+  if (continues(page)) return { ...run, decode: decodeOf(page), candidates: CANDIDATES };
+  if (target === undefined) return { ...run, candidates: CANDIDATES };
+  if (!trace || status !== "ready") return null;
+  const prefix = trace.output.tokens.map(({ id }) => id);
+  return { ...run, decode: { method: "greedy", prefix }, candidates: CANDIDATES };
 }

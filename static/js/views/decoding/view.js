@@ -1,29 +1,73 @@
 /** How a translation is written: step by step, with the alternatives and where the model looked. */
 
-import { isFixed } from "../../core/store/share-contents.js";
-import { between, continuing } from "../../core/wire/attentions.js";
-import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
-import { eachFrame } from "../../lib/timing.js";
-import { LENGTH, atStep, continued, continues } from "./continued-run.js";
-import { choice, whole } from "../../core/store/options.js";
+import { file } from "../../core/draw/svg.js";
+import { token } from "../../core/draw/token.js";
 import { continuationLength } from "../../core/figure/continuation-length.js";
+import { createTransport } from "../../core/figure/playback.js";
 import { trouble } from "../../core/figure/problem-line.js";
 import { waitingLine } from "../../core/figure/waiting.js";
 import { own, plan, said } from "../../core/store/decode-options.js";
-import { file } from "../../core/draw/svg.js";
-import { createBranches } from "./search-tree.js";
-import { createCandidates } from "./candidates.js";
-import { createFeed } from "./step-stream.js";
+import { choice, whole } from "../../core/store/options.js";
+import { isFixed } from "../../core/store/share-contents.js";
+import { between, continuing } from "../../core/wire/attentions.js";
+import { h } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
+import { eachFrame } from "../../lib/timing.js";
 import { createLooks, wanted } from "./attention-rows.js";
+import { createCandidates } from "./candidates.js";
+import { LENGTH, atStep, bent, continued, continues, createFeed, sceneOf, told, unbent } from "./current-step.js";
 import { methods } from "./method.js";
-import { bent, sceneOf, told, unbent } from "./current-step.js";
-import { createScoring } from "./own-translation.js";
-import { createVersus } from "./two-translations.js";
-import { createWriting } from "./written-tokens.js";
+import { createBranches } from "./search-tree.js";
+import { createScoring, createVersus } from "./translation-scores.js";
 
-/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Scene } from "./current-step.js" */
+
+// The translation as it is being written, one button per token.
+
+/** Milliseconds per step while playing. */
+const BEAT = 1200;
+
+/**
+ * @param {Context} context
+ * @param {{go: (to: number) => void, scene: () => Scene | null}} actions
+ */
+function createWriting(context, { go, scene }) {
+  const { t } = context;
+  const line = h("ol", { className: "written", "aria-label": t("What the model writes, one step per token") });
+  const transport = createTransport(context, {
+    at: () => scene()?.at ?? 0,
+    last: () => (scene()?.run.steps.length ?? 0) - 1,
+    go,
+    beat: BEAT,
+    waits: () => scene()?.waiting ?? true,
+  });
+  const element = h("div", { className: "writing" }, line, transport.element);
+
+  /** @param {Scene} now */
+  function show({ at, run, labels, probabilities, waiting }) {
+    const buttons = labels.map((label, step) => {
+      const onclick = () => {
+        transport.pause();
+        go(step);
+      };
+      const props = {
+        type: "button",
+        className: run.steps[step]?.forced ? "forced" : "",
+        "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }),
+        "aria-current": step === at ? "step" : null,
+      };
+      const chance = Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…";
+      const button = el("button", { ...props, onclick }, token(label), el("span", { className: "chance" }, chance));
+      return el("li", { className: step < at ? "past" : step === at ? "now" : "ahead" }, button);
+    });
+    render(line, buttons, waiting && el("li", { className: "more" }, "…"));
+    transport.show(t("Step {n} of {count}", { n: at + 1, count: labels.length }));
+  }
+
+  return { element, show, pause: transport.pause, destroy: transport.destroy };
+}
 
 /** @type {View} */
 export const decoding = {

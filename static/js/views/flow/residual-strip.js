@@ -2,17 +2,19 @@
  * The residual stream: the length of each token's vector after every sublayer, and its direction.
  */
 
-import { texts } from "../../core/wire/attentions.js";
-import { reach } from "./residual-stream.js";
 import { prepare } from "../../core/draw/chart.js";
 import { legible } from "../../core/draw/paint.js";
-import { nameText } from "../../core/draw/token-svg.js";
 import { colour, css, diverging, sequential } from "../../core/draw/scale.js";
 import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
+import { nameText } from "../../core/draw/token-svg.js";
+import { texts } from "../../core/wire/attentions.js";
+import { afterFrame } from "../../lib/timing.js";
+import { reach } from "./flow-data.js";
 
+/** @import { Stream } from "./flow-data.js" */
 /** @import { Theme } from "../../core/draw/theme.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
-/** @import { Stream } from "./layer-means.js" */
+
 /** @typedef {{row: number, width: number, measure: (text: string) => number, unit: number}} Room  rows as high as the diagram's; all of it so many times larger */
 /**
  * @typedef {object} Panel
@@ -41,7 +43,7 @@ export const prints = (cell) => cell === CELL.most;
  * @param {Theme} theme
  * @param {Translate} t
  */
-export function createStrip({ stream, tokens }, room, theme, t) {
+function createStrip({ stream, tokens }, room, theme, t) {
   const { row, unit } = room;
   const { left, cell, across, gap, width, height } = stripRoom({ stream, tokens }, room, t);
   const shown = panels(stream, { left, cell, across, gap }, theme, t);
@@ -155,4 +157,39 @@ function marker(labels, frames, row, theme) {
 function sign({ layer, part }, t) {
   if (part === "input") return t("in");
   return part === "self" ? String(layer + 1) : "·";
+}
+
+// The strip of the residual stream, drawn one frame after the diagram above it. Meanwhile its space
+// is reserved, so that nothing moves, and the old strip stays.
+
+/** @typedef {Parameters<typeof createStrip>} Plan */
+
+/** @param {HTMLElement} element  that it stands in @param {Window} window */
+export function createLateStrip(element, window) {
+  let top = 0;
+  /** @type {ReturnType<typeof createStrip> | null} */
+  let strip = null;
+  const drawing = afterFrame((/** @type {Plan} */ ...plan) => {
+    strip = createStrip(...plan);
+    element.replaceChildren(...strip.elements);
+    strip.mark(top);
+  }, window);
+
+  return {
+    /** @param {Plan} plan */
+    draw(...plan) {
+      const [content, room, , t] = plan;
+      const { width, height } = stripRoom(content, room, t);
+      element.style.width = `${Math.ceil(width * room.unit)}px`;
+      element.style.height = `${Math.ceil(height * room.unit)}px`;
+      strip = null;
+      drawing.later(...plan);
+    },
+    /** @param {number} token  that is chosen */
+    mark(token) {
+      top = token;
+      strip?.mark(top);
+    },
+    stop: drawing.cancel,
+  };
 }

@@ -3,27 +3,167 @@
  * chosen token (Abnar & Zuidema 2020), and how its residual stream changes.
  */
 
-import { between, blockAt } from "../../core/wire/attentions.js";
-import { readers } from "../../core/store/model-part-names.js";
-import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
-import { choice } from "../../core/store/options.js";
-import { controls } from "../../core/figure/controls.js";
-import { createReading } from "./reading.js";
 import { ruler } from "../../core/draw/labels.js";
 import { enlarge, file } from "../../core/draw/svg.js";
-import { bindDiagram, chosenIn } from "./diagram-pointing.js";
-import { content, numbersOf } from "./flow-content.js";
-import { sharesOf } from "./flow-shares.js";
-import { needs } from "./layer-means.js";
+import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { controls } from "../../core/figure/controls.js";
+import { lit } from "../../core/store/highlight.js";
+import { readers } from "../../core/store/model-part-names.js";
+import { choice } from "../../core/store/options.js";
+import { between, blockAt } from "../../core/wire/attentions.js";
+import { h } from "../../lib/dom.js";
+import { prose } from "../../lib/i18n.js";
+import { render } from "../../lib/render.js";
+import { whenFree } from "../../lib/timing.js";
+import { content, needs, numbersOf, sharesOf } from "./flow-data.js";
 import { createDiagram } from "./layer-diagram.js";
-import { createMaxFlows } from "./max-flows.js";
-import { createLateStrip } from "./late-strip.js";
-import { caution, finding, remarks, scales, series } from "./summary.js";
-import { prints, stripRoom } from "./residual-strip.js";
+import { createLateStrip, prints, stripRoom } from "./residual-strip.js";
+import { caution, finding, remarks, scales, series } from "./wording.js";
 
-/** @import { View, Context } from "../../core/figure/types.js" */
-/** @import { Shown } from "./flow-content.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
+/** @import { Graph } from "./flow.js" */
+/** @import { Shown } from "./flow-data.js" */
+/** @import { Store } from "../../core/store/store.js" */
+
+// How to read a figure: one sentence below it, and the rest on request.
+
+/** @param {Pick<import("../../core/figure/types.js").Context, "t">} context */
+function createReading({ t }) {
+  const first = h("p", { className: "note" });
+  const rest = h("p", {});
+  const more = h("details", { className: "reading" }, h("summary", {}, t("How to read this")), rest);
+  return {
+    element: h("div", {}, first, more),
+
+    /** @param {string} says @param {string[]} remarks */
+    show(says, remarks) {
+      first.textContent = says;
+      rest.textContent = prose(remarks);
+      more.hidden = !remarks.length;
+    },
+  };
+}
+
+// Pointing, clicking and arrow keys in the diagram, for the tokens of the selected layer and the
+// inputs.
+
+/**
+ * @param {HTMLElement} element  the container of the diagram
+ * @param {object} page
+ * @param {Store} page.store
+ * @param {() => Graph | null} page.graph  the graph shown
+ * @param {() => void} page.announce
+ */
+function bindDiagram(element, { store, graph, announce }) {
+  /** @param {MouseEvent} event */
+  function under(event) {
+    const block = blockAt(store.get());
+    const shown = graph();
+    const spot = shown && rowAt(event, { top: shown.tops.length, leaf: shown.leaves.length });
+    if (spot?.rows === "top") return { query: { side: block.query, index: spot.index }, key: null };
+    if (!spot || !shown || shown.nodes[shown.leaves[spot.index]].side !== block.key) return null;
+    return { query: null, key: { side: block.key, index: spot.index } };
+  }
+  element.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "touch") store.hover(under(event));
+  });
+  element.addEventListener("pointerleave", () => store.hover(null));
+  element.addEventListener("click", (event) => {
+    const at = under(event);
+    // A sink is no token that a link could name.
+    if (!at || (at.key && at.key.index >= tokensOf(store))) return;
+    const present = lit(store.get(), null).query;
+    store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "pinned");
+    announce();
+  });
+  onArrows(element, (down, right) => {
+    const shown = graph();
+    if (shown) move(store, shown, down, right);
+    announce();
+  });
+}
+
+/**
+ * The row under the pointer: rows of one kind share a hit area and have equal heights.
+ * @param {MouseEvent} event
+ * @param {Record<"top" | "leaf", number>} counts  how many rows there are
+ * @returns {{rows: "top" | "leaf", index: number} | null}
+ */
+function rowAt({ target, clientY }, counts) {
+  const spot = /** @type {Element} */ (target).closest("[data-top], [data-leaf], [data-rows]");
+  if (!spot) return null;
+  const { top, leaf } = /** @type {SVGElement} */ (spot).dataset;
+  if (top !== undefined) return { rows: "top", index: Number(top) };
+  if (leaf !== undefined) return { rows: "leaf", index: Number(leaf) };
+  const rows = spot.getAttribute("data-rows") === "top" ? "top" : "leaf";
+  const box = spot.getBoundingClientRect();
+  const index = Math.floor(((clientY - box.top) / box.height) * counts[rows]);
+  return { rows, index: within(index, counts[rows]) };
+}
+
+/**
+ * The highlighted token of the selected layer and the highlighted input.
+ * @param {Store} store
+ * @param {Graph} graph
+ */
+function chosenIn(store, { nodes, tops, leaves }) {
+  const page = store.get();
+  const at = lit(page, store.hovered());
+  const top = Math.min(at.query ?? lit(page, null).query ?? 0, tops.length - 1);
+  const text = blockAt(page).key;
+  const leaf = leaves.findIndex((node) => nodes[node].side === text && nodes[node].index === at.key);
+  return { top, leaf: leaf < 0 ? null : leaf };
+}
+
+/** The number of tokens that can be looked at. @param {Store} store */
+const tokensOf = (store) => store.get().trace?.tokens[blockAt(store.get()).key]?.length ?? 0;
+
+/** @param {Store} store @param {Graph} graph @param {number} down @param {number} right */
+function move(store, graph, down, right) {
+  const { link } = store.get();
+  const keys = tokensOf(store);
+  const query = within(chosenIn(store, graph).top + down, graph.tops.length);
+  const key = right ? within((link.key ?? -1) + right, keys) : link.key;
+  store.go({ query, key });
+}
+
+// Maximum flows from the chosen token to all inputs, a few at a time, so that the page stays
+// responsive.
+
+/** The longest time to block the page, in milliseconds. */
+const SLICE = 12;
+
+/** @param {() => void} ready  hears when the last one is known, not of each */
+function createMaxFlows(ready) {
+  let work = () => {};
+  const rest = whenFree(() => {
+    work();
+    if (!rest.owes()) ready();
+  });
+
+  return {
+    /**
+     * @param {Shown} shown
+     * @param {number} top  the chosen token, whose flows are computed from now on
+     * @returns {(number | undefined)[]}  of each input; undefined: not computed yet
+     */
+    from({ graph, flows, network }, top) {
+      rest.cancel();
+      const found = flows.get(top) ?? new Array(graph.leaves.length).fill(undefined);
+      flows.set(top, found);
+      work = () => {
+        const until = performance.now() + SLICE;
+        for (let n = found.indexOf(undefined); n >= 0; n = found.indexOf(undefined)) {
+          found[n] = network.flow(graph.tops[top], graph.leaves[n]).value;
+          if (performance.now() >= until) return rest.later();
+        }
+      };
+      work();
+      return found;
+    },
+    stop: rest.cancel,
+  };
+}
 
 /** The usual font size, in pixels. */
 const DESK = 13;

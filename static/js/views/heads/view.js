@@ -1,26 +1,114 @@
 /** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
-import { arrange, ordered } from "../../core/draw/head-grid.js";
-import { file } from "../../core/draw/svg.js";
-import { tensorAt } from "../../core/wire/tensor-address.js";
-import { blockAt, place, summaries } from "../../core/wire/attentions.js";
 import { pictures, thumbnails } from "../../core/compute/glimpses.js";
+import { inGeneral, known, measures, patterns } from "../../core/compute/patterns.js";
 import { sinksNeeded } from "../../core/compute/sinks.js";
-import { isLong } from "../../core/wire/long-texts.js";
-import { lit } from "../../core/store/highlight.js";
-import { h } from "../../lib/dom.js";
-import { choice } from "../../core/store/options.js";
-import { menu } from "./menu.js";
+import { arrange, ordered, tile as paintTile } from "../../core/draw/head-grid.js";
+import { file } from "../../core/draw/svg.js";
 import { look } from "../../core/figure/head-tile-data.js";
 import { createTiles } from "../../core/figure/head-tiles.js";
-import { known, measures, patterns } from "../../core/compute/patterns.js";
+import { lit } from "../../core/store/highlight.js";
+import { isOff } from "../../core/store/interventions.js";
+import { choice } from "../../core/store/options.js";
+import { blockAt, place, summaries } from "../../core/wire/attentions.js";
+import { isLong } from "../../core/wire/long-texts.js";
+import { tensorAt } from "../../core/wire/tensor-address.js";
 import { lacking } from "../../core/wire/tensor-cache.js";
-import { preview } from "./head-card.js";
+import { h } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
 
-/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Seen } from "../../core/figure/head-tile-data.js" */
 /** @import { Tile } from "../../core/draw/head-grid.js" */
+
+// A select menu, for choices with too many values for radio buttons.
+
+/**
+ * @param {import("../../core/figure/types.js").Context} context
+ * @param {string} option  its name in the link
+ * @param {string} label
+ * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  `fill` sets
+ *   the values and selects the link's one, or the first if it is not among them
+ */
+function menu({ store, own }, option, label) {
+  const select = h("select", { id: own(`option-${option}`) });
+  select.addEventListener("change", () => store.choose({ [option]: select.value }));
+  return {
+    element: h("label", { className: "option menu" }, h("span", {}, label), select),
+    fill(values) {
+      render(select, Object.entries(values).map(([value, text]) => el("option", { value }, text)));
+      const chosen = store.get().link.options[option];
+      select.value = chosen in values ? chosen : Object.keys(values)[0];
+    },
+  };
+}
+
+// One head enlarged: its picture, a description of what it does, and all its numbers.
+
+const SIZE = 236;
+
+/** @param {Context} context */
+function preview({ t }) {
+  const title = h("h3", {});
+  const says = h("p", {});
+  const general = h("p", { className: "general" });
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const numbers = h("dl", {});
+  canvas.style.width = canvas.style.height = `${SIZE}px`;
+  return {
+    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, general, canvas, numbers),
+
+    /** @param {import("../../core/figure/head-tile-data.js").Seen} seen @param {import("../../core/draw/head-grid.js").Tile} tile */
+    show(seen, tile) {
+      const { layer, head } = tile;
+      const summary = seen.summary(layer);
+      title.textContent = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+      const off = isOff(seen.page, tile);
+      says.textContent = off ? t("This head is off; it contributes nothing.") : summary ? patterns(t)[summary.pattern[head]].says : "";
+      render(general, generally(seen, tile, t));
+      render(
+        numbers,
+        known(summary, t).map(([name, { name: called, unit }]) => {
+          const value = summary?.[name]?.[head] ?? null;
+          const said = value === null ? "–" : unit ? t("{value} {unit}", { value: two(value), unit }) : two(value);
+          return el("div", {}, el("dt", {}, called), el("dd", {}, said));
+        }),
+      );
+      draw(canvas, seen, tile);
+    },
+  };
+}
+
+/**
+ * What the head does over many sentences, with a link to its page.
+ * @param {import("../../core/figure/head-tile-data.js").Seen} seen
+ * @param {import("../../core/draw/head-grid.js").Tile} tile
+ * @param {Context["t"]} t
+ */
+function generally({ page: { model, link } }, { layer, head }, t) {
+  const at = place(model, { block: link.block, layer });
+  const words = inGeneral(model?.in_general?.[at]?.[head], t);
+  const href = `/heads/${model?.id}/${at}/${head}?lang=${link.lang}`;
+  return words && [el("a", { href }, t("In general")), t(": "), words];
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("../../core/figure/head-tile-data.js").Seen} seen
+ * @param {import("../../core/draw/head-grid.js").Tile} tile
+ */
+function draw(canvas, seen, tile) {
+  const picture = seen.matrix(tile);
+  if (!picture) return;
+  const size = Math.round(SIZE * Math.min(window.devicePixelRatio || 1, 2));
+  [canvas.width, canvas.height] = [size, size];
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(size, size);
+  paintTile(new Uint32Array(image.data.buffer), size, { left: 0, top: 0, size }, picture, seen.paint);
+  context.putImageData(image, 0, 0);
+}
 
 const MEASURES = Object.keys(measures((message) => message));
 const PATTERNS = Object.keys(patterns((message) => message));

@@ -3,27 +3,79 @@
  * of the written token, and how the translation's probability depends on the selected head.
  */
 
-import { axes, blockOf, predicting } from "../../core/wire/attentions.js";
-import { lit } from "../../core/store/highlight.js";
-import { prose } from "../../lib/i18n.js";
-import { waitingLine } from "../../core/figure/waiting.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
-import { contrastAt, contrastOption, isAwaited, settledContrast } from "../../core/compute/contrast.js";
+import { RUNNER_UP, contrastAt, contrastOption, isAwaited, isItself, recorded, rivals, settledContrast } from "../../core/compute/contrast.js";
 import { about, adds, contributions, lens, needed, settled, slopes } from "../../core/compute/logit-lens.js";
 import { legible } from "../../core/draw/paint.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
+import { quoted } from "../../core/draw/token.js";
+import { contrastMenu } from "../../core/figure/contrast-menu.js";
+import { waitingLine } from "../../core/figure/waiting.js";
+import { lit } from "../../core/store/highlight.js";
+import { axes, blockOf, predicting } from "../../core/wire/attentions.js";
 import { labels, languages } from "../../core/wire/tokens.js";
-import { contrastChoice } from "./contrast-choice.js";
-import { isDeep, kept } from "./folding.js";
-import { headTable } from "./head-contributions.js";
-import { ledgerTable } from "./logit-breakdown.js";
-import { lensTable } from "./logit-lens.js";
+import { h } from "../../lib/dom.js";
+import { prose } from "../../lib/i18n.js";
+import { el, render } from "../../lib/render.js";
 import { slopes as gradients } from "./gradients.js";
+import { headTable, isDeep, kept, ledgerTable, lensTable } from "./layer-tables.js";
 import { balanced, colours, column, found, headLabel, headRemarks, lensRemarks, sumRemarks } from "./wording.js";
 
-/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Sum } from "../../core/compute/logit-lens.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+
+// "Why this token rather than that one?": whether the view contrasts, and with which token.
+
+/** @typedef {{value: string, piece: import("../../core/compute/contrast.js").Piece}} Choice */
+
+/**
+ * @param {Context} context
+ * @param {Trace} trace
+ * @param {number} row
+ * @param {import("../../core/wire/tokens.js").Label} written
+ * @param {string} lang  of the tokens
+ * @returns {import("../../lib/render.js").Described | null}  null: there is nothing to choose
+ */
+function contrastChoice({ store, t, say }, trace, row, written, lang) {
+  const page = store.get();
+  const chosen = page.link.options.contrast;
+  const tokens = choices(page, trace, row);
+  if (!tokens.length) return null;
+  // The question is about one row: pinned, it stays when the pointer leaves.
+  const choose = (/** @type {string | null} */ contrast) =>
+    store.batch(() => {
+      if (contrast !== null && store.get().link.query === null) store.go({ query: row }, "pinned");
+      store.choose({ contrast }, "chosen");
+    });
+  const value = tokens.some((one) => one.value === chosen) ? chosen : tokens[0].value;
+  const box = el("input", { type: "checkbox", checked: chosen !== null, onchange: (/** @type {Event} */ { target }) => choose(/** @type {HTMLInputElement} */ (target).checked ? value : null) });
+  return el(
+    "div",
+    { className: "contrast-choice" },
+    el("span", {}, say(t("Why {token}"), { token: quoted(written) })),
+    el("label", { className: "toggle" }, box, " ", el("span", {}, t("rather than"))),
+    contrastMenu(t, lang, { value, tokens, onChoice: choose }),
+    chosen !== null && isItself(page.model, trace, page.link, row) && el("p", { className: "note" }, t("This row writes the same token. Choose another one to contrast it with.")),
+  );
+}
+
+/**
+ * The runner-up first; without a model, as in a share whose model is gone, only what was recorded.
+ * @param {import("../../core/store/store.js").Page} page
+ * @param {Trace} trace
+ * @param {number} row
+ * @returns {Choice[]}
+ */
+function choices(page, trace, row) {
+  const { contrast } = page.link.options;
+  const all = rivals(page.model, trace, row).map((piece, n) => ({ value: n || contrast === String(piece.id) ? String(piece.id) : RUNNER_UP, piece }));
+  const known = page.live ? null : recorded(trace);
+  const other = known?.[0] ?? contrast;
+  const id = Number(other);
+  // A token of another row's is kept in the list, as it is in the link.
+  const missing = other === null || other === undefined || other === RUNNER_UP || all.some(({ value }) => value === other) ? [] : [{ value: other, piece: { id, ...(trace.pieces?.[id] ?? { text: `#${id}`, special: false }) } }];
+  return [...all, ...missing].filter(({ value }) => !known || known.includes(value));
+}
 
 /**
  * In multiples of the font size: the width from which there are two columns, their gap, the width
@@ -83,7 +135,7 @@ function mount(context, root) {
     return lit(page, store.hovered()).query ?? lit(page, null).query ?? 0;
   }
 
-  /** @param {import("./head-contributions.js").At} at */
+  /** @param {import("./layer-tables.js").At} at */
   function pick(at) {
     store.go({ ...at, query: row(), key: null }, "chosen");
     context.announce(t("Layer {layer}, head {head}", { layer: at.layer + 1, head: at.head + 1 }));
@@ -193,7 +245,7 @@ function columnsOf(letters, sum, more) {
   return { columns, count: Math.min(Math.max(Math.floor((each - BESIDE - more) / CANDIDATE), 2), 5) };
 }
 
-/** @param {import("../../core/draw/scale.js").Stops} stops @param {number} most @returns {import("./head-contributions.js").Paint} */
+/** @param {import("../../core/draw/scale.js").Stops} stops @param {number} most @returns {import("./layer-tables.js").Paint} */
 function painter(stops, most) {
   return (value) => {
     const ground = colour(stops, (value / most + 1) / 2);

@@ -3,23 +3,23 @@
  * exact.
  */
 
-import { between, blockAt } from "../../core/wire/attentions.js";
 import { sinksNeeded } from "../../core/compute/sinks.js";
-import { four, two } from "../../lib/numbers.js";
-import { reach } from "./residual-stream.js";
 import { diverging, sequential } from "../../core/draw/scale.js";
-import { h } from "../../lib/dom.js";
-import { el } from "../../lib/render.js";
-import { ramp } from "../../core/figure/scale.js";
 import { quotedStep } from "../../core/draw/token.js";
-import { FAINT, STRONG } from "./diagram-edges.js";
+import { ramp } from "../../core/figure/scale.js";
+import { between, blockAt } from "../../core/wire/attentions.js";
+import { h } from "../../lib/dom.js";
+import { four, two } from "../../lib/numbers.js";
+import { el } from "../../lib/render.js";
+import { reach } from "./flow-data.js";
+import { FAINT, STRONG } from "./layer-diagram.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 
 /**
  * @param {Context} context
- * @param {import("./flow-content.js").Shown} shown
- * @param {import("./flow-shares.js").Shares} shares
+ * @param {import("./flow-data.js").Shown} shown
+ * @param {import("./flow-data.js").Shares} shares
  */
 export function finding({ store, say, t }, { graph, names }, { top, named, rollout, flow }) {
   const { side, index } = graph.nodes[graph.leaves[named]];
@@ -36,7 +36,7 @@ export function finding({ store, say, t }, { graph, names }, { top, named, rollo
 /**
  * A token's numbers along the stream.
  * @param {Context} context
- * @param {import("./layer-means.js").Stream} stream
+ * @param {import("./flow-data.js").Stream} stream
  * @param {number} top
  */
 export function series({ t }, { norms, cosines }, top) {
@@ -51,7 +51,7 @@ export function series({ t }, { norms, cosines }, top) {
 /**
  * The legend of the stream's colours.
  * @param {Context} context
- * @param {import("./layer-means.js").Stream} stream
+ * @param {import("./flow-data.js").Stream} stream
  * @param {boolean} printed  whether cells have room for the lengths beyond the scale
  */
 export function scales({ t, theme }, { norms }, printed) {

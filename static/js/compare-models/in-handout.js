@@ -1,4 +1,4 @@
-/** Replaces `model-comparison.js` in a handout with one model: there is no second one to be B. */
+/** Replaces `model-comparison.js` and `mount.js` in a handout with one model: there is no second one to be B. */
 
 /** @type {typeof import("./model-comparison.js").otherModels} */
 export const otherModels = () => [];
@@ -8,3 +8,8 @@ export const runB = () => null;
 
 /** @type {typeof import("./model-comparison.js").placed} */
 export const placed = ({ link }) => link;
+
+/** @type {typeof import("./mount.js").mountModels} */
+export function mountModels() {
+  throw new Error("a handout with one model cannot compare two");
+}

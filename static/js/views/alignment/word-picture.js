@@ -1,0 +1,346 @@
+/** The picture of an alignment: the sentence, its translation, and lines between their words. */
+
+import { ruler } from "../../core/draw/labels.js";
+import { curve, drawing, fine, s } from "../../core/draw/svg.js";
+import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { plain } from "../../core/wire/tokens.js";
+import { h } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+
+/** @import { Context } from "../../core/figure/types.js" */
+/** @import { Label } from "../../core/wire/tokens.js" */
+/** @import { Link } from "../../core/compute/alignment.js" */
+/** @import { Theme } from "../../core/draw/theme.js" */
+
+// The layout of the words of a sentence and its translation, in pixels: above each other or side by
+// side.
+
+/** @typedef {"source" | "target"} Side */
+/** @typedef {{x: number, y: number, width: number}} Spot  the middle of a word */
+/** @typedef {{spots: Record<Side, Spot[]>, width: number, height: number, along: "x" | "y"}} Layout  along: the axis that lines cross */
+/** @typedef {Record<Side, Label[]>} Words */
+
+/** Padding around a word. */
+const PAD = 8;
+const ROW = 28;
+/** The largest size of a picture in pixels, unless it is loose. */
+const MOST = { width: 1100, height: 380, gap: 56 };
+const LOOSE = { width: Infinity, height: Infinity, gap: Infinity };
+
+/**
+ * Put the sentence above its translation if both fit, else beside it.
+ * @param {Words & {width: number, height: number, loose?: boolean}} content  with the available
+ *   space; loose: use all of it
+ * @param {(text: string) => number} measure
+ * @returns {Layout}
+ */
+function lay(content, measure) {
+  const all = widths(content, measure);
+  const most = content.loose ? LOOSE : MOST;
+  const room = Math.min(content.width - 2, most.width);
+  return across(all, room) ? above(all, room, content.height, most) : besides(all, Math.min(room, 560));
+}
+
+/**
+ * Whether both lines of words fit above each other.
+ * @param {Words} words
+ * @param {number} width
+ * @param {(text: string) => number} measure
+ */
+const fits = (words, width, measure) => across(widths(words, measure), width);
+
+/** The text of a word. @param {Label} label */
+const spelled = (label) => plain({ ...label, space: "" });
+
+/**
+ * @param {Words} words
+ * @param {(text: string) => number} measure
+ * @returns {Record<Side, number[]>}
+ */
+function widths({ source, target }, measure) {
+  const wide = (/** @type {Label[]} */ words) => words.map((label) => measure(spelled(label)));
+  return { source: wide(source), target: wide(target) };
+}
+
+/** @param {Record<Side, number[]>} widths @param {number} room */
+const across = (widths, room) => Object.values(widths).every((all) => sum(all) + all.length * 2 * PAD <= room);
+
+/** @param {Record<Side, number[]>} widths @param {number} room @param {number} high @param {typeof MOST} most @returns {Layout} */
+function above(widths, room, high, most) {
+  const height = Math.min(Math.max(high, 220), most.height);
+  const gap = Math.min(most.gap, ...Object.values(widths).map((all) => (room - sum(all)) / all.length));
+  const total = Math.max(...Object.values(widths).map((all) => sum(all) + all.length * gap));
+  /** @param {number[]} all @param {number} y */
+  const row = (all, y) => {
+    // The shorter line is stretched to the length of the longer one.
+    const step = (total - sum(all)) / all.length;
+    let x = 0;
+    return all.map((width) => {
+      const spot = { x: x + (width + step) / 2, y, width };
+      x += width + step;
+      return spot;
+    });
+  };
+  const spots = { source: row(widths.source, 42), target: row(widths.target, height - 42) };
+  return { spots, width: Math.ceil(total), height, along: "y" };
+}
+
+/** @param {Record<Side, number[]>} widths @param {number} room @returns {Layout} */
+function besides(widths, room) {
+  const [left, right] = [Math.max(...widths.source), Math.max(...widths.target)];
+  const share = 44;
+  const total = Math.max(room, left + right + 2 * share + 120);
+  const rows = Math.max(widths.source.length, widths.target.length);
+  /** @param {number[]} all @param {(width: number) => number} x */
+  const column = (all, x) =>
+    all.map((width, i) => ({ x: x(width), y: ((i + 0.5) * rows * ROW) / all.length, width }));
+  const spots = {
+    source: column(widths.source, (width) => share + left - width / 2),
+    target: column(widths.target, (width) => total - share - right + width / 2),
+  };
+  return { spots, width: Math.ceil(total), height: rows * ROW, along: "x" };
+}
+
+/** @param {number[]} values */
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+// A word of the picture: its label, a frame when it is highlighted, and its weight from the
+// highlighted word.
+
+/** Font size relative to labels elsewhere. */
+const LARGE = 1.25;
+
+/**
+ * @param {Side} side
+ * @param {number} i
+ * @param {import("../../core/wire/tokens.js").Label} label
+ * @param {Layout} layout
+ * @param {import("../../core/draw/theme.js").Theme} theme
+ */
+function createWord(side, i, label, { spots, along }, theme) {
+  const { x, y, width } = spots[side][i];
+  const colour = side === "source" ? theme.k : theme.q;
+  const frame = s("rect", {
+    x: fine(x - width / 2 - PAD / 2),
+    y: fine(y - ROW / 2),
+    width: fine(width + PAD),
+    height: ROW,
+    rx: 4,
+    fill: "transparent",
+    "fill-opacity": 0,
+  });
+  const middle = { "dominant-baseline": "central" };
+  const name = s(
+    "text",
+    { x: fine(x), y: fine(y), "text-anchor": "middle", ...middle, lang: label.lang, "font-size": theme.size * LARGE },
+    spelled(label),
+  );
+  const weight = s("text", { ...beside(side, spots[side][i], along), ...middle, fill: theme.muted });
+  const element = s("g", { "data-word": `${side} ${i}` }, frame, name);
+  let lit = false;
+
+  /** @param {boolean} on */
+  function light(on) {
+    lit = on;
+    frame.setAttribute("fill", on ? colour : "transparent");
+    frame.setAttribute("fill-opacity", on ? "0.16" : "0");
+    frame.setAttribute("stroke", on ? colour : "none");
+    name.setAttribute("font-weight", on ? "600" : "400");
+  }
+
+  return {
+    element,
+    /** Update only what changes. @param {boolean} on @param {number | undefined} share */
+    show(on, share) {
+      if (on !== lit) light(on);
+      const said = share === undefined ? "" : two(share);
+      if (weight.textContent === said) return;
+      weight.textContent = said;
+      if (said) element.append(weight);
+      else weight.remove();
+    },
+  };
+}
+
+/**
+ * The position of a weight: on the side of its word without lines.
+ * @param {Side} side
+ * @param {Spot} spot
+ * @param {"x" | "y"} along
+ */
+function beside(side, { x, y, width }, along) {
+  const out = side === "source" ? -1 : 1;
+  if (along === "y") return { x: fine(x), y: fine(y + out * 22), "text-anchor": "middle" };
+  return { x: fine(x + out * (width / 2 + PAD)), y: fine(y), "text-anchor": side === "source" ? "end" : "start" };
+}
+
+/** @typedef {Words & {links: Link[], most?: number}} Picture  most: what a weight of 1 stands for, absent: 1 */
+/** @typedef {Picture & {width: number, height: number, loose?: boolean}} Content  in the room there is; loose: all of it */
+/** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} Lit  −1: none */
+/**
+ * @typedef {object} Gestures
+ * @property {(at: {target: number | null, source: number | null}) => void} hover
+ * @property {(at: {target: number | null, source: number | null}, how: "click" | "key") => void} pick
+ */
+
+/** Width of the widest line, in pixels. */
+const THICK = 10;
+/** Opacity of lines: those of words that are not highlighted, hard ones, soft ones. */
+const OPACITY = { off: 0.06, hard: 0.9, soft: 0.32 };
+
+/**
+ * @param {Context} context
+ * @param {Gestures} gestures
+ */
+export function createLines(context, gestures) {
+  const { t, theme } = context;
+  const element = h("div", {
+    className: "alignment-lines",
+    tabIndex: 0,
+    role: "application",
+    "aria-label": t("Alignment of words. Arrow keys move through the written words, Escape unpins."),
+  });
+  /** @type {ReturnType<typeof drawn> | null} */
+  let picture = null;
+  /** @type {Lit} */
+  let at = { target: -1, source: -1, by: "default" };
+  let count = 0;
+  bindWords(element, gestures);
+  onArrows(element, (down, right) => {
+    if (!count) return false;
+    gestures.pick({ target: within(at.target + down + right, count), source: null }, "key");
+    return true;
+  });
+
+  function measure() {
+    const width = ruler(theme());
+    return (/** @type {string} */ text) => width(text) * LARGE;
+  }
+
+  return {
+    element,
+
+    /** @param {Picture} picture @param {number} width  Whether the lines can go from above to below. */
+    fits: (picture, width) => fits(picture, width, measure()),
+
+    /** @param {Content} content  To be lit again. */
+    draw(content) {
+      count = content.target.length;
+      picture = drawn(content, lay(content, measure()), theme());
+      element.replaceChildren(picture.svg);
+    },
+
+    /** @param {Lit} lit */
+    light(lit) {
+      at = lit;
+      picture?.light(lit);
+    },
+
+    drawing: () => /** @type {SVGSVGElement} */ (picture?.svg),
+  };
+}
+
+/** Bind pointing and clicking. @param {HTMLElement} element @param {Gestures} gestures */
+function bindWords(element, { hover, pick }) {
+  const nothing = { target: null, source: null };
+  /** @param {Event} event */
+  function under(event) {
+    const word = /** @type {Element} */ (event.target).closest("[data-word]");
+    if (!word) return null;
+    const [side, index] = (word.getAttribute("data-word") ?? "").split(" ");
+    return { ...nothing, [side]: Number(index) };
+  }
+  element.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "touch") hover(under(event) ?? nothing);
+  });
+  element.addEventListener("pointerleave", () => hover(nothing));
+  element.addEventListener("click", (event) => {
+    const word = under(event);
+    if (word) pick(word, "click");
+  });
+}
+
+/**
+ * Draw fixed parts once; highlights change with the pointer.
+ * @param {Content} content
+ * @param {Layout} layout
+ * @param {Theme} theme
+ */
+function drawn({ links, most = 1, source, target }, layout, theme) {
+  const lines = links.map((link) => line(link, layout));
+  const said = (/** @type {number | undefined} */ share) => share && share * most;
+  const words = {
+    source: source.map((label, i) => createWord("source", i, label, layout, theme)),
+    target: target.map((label, i) => createWord("target", i, label, layout, theme)),
+  };
+  const svg = drawing(
+    layout.width,
+    layout.height,
+    theme,
+    s("g", { fill: "none", stroke: theme.attention, "stroke-linecap": "round" }, ...lines),
+    ...[...words.source, ...words.target].map(({ element }) => element),
+  );
+  svg.setAttribute("aria-hidden", "true");
+  return {
+    svg,
+    /** @param {Lit} at */
+    light(at) {
+      links.forEach((link, i) => lines[i].setAttribute("stroke-opacity", String(opacity(link, at))));
+      for (const side of /** @type {Side[]} */ (["source", "target"])) {
+        const shares = sharesOf(links, side, at);
+        words[side].forEach((word, i) => word.show(at[side] === i && (at.by !== "default" || side === "target"), said(shares.get(i))));
+      }
+    },
+  };
+}
+
+/** @param {Link} link @param {Layout} layout */
+function line({ from, to, weight }, { spots, along }) {
+  return s("path", {
+    d: curve(end(spots.source[from], along, 1), end(spots.target[to], along, -1), along),
+    "stroke-width": fine(Math.max(1, THICK * weight)),
+    "data-link": `${from} ${to}`,
+  });
+}
+
+/** @param {Link} link @param {Lit} at */
+function opacity({ from, to, hard }, at) {
+  const chosen = at.by !== "default" && (at.target >= 0 || at.source >= 0);
+  if (chosen && !touches(at, from, to)) return OPACITY.off;
+  return hard ? OPACITY.hard : OPACITY.soft;
+}
+
+/**
+ * The weights between a side's words and the highlighted word of the other side.
+ * @param {Link[]} links
+ * @param {Side} side
+ * @param {Lit} at
+ */
+function sharesOf(links, side, at) {
+  /** @type {Map<number, number>} */
+  const shares = new Map();
+  if (at.by === "default") return shares;
+  for (const { from, to, weight } of links) {
+    const [own, other, lit] = side === "source" ? [from, to, at.target] : [to, from, at.source];
+    if (other === lit) shares.set(own, weight);
+  }
+  return shares;
+}
+
+/** @param {Lit} at @param {number} from @param {number} to */
+function touches(at, from, to) {
+  return at.target >= 0 && at.source >= 0
+    ? at.target === to && at.source === from
+    : at.target === to || at.source === from;
+}
+
+/**
+ * The end of a line at a word.
+ * @param {Spot} spot
+ * @param {"x" | "y"} along
+ * @param {number} side
+ * @returns {[number, number]}
+ */
+function end({ x, y, width }, along, side) {
+  return along === "x" ? [x + side * (width / 2 + PAD - 2), y] : [x, y + side * (ROW / 2 + 1)];
+}
