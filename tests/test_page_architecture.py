@@ -54,7 +54,7 @@ ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
     "plotly.js": r"\bPlotly\b",
-    "arrow-keys.js": r"\bArrow(Left|Right|Up|Down)\b",
+    "pointing.js": r"\bArrow(Left|Right|Up|Down)\b",
     "text-input.js": r"\bcomposition(start|end)\b",
 }
 

@@ -66,7 +66,7 @@ async def test_pruning_continues_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Shares deleted before the failure stay deleted, each completely."""
-    monkeypatch.setattr("app.store.expiry.AT_ONCE", 2)
+    monkeypatch.setattr("app.shares.store.AT_ONCE", 2)
     async with open_shares(url_in(tmp_path)) as store:
         for _ in range(5):
             await add(store)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrow, onArrows, onSteps, within } from "../../static/js/core/figure/arrow-keys.js";
+import { arrow, onArrows, onSteps, within } from "../../static/js/core/figure/pointing.js";
 
 const NONE = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false };
 /** @param {string} key @param {object} [more] */

@@ -6,7 +6,7 @@ import {
 } from "../../static/js/core/wire/attentions.js";
 import { pictures } from "../../static/js/core/compute/glimpses.js";
 import { lit, opener, pair } from "../../static/js/core/store/highlight.js";
-import { working } from "../../static/js/core/compute/softmax-row.js";
+import { working } from "../../static/js/core/compute/attention-row.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, trace } from "./trace.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { layerCosts } from "../../static/js/lab/formulas/layer-costs.js";
-import { encoding } from "../../static/js/core/compute/position-rotation.js";
+import { encoding } from "../../static/js/core/compute/positions.js";
 import { learningRate, milestones } from "../../static/js/lab/formulas/warm-up.js";
 
 test("costs of the paper's table", () => {

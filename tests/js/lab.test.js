@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { latex, latexNumber, written } from "../../static/js/core/compute/formula.js";
-import { copied, number, pasted, transposed } from "../../static/js/lib/cells.js";
+import { copied, number, pasted, transposed } from "../../static/js/lib/csv.js";
 import { createHistory } from "../../static/js/lab/history.js";
 import { format, parse } from "../../static/js/lab/link.js";
 import { fractional } from "../../static/js/lib/numbers.js";

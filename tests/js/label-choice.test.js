@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { chosen, colClash, neighbours, rowClash } from "../../static/js/core/draw/label-choice.js";
+import { chosen, colClash, neighbours, rowClash } from "../../static/js/core/draw/labels.js";
 import { fit } from "../../static/js/core/draw/geometry.js";
 
 /** @param {number} count @param {number} size */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { maskedSaid, windowSaid } from "../../static/js/core/store/mask-wording.js";
+import { maskedSaid, windowSaid } from "../../static/js/core/store/model-part-names.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
 const { t } = translator({});

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { linkTo } from "../../static/js/workspace/page-header.js";
 import { examplesOf } from "../../static/js/core/store/examples.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { called, grouped } from "../../static/js/core/store/model-names.js";
+import { called, grouped } from "../../static/js/core/store/model-part-names.js";
 import { MODEL } from "./trace.js";
 
 /** @param {string} task @param {Record<string, string | number>} [changed] */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { continuesAt, counted, logprob, outputKind, rowOf, written } from "../../static/js/core/wire/output.js";
+import { continuesAt, counted, logprob, outputKind, rowOf, written } from "../../static/js/core/wire/reply.js";
 import { token } from "./trace.js";
 
 const DECODER = { texts: ["text"], mask: "" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { check, decay, dots, pairs, turn, turned, wavelength } from "../../static/js/core/compute/position-rotation.js";
+import { check, decay, dots, pairs, turn, turned, wavelength } from "../../static/js/core/compute/positions.js";
 
 /** Section 3.5, written down once more. @param {number} rows @param {number} cols */
 function table(rows, cols) {

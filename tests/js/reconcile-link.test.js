@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { kept, nearest, settler } from "../../static/js/core/store/reconcile-link.js";
+import { DEFAULTS, kept, nearest, settler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
-import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { initials } from "../../static/js/core/store/options.js";
 import { OPTIONS, view } from "../../static/js/views/index.js";
 import { MODEL, sized, trace } from "./trace.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createApi } from "../../static/js/core/wire/api.js";
-import { createAsker } from "../../static/js/core/wire/retry.js";
+import { createAsker } from "../../static/js/core/wire/connection.js";
 import { Problem, failure } from "../../static/js/core/wire/problem.js";
 
 /** A question that is answered by hand. @template T */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { finding, followable, salient, telling } from "../../static/js/core/compute/row-summary.js";
+import { finding, followable, salient, telling } from "../../static/js/core/compute/attention-row.js";
 import { four, two } from "../../static/js/lib/numbers.js";
 
 const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { rotated, rotatedRows } from "../../static/js/core/compute/rotary.js";
+import { rotated, rotatedRows } from "../../static/js/core/compute/positions.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../static/js/core/compute/scoring.js";
-import { working } from "../../static/js/core/compute/softmax-row.js";
+import { working } from "../../static/js/core/compute/attention-row.js";
 import { tensor } from "./trace.js";
 
 const PLACE = { place: "encoder.0.self", stack: "encoder" };

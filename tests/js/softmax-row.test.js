@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { softmaxRow, working } from "../../static/js/core/compute/softmax-row.js";
+import { softmaxRow, working } from "../../static/js/core/compute/attention-row.js";
 
 /** @param {ArrayLike<number>} found @param {number[]} wanted */
 const near = (found, wanted) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { softmaxRow } from "../../static/js/core/compute/softmax-row.js";
+import { softmaxRow } from "../../static/js/core/compute/attention-row.js";
 import { LAST, STEPS, barAt, stepsOf } from "../../static/js/workspace/calculation.js";
 
 const SCORES = [2, -1, 1];

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asked, coarse, summary, tensorAt, valueAt, whole } from "../../static/js/core/wire/tensor-address.js";
-import { joined, lacking, size } from "../../static/js/core/wire/tensor-cache.js";
+import { asked, coarse, joined, lacking, size, summary, tensorAt, valueAt, whole } from "../../static/js/core/wire/tensor-cache.js";
 import { trace } from "./trace.js";
 
 /** @param {number} bytes @returns {any} */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { joined, singles, words } from "../../static/js/core/compute/word-groups.js";
+import { joined, singles, words } from "../../static/js/core/compute/alignment.js";
 
 /**
  * Tokens as the server cuts them: [text, start, end].

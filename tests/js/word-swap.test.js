@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { EXAMPLES } from "../../static/js/core/store/examples.js";
-import { swapped } from "../../static/js/core/compute/word-swap.js";
+import { swapped } from "../../static/js/core/compute/token-diff.js";
 
 test("the first word that has a counterpart takes its place, in its case", () => {
   assert.equal(swapped("My mother bought a new book."), "My father bought a new book.");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bindZoomPointing } from "../../static/js/core/figure/zoom-pointing.js";
+import { bindZoomPointing } from "../../static/js/core/figure/zoom.js";
 
 /** @typedef {[number, number]} Point */
 

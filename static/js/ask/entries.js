@@ -1,8 +1,8 @@
 /** The ways to enter an answer. */
 
-import { shareBar } from "../core/draw/proportion-bar.js";
+import { shareBar } from "../core/draw/scale.js";
 import { judged } from "../lab/exercise.js";
-import { number } from "../lib/cells.js";
+import { number } from "../lib/csv.js";
 import { four, plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { isStated } from "./kinds.js";

@@ -11,10 +11,10 @@
  */
 
 import { Problem } from "../core/wire/problem.js";
-import { createAsker } from "../core/wire/retry.js";
+import { createAsker } from "../core/wire/connection.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { trouble } from "../core/figure/problem-line.js";
+import { trouble } from "../core/figure/status.js";
 import { ENTRIES } from "./entries.js";
 import { KINDS } from "./kinds.js";
 import { ask } from "./question.js";

@@ -1,6 +1,6 @@
 /** The assignments that this browser created, and what it has answered in others. */
 
-import { keep, keptDocument } from "../lib/kept.js";
+import { keep, keptDocument } from "../lib/browser.js";
 
 /** @typedef {{id: string, title: string, key: string}} Own */
 /**

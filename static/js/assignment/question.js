@@ -7,7 +7,7 @@ import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 
-/** @import { Assigned } from "../core/wire/assignments.js" */
+/** @import { Assigned } from "../core/wire/subject-requests.js" */
 /** @import { Result } from "../ask/predict.js" */
 /**
  * @typedef {object} Plan

@@ -3,23 +3,22 @@
 import { createShortLink } from "../core/page/short-link.js";
 import { expanded, rowsOf } from "../room/results.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
-import { download } from "../lib/download.js";
+import { h, inSight } from "../lib/dom.js";
+import { download } from "../lib/browser.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { assignmentKey, forgetAssignment } from "./kept-assignments.js";
-import { inSight } from "../lib/in-sight.js";
 import { createQuestion } from "./question.js";
 
-/** @import { Summary } from "../core/wire/assignments.js" */
+/** @import { Summary } from "../core/wire/subject-requests.js" */
 
 /** Milliseconds between two looks at the answers. */
 const PACE = 10_000;
 
 /**
  * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} desk
- * @param {import("../core/wire/assignments.js").Assignment} assignment
+ * @param {import("../core/wire/subject-requests.js").Assignment} assignment
  */
 export function showResults({ page, api, root, lang }, { id, url, questions }) {
   const { t } = page;
@@ -95,7 +94,7 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
     });
   }
 
-  /** @param {import("../core/wire/rooms.js").Results} results */
+  /** @param {import("../core/wire/subject-requests.js").Results} results */
   function said({ count, right, distance }) {
     const known = [t("{count} answered", { count }), count > 0 && right !== null && t("{right} right", { right }), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) })];
     return known.filter(Boolean).join(" · ");

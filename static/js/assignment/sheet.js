@@ -5,16 +5,14 @@
 
 import { plainNumbers } from "../ask/entries.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
-import { download } from "../lib/download.js";
-import { randomToken } from "../lib/random-token.js";
+import { h, inSight } from "../lib/dom.js";
+import { download, randomToken } from "../lib/browser.js";
 import { el, render } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { keepWork, workIn } from "./kept-assignments.js";
-import { inSight } from "../lib/in-sight.js";
 import { createQuestion } from "./question.js";
 
-/** @import { Assignment } from "../core/wire/assignments.js" */
+/** @import { Assignment } from "../core/wire/subject-requests.js" */
 
 const MOST_NICKNAME = 40;
 

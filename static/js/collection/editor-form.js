@@ -3,7 +3,7 @@
 import { el } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @import { Document, Collection } from "../core/wire/collections.js" */
+/** @import { Document, Collection } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { Child } from "../lib/render.js" */
 /**

@@ -12,7 +12,7 @@ import { formOf } from "./editor-form.js";
 import { createItemList } from "./item-list.js";
 import { createLinkField } from "./link-field.js";
 
-/** @import { Document, Collection } from "../core/wire/collections.js" */
+/** @import { Document, Collection } from "../core/wire/subject-requests.js" */
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page

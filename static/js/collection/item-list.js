@@ -1,10 +1,10 @@
 /** The items of a collection in the editor: their order, titles and notes. */
 
-import { pictureOf } from "../core/wire/collections.js";
+import { pictureOf } from "../core/wire/subject-requests.js";
 import { el } from "../lib/render.js";
 import { moved } from "../core/store/kept-collections.js";
 
-/** @import { Item, Shown } from "../core/wire/collections.js" */
+/** @import { Item, Shown } from "../core/wire/subject-requests.js" */
 
 const MOST_TITLE = 200;
 const MOST_NOTE = 2000;

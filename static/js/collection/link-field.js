@@ -2,12 +2,12 @@
 
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
-import { whileBusy } from "../lib/while-busy.js";
+import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
 
 /**
  * @param {Pick<import("./editor.js").Plan, "page" | "api" | "lang">} plan
- * @param {(found: import("../core/wire/collections.js").Shown) => void} add
+ * @param {(found: import("../core/wire/subject-requests.js").Shown) => void} add
  */
 export function createLinkField({ page: { t }, api, lang }, add) {
   const field = h("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, maxLength: 8000, placeholder: "/learn/masks#figure-1" });

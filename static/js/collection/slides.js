@@ -6,7 +6,7 @@
 import { createPresentingBar } from "../learn/presenting-bar.js";
 import { createSpeaker } from "../learn/speaker.js";
 import { h } from "../lib/dom.js";
-import { REMOTE, TURNS, alone } from "../core/figure/arrow-keys.js";
+import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 
 /** What needs the arrows for itself. */

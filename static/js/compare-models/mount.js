@@ -2,14 +2,13 @@
 
 import { matrix, named } from "../core/compute/computed-tensors.js";
 import { glimpse } from "../core/compute/glimpses.js";
-import { explained } from "../core/compute/row-summary.js";
+import { explained } from "../core/compute/attention-row.js";
 import { table, thumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";
 import { quoted } from "../core/draw/token.js";
-import { changeList } from "../core/figure/comparison/largest-changes.js";
+import { changeList } from "../core/figure/comparison.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { called, grouped, headed } from "../core/store/model-names.js";
-import { blockName } from "../core/store/model-part-names.js";
+import { blockName, called, grouped, headed } from "../core/store/model-part-names.js";
 import { blocks, extent } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";

@@ -2,11 +2,11 @@
 
 import { Problem, failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
-import { keep, kept } from "../lib/kept.js";
-import { whileBusy } from "../lib/while-busy.js";
+import { keep, kept } from "../lib/browser.js";
+import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @import { CorpusInfo } from "../core/wire/head-surveys.js" */
+/** @import { CorpusInfo } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 const POLL_MS = 500;

@@ -2,7 +2,7 @@
 
 import { distinct } from "../core/draw/plotly-figure.js";
 
-/** @import { Theme } from "../core/draw/theme.js" */
+/** @import { Theme } from "../core/page/page-context.js" */
 /** @typedef {{name: string, color: string, symbol: string, points: {x: number, y: number, says: string}[]}} Group */
 
 const BUTTONS = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];

@@ -1,6 +1,6 @@
 /** Check the numbers of a row that the reader fills in. */
 
-import { number } from "../lib/cells.js";
+import { number } from "../lib/csv.js";
 
 /** @typedef {"right" | "wrong" | "text" | "empty"} Verdict */
 

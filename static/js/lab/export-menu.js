@@ -1,6 +1,6 @@
 /** The lab's exports: numbers for a spreadsheet or a program, LaTeX, a handout. */
 
-import { bindExportPanel } from "../core/page/export-panel.js";
+import { bindExportPanel } from "../core/page/disclosure.js";
 import { Problem } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { printed } from "./figure/matrices.js";

@@ -1,8 +1,7 @@
 /** Exports of the lab: numbers for a spreadsheet or a program, and matrices for a paper. */
 
 import { latex, latexNumber } from "../core/compute/formula.js";
-import { number } from "../lib/cells.js";
-import { csv } from "../lib/csv.js";
+import { csv, number } from "../lib/csv.js";
 import { request } from "./request.js";
 import { labels, shownSteps } from "./steps.js";
 

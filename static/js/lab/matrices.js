@@ -3,9 +3,9 @@
  * in the convention that is shown; sizes are those of the row convention.
  */
 
-import { transposed } from "../lib/cells.js";
+import { transposed } from "../lib/csv.js";
 
-/** @import { Cells } from "../lib/cells.js" */
+/** @import { Cells } from "../lib/csv.js" */
 /** @typedef {"row" | "column"} Convention */
 /**
  * @typedef {object} Lab

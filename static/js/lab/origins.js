@@ -5,7 +5,7 @@
  */
 
 import { fraction, plain, raised, root } from "../core/compute/formula.js";
-import { number, transposed } from "../lib/cells.js";
+import { number, transposed } from "../lib/csv.js";
 import { CLIP } from "./matrices.js";
 
 /** @import { Lab } from "./matrices.js" */

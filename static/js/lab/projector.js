@@ -2,7 +2,7 @@
 
 import { find } from "../lib/dom.js";
 import { bindFit } from "../core/page/projector-fit.js";
-import { alone } from "../core/figure/arrow-keys.js";
+import { alone } from "../core/figure/pointing.js";
 
 /** What takes letters for itself. */
 const WRITES = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";

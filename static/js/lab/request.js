@@ -1,6 +1,6 @@
 /** The lab as a request, and the cells that cannot be sent. */
 
-import { number } from "../lib/cells.js";
+import { number } from "../lib/csv.js";
 import { CLIP, VECTORS, inRows, sizes } from "./matrices.js";
 
 /** @import { Lab } from "./matrices.js" */

@@ -2,7 +2,7 @@
  * Shuffle the tokens: without positions, attention gives each token the same output in any order.
  */
 
-import { transposed } from "../lib/cells.js";
+import { transposed } from "../lib/csv.js";
 import { inRows, sizes } from "./matrices.js";
 
 /** @import { Lab } from "./matrices.js" */

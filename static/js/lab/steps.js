@@ -1,6 +1,6 @@
 /** The lab's steps as shown: names, formulas, and labels of their axes. */
 
-import { transposed } from "../lib/cells.js";
+import { transposed } from "../lib/csv.js";
 import { fraction, plain, raised, root, total } from "../core/compute/formula.js";
 
 /** @import { Lab } from "./matrices.js" */

@@ -6,7 +6,7 @@
 import { createShortLink } from "../core/page/short-link.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
-import { whileBusy } from "../lib/while-busy.js";
+import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { here } from "../core/store/address.js";
 

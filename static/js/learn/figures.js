@@ -4,10 +4,10 @@
  */
 
 import { Problem, failure } from "../core/wire/problem.js";
-import { trouble } from "../core/figure/problem-line.js";
+import { trouble } from "../core/figure/status.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { find, h } from "../lib/dom.js";
-import { onPaper } from "../core/draw/paper.js";
+import { find, h, inSight } from "../lib/dom.js";
+import { onPaper } from "../core/draw/paint.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { format as formatLab, parse as parseLab } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
@@ -21,7 +21,6 @@ import { OPTIONS, view } from "../views/index.js";
 import { createFigureBar } from "./figure-bar.js";
 import { linkOfShare } from "./figure-link.js";
 import { createFollowedMap } from "./followed.js";
-import { inSight } from "../lib/in-sight.js";
 import { liveLab, liveModel } from "./live.js";
 import { createLiveFigures } from "./live-figures.js";
 import { arrive, compared, tried, unfit } from "./other-figures.js";

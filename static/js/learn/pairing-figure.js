@@ -2,12 +2,12 @@
 
 import { Problem } from "../core/wire/problem.js";
 import { request } from "../core/wire/request.js";
-import { createAsker } from "../core/wire/retry.js";
+import { createAsker } from "../core/wire/connection.js";
 import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { createPairing, lookingFrom, openingNeeds, openingOf } from "../opening/pairing.js";
 import { createPointing } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/problem-line.js";
+import { trouble } from "../core/figure/status.js";
 import { format, merge, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";

@@ -3,7 +3,7 @@
  * be the presented one, and nobody's page is moved to it.
  */
 
-/** @import { Pointer } from "../core/wire/rooms.js" */
+/** @import { Pointer } from "../core/wire/subject-requests.js" */
 
 /** The figure of a scene, which may be the scene itself. @param {Element | null | undefined} scene */
 export const figureOf = (scene) => (scene?.matches(".live") ? scene : (scene?.querySelector(".live") ?? null));

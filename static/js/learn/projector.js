@@ -8,7 +8,7 @@ import { createPresentingBar } from "./presenting-bar.js";
 import { createSpeaker } from "./speaker.js";
 import { find } from "../lib/dom.js";
 import { throttle } from "../lib/timing.js";
-import { REMOTE, TURNS, alone } from "../core/figure/arrow-keys.js";
+import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
 import { readFragment, readQuery, writeQuery } from "../core/store/address.js";
 import { GAP, scenesOf, stopsOf } from "./scenes.js";
 

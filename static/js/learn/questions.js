@@ -1,8 +1,7 @@
 /** The questions of a lesson. */
 
 import { createPrediction } from "../ask/predict.js";
-import { find } from "../lib/dom.js";
-import { inSight } from "../lib/in-sight.js";
+import { find, inSight } from "../lib/dom.js";
 import { answered } from "./progress.js";
 
 /** Letters of a question's words in a room. */

@@ -6,7 +6,7 @@
 import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { pointingIn } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/problem-line.js";
+import { trouble } from "../core/figure/status.js";
 import { over } from "../train/live-run.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { summary } from "../train/choice-fields.js";
@@ -22,7 +22,7 @@ import { liveQuery, readers } from "./live.js";
 import { arrive } from "./other-figures.js";
 
 /** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
-/** @import { Offered } from "../core/wire/training-runs.js" */
+/** @import { Offered } from "../core/wire/subject-requests.js" */
 
 /** An id of a run. */
 const ID = /^[a-z0-9]{1,40}$/;

@@ -5,12 +5,12 @@
 
 import { request } from "../core/wire/request.js";
 import { Problem } from "../core/wire/problem.js";
-import { createAsker } from "../core/wire/retry.js";
+import { createAsker } from "../core/wire/connection.js";
 import { plot } from "../core/draw/curves.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { within } from "../core/figure/arrow-keys.js";
-import { trouble } from "../core/figure/problem-line.js";
+import { within } from "../core/figure/pointing.js";
+import { trouble } from "../core/figure/status.js";
 import { lengthCurves, percent, tested } from "../zoo/curves.js";
 import { format, joined, parse } from "../zoo/link.js";
 import { changedName, unitName } from "../core/store/zoo-names.js";

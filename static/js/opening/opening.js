@@ -4,8 +4,7 @@
  */
 
 import { own } from "../core/store/decode-options.js";
-import { exampleName } from "../core/store/example-names.js";
-import { examplesFor } from "../core/store/examples.js";
+import { exampleName, examplesFor } from "../core/store/examples.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

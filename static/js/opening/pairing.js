@@ -4,7 +4,7 @@
  */
 
 import { alignment } from "../core/compute/alignment.js";
-import { finding } from "../core/compute/row-summary.js";
+import { finding } from "../core/compute/attention-row.js";
 import { curve, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
 import { across, alone, attention, place } from "../core/wire/attentions.js";

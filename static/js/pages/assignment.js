@@ -2,9 +2,8 @@
 
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find, h } from "../lib/dom.js";
-import { createPageContext } from "../core/page/page-context.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { readFragment, writeFragment } from "../core/store/address.js";
 import { assignmentKey, rememberAssignment } from "../assignment/kept-assignments.js";

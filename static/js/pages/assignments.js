@@ -2,10 +2,9 @@
 
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { createPageContext } from "../core/page/page-context.js";
 import { readQuery } from "../core/store/address.js";
 import { forgetAssignment, ownAssignments } from "../assignment/kept-assignments.js";
 import { keptCollections } from "../core/store/kept-collections.js";

@@ -1,11 +1,10 @@
 /** A collection in one file: every item's numbers are in it, and its figures draw them. */
 
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find, h } from "../lib/dom.js";
 import { unpacked } from "../lib/packed.js";
 import { createApi } from "../core/wire/api.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
-import { createPageContext } from "../core/page/page-context.js";
 import { frozen } from "../core/store/data-sources.js";
 import { opened } from "../lab/share.js";
 import { inFile } from "../share/share-in-file.js";

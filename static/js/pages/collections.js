@@ -2,11 +2,10 @@
 
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { whileBusy } from "../lib/while-busy.js";
-import { createPageContext } from "../core/page/page-context.js";
+import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { forget, keptCollections, remember } from "../core/store/kept-collections.js";
 

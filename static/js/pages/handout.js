@@ -18,7 +18,7 @@ import { bindExport } from "../workspace/export-menu.js";
 import { bindInspector } from "../workspace/inspector.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindOptions, bindSheets } from "../workspace/panels.js";
-import { nearest } from "../core/store/reconcile-link.js";
+import { nearest } from "../core/store/link.js";
 import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS, offered } from "../views/index.js";

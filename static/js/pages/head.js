@@ -1,6 +1,6 @@
 /** One head over many sentences: examples at each tenth of a ranking, and a search for rows. */
 
-import { openPage } from "../core/page/requesting-page.js";
+import { openPage } from "../core/page/page-context.js";
 import { createApi } from "../core/wire/api.js";
 import { find } from "../lib/dom.js";
 import { onReturn, pushQuery, readQuery } from "../core/store/address.js";
@@ -27,7 +27,7 @@ async function start() {
 }
 
 /**
- * @param {import("../core/page/requesting-page.js").RequestingPage} opened
+ * @param {import("../core/page/page-context.js").RequestingPage} opened
  * @param {import("../core/wire/api.js").Api} api
  * @param {import("../core/wire/model.js").ModelInfo} info
  */

@@ -1,6 +1,6 @@
 /** All heads of a model: a scatter of two measures; the table is in the page already. */
 
-import { openPage } from "../core/page/requesting-page.js";
+import { openPage } from "../core/page/page-context.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/problem.js";
 import { createPlot } from "../core/draw/plotly.js";
@@ -11,7 +11,7 @@ import { words } from "../core/figure/zoom.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { bindOwnText } from "../heads/own-text.js";
 
-/** @import { SurveyedHead } from "../core/wire/head-surveys.js" */
+/** @import { SurveyedHead } from "../core/wire/subject-requests.js" */
 
 const { lang = "en", model = "", corpus = "", ready = "", plotly = "", catalog = "" } = find("#heads").dataset;
 /** @type {Record<string, string>} */
@@ -26,7 +26,7 @@ async function start() {
 }
 
 /**
- * @param {import("../core/page/requesting-page.js").RequestingPage} opened
+ * @param {import("../core/page/page-context.js").RequestingPage} opened
  * @param {SurveyedHead[]} heads
  */
 function show({ page, fail }, heads) {

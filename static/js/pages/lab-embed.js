@@ -2,10 +2,9 @@
 
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
-import { createPageContext } from "../core/page/page-context.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { opened } from "../lab/share.js";
 

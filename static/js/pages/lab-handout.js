@@ -1,10 +1,9 @@
 /** The lab in one file with its numbers. Nothing is recomputed; hidden steps can be filled in. */
 
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { unpacked } from "../lib/packed.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
-import { createPageContext } from "../core/page/page-context.js";
 import { opened } from "../lab/share.js";
 
 async function start() {

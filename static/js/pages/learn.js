@@ -5,9 +5,8 @@
 import { explainTerms } from "../core/page/glossary.js";
 import { takeSeat } from "../room/seat.js";
 import { createApi } from "../core/wire/api.js";
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
-import { createPageContext } from "../core/page/page-context.js";
 import { served } from "../core/store/data-sources.js";
 import { bindFigures } from "../learn/figures.js";
 import { showProgress } from "../learn/progress.js";

@@ -3,13 +3,12 @@
 import { createApi } from "../core/wire/api.js";
 import { forgetRoom, ownRooms, setPresentedRoom } from "../room/room-storage.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { createPageContext } from "../core/page/page-context.js";
 import { spelled } from "../room/bar.js";
 
-/** @import { OpenRoom } from "../core/wire/rooms.js" */
+/** @import { OpenRoom } from "../core/wire/subject-requests.js" */
 
 const { catalog = "" } = find("#join").dataset;
 

@@ -2,11 +2,10 @@
 
 import { channelOf } from "../learn/speaker.js";
 import { createApi } from "../core/wire/api.js";
-import { bindTheme } from "../core/page/theme-switch.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { TURNS, alone } from "../core/figure/arrow-keys.js";
-import { createPageContext } from "../core/page/page-context.js";
+import { TURNS, alone } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 
 /** @import { Scene } from "../learn/speaker.js" */

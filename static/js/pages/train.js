@@ -3,7 +3,7 @@
 import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
-import { trouble } from "../core/figure/problem-line.js";
+import { trouble } from "../core/figure/status.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { createDesk } from "../workspace/view-tabs.js";
 import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";

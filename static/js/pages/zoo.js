@@ -1,9 +1,9 @@
 /** The zoo: small models of a task side by side on the same input, and their measurements. */
 
-import { openPage } from "../core/page/requesting-page.js";
+import { openPage } from "../core/page/page-context.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/problem.js";
-import { createAsker } from "../core/wire/retry.js";
+import { createAsker } from "../core/wire/connection.js";
 import { find } from "../lib/dom.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";

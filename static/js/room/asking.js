@@ -3,14 +3,14 @@
 import { KINDS, isStated } from "../ask/kinds.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { number } from "../lib/cells.js";
+import { number } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
-import { download } from "../lib/download.js";
+import { download } from "../lib/browser.js";
 import { el, render } from "../lib/render.js";
 import { createQuestionPanel } from "./question.js";
 import { asksNicknames, setAsksNicknames } from "./room-storage.js";
 
-/** @import { GivenAnswer, OpenRoom, RoomQuestion, RoomState } from "../core/wire/rooms.js" */
+/** @import { GivenAnswer, OpenRoom, RoomQuestion, RoomState } from "../core/wire/subject-requests.js" */
 
 // The form of a question of the teacher's own, whose answer is a number.
 
@@ -44,7 +44,7 @@ function createNumberForm({ t }, ask) {
 /**
  * @param {import("../lib/i18n.js").Translate} t
  * @param {import("../core/wire/api.js").Api} api
- * @param {{room: () => import("../core/wire/rooms.js").OpenRoom | null, drawn: () => void, show: (text: string) => void}} of
+ * @param {{room: () => import("../core/wire/subject-requests.js").OpenRoom | null, drawn: () => void, show: (text: string) => void}} of
  */
 function createSentences(t, api, { room, drawn, show }) {
   /** @type {GivenAnswer[]} */
@@ -86,7 +86,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
   bar.after(menu);
   /** @type {RoomQuestion | null} */
   let question = null;
-  /** @type {import("../core/wire/rooms.js").ClassCounts | null} */
+  /** @type {import("../core/wire/subject-requests.js").ClassCounts | null} */
   let counts = null;
   let failed = "";
   const sentences = createSentences(t, api, { room, drawn: () => panel.draw(), show: (text) => (presented.run?.(text), void done()) });
@@ -110,7 +110,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     else show(null), drawn();
   }
 
-  /** @param {import("../core/wire/rooms.js").Entry} entry @param {object} about */
+  /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {object} about */
   const askRoom = (entry, about) => act((of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames() }));
   const put = (/** @type {import("./types.js").Asks} */ asked) => askRoom(KINDS[asked.kind].entry(asked), asked);
   const sentence = () => askRoom("text", { kind: "sentence", link: "" });
@@ -168,7 +168,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     },
     /** @returns {import("./bar.js").Sight["asks"]} */
     offers: () => (question !== null ? "none" : presented.askable().own ? "own" : "any"),
-    /** @param {import("../core/wire/rooms.js").ClassCounts} found */
+    /** @param {import("../core/wire/subject-requests.js").ClassCounts} found */
     async count(found) {
       counts = found;
       if (question?.entry === "text") await sentences.read();

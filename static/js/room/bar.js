@@ -1,7 +1,7 @@
 /** What the bar of a page that presents says and offers. */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { isLocal } from "../core/page/qr-dialog.js";
+import { isLocal } from "../core/page/short-link.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
@@ -17,7 +17,7 @@ export function createCodeDialog({ t, say }) {
   document.body.append(dialog);
 
   return {
-    /** @param {import("../core/wire/rooms.js").OpenRoom} room */
+    /** @param {import("../core/wire/subject-requests.js").OpenRoom} room */
     open({ code, url }) {
       const { host, hostname } = new URL(url);
       render(
@@ -37,14 +37,14 @@ export function createCodeDialog({ t, say }) {
 
 /**
  * @typedef {object} Sight
- * @property {import("../core/wire/rooms.js").Seat} room
+ * @property {import("../core/wire/subject-requests.js").Seat} room
  * @property {boolean} handed  whether someone presents from the driver's seat
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
  * @property {boolean} ending  whether the end is being confirmed
  * @property {"none" | "any" | "own"} asks  which questions can be asked now; own: also the one on
  *   the screen
- * @property {import("../core/wire/rooms.js").ClassCounts | null} counts
+ * @property {import("../core/wire/subject-requests.js").ClassCounts | null} counts
  * @property {import("../core/wire/problem.js").Problem | null} problem
  * @property {HTMLElement} menu
  */

@@ -6,7 +6,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { button } from "./bar.js";
 
-/** @import { Members, OpenRoom } from "../core/wire/rooms.js" */
+/** @import { Members, OpenRoom } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // Which members of a room a teacher may want to remove, in groups.

@@ -8,7 +8,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelled } from "./bar.js";
 
-/** @import { Seat } from "../core/wire/rooms.js" */
+/** @import { Seat } from "../core/wire/subject-requests.js" */
 
 // What was presented in a room, as the items of a collection.
 

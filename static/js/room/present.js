@@ -7,8 +7,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { throttle } from "../lib/timing.js";
-import { whileBusy } from "../lib/while-busy.js";
+import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking, saveAnswers } from "./asking.js";
 import { barOf, button, createCodeDialog } from "./bar.js";
 import { createMembersDialog } from "./members.js";
@@ -18,7 +17,7 @@ import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom 
 import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
 import { createSeatDialog, inOwnLanguage } from "./seat.js";
 
-/** @import { RoomState, Seat } from "../core/wire/rooms.js" */
+/** @import { RoomState, Seat } from "../core/wire/subject-requests.js" */
 
 // What a presenter's page sends, and what it asks for again and again.
 
@@ -32,7 +31,7 @@ const FINAL = new Set(["unknown-room", "wrong-room-key"]);
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => Seat | null} room  null: nothing is sent at present
  * @param {import("./types.js").Presentable} presented
- * @param {(reply: Problem | import("../core/wire/rooms.js").RoomState) => void} told
+ * @param {(reply: Problem | import("../core/wire/subject-requests.js").RoomState) => void} told
  */
 function createSender(api, room, presented, told) {
   let sent = "";
@@ -69,7 +68,7 @@ function createSender(api, room, presented, told) {
  * Counts the class as long as the page is seen.
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => Seat | null} room
- * @param {(counts: import("../core/wire/rooms.js").ClassCounts) => void} hear
+ * @param {(counts: import("../core/wire/subject-requests.js").ClassCounts) => void} hear
  */
 function createCounting(api, room, hear) {
   let timer = 0;
@@ -99,13 +98,13 @@ function createCounting(api, room, hear) {
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
  * @property {Problem | null} problem
- * @property {import("../core/wire/rooms.js").RoomQuestion | null | undefined} question
+ * @property {import("../core/wire/subject-requests.js").RoomQuestion | null | undefined} question
  */
 
 /**
  * @param {import("../core/wire/api.js").Api} api
  * @param {import("./types.js").Presentable} presented
- * @param {import("../core/wire/rooms.js").Seat} seat
+ * @param {import("../core/wire/subject-requests.js").Seat} seat
  * @param {object} how
  * @param {boolean} how.resumes  whether the room was open before this page was loaded
  * @param {() => void} how.changed
@@ -224,7 +223,7 @@ export function bindPresenting(page, api, presented, root) {
   bar.classList.toggle("driving", driver);
   /** @type {Presenter | null} */
   let presenter = null;
-  /** @type {import("../core/wire/rooms.js").ClassCounts | null} */
+  /** @type {import("../core/wire/subject-requests.js").ClassCounts | null} */
   let counts = null;
   let ending = false;
   const counting = createCounting(api, () => room, (found) => {

@@ -17,7 +17,7 @@ import { ownNickname, setOwnNickname } from "./room-storage.js";
 
 /** @import { Child } from "../lib/render.js" */
 /** @import { Choice } from "../ask/question.js" */
-/** @import { RoomQuestion } from "../core/wire/rooms.js" */
+/** @import { RoomQuestion } from "../core/wire/subject-requests.js" */
 
 /**
  * @typedef {object} Plan

@@ -1,11 +1,11 @@
 /** What a class answered, once it is revealed. */
 
-import { shareBar } from "../core/draw/proportion-bar.js";
+import { shareBar } from "../core/draw/scale.js";
 import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
 /** @import { Choice } from "../ask/question.js" */
-/** @import { Results } from "../core/wire/rooms.js" */
+/** @import { Results } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // The rows that a class drew, as a heatmap below the model's: one line per answer, the nearest
@@ -51,7 +51,7 @@ const FEW = 8;
 
 /**
  * One line for each vote.
- * @param {Translate} t @param {Votes} votes @param {import("../core/wire/rooms.js").Entry} [entry]
+ * @param {Translate} t @param {Votes} votes @param {import("../core/wire/subject-requests.js").Entry} [entry]
  */
 export function summed(t, { first, second }, entry = "choice") {
   const agree = (/** @type {number} */ right) => (entry === "shares" ? t("{right} with the model’s largest weight", { right }) : t("{right} right", { right }));
@@ -80,7 +80,7 @@ export function votes(t, choices, { first, second }) {
 /**
  * The answers one by one: both votes on choices, and drawn rows beside the model's.
  * @param {Translate} t
- * @param {import("../core/wire/rooms.js").Entry} entry
+ * @param {import("../core/wire/subject-requests.js").Entry} entry
  * @param {import("../ask/question.js").Choice[]} choices
  * @param {Votes} both
  * @param {number[]} [truth]  the model's row
@@ -98,7 +98,7 @@ const numbersIn = ({ first, second }) =>
 
 /**
  * The answers of a class as the prediction shows them: for numbers their mean, as one answer.
- * @param {import("../core/wire/rooms.js").Entry} entry
+ * @param {import("../core/wire/subject-requests.js").Entry} entry
  * @param {Results} results
  * @returns {string[][]}
  */

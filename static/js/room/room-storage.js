@@ -3,9 +3,9 @@
  * their keys, and which of them this tab presents in.
  */
 
-import { randomToken } from "../lib/random-token.js";
+import { randomToken } from "../lib/browser.js";
 
-/** @import { OpenRoom, Seat } from "../core/wire/rooms.js" */
+/** @import { OpenRoom, Seat } from "../core/wire/subject-requests.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
 const MOST = 8;

@@ -10,7 +10,7 @@ import { createAnswering } from "./question.js";
 import { isExploring, memberToken, setExploring } from "./room-storage.js";
 import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
 
-/** @import { RoomState } from "../core/wire/rooms.js" */
+/** @import { RoomState } from "../core/wire/subject-requests.js" */
 
 // A student's side of a room: the page follows what is presented, until the student changes
 // something; one button brings it back.

@@ -4,7 +4,7 @@
  */
 
 import { setPresentedRoom } from "./room-storage.js";
-import { copyText } from "../lib/clipboard.js";
+import { copyText } from "../lib/browser.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { here, readFragment, writeFragment } from "../core/store/address.js";

@@ -24,8 +24,8 @@
  * @property {(scene: string) => {words: Node[], why: Node[]} | null} [wording]  a question of this
  *   page in the reader's language, and what can be learnt from its answer; null: it is of another
  * @property {(source: string) => void} [run]  run a sentence
- * @property {() => import("../core/wire/rooms.js").Pointer | null} [pointer]  what the reader points at
- * @property {(pointer: import("../core/wire/rooms.js").Pointer | null) => void} [point]
+ * @property {() => import("../core/wire/subject-requests.js").Pointer | null} [pointer]  what the reader points at
+ * @property {(pointer: import("../core/wire/subject-requests.js").Pointer | null) => void} [point]
  * @property {(listener: () => void) => void} [onPoint]
  */
 

@@ -1,15 +1,15 @@
 /** Create and copy a short link, also over plain http; and delete the share. */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { createQrDialog } from "../core/page/qr-dialog.js";
+import { createQrDialog } from "../core/page/short-link.js";
 import { here } from "../core/store/address.js";
 import { append, keptCollections, remember } from "../core/store/kept-collections.js";
 import { oneAtATime } from "../core/wire/one-at-a-time.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { copyText } from "../lib/clipboard.js";
+import { copyText } from "../lib/browser.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { whileBusy } from "../lib/while-busy.js";
+import { whileBusy } from "../lib/timing.js";
 
 /** @import { Desk } from "../workspace/types.js" */
 /** @import { Kept } from "../core/store/kept-collections.js" */

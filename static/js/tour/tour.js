@@ -1,6 +1,6 @@
 /** The tour: a text beside the element it describes, a task, and a button to the next stop. */
 
-import { REMOTE, TURNS, alone } from "../core/figure/arrow-keys.js";
+import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { STOPS } from "./stops.js";

@@ -5,7 +5,7 @@ import { MORE, NUMBERS } from "./options.js";
 import { labels, menus, taskNames, unitName } from "./words.js";
 
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { Offered } from "../core/wire/training-runs.js" */
+/** @import { Offered } from "../core/wire/subject-requests.js" */
 /**
  * @typedef {object} Shown
  * @property {Record<string, string>} typed

@@ -8,7 +8,7 @@ import { remember } from "./keys.js";
 import { fields, summary } from "./choice-fields.js";
 import { MORE, NUMBERS, asked, taskOf, wrongOf } from "./options.js";
 
-/** @import { Options, Offered } from "../core/wire/training-runs.js" */
+/** @import { Options, Offered } from "../core/wire/subject-requests.js" */
 /** @import { Problem } from "../core/wire/problem.js" */
 /** @typedef {ReturnType<typeof bindChoices>} Choices */
 

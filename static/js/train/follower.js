@@ -5,7 +5,7 @@ import { throttle } from "../lib/timing.js";
 import { fresh, heard, over } from "./live-run.js";
 
 /** @import { LiveRun } from "./live-run.js" */
-/** @import { RunInfo } from "../core/wire/training-runs.js" */
+/** @import { RunInfo } from "../core/wire/subject-requests.js" */
 
 /**
  * In milliseconds: the interval between redraws, and the first and the longest delay before

@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { keptModels, setKeptModels } from "./keys.js";
 
-/** @import { Kept } from "../core/wire/training-runs.js" */
+/** @import { Kept } from "../core/wire/subject-requests.js" */
 /** @typedef {ReturnType<typeof bindKeptList>} KeptList */
 
 /**

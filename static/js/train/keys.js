@@ -2,9 +2,9 @@
  * Keys of the runs that this browser started and of the models that it kept, stored across reloads.
  */
 
-import { keep, kept, keptDocument } from "../lib/kept.js";
+import { keep, kept, keptDocument } from "../lib/browser.js";
 
-/** @import { Kept } from "../core/wire/training-runs.js" */
+/** @import { Kept } from "../core/wire/subject-requests.js" */
 
 const MODELS = "kept-models";
 const name = (/** @type {string} */ id) => `run-${id}`;

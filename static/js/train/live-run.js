@@ -1,13 +1,13 @@
 /** The state of a training run, computed by pure functions from its events. */
 
-/** @import { Snapshot, RunInfo, Options } from "../core/wire/training-runs.js" */
+/** @import { Snapshot, RunInfo, Options } from "../core/wire/subject-requests.js" */
 /**
  * @typedef {object} LiveRun
  * @property {string} id
  * @property {Options} options
  * @property {{id: string, step: number} | null} parent
  * @property {number} next  the number of the next event
- * @property {import("../core/wire/training-runs.js").RunState} state
+ * @property {import("../core/wire/subject-requests.js").RunState} state
  * @property {string | null} why
  * @property {number | null} place  in the queue
  * @property {number} step

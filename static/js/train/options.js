@@ -1,6 +1,6 @@
 /** A run's options as typed: which are numbers, their errors, and the request. */
 
-/** @import { Offered } from "../core/wire/training-runs.js" */
+/** @import { Offered } from "../core/wire/subject-requests.js" */
 /** @typedef {Record<string, string>} Typed */
 
 /** Number fields in the form's second row, and those under More options. */
@@ -17,7 +17,7 @@ export const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(t
 /**
  * The options as the server takes them.
  * @param {Typed} typed
- * @returns {import("../core/wire/training-runs.js").Options}
+ * @returns {import("../core/wire/subject-requests.js").Options}
  */
 export const asked = (typed) => Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]));
 

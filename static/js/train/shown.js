@@ -1,7 +1,7 @@
 /** Which run, snapshot and probe the page shows, and the figure for them. */
 
 import { Problem } from "../core/wire/problem.js";
-import { createAsker } from "../core/wire/retry.js";
+import { createAsker } from "../core/wire/connection.js";
 import { fresh, placeOf } from "./live-run.js";
 
 /** @import { LiveRun } from "./live-run.js" */
@@ -92,7 +92,7 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
     /** Whether the figure follows the last snapshot. */
     following: () => step === null,
 
-    /** @param {import("../core/wire/training-runs.js").RunInfo} info @param {{step: number | null, probe: number}} at */
+    /** @param {import("../core/wire/subject-requests.js").RunInfo} info @param {{step: number | null, probe: number}} at */
     open(info, at) {
       run = fresh(info);
       ({ step, probe } = at);

@@ -5,22 +5,17 @@
  */
 
 import { bindSession } from "../core/store/session.js";
-import { DEFAULTS } from "../core/store/link.js";
+import { DEFAULTS, settler } from "../core/store/link.js";
 import { initials } from "../core/store/options.js";
 import { isFixed } from "../core/store/share-contents.js";
-import { lacking } from "../core/wire/tensor-cache.js";
+import { lacking, valueAt } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { pictures } from "../core/compute/glimpses.js";
-import { valueAt } from "../core/wire/tensor-address.js";
-import { settler } from "../core/store/reconcile-link.js";
 import { createStore } from "../core/store/store.js";
 import { otherOf, storeOf as storeOfRun } from "../core/store/two-runs.js";
-import { bindCaption } from "../core/figure/caption.js";
-import { createKeys } from "../core/figure/figure-keys.js";
-import { showScale } from "../core/figure/scale.js";
+import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";
 import { bindStatus } from "../core/figure/status.js";
-import { createRoom } from "../core/figure/figure-size.js";
 import { h } from "../lib/dom.js";
 import { createPair } from "./run-pair.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
@@ -150,7 +145,7 @@ const needsOf = (page) => (isLong(page.trace) ? pictures(page.model, page.link.b
 
 /**
  * @param {Plan} plan
- * @param {import("../core/figure/figure-size.js").RoomOf} room
+ * @param {import("../core/figure/figure-frame.js").RoomOf} room
  * @returns {Context}
  */
 function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++made}` }, { now }) {

@@ -5,7 +5,7 @@
 
 import { isChanged } from "../core/store/interventions.js";
 import { otherOf, shownAs, storeOf } from "../core/store/two-runs.js";
-import { abreast } from "../core/draw/side-by-side.js";
+import { abreast } from "../core/draw/export-picture.js";
 import { file } from "../core/draw/svg.js";
 import { h } from "../lib/dom.js";
 import { view } from "./index.js";
@@ -19,7 +19,7 @@ const GAP = 28;
 /**
  * @param {Context} context
  * @param {HTMLElement} root  the container of the view; it is wrapped in a frame
- * @param {import("../core/figure/figure-size.js").RoomOf} room  measures the root
+ * @param {import("../core/figure/figure-frame.js").RoomOf} room  measures the root
  * @param {(own: {store: Context["store"], name: string}, root: HTMLElement) => Twin} stand  mounts
  *   the view with another store
  */
@@ -98,7 +98,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
 
 /**
  * @param {{title: string, picture: Picture | null}[]} parts
- * @param {import("../core/draw/theme.js").Theme} theme
+ * @param {import("../core/page/page-context.js").Theme} theme
  * @returns {Picture | null}
  */
 function both(parts, theme) {

@@ -10,7 +10,7 @@ import { four, two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Working } from "../core/compute/softmax-row.js" */
+/** @import { Working } from "../core/compute/attention-row.js" */
 
 // Animate a row of attention from scores to weights: each step has one bar per key, and between two
 // steps the bars are interpolated.

@@ -2,7 +2,7 @@
 
 import { json } from "../core/compute/computed-tensors.js";
 import { poster } from "../core/draw/export-picture.js";
-import { bindExportPanel } from "../core/page/export-panel.js";
+import { bindExportPanel } from "../core/page/disclosure.js";
 import { changes, isChanged, plainly } from "../core/store/interventions.js";
 import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
@@ -12,7 +12,7 @@ import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
 import { asked, request } from "../core/wire/request.js";
-import { whole } from "../core/wire/tensor-address.js";
+import { whole } from "../core/wire/tensor-cache.js";
 import { csv } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
 import { npz } from "../lib/npz.js";

@@ -5,7 +5,7 @@ import { table, thumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { blockOf, blocks, extent } from "../core/wire/attentions.js";
-import { valueAt } from "../core/wire/tensor-address.js";
+import { valueAt } from "../core/wire/tensor-cache.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";

@@ -5,12 +5,12 @@
 
 import { COVER } from "../core/compute/aggregate-attention.js";
 import { isDot, learned, scorer, scoringOf } from "../core/compute/scoring.js";
-import { working } from "../core/compute/softmax-row.js";
-import { shareBar } from "../core/draw/proportion-bar.js";
+import { working } from "../core/compute/attention-row.js";
+import { shareBar } from "../core/draw/scale.js";
 import { step, token } from "../core/draw/token.js";
 import { litIn, pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
 import { pair } from "../core/store/highlight.js";
-import { maskedSaid } from "../core/store/mask-wording.js";
+import { maskedSaid } from "../core/store/model-part-names.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { answer, parameters } from "../core/store/view-requests.js";
 import { attention, attentionAt, axes, ofHead, place } from "../core/wire/attentions.js";
@@ -28,7 +28,7 @@ import { createCalculation } from "./calculation.js";
 /** @import { Reading } from "../core/store/heatmap-data.js" */
 /** @import { Scoring } from "../core/compute/scoring.js" */
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { Working } from "../core/compute/softmax-row.js" */
+/** @import { Working } from "../core/compute/attention-row.js" */
 
 // The calculation of a cell's score, line by line, by the model's scoring.
 

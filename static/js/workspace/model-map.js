@@ -4,7 +4,7 @@
  * ends and those around the place that is shown are drawn; the others unfold.
  */
 
-import { kindOf } from "../core/compute/position-kinds.js";
+import { kindOf } from "../core/compute/positions.js";
 import { blockName, kindName, placeName } from "../core/store/model-part-names.js";
 import { attentionAt, blockOf, blocks, extent, place, stacked, withVectors } from "../core/wire/attentions.js";
 import { find } from "../lib/dom.js";

@@ -3,7 +3,7 @@
 import { NO_B } from "../compare-models/model-comparison.js";
 import { troubleOf } from "../core/figure/status.js";
 import { examplesOf } from "../core/store/examples.js";
-import { called, grouped, headed, taskOf } from "../core/store/model-names.js";
+import { called, grouped, headed, taskOf } from "../core/store/model-part-names.js";
 import { taskDoes } from "../core/store/zoo-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

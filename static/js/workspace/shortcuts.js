@@ -3,7 +3,7 @@
  * WCAG 2.1.4 requires for speech input and unintended key presses.
  */
 
-import { REMOTE, alone, arrow } from "../core/figure/arrow-keys.js";
+import { REMOTE, alone, arrow } from "../core/figure/pointing.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";

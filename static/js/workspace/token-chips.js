@@ -6,7 +6,7 @@ import { litTokens } from "../core/store/heatmap-data.js";
 import { lit } from "../core/store/highlight.js";
 import { axes, blockAt, within } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { continuesAt } from "../core/wire/output.js";
+import { continuesAt } from "../core/wire/reply.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 

@@ -2,10 +2,8 @@
 
 import { radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { createPageContext } from "../core/page/page-context.js";
-import { bindTheme } from "../core/page/theme-switch.js";
-import { DEFAULTS, format, merge, stated } from "../core/store/link.js";
-import { nearest } from "../core/store/reconcile-link.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { DEFAULTS, format, merge, nearest, stated } from "../core/store/link.js";
 import { missing } from "../core/store/share-contents.js";
 import { attentionAt, blocks, place, withVectors } from "../core/wire/attentions.js";
 import { LONGEST, isLong } from "../core/wire/long-texts.js";

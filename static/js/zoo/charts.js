@@ -7,7 +7,7 @@ import { changedName, unitName } from "../core/store/zoo-names.js";
 import { HEIGHT, lengthCurves, look, percent, tested } from "./curves.js";
 
 /** @import { ZooModel } from "./link.js" */
-/** @import { Theme } from "../core/draw/theme.js" */
+/** @import { Theme } from "../core/page/page-context.js" */
 
 /** @param {import("../core/figure/types.js").PageContext} page */
 export function bindCharts(page) {

@@ -3,7 +3,7 @@
 import { changedName, unitName } from "../core/store/zoo-names.js";
 
 /** @import { ZooModel } from "./link.js" */
-/** @import { Theme } from "../core/draw/theme.js" */
+/** @import { Theme } from "../core/page/page-context.js" */
 
 export const HEIGHT = 260;
 const DASHES = [undefined, "7 4", "2 3"];

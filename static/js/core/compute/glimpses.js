@@ -1,8 +1,8 @@
 /** What thumbnails show: weights in 8 bits, which are enough for a picture. */
 
 import { alike, blockOf, masked, masks, place } from "../wire/attentions.js";
-import { sinkWeights, sinksNeeded } from "./sinks.js";
-import { coarse, tensorAt } from "../wire/tensor-address.js";
+import { sinkWeights, sinksNeeded } from "./computed-tensors.js";
+import { coarse, tensorAt } from "../wire/tensor-cache.js";
 import { glance, mean, plane } from "../wire/wire.js";
 
 /** @import { Model } from "../wire/attentions.js" */

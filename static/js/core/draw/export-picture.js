@@ -3,6 +3,9 @@
  * and the model. It is an SVG; the PNG is made from it.
  */
 
+import { ruler } from "./labels.js";
+import { drawing, s } from "./svg.js";
+
 /**
  * @typedef {object} Words
  * @property {string} title
@@ -11,7 +14,7 @@
  * @property {string} caption  "" if the view has none
  * @property {string} footer
  */
-/** @typedef {Pick<import("./theme.js").Theme, "paper" | "ink" | "muted" | "font" | "size">} Look */
+/** @typedef {Pick<import("../page/page-context.js").Theme, "paper" | "ink" | "muted" | "font" | "size">} Look */
 /** @typedef {{text: string, size: number, weight: number, fill: string}} Line */
 
 const MARGIN = 24;
@@ -114,4 +117,46 @@ function escaped(text) {
   const names = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" });
   // Characters that XML does not allow are left out.
   return text.replace(/[&<>"]/g, (sign) => names[sign]).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
+}
+
+// Drawings side by side, each below its title, for exports.
+
+/** Distance between two drawings, in pixels. */
+const PANEL_GAP = 32;
+
+/**
+ * @param {{svg: SVGSVGElement | null, title: string}[]} parts  the drawings
+ * @param {import("../page/page-context.js").Theme} theme
+ * @param {number} [across]  how many per row; absent: all
+ * @returns {SVGSVGElement}
+ */
+export function abreast(parts, theme, across = parts.length) {
+  const measure = ruler(theme);
+  const line = Math.ceil(1.4 * theme.size);
+  const drawn = parts.flatMap(({ svg, title }) => (svg ? [{ svg, ...panelSize(svg), lines: wrapped(title, panelSize(svg).width, measure) }] : []));
+  /** @type {SVGElement[]} */
+  const content = [];
+  let [top, width] = [0, 0];
+  for (let first = 0; first < drawn.length; first += across) {
+    const row = drawn.slice(first, first + across);
+    const below = top + Math.max(...row.map(({ lines }) => lines.length)) * line + 8;
+    let left = 0;
+    for (const { svg, lines, width: wide } of row) {
+      content.push(...lines.map((words, i) => s("text", { x: left, y: top + (i + 0.75) * line, "font-weight": 600 }, words)), placed(svg, left, below));
+      left += wide + PANEL_GAP;
+    }
+    width = Math.max(width, left - PANEL_GAP);
+    top = below + Math.max(...row.map(({ height }) => height)) + PANEL_GAP;
+  }
+  return drawing(width, Math.max(0, top - PANEL_GAP), theme, ...content);
+}
+
+/** @param {SVGSVGElement} svg */
+const panelSize = ({ viewBox: { baseVal } }) => ({ width: baseVal.width, height: baseVal.height });
+
+/** @param {SVGSVGElement} svg @param {number} x @param {number} y */
+function placed(svg, x, y) {
+  svg.setAttribute("x", String(x));
+  svg.setAttribute("y", String(y));
+  return svg;
 }

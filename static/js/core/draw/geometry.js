@@ -3,7 +3,7 @@
  * zoomed picture, the labels and the pointer agree to the pixel.
  */
 
-import { colClash } from "./label-choice.js";
+import { colClash } from "./labels.js";
 
 /**
  * @typedef {object} Geometry

@@ -4,16 +4,15 @@ import { COVER } from "../compute/aggregate-attention.js";
 import { two } from "../../lib/numbers.js";
 import { box } from "./geometry.js";
 import { ruler } from "./labels.js";
-import { ROOM_FOR_WORDS, barsAt, endsAt, lean } from "./row-bars.js";
+import { ROOM_FOR_WORDS, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
 import { colourOf, hasRoom, legible, open, raster, written } from "./paint.js";
 import { colour, css } from "./scale.js";
-import { columnCells } from "./sink-column.js";
 import { drawing, fine, s } from "./svg.js";
 
 /** @import { Geometry, Place } from "./geometry.js" */
-/** @import { Theme } from "./theme.js" */
+/** @import { Theme } from "../page/page-context.js" */
 /**
- * @typedef {import("./chart.js").Picture & {
+ * @typedef {import("./curves.js").Picture & {
  *   upright: boolean[],
  *   named: {rows: boolean[], cols: boolean[]},
  *   ends: import("./row-bars.js").Ends | null,

@@ -4,10 +4,11 @@ import { short, two } from "../../lib/numbers.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { colour, contrast, logarithmic, rgb } from "./scale.js";
 
-/** @import { Matrix } from "../wire/wire.js" */
 /** @import { Geometry } from "./geometry.js" */
-/** @import { Stops, Rgb } from "./scale.js" */
-/** @import { Theme } from "./theme.js" */
+/** @import { Matrix } from "../wire/wire.js" */
+/** @import { Rgb, Stops } from "./scale.js" */
+/** @import { Theme } from "../page/page-context.js" */
+
 /**
  * @typedef {object} Shade
  * @property {Stops} stops
@@ -211,3 +212,17 @@ function corner({ left, top, cols, cellWidth, cellHeight }, i) {
     Math.round(top + Math.floor(i / cols) * cellHeight),
   ];
 }
+
+// What is different on paper, where figures are drawn again; core/page/theme-switch.js says when.
+
+/** Pixels of a canvas per CSS pixel: 288 per inch. */
+const SHARP = 3;
+
+/**
+ * Pixels per CSS pixel of what is drawn now.
+ * @param {Document} document
+ */
+export const sharpness = (document) => Math.max(onPaper(document) ? SHARP : 1, document.defaultView?.devicePixelRatio ?? 1);
+
+/** Whether the page is being printed. @param {Document} document */
+export const onPaper = ({ documentElement }) => documentElement.dataset.paper !== undefined;

@@ -1,10 +1,10 @@
 /** A matrix as a Plotly figure that can be zoomed and panned (plain data). */
 
-import { colourOf, covers, hasRoom, INKS, legible as inkOn, open, written } from "./paint.js";
-import { prepare } from "./chart.js";
+import { INKS, colourOf, covers, hasRoom, legible as inkOn, open, written } from "./paint.js";
+import { prepare } from "./curves.js";
 import { colorscale } from "./scale.js";
 
-/** @import { Picture } from "./chart.js" */
+/** @import { Picture } from "./curves.js" */
 /** @import { Figure } from "./plotly.js" */
 /** @typedef {{width: number, height: number}} Size */
 

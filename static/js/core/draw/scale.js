@@ -6,6 +6,7 @@
  */
 
 import { memo } from "../../lib/memo.js";
+import { el } from "../../lib/render.js";
 
 /** @typedef {[number, number, number]} Rgb  0–255 */
 /** @typedef {Rgb[]} Stops  evenly spaced from the scale's low end to its high end */
@@ -205,3 +206,23 @@ function fromOklab([L, a, b]) {
     gamma(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
   ];
 }
+
+// The colours of weights: linear, or logarithmic from the least that the page prints.
+
+/** Where a logarithmic scale begins: the least that the page prints. */
+export const FLOOR = 1e-4;
+const RANGE = /** @type {[number, number]} */ ([0, 1]);
+
+/**
+ * @param {Pick<import("../figure/types.js").Context, "theme">} context
+ * @param {Pick<import("../store/store.js").Page, "link">} page
+ * @param {boolean} [groups]  whether cells are sentences or paragraphs
+ * @returns {import("./paint.js").Shade}
+ */
+export const shadeOf = ({ theme }, { link }, groups = false) => ({ stops: (groups ? shares : sequential)(theme()), range: RANGE, floor: link.options.scale === "log" ? FLOOR : undefined });
+
+// A share of 1 as a bar in its track.
+
+/** @param {number} share */
+export const shareBar = (share) =>
+  el("span", { className: "track" }, el("span", { className: "bar", style: { width: `${share * 100}%` } }));

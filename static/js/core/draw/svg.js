@@ -3,7 +3,7 @@
  * looks as it does on the page.
  */
 
-/** @import { Theme } from "./theme.js" */
+/** @import { Theme } from "../page/page-context.js" */
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 

@@ -2,8 +2,13 @@
 
 import { h, write } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
+import { plan, said } from "../store/decode-options.js";
+import { isFixed } from "../store/share-contents.js";
+import { outputKind } from "../wire/reply.js";
+import { labels, plain } from "../wire/tokens.js";
 
 /** @import { Context } from "./types.js" */
+
 /**
  * @typedef {object} Control
  * @property {string} option  its name in the link
@@ -97,3 +102,49 @@ function slider({ label, range = [0, 1, 1], say = String }, choose) {
     },
   };
 }
+
+// How many tokens a decoder writes after the text: part of the run, as `decode.max_tokens`.
+
+const COUNTS = [1, 5, 10, 20, 40];
+
+/**
+ * @param {Context} context
+ * @param {number} usual  the number if the link has none
+ */
+export function continuationLength({ store, t }, usual) {
+  const menu = h("select", {});
+  const element = h("label", { className: "option menu" }, h("span", {}, t("Tokens to write")), menu);
+  menu.addEventListener("change", () => {
+    const { decode } = store.get().link;
+    const max_tokens = Number(menu.value);
+    store.go({ decode: said({ ...plan(decode), prefix: [], max_tokens: max_tokens === usual ? undefined : max_tokens }) }, "chosen");
+  });
+
+  function refresh() {
+    const page = store.get();
+    element.hidden = !page.model || outputKind(page.model) !== "text";
+    const { max_tokens = usual, prefix } = plan(page.link.decode);
+    const count = Math.max(max_tokens, prefix.length);
+    const counts = COUNTS.includes(count) ? COUNTS : [...COUNTS, count].sort((a, b) => a - b);
+    render(menu, counts.map((n) => el("option", { value: String(n) }, String(n))));
+    menu.value = String(count);
+    menu.disabled = isFixed(page);
+  }
+  return { element, refresh };
+}
+
+// A menu of tokens to contrast a written one with, for a sentence that asks why.
+
+/** @typedef {{id: number, text: string, special: boolean}} Piece  a token of the vocabulary */
+
+/**
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @param {string} lang  of the tokens
+ * @param {{value: string, tokens: {value: string, piece: Piece}[], onChoice: (value: string) => void}} choice
+ */
+export const contrastMenu = (t, lang, { value, tokens, onChoice }) =>
+  el(
+    "select",
+    { className: "contrast-menu", "aria-label": t("Word to contrast with"), value, lang, onchange: (/** @type {Event} */ { target }) => onChoice(/** @type {HTMLSelectElement} */ (target).value) },
+    tokens.map(({ value, piece }) => el("option", { key: value, value }, plain(labels([{ ...piece, start: 0, end: 0 }], lang)[0]))),
+  );

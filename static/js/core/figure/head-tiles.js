@@ -3,22 +3,25 @@
  * head for pointer, keys and screen readers.
  */
 
-import { alone, onArrows, within } from "./arrow-keys.js";
-import { cellAt, divided, tile as paintTile } from "../draw/head-grid.js";
-import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
-import { isOff } from "../store/interventions.js";
+import { glimpse } from "../compute/glimpses.js";
 import { measures, patterns } from "../compute/patterns.js";
-import { engraveTiles } from "../draw/tiles-svg.js";
-import { sequential } from "../draw/scale.js";
-import { sharpness } from "../draw/paper.js";
-import { meaning } from "./legend.js";
+import { cellAt, divided, engraveTiles, packed, table, tile as paintTile } from "../draw/head-grid.js";
+import { sharpness } from "../draw/paint.js";
+import { rgb, sequential } from "../draw/scale.js";
+import { isOff } from "../store/interventions.js";
+import { axes, extent, place } from "../wire/attentions.js";
+import { alone, onArrows, within } from "./pointing.js";
+import { meaning } from "./figure-frame.js";
 
 /** @import { Context } from "./types.js" */
-/** @import { Tile, Layout } from "../draw/head-grid.js" */
-/** @import { Seen } from "./head-tile-data.js" */
+/** @import { Layout, Tile } from "../draw/head-grid.js" */
+/** @import { Page } from "../store/store.js" */
+/** @import { Summary, Trace } from "../wire/wire.js" */
+
 /** @typedef {{row: number | null, col: number | null}} Place */
 /**
  * @typedef {object} Gestures
@@ -251,7 +254,7 @@ function paint(canvas, { seen, tiles, layout }, ratio) {
  * @param {HTMLCanvasElement} canvas
  * @param {Drawn} drawn
  * @param {Place} place
- * @param {import("../draw/theme.js").Theme} theme
+ * @param {import("../page/page-context.js").Theme} theme
  * @param {number} ratio
  */
 function mark(canvas, { seen, tiles, layout: { places, size, wide: width } }, { row, col }, theme, ratio) {
@@ -272,4 +275,38 @@ function mark(canvas, { seen, tiles, layout: { places, size, wide: width } }, { 
     context.strokeStyle = theme.k;
     if (col !== null && col < matrix.cols) context.strokeRect(left + col * wide, top, wide, size);
   });
+}
+
+// The data of thumbnails: all heads of the current block, from one trace.
+
+/**
+ * @typedef {object} Seen  what is shown
+ * @property {Page} page
+ * @property {Trace} trace  with weights (8 bits are enough) and summaries
+ * @property {number} layers
+ * @property {number} heads
+ * @property {(layer: number) => Summary | undefined} summary
+ * @property {(tile: Tile) => import("../draw/head-grid.js").Picture | null} matrix
+ * @property {import("../draw/head-grid.js").Paint} paint
+ * @property {{rows: import("../wire/tokens.js").Step[], cols: import("../wire/tokens.js").Step[]}} axes
+ */
+
+/** @param {Context} context @param {Page} page @param {Trace} trace @returns {Seen} */
+export function look({ theme }, page, trace) {
+  const { model, link } = page;
+  const { block } = link;
+  const colours = theme();
+  return {
+    page,
+    trace,
+    ...extent(model, block),
+    axes: axes(model, trace, block),
+    summary: (layer) => trace.summaries?.[place(model, { block, layer })],
+    matrix: (tile) => glimpse(model, trace, { block, ...tile }),
+    paint: {
+      table: table(sequential(colours)),
+      paper: packed(rgb(colours.paper)),
+      hatch: packed(rgb(colours.hatch)),
+    },
+  };
 }

@@ -3,24 +3,115 @@
  * pointer and key handling. It knows only rows and columns; their meaning is up to the view.
  */
 
-import { COVER } from "../compute/aggregate-attention.js";
-import { texts } from "../wire/attentions.js";
-import { createChart } from "../draw/chart.js";
 import { h } from "../../lib/dom.js";
-import { fit } from "../draw/geometry.js";
+import { render } from "../../lib/render.js";
+import { COVER } from "../compute/aggregate-attention.js";
+import { createChart } from "../draw/curves.js";
+import { box, fit, hit } from "../draw/geometry.js";
+import { chosen, clipped, colClash, createLabels, rowClash, ruler, stands } from "../draw/labels.js";
 import { engrave } from "../draw/matrix-svg.js";
-import { createEnds, roomForEnds } from "../draw/row-bars.js";
-import { bindGestures } from "./gestures.js";
-import { meaning } from "./legend.js";
-import { chosen, colClash, rowClash } from "../draw/label-choice.js";
-import { clipped, createLabels, ruler, stands } from "../draw/labels.js";
 import { hasRoom } from "../draw/paint.js";
-import { createMatrixHighlight } from "./matrix-highlight.js";
+import { createEnds, roomForEnds } from "../draw/row-bars.js";
+import { texts } from "../wire/attentions.js";
+import { onArrows, within } from "./pointing.js";
+import { meaning } from "./figure-frame.js";
 import { createZoom } from "./zoom.js";
 
 /** @import { Context } from "./types.js" */
+/** @import { Geometry, Place } from "../draw/geometry.js" */
 /** @import { Step } from "../wire/tokens.js" */
-/** @import { Place, Geometry } from "../draw/geometry.js" */
+
+// Pointer and key handling on a matrix.
+
+/** @typedef {{row: number, col: number}} Cell */
+/**
+ * @typedef {object} Gestures
+ * @property {() => Geometry | null} geometry  null until something is drawn
+ * @property {(place: Place | null) => void} onPoint
+ * @property {(place: Place, how: "click" | "key") => void} onPick
+ * @property {() => Cell | null} picked  where the arrow keys start
+ */
+
+/**
+ * @param {HTMLElement} element
+ * @param {Gestures} gestures
+ */
+function bindGestures(element, { geometry, onPoint, onPick, picked }) {
+  /** @param {MouseEvent} event */
+  function under(event) {
+    const frame = element.getBoundingClientRect();
+    const drawn = geometry();
+    const place = drawn && hit(drawn, event.clientX - frame.left, event.clientY - frame.top);
+    // The labels of rows stay in place while the cells are scrolled.
+    const names = /** @type {Element} */ (event.target).closest?.(".labels.rows");
+    return place && names ? { ...place, col: null } : place;
+  }
+
+  element.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "touch") onPoint(under(event));
+  });
+  element.addEventListener("pointerleave", () => onPoint(null));
+  element.addEventListener("click", (event) => {
+    const place = under(event);
+    if (place) onPick(place, "click");
+  });
+  onArrows(element, (down, right) => {
+    const drawn = geometry();
+    if (!drawn) return false;
+    const { row, col } = picked() ?? { row: 0, col: 0 };
+    onPick({ row: within(row + down, drawn.rows), col: within(col + right, drawn.cols) }, "key");
+    return true;
+  });
+}
+
+// The highlighted row, column and cell of a matrix, and the tooltip of the hovered cell.
+
+function createMatrixHighlight() {
+  const [row, col, cell] = ["row", "col", "cell"].map((which) =>
+    h("div", { className: `mark ${which}`, hidden: true }),
+  );
+  const tip = h("div", { className: "tip", hidden: true, role: "presentation" });
+  return {
+    elements: [row, col, cell, tip],
+
+    /** @param {Geometry} geometry @param {Place} place */
+    show(geometry, place) {
+      const inRows = place.row !== null && place.row < geometry.rows;
+      const inCols = place.col !== null && place.col < geometry.cols;
+      lay(row, inRows && box(geometry, { ...place, col: null }));
+      lay(col, inCols && box(geometry, { ...place, row: null }));
+      lay(cell, inRows && inCols && box(geometry, place));
+    },
+
+    /**
+     * @param {Geometry | null} geometry
+     * @param {Place | null} place
+     * @param {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} says
+     */
+    tell(geometry, place, says) {
+      const { row = null, col = null } = place ?? {};
+      tip.hidden = row === null || col === null || !geometry;
+      if (row === null || col === null || !geometry) return;
+      render(tip, says({ row, col }));
+      // Outside the row, so that its other cells stay visible, and towards the middle.
+      const { left, top, width, height } = box(geometry, { row, col });
+      const [end, below] = [col >= geometry.cols / 2, row < 2];
+      tip.classList.toggle("end", end);
+      tip.classList.toggle("below", below);
+      tip.style.left = `${end ? left + width : left}px`;
+      tip.style.top = `${below ? top + height : top}px`;
+    },
+  };
+}
+
+/** @param {HTMLElement} mark @param {ReturnType<typeof box> | false} where */
+function lay(mark, where) {
+  mark.hidden = !where;
+  for (const [side, length] of Object.entries(where || {})) {
+    mark.style.setProperty(side, `${length}px`);
+  }
+}
+
 /**
  * @typedef {object} Options
  * @property {string} label  the accessible name
@@ -164,7 +255,7 @@ const covering = ({ matrix, cover }) => new Set(cover ?? (matrix.values.some(Num
 /**
  * Which labels of a side are shown: changed tokens and special ones first.
  * @param {Step[]} steps
- * @param {import("../draw/label-choice.js").Clash} clash
+ * @param {import("../draw/labels.js").Clash} clash
  * @param {number[]} [changed]
  */
 function side(steps, clash, changed = []) {

@@ -2,7 +2,7 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { onSteps } from "./arrow-keys.js";
+import { onSteps } from "./pointing.js";
 
 /** @import { Context } from "./types.js" */
 /**

@@ -1,6 +1,6 @@
 /** Describe the highlighted row in a sentence. */
 
-import { finding } from "../compute/row-summary.js";
+import { finding } from "../compute/attention-row.js";
 import { litIn, reading } from "../store/heatmap-data.js";
 import { two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
@@ -8,10 +8,10 @@ import { quoted } from "../draw/token.js";
 import { row } from "../wire/wire.js";
 import { attentionAt, blockAt, extent, place, taught } from "../wire/attentions.js";
 import { isOff } from "../store/interventions.js";
-import { windowSaid } from "../store/mask-wording.js";
+import { windowSaid } from "../store/model-part-names.js";
 
 /** @import { Context } from "./types.js" */
-/** @import { Finding } from "../compute/row-summary.js" */
+/** @import { Finding } from "../compute/attention-row.js" */
 
 /**
  * @param {Pick<Context, "say" | "t">} context

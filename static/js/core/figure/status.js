@@ -1,9 +1,11 @@
 /** The status of a figure: loading, or a problem. */
 
+import { h } from "../../lib/dom.js";
 import { Problem } from "../wire/problem.js";
 import { wording } from "./problem-wording.js";
 
 /** @import { Page } from "../store/store.js" */
+
 /**
  * @typedef {object} Places
  * @property {HTMLElement} root  gets data attributes for stylesheets and tests
@@ -59,4 +61,45 @@ export function bindStatus({ store, t }, again, { root, busy = root, says, line 
 export function troubleOf({ problem, answers }) {
   const passing = (/** @type {unknown} */ one) => one instanceof Problem && one.passing;
   return problem ?? /** @type {Problem | undefined} */ (Object.values(answers).find(passing)) ?? null;
+}
+
+// The line of a view that is loading its numbers: what is loading, or why it failed.
+
+/**
+ * @param {import("./types.js").Context} context
+ * @param {string} says  the text while loading
+ */
+export function waitingLine({ store, t }, says) {
+  const element = h("p", { className: "waiting" }, says);
+  return {
+    element,
+    /** @param {boolean} waits @param {string} [words]  in place of what is said otherwise */
+    show(waits, words = says) {
+      const { problem } = store.get();
+      element.hidden = !waits;
+      element.textContent = problem ? wording(t, problem) : words;
+    },
+  };
+}
+
+// The problem of a view's additional request, with a button to retry.
+
+/**
+ * @param {Pick<import("./types.js").Context, "t">} context
+ * @param {() => void} again
+ */
+export function trouble({ t }, again) {
+  const words = h("span", {});
+  const button = h("button", { type: "button", className: "button" }, t("Try again"));
+  const element = h("p", { className: "problem", role: "alert", hidden: true }, words, " ", button);
+  button.addEventListener("click", again);
+  return {
+    element,
+    /** @param {import("../wire/problem.js").Problem | null} problem */
+    show(problem) {
+      element.hidden = !problem;
+      words.textContent = problem ? wording(t, problem) : "";
+      button.hidden = !problem?.passing || problem.retryAfter !== null;
+    },
+  };
 }

@@ -8,7 +8,7 @@
  * @property {import("../../lib/i18n.js").Translate} t
  * @property {import("../../lib/i18n.js").Say} say
  * @property {(text: string) => void} announce  to a screen reader
- * @property {() => import("../draw/theme.js").Theme} theme
+ * @property {() => import("../page/page-context.js").Theme} theme
  * @property {(listener: () => void) => () => void} onTheme  called after colours or sizes have
  *   changed; returns a function that unsubscribes
  */
@@ -30,7 +30,7 @@
  * @property {(view: string) => boolean} offers  whether the figure can open a view
  * @property {(word: string) => string} own  an id, or a name for radio buttons, that is unique to
  *   this figure
- * @property {import("./figure-keys.js").Keys} keys  the keys of this figure
+ * @property {import("./figure-frame.js").Keys} keys  the keys of this figure
  */
 /**
  * @typedef {object} View

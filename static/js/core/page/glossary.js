@@ -3,12 +3,26 @@
  * it, or on a tap. The help lists all terms.
  */
 
-import { entryOf } from "../wire/glossary.js";
 import { find, h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
 /** @import { Desk } from "../../workspace/types.js" */
-/** @import { Glossary } from "../wire/glossary.js" */
+
+// The glossary: one source for the page and the docs.
+
+/** @typedef {{term: string, says: string}} Entry */
+/** @typedef {Record<string, Record<string, Entry>>} Glossary  by term, by language */
+
+/**
+ * @param {Glossary} glossary
+ * @param {string} term
+ * @param {string} lang  English if there is no entry in this language
+ * @returns {Entry | null}
+ */
+function entryOf(glossary, term, lang) {
+  const found = Object.hasOwn(glossary, term) ? glossary[term] : null;
+  return found && (found[lang] ?? found.en);
+}
 
 /** Milliseconds until a tooltip appears, and until it disappears after the pointer has left. */
 const REST = 400;

@@ -3,9 +3,61 @@
  * readers.
  */
 
-import { createPlotter } from "../draw/plotly.js";
-import { theme } from "../draw/theme.js";
+import { find } from "../../lib/dom.js";
 import { translator } from "../../lib/i18n.js";
+import { createPlotter } from "../draw/plotly.js";
+import { trouble } from "../figure/status.js";
+import { Problem } from "../wire/problem.js";
+import { createAsker } from "../wire/connection.js";
+
+// The light and dark themes: CSS defines the colours, and charts read them here.
+
+/**
+ * @typedef {object} Theme
+ * @property {string} paper
+ * @property {string} ink
+ * @property {string} muted
+ * @property {string} attention
+ * @property {string} q
+ * @property {string} k
+ * @property {string} v
+ * @property {string} hatch
+ * @property {string} rule  lines between empty cells
+ * @property {string} font
+ * @property {number} size  of labels, in pixels; a projector's are larger
+ */
+
+const NAMES = /** @type {const} */ ([
+  "paper",
+  "ink",
+  "muted",
+  "attention",
+  "q",
+  "k",
+  "v",
+  "hatch",
+  "rule",
+  "font",
+]);
+
+/**
+ * @param {Window} window
+ * @returns {Theme}
+ */
+function theme(window) {
+  const style = window.getComputedStyle(window.document.documentElement);
+  const entries = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
+  return { ...Object.fromEntries(entries), size: labelSize(window) };
+}
+
+/**
+ * @param {Window} window
+ * @returns {number}  pixels
+ */
+function labelSize(window) {
+  const style = window.getComputedStyle(window.document.documentElement);
+  return Number.parseFloat(style.getPropertyValue("--small"));
+}
 
 /**
  * @param {Window} window
@@ -19,7 +71,7 @@ import { translator } from "../../lib/i18n.js";
 export function createPageContext(window, { plotly, live, messages = {} }) {
   /** @type {Set<() => void>} */
   const themed = new Set();
-  /** @type {import("../draw/theme.js").Theme | null} */
+  /** @type {Theme | null} */
   let present = null;
   return {
     ...translator(messages),
@@ -35,4 +87,104 @@ export function createPageContext(window, { plotly, live, messages = {} }) {
       themed.forEach((listener) => listener());
     },
   };
+}
+
+// The button for the light and dark themes, and the light theme on paper.
+
+/**
+ * @param {Window} window
+ * @param {HTMLButtonElement} button
+ * @param {() => void} changed
+ */
+export function bindTheme(window, button, changed) {
+  const root = window.document.documentElement;
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  const show = () => {
+    button.setAttribute("aria-pressed", String(dark()));
+    changed();
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    remember(window, root.dataset.theme);
+    show();
+  });
+  system.addEventListener("change", show);
+  button.setAttribute("aria-pressed", String(dark()));
+  bindPaper(window, changed);
+}
+
+/**
+ * @param {Window} window
+ * @param {string} name
+ */
+function remember(window, name) {
+  try {
+    window.localStorage.setItem("theme", name);
+  } catch {
+    // Without storage, the choice still applies to this page.
+  }
+}
+
+/**
+ * On paper, a page has light colours whatever its theme, and its figures are drawn again: for the
+ * width of the sheet, where the page's CSS gives one to `[data-paper]`.
+ * @param {Window} window
+ * @param {() => void} redraw
+ */
+function bindPaper(window, redraw) {
+  const { dataset } = window.document.documentElement;
+  /** @type {string | undefined} */
+  let chosen;
+  window.addEventListener("beforeprint", () => {
+    chosen = dataset.theme;
+    Object.assign(dataset, { theme: "light", paper: "" });
+    redraw();
+  });
+  window.addEventListener("afterprint", () => {
+    if (chosen) dataset.theme = chosen;
+    else delete dataset.theme;
+    delete dataset.paper;
+    redraw();
+  });
+}
+
+// A page that shows what it requests: its language, its theme, and a line for what went wrong.
+
+/** @typedef {Awaited<ReturnType<typeof openPage>>} RequestingPage */
+
+/**
+ * @param {Window} window
+ * @param {import("../wire/api.js").Api} api
+ * @param {{plotly: string, catalog: string}} addresses
+ */
+export async function openPage(window, api, { plotly, catalog }) {
+  const messages = await api.catalog(catalog);
+  const page = createPageContext(window, { plotly, messages, live: find("#announce") });
+  const asker = createAsker();
+  let again = () => {};
+  const failed = trouble(page, () => again());
+  document.querySelector("#problem")?.replaceWith(failed.element);
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+
+  /**
+   * Send a request in place of the last one, and say why it failed, with a button that sends it again.
+   * @template T
+   * @param {(signal: AbortSignal) => Promise<T>} question
+   * @param {(found: T) => void} told
+   */
+  async function ask(question, told) {
+    const found = await asker.ask(question, failed.show);
+    if (found === null) return;
+    fail(found instanceof Problem ? found : null, () => void ask(question, told));
+    if (!(found instanceof Problem)) told(found);
+  }
+
+  /** @param {Problem | null} problem @param {() => void} retry */
+  function fail(problem, retry) {
+    again = retry;
+    failed.show(problem);
+  }
+
+  return { page, ask, fail };
 }

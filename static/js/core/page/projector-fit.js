@@ -4,7 +4,7 @@
  */
 
 import { find } from "../../lib/dom.js";
-import { REMOTE, alone } from "../figure/arrow-keys.js";
+import { REMOTE, alone } from "../figure/pointing.js";
 
 /**
  * @typedef {object} Shown

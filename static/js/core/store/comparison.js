@@ -4,11 +4,10 @@
  */
 
 import { Problem } from "../wire/problem.js";
-import { align, changes, difference, spread, transpose } from "../compute/token-diff.js";
+import { align, changes, difference, spread, swapped, transpose } from "../compute/token-diff.js";
 import { attention, axes, between, blockAt, extent, place } from "../wire/attentions.js";
 import { answer, traced } from "./view-requests.js";
 import { memo, together } from "../../lib/memo.js";
-import { swapped } from "../compute/word-swap.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Trace, Matrix } from "../wire/wire.js" */

@@ -20,7 +20,7 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
 /** @typedef {Partial<import("./store.js").Page>} Opened */
 /**
  * @typedef {object} Source
- * @property {Pick<import("../wire/pace.js").Pace, "busy" | "left">} [pace]  how often it asks to be sent a sentence;
+ * @property {Pick<import("../wire/connection.js").Pace, "busy" | "left">} [pace]  how often it asks to be sent a sentence;
  *   absent: it is never busy
  * @property {(link: State) => Promise<Opened>} [open]  what is available before any request,
  *   including the link; absent: nothing

@@ -73,3 +73,15 @@ export function opening(lang) {
   const { text } = EXAMPLES.find((example) => example.lang === lang) ?? EXAMPLES[0];
   return { source: text, view: "attention" };
 }
+
+// Names of the examples, by what they show.
+
+/** @param {Example["shows"]} shows @param {import("../../lib/i18n.js").Translate} t */
+export const exampleName = (shows, t) =>
+  ({
+    order: t("word order"),
+    negation: t("negation"),
+    relative: t("a relative clause"),
+    reason: t("a reason"),
+    place: t("a place"),
+  })[shows];

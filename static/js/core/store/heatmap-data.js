@@ -5,16 +5,16 @@
  */
 
 import { attention, axes, blockAt, blockOf, extent } from "../wire/attentions.js";
-import { outputKind } from "../wire/output.js";
-import { sinkWeights } from "../compute/sinks.js";
+import { outputKind } from "../wire/reply.js";
+import { sinkWeights } from "../compute/computed-tensors.js";
 import { lit } from "./highlight.js";
 import { isChanged } from "./interventions.js";
-import { explained, salient } from "../compute/row-summary.js";
+import { explained, salient } from "../compute/attention-row.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/aggregate-attention.js";
 import { memo, together } from "../../lib/memo.js";
 import { isAdded, labels, languages, ofWord, telltale } from "../wire/tokens.js";
-import { joined, singles, words } from "../compute/word-groups.js";
+import { joined, singles, words } from "../compute/alignment.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Matrix, Token, Trace } from "../wire/wire.js" */

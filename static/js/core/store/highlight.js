@@ -1,6 +1,6 @@
 /** What is highlighted: the row and the column that the whole page describes. */
 
-import { explained, followable, salient, telling } from "../compute/row-summary.js";
+import { explained, followable, salient, telling } from "../compute/attention-row.js";
 import { isAdded, ofWord, specials, telltale } from "../wire/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";

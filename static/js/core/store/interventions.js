@@ -7,8 +7,7 @@ import { keyOf } from "./view-requests.js";
 import { attentionAt, blockOf, place as placeAt, placeOf } from "../wire/attentions.js";
 import { inForce } from "../wire/request.js";
 import { numbered, sides } from "../wire/tokens.js";
-import { atRows, ofFeatures, where } from "./feature-wording.js";
-import { networks } from "./model-part-names.js";
+import { atRows, networks, ofFeatures, where } from "./model-part-names.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { State } from "./link.js" */

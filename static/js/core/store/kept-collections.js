@@ -1,8 +1,8 @@
 /** The collections that this browser can edit, and changes that are not saved yet. */
 
-import { keep, keptDocument } from "../../lib/kept.js";
+import { keep, keptDocument } from "../../lib/browser.js";
 
-/** @import { Document } from "../wire/collections.js" */
+/** @import { Document } from "../wire/subject-requests.js" */
 /** @typedef {{id: string, title: string, key: string}} Kept */
 /** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
 
@@ -40,7 +40,7 @@ export const keepDraft = (id, unsaved) => keep(draftOf(id), unsaved && JSON.stri
  * Add an item at the end: to what is saved, and to changes that are not saved yet.
  * @param {Pick<import("../wire/api.js").Api, "readCollection" | "changeCollection">} api
  * @param {Kept} to
- * @param {import("../wire/collections.js").Item} item
+ * @param {import("../wire/subject-requests.js").Item} item
  */
 export async function append(api, { id, key }, item) {
   const found = await api.readCollection(id);

@@ -1,8 +1,11 @@
 /** Names of the parts of a model: the only place where its identifiers become words. */
 
-import { attentionAt, blockOf, blocks, placeOf, stacked, within } from "../wire/attentions.js";
+import { attentionAt, blockOf, blocks, placeOf, rules, stacked, typed, within } from "../wire/attentions.js";
+import { changedName, taskName } from "./zoo-names.js";
 
+/** @import { Change, Worded } from "./interventions.js" */
 /** @import { Model } from "../wire/attentions.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 
 /** @param {string} id  of a block @param {Translate} t @returns {string}  the identifier if it has no name */
@@ -46,7 +49,7 @@ export function networkName(stack, t) {
  * @param {Translate} t
  * @returns {{block: string, layer: number} | null}  null if the model has no such sublayer
  */
-export function sublayer(model, at, t) {
+function sublayer(model, at, t) {
   const place = attentionAt(model, at) && placeOf(model, at);
   if (place) return { block: blockName(place.block, t), layer: place.layer };
   const found = networks(model).find((one) => one.at === at);
@@ -128,4 +131,153 @@ function headName(model, at, n, t) {
   };
   const plain = t("head {n}", { n });
   return (stacked(model, stack).length > 1 && known[kind]) || [plain, plain];
+}
+
+// Names of models in a menu: those that translate, language models, and those of the zoo by task.
+
+/** The group of models that do not translate and name no other purpose. */
+const LANGUAGE = "language";
+
+/** @param {ModelInfo[]} models @returns {{task: string | null, models: ModelInfo[]}[]}  in the order in which they are served */
+export function grouped(models) {
+  const tasks = [...new Set(models.map(taskOf))];
+  return tasks.map((task) => ({ task, models: models.filter((model) => taskOf(model) === task) }));
+}
+
+/** @param {ModelInfo} model @returns {string | null}  null: translation */
+export const taskOf = ({ zoo, directions }) => zoo?.task ?? (directions?.length === 0 ? LANGUAGE : null);
+
+/** @param {Translate} t @param {string | null} task */
+export function headed(t, task) {
+  if (task === LANGUAGE) return t("Language models");
+  return task ? taskName(t, task) : t("Translation");
+}
+
+/** A short description of a model. @param {Translate} t @param {ModelInfo} model */
+export function called(t, { name, zoo }) {
+  return zoo ? `${taskName(t, zoo.task)}: ${changedName(t, zoo.changed)}` : name;
+}
+
+// Where a change is made in words; and changes of the numbers of a tensor.
+
+/** @typedef {import("./store.js").Page["model"]} PageModel */
+
+/**
+ * The place of a change, with its head if it has one: "Encoder, layer 2, head 3".
+ * @param {Change} change
+ * @param {Translate} t
+ * @param {PageModel} model
+ */
+export function where({ at, head = null, heads = null, do: what }, t, model) {
+  const found = sublayer(model, String(at), t);
+  if (!found) return String(at);
+  const { block: name, layer } = found;
+  const n = layer + 1;
+  if (what === "") return t("{block}, layer {layer}", { block: name, layer: n });
+  if (Array.isArray(heads)) {
+    const [one, other] = heads.map((index) => Number(index) + 1);
+    if (heads.length === 2) return t("{block}, layer {layer}, heads {one} and {other}", { block: name, layer: n, one, other });
+    return t("{block}, layer {layer}, heads {heads}", { block: name, layer: n, heads: heads.map((index) => Number(index) + 1).join(", ") });
+  }
+  if (head === null) return t("{block}, layer {layer}, all heads", { block: name, layer: n });
+  return t("{block}, layer {layer}, head {head}", { block: name, layer: n, head: Number(head) + 1 });
+}
+
+/** Zeros, a factor, one value or an added vector. @param {Change} change @param {Translate} t @param {PageModel} model @returns {Worded} */
+export function ofFeatures(change, t, model) {
+  const place = partOf(change, t, model);
+  const { scale, fill, add } = change.do ?? {};
+  if (scale !== undefined) return { words: t("{place}: ×{number}"), values: { place, number: String(scale) } };
+  if (fill !== undefined) return { words: t("{place}: set to {number}"), values: { place, number: String(fill) } };
+  if (add !== undefined) return added(place, add, t);
+  return { words: t("{place}: off"), values: { place } };
+}
+
+/** @param {string} place @param {any} add @param {Translate} t @returns {Worded} */
+function added(place, add, t) {
+  const { to, minus, times = 1 } = add ?? {};
+  if (!to) return { words: t("{place}: a vector added"), values: { place } };
+  const values = { place, factor: times === 1 ? "" : `${times} × `, n: String((to.row ?? 0) + 1), sentence: String(to.source ?? "") };
+  if (!minus) return { words: t("{place}: plus {factor}token {n} of “{sentence}”"), values };
+  const rest = { m: String((minus.row ?? 0) + 1), other: String(minus.source ?? "") };
+  return { words: t("{place}: plus {factor}(token {n} of “{sentence}” minus token {m} of “{other}”)"), values: { ...values, ...rest } };
+}
+
+/**
+ * The part that is changed: "Encoder feed-forward, layer 2, unit 17".
+ * @param {Change} change
+ * @param {Translate} t
+ * @param {PageModel} model
+ * @returns {string}
+ */
+function partOf({ at, head = null, heads = null, units = null }, t, model) {
+  const dot = at.lastIndexOf(".");
+  const [place, part] = [at.slice(0, dot), at.slice(dot + 1)];
+  const terms = { embedding: t("token embedding"), position: t("position"), input: t("input") };
+  if (model?.texts.includes(place)) return t("{block}, {part}", { block: blockName(within(model, place).stack, t), part: terms[/** @type {keyof typeof terms} */ (part)] ?? part });
+  if (!sublayer(model, place, t)) return at;
+  const ofHeads = attentionAt(model, place) && (head !== null || Array.isArray(heads) || part === "mix");
+  const name = ofHeads ? where({ at: place, head, heads, do: "zero" }, t, model) : sublayerName(model, place, t);
+  if (part === "hidden") {
+    if (!Array.isArray(units)) return t("{sublayer}, hidden units", { sublayer: name });
+    const list = units.map((one) => one + 1).join(", ");
+    return units.length === 1 ? t("{sublayer}, unit {list}", { sublayer: name, list }) : t("{sublayer}, units {list}", { sublayer: name, list });
+  }
+  return part === "output" || part === "mix" ? name : t("{block}, {part}", { block: name, part });
+}
+
+/**
+ * The change, with the rows that it is restricted to.
+ * @param {Worded} change
+ * @param {Change} of
+ * @param {Translate} t
+ * @param {PageModel} model
+ * @returns {Worded}
+ */
+export function atRows(change, { at, rows = null }, t, model) {
+  if (!Array.isArray(rows)) return change;
+  const said = change.words.replace(/\{(\w+)\}/g, (_, name) => String(change.values[name]));
+  if (rows.length !== 1) return { words: t("{change}, only at {count} tokens"), values: { change: said, count: String(rows.length) } };
+  const stack = at.split(".")[0];
+  const side = model?.texts.includes(stack) ? stack : model?.attentions.find((one) => at.startsWith(one.place) || one.stack === stack)?.query ?? typed(model);
+  return { words: t("{change}, only at {token}"), values: { change: said, token: { side, index: Number(rows[0]) } } };
+}
+
+// Descriptions of mask rules.
+
+/** How many tokens a window spans, the query included; Infinity: no window. @param {string[]} names */
+const sizeOf = (names) => Number(names.find((name) => name.startsWith("window-"))?.slice("window-".length) ?? Infinity);
+
+/**
+ * The window that a query sees.
+ * @param {Translate} t
+ * @param {string} mask  such as "causal & window-3"
+ * @returns {string | null}  null: none
+ */
+export function windowSaid(t, mask) {
+  const names = rules(mask);
+  const size = sizeOf(names);
+  if (size === Infinity) return null;
+  if (size === 1) return t("window: itself only");
+  if (names.includes("causal")) return t("window: itself and {n} before", { n: size - 1 });
+  return t("window: {n} to each side", { n: size - 1 });
+}
+
+/**
+ * Why a key is masked for a query.
+ * @param {Translate} t
+ * @param {string} mask  such as "causal & window-3"
+ * @param {{query: number | null, key: number | null}} at  null: several tokens
+ * @returns {string}
+ */
+export function maskedSaid(t, mask, { query, key }) {
+  if (query === null || key === null) return t("masked: the query may not look there");
+  const names = rules(mask);
+  const size = sizeOf(names);
+  if (names.includes("causal") && key > query) return t("masked: the key comes later than the query");
+  if (Math.abs(query - key) >= size)
+    return names.includes("causal")
+      ? t("masked: outside the window of the last {n} tokens", { n: size })
+      : t("masked: outside the window, {n} or more tokens away", { n: size });
+  return t("masked: the query may not look there");
 }

@@ -4,7 +4,7 @@
  */
 
 import { blocks, nexts } from "../wire/attentions.js";
-import { whole } from "../wire/tensor-address.js";
+import { lacking, whole } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
 import { asked } from "../wire/request.js";
 import { DEFAULTS, chosen, merge, stated } from "./link.js";
@@ -12,7 +12,6 @@ import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
 import { longRequest } from "./run-request.js";
 import { contained, isOfRun, keyOf, ownRun, runOf, traced } from "./view-requests.js";
-import { lacking } from "../wire/tensor-cache.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Question, Kept, Tensors } from "./view-requests.js" */

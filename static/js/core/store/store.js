@@ -5,7 +5,7 @@
  * several figures.
  */
 
-import { settler } from "./reconcile-link.js";
+import { settler } from "./link.js";
 
 /** @import { State } from "./link.js" */
 /** @import { Trace } from "../wire/wire.js" */

@@ -5,12 +5,8 @@ import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath } from "./request.js";
 import { cut, json, sound, tensors, unpacked } from "./reply.js";
-import { assignments } from "./assignments.js";
-import { collections } from "./collections.js";
-import { headSurveys } from "./head-surveys.js";
-import { rooms } from "./rooms.js";
+import { assignments, collections, headSurveys, rooms, trainingRuns } from "./subject-requests.js";
 import { sharedData } from "./shared-data.js";
-import { trainingRuns } from "./training-runs.js";
 import { readSafetensors } from "./wire.js";
 
 /** @import { Trace } from "./wire.js" */
@@ -71,7 +67,7 @@ function pageFiles({ ask, read, send }) {
     /**
      * The glossary; if it cannot be loaded, terms have no explanations.
      * @param {string} url
-     * @returns {Promise<import("./glossary.js").Glossary>}
+     * @returns {Promise<import("../page/glossary.js").Glossary>}
      */
     glossary: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
 

@@ -1,7 +1,7 @@
 /** Which attentions a model has, and what their rows and columns are, read from its table. */
 
 import { memo } from "../../lib/memo.js";
-import { summary } from "./tensor-address.js";
+import { summary } from "./tensor-cache.js";
 import { plane } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 

@@ -4,7 +4,7 @@
  */
 
 import { texts } from "./request.js";
-import { coarse } from "./tensor-address.js";
+import { coarse } from "./tensor-cache.js";
 
 /** @import { Trace } from "./wire.js" */
 /** @import { ModelInfo } from "./model.js" */

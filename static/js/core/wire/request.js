@@ -1,7 +1,7 @@
 /** Requests for a trace, as the API takes them. */
 
 import { bothWays } from "./model.js";
-import { asked as selected } from "./tensor-address.js";
+import { asked as selected } from "./tensor-cache.js";
 
 /** @import { State } from "../store/link.js" */
 

@@ -2,7 +2,7 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { alone } from "../../core/figure/arrow-keys.js";
+import { alone } from "../../core/figure/pointing.js";
 import { radios } from "../../core/figure/controls.js";
 import { CHOICES, EXTRAS, MOST, fitted, sizes, switched, turned } from "../matrices.js";
 import { wrongs } from "../request.js";

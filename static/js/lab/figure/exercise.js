@@ -4,7 +4,7 @@
 
 import { el } from "../../lib/render.js";
 import { judged } from "../exercise.js";
-import { within } from "../../core/figure/arrow-keys.js";
+import { within } from "../../core/figure/pointing.js";
 import { headedTable } from "../../core/figure/number-table.js";
 
 /** @import { Step } from "../steps.js" */

@@ -4,13 +4,13 @@
  */
 
 import { Problem } from "../../core/wire/problem.js";
-import { createAsker } from "../../core/wire/retry.js";
+import { createAsker } from "../../core/wire/connection.js";
 import { h } from "../../lib/dom.js";
 import { settle, throttle } from "../../lib/timing.js";
 import { createHistory } from "../history.js";
 import { request, wrongs } from "../request.js";
 import { unshuffled } from "../shuffle.js";
-import { trouble } from "../../core/figure/problem-line.js";
+import { trouble } from "../../core/figure/status.js";
 import { createChoices } from "./choices.js";
 import { createMatrices } from "./matrices.js";
 import { bindPointing } from "./pointing.js";

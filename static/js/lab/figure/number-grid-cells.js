@@ -1,20 +1,20 @@
 /** The elements of an editable matrix. */
 
-import { number } from "../../lib/cells.js";
+import { number } from "../../lib/csv.js";
 import { el } from "../../lib/render.js";
-import { cellStyle, largest } from "../../core/figure/number-cell.js";
+import { cellStyle, largest } from "../../core/figure/number-table.js";
 
 /** @import { Translate } from "../../lib/i18n.js" */
 /**
  * @typedef {object} Shown
- * @property {import("../../lib/cells.js").Cells} cells
+ * @property {import("../../lib/csv.js").Cells} cells
  * @property {string[]} rows  labels
  * @property {string[]} cols
  * @property {"rows" | "cols" | null} [named]  which labels can be edited
  * @property {number} [heads]  number of heads that share the columns, or the rows (see `shared`)
  * @property {"rows" | "cols"} [shared]
  * @property {(row: number, col: number) => string} why  "": valid
- * @property {import("../../core/draw/theme.js").Theme} theme
+ * @property {import("../../core/page/page-context.js").Theme} theme
  * @property {boolean} [fixed]  read-only
  */
 /** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean}} Of */

@@ -4,14 +4,14 @@
  * number keeps its text and shows an error.
  */
 
-import { copied, pasted } from "../../lib/cells.js";
+import { copied, pasted } from "../../lib/csv.js";
 import { h, write } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { onArrows, within } from "../../core/figure/pointing.js";
 import { createCellNote } from "./cell-note.js";
 import { described } from "./number-grid-cells.js";
 
-/** @import { Cells } from "../../lib/cells.js" */
+/** @import { Cells } from "../../lib/csv.js" */
 /** @import { Shown } from "./number-grid-cells.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {[number, number]} Place  row, column */

@@ -8,8 +8,7 @@ import { h } from "../../lib/dom.js";
 import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { origins } from "../origins.js";
-import { onArrows, within } from "../../core/figure/arrow-keys.js";
-import { createPointing } from "../../core/figure/pointing.js";
+import { createPointing, onArrows, within } from "../../core/figure/pointing.js";
 import { printer } from "./steps.js";
 
 /** @import { Computed } from "./steps.js" */

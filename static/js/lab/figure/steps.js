@@ -1,6 +1,6 @@
 /** The computed steps: name, formula and numbers, or a row to fill in. */
 
-import { onPaper } from "../../core/draw/paper.js";
+import { onPaper } from "../../core/draw/paint.js";
 import { mathml } from "../../core/compute/formula.js";
 import { h, write } from "../../lib/dom.js";
 import { settle } from "../../lib/timing.js";

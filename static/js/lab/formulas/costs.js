@@ -1,7 +1,7 @@
 /** The cost of a layer: Vaswani et al. 2017, section 4 and table 1. */
 
 import { layerCosts } from "./layer-costs.js";
-import { shareBar } from "../../core/draw/proportion-bar.js";
+import { shareBar } from "../../core/draw/scale.js";
 import { el, render } from "../../lib/render.js";
 import { counted } from "./fields.js";
 import { resultTable } from "./table.js";

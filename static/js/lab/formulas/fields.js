@@ -1,7 +1,7 @@
 /** The numbers of a formula: typed, or moved with a slider, and checked. */
 
 import { h } from "../../lib/dom.js";
-import { number } from "../../lib/cells.js";
+import { number } from "../../lib/csv.js";
 import { grouped, tiny } from "../../lib/numbers.js";
 
 /**

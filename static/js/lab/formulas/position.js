@@ -1,7 +1,7 @@
 /** The sinusoidal encoding of a position: Vaswani et al. 2017, section 3.5. */
 
 import { fraction, plain, raised } from "../../core/compute/formula.js";
-import { encoding } from "../../core/compute/position-rotation.js";
+import { encoding } from "../../core/compute/positions.js";
 import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../core/figure/number-table.js";
 

@@ -2,13 +2,13 @@
 
 import { fraction, root } from "../../core/compute/formula.js";
 import { Problem } from "../../core/wire/problem.js";
-import { createAsker } from "../../core/wire/retry.js";
+import { createAsker } from "../../core/wire/connection.js";
 import { plot } from "../../core/draw/curves.js";
 import { h } from "../../lib/dom.js";
 import { brief, significant, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../core/figure/number-table.js";
-import { trouble } from "../../core/figure/problem-line.js";
+import { trouble } from "../../core/figure/status.js";
 
 /** @typedef {{scores: number[][], weights: number[][], spread: number[], largest: number[], gradient: number[]}} Scored */
 /** @typedef {{d_k: number[], dot: Scored, scaled: Scored}} Scaling  as GET /api/lab/scaling answers */

@@ -8,7 +8,7 @@ import { memo } from "../../lib/memo.js";
 
 /** @import { Camera, Extent, Window } from "./map-window.js" */
 /** @import { Shade } from "../../core/draw/paint.js" */
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 
 // Where the cells of a long text's map are on its canvas.
 

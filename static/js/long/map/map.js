@@ -2,7 +2,7 @@
  * The map of a long text: a canvas that can be zoomed and moved, drawn from the available tiles.
  */
 
-import { onArrows } from "../../core/figure/arrow-keys.js";
+import { onArrows } from "../../core/figure/pointing.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";

@@ -4,8 +4,7 @@
  */
 
 import { colourOf, legible } from "../../core/draw/paint.js";
-import { css } from "../../core/draw/scale.js";
-import { shadeOf } from "../../core/draw/shade.js";
+import { css, shadeOf } from "../../core/draw/scale.js";
 import { radios } from "../../core/figure/controls.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { isAdded } from "../../core/wire/tokens.js";

@@ -4,8 +4,8 @@ import { raster } from "../../core/draw/paint.js";
 import { longRequest } from "../../core/store/run-request.js";
 import { attentionAt, blockAt, place, rules } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
-import { createAsker } from "../../core/wire/retry.js";
-import { coarse } from "../../core/wire/tensor-address.js";
+import { createAsker } from "../../core/wire/connection.js";
+import { coarse } from "../../core/wire/tensor-cache.js";
 import { memo } from "../../lib/memo.js";
 import { levelOf } from "./axes.js";
 import { SIDE, coarsest, hidden, layered, tileName, tilesOf, unitsOf } from "./map-window.js";
@@ -263,7 +263,7 @@ const MOST = 48 * 2 ** 20;
 export function createTileCache({ ask, changed, most = MOST }) {
   /** In order of use, the most recent last. @type {Map<string, Tensor>} */
   const kept = new Map();
-  /** @type {Map<string, import("../../core/wire/retry.js").Asker>} */
+  /** @type {Map<string, import("../../core/wire/connection.js").Asker>} */
   const open = new Map();
   /** @type {Map<string, Problem>} */
   const failed = new Map();

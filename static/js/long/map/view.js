@@ -5,7 +5,7 @@
 
 import { COVER } from "../../core/compute/aggregate-attention.js";
 import { matrix } from "../../core/compute/computed-tensors.js";
-import { shadeOf } from "../../core/draw/shade.js";
+import { shadeOf } from "../../core/draw/scale.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { render } from "../../lib/render.js";
 import { settle } from "../../lib/timing.js";
@@ -29,7 +29,7 @@ import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 /**
  * The map as drawn, with the cells as one image.
  * @param {LongMap} map
- * @param {import("../../core/draw/theme.js").Theme} theme
+ * @param {import("../../core/page/page-context.js").Theme} theme
  */
 function pictureOf({ canvas }, theme) {
   const { width, height } = canvas.getBoundingClientRect();

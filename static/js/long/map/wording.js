@@ -1,6 +1,6 @@
 /** Texts about a long text's matrix; for a pooled cell, that it is the largest of several. */
 
-import { finding } from "../../core/compute/row-summary.js";
+import { finding } from "../../core/compute/attention-row.js";
 import { el } from "../../lib/render.js";
 import { significant, tiny, two } from "../../lib/numbers.js";
 import { sentence } from "../../core/figure/row-wording.js";

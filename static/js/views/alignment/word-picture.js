@@ -2,7 +2,7 @@
 
 import { ruler } from "../../core/draw/labels.js";
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
-import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { onArrows, within } from "../../core/figure/pointing.js";
 import { plain } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
@@ -10,7 +10,7 @@ import { two } from "../../lib/numbers.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
 /** @import { Link } from "../../core/compute/alignment.js" */
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 
 // The layout of the words of a sentence and its translation, in pixels: above each other or side by
 // side.
@@ -115,7 +115,7 @@ const LARGE = 1.25;
  * @param {number} i
  * @param {import("../../core/wire/tokens.js").Label} label
  * @param {Layout} layout
- * @param {import("../../core/draw/theme.js").Theme} theme
+ * @param {import("../../core/page/page-context.js").Theme} theme
  */
 function createWord(side, i, label, { spots, along }, theme) {
   const { x, y, width } = spots[side][i];

@@ -4,12 +4,12 @@
  */
 
 import { COVER } from "../../core/compute/aggregate-attention.js";
-import { sinkNeeds } from "../../core/compute/sinks.js";
-import { shadeOf } from "../../core/draw/shade.js";
+import { sinkNeeds } from "../../core/compute/computed-tensors.js";
+import { shadeOf } from "../../core/draw/scale.js";
 import { file } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
-import { legend } from "../../core/figure/legend.js";
+import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { litIn, pairIn, reading, tokenAt } from "../../core/store/heatmap-data.js";
 import { SHARED, choice, whole } from "../../core/store/options.js";

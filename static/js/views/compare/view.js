@@ -6,7 +6,7 @@ import { otherPlace, otherRun } from "../../core/store/comparison.js";
 import { otherModels, placed, runB } from "../../compare-models/model-comparison.js";
 import { hasRun } from "../../core/store/share-contents.js";
 import { choice, named, text, whole } from "../../core/store/options.js";
-import { modelOfLink } from "../../core/store/reconcile-link.js";
+import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { mountRuns, offered } from "./two-runs.js";
 import { mountModels } from "../../compare-models/mount.js";

@@ -3,10 +3,10 @@
 import { quoted } from "../../core/draw/token.js";
 import { own, plan, said } from "../../core/store/decode-options.js";
 import { answer, keyOf, traced } from "../../core/store/view-requests.js";
-import { outputKind } from "../../core/wire/output.js";
+import { outputKind } from "../../core/wire/reply.js";
 import { Problem } from "../../core/wire/problem.js";
 import { request } from "../../core/wire/request.js";
-import { createAsker } from "../../core/wire/retry.js";
+import { createAsker } from "../../core/wire/connection.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";

@@ -8,7 +8,7 @@ import { labels, plain } from "../../core/wire/tokens.js";
 import { penalty, tree } from "./decoding-steps.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /** @import { Scene } from "./current-step.js" */
 /** @typedef {import("./decoding-steps.js").Node & {name: string, number: string}} Tried */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */

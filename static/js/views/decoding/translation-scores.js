@@ -1,10 +1,10 @@
 /** Score the reader's own translation, token by token. */
 
-import { shareBar } from "../../core/draw/proportion-bar.js";
+import { shareBar } from "../../core/draw/scale.js";
 import { token } from "../../core/draw/token.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { outputKind } from "../../core/wire/output.js";
+import { outputKind } from "../../core/wire/reply.js";
 import { labels } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";

@@ -2,10 +2,9 @@
 
 import { file } from "../../core/draw/svg.js";
 import { token } from "../../core/draw/token.js";
-import { continuationLength } from "../../core/figure/continuation-length.js";
+import { continuationLength } from "../../core/figure/controls.js";
 import { createTransport } from "../../core/figure/playback.js";
-import { trouble } from "../../core/figure/problem-line.js";
-import { waitingLine } from "../../core/figure/waiting.js";
+import { trouble, waitingLine } from "../../core/figure/status.js";
 import { own, plan, said } from "../../core/store/decode-options.js";
 import { choice, whole } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";

@@ -1,8 +1,7 @@
 /** What the flow view computes from a trace, once, and the numbers for export. */
 
 import { combine } from "../../core/compute/aggregate-attention.js";
-import { named, tensor } from "../../core/compute/computed-tensors.js";
-import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../core/compute/sinks.js";
+import { named, sinkNeeds, sinkStep, sinkWeights, tensor, withSink } from "../../core/compute/computed-tensors.js";
 import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../core/wire/attentions.js";
 import { sides } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";

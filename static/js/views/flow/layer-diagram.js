@@ -5,13 +5,13 @@
  */
 
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
-import { nameText } from "../../core/draw/token-svg.js";
+import { nameText } from "../../core/draw/token.js";
 import { texts } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
 
 /** @import { Graph, Side } from "./flow.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 
 // The edges of a flow: grey ones by their weight, drawn once, and coloured ones by the amount they

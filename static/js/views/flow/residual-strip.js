@@ -2,17 +2,17 @@
  * The residual stream: the length of each token's vector after every sublayer, and its direction.
  */
 
-import { prepare } from "../../core/draw/chart.js";
+import { prepare } from "../../core/draw/curves.js";
 import { legible } from "../../core/draw/paint.js";
 import { colour, css, diverging, sequential } from "../../core/draw/scale.js";
 import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
-import { nameText } from "../../core/draw/token-svg.js";
+import { nameText } from "../../core/draw/token.js";
 import { texts } from "../../core/wire/attentions.js";
 import { afterFrame } from "../../lib/timing.js";
 import { reach } from "./flow-data.js";
 
 /** @import { Stream } from "./flow-data.js" */
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 
 /** @typedef {{row: number, width: number, measure: (text: string) => number, unit: number}} Room  rows as high as the diagram's; all of it so many times larger */

@@ -5,7 +5,7 @@
 
 import { ruler } from "../../core/draw/labels.js";
 import { enlarge, file } from "../../core/draw/svg.js";
-import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { onArrows, within } from "../../core/figure/pointing.js";
 import { controls } from "../../core/figure/controls.js";
 import { lit } from "../../core/store/highlight.js";
 import { readers } from "../../core/store/model-part-names.js";

@@ -3,10 +3,10 @@
  * exact.
  */
 
-import { sinksNeeded } from "../../core/compute/sinks.js";
+import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { diverging, sequential } from "../../core/draw/scale.js";
 import { quotedStep } from "../../core/draw/token.js";
-import { ramp } from "../../core/figure/scale.js";
+import { ramp } from "../../core/figure/figure-frame.js";
 import { between, blockAt } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";

@@ -2,25 +2,23 @@
 
 import { pictures, thumbnails } from "../../core/compute/glimpses.js";
 import { inGeneral, known, measures, patterns } from "../../core/compute/patterns.js";
-import { sinksNeeded } from "../../core/compute/sinks.js";
+import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { arrange, ordered, tile as paintTile } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
-import { look } from "../../core/figure/head-tile-data.js";
-import { createTiles } from "../../core/figure/head-tiles.js";
+import { createTiles, look } from "../../core/figure/head-tiles.js";
 import { lit } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { choice } from "../../core/store/options.js";
 import { blockAt, place, summaries } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
-import { tensorAt } from "../../core/wire/tensor-address.js";
-import { lacking } from "../../core/wire/tensor-cache.js";
+import { lacking, tensorAt } from "../../core/wire/tensor-cache.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Seen } from "../../core/figure/head-tile-data.js" */
+/** @import { Seen } from "../../core/figure/head-tiles.js" */
 /** @import { Tile } from "../../core/draw/head-grid.js" */
 
 // A select menu, for choices with too many values for radio buttons.
@@ -60,7 +58,7 @@ function preview({ t }) {
   return {
     element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, general, canvas, numbers),
 
-    /** @param {import("../../core/figure/head-tile-data.js").Seen} seen @param {import("../../core/draw/head-grid.js").Tile} tile */
+    /** @param {import("../../core/figure/head-tiles.js").Seen} seen @param {import("../../core/draw/head-grid.js").Tile} tile */
     show(seen, tile) {
       const { layer, head } = tile;
       const summary = seen.summary(layer);
@@ -83,7 +81,7 @@ function preview({ t }) {
 
 /**
  * What the head does over many sentences, with a link to its page.
- * @param {import("../../core/figure/head-tile-data.js").Seen} seen
+ * @param {import("../../core/figure/head-tiles.js").Seen} seen
  * @param {import("../../core/draw/head-grid.js").Tile} tile
  * @param {Context["t"]} t
  */
@@ -96,7 +94,7 @@ function generally({ page: { model, link } }, { layer, head }, t) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {import("../../core/figure/head-tile-data.js").Seen} seen
+ * @param {import("../../core/figure/head-tiles.js").Seen} seen
  * @param {import("../../core/draw/head-grid.js").Tile} tile
  */
 function draw(canvas, seen, tile) {

@@ -2,7 +2,7 @@
  * The attention of the selected head and, beside it, how log P depends on it: gradient × attention.
  */
 
-import { abreast } from "../../core/draw/side-by-side.js";
+import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
 import { attention, axes, blockAt, predicting } from "../../core/wire/attentions.js";
 import { lit } from "../../core/store/highlight.js";
@@ -14,7 +14,7 @@ import { quoted, step } from "../../core/draw/token.js";
 import { contrastAt, gradientRow } from "../../core/compute/contrast.js";
 import { about, farthest, relevance } from "../../core/compute/logit-lens.js";
 import { labels, languages, plain } from "../../core/wire/tokens.js";
-import { legend } from "../../core/figure/legend.js";
+import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { COVER } from "../../core/compute/aggregate-attention.js";
 import { diverging, sequential } from "../../core/draw/scale.js";

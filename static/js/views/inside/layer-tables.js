@@ -4,9 +4,9 @@
  */
 
 import { LAYERS, total } from "../../core/compute/logit-lens.js";
-import { shareBar } from "../../core/draw/proportion-bar.js";
+import { shareBar } from "../../core/draw/scale.js";
 import { token } from "../../core/draw/token.js";
-import { onArrows } from "../../core/figure/arrow-keys.js";
+import { onArrows } from "../../core/figure/pointing.js";
 import { labels } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { change, four, plus, two } from "../../lib/numbers.js";

@@ -8,8 +8,8 @@ import { about, adds, contributions, lens, needed, settled, slopes } from "../..
 import { legible } from "../../core/draw/paint.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { quoted } from "../../core/draw/token.js";
-import { contrastMenu } from "../../core/figure/contrast-menu.js";
-import { waitingLine } from "../../core/figure/waiting.js";
+import { contrastMenu } from "../../core/figure/controls.js";
+import { waitingLine } from "../../core/figure/status.js";
 import { lit } from "../../core/store/highlight.js";
 import { axes, blockOf, predicting } from "../../core/wire/attentions.js";
 import { labels, languages } from "../../core/wire/tokens.js";

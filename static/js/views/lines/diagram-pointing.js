@@ -1,6 +1,6 @@
 /** Pointing, clicking and arrow keys for the tokens at the ends of the lines. */
 
-import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { onArrows, within } from "../../core/figure/pointing.js";
 
 /** @import { At, End } from "./diagram.js" */
 /** @typedef {{rows: unknown[], cols: unknown[], at: At}} Lit  what is shown, and what of it is lit */

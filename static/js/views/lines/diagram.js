@@ -1,6 +1,6 @@
 /** The drawing: tokens on both sides, lines between them, and highlights. */
 
-import { finding } from "../../core/compute/row-summary.js";
+import { finding } from "../../core/compute/attention-row.js";
 import { four } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { ruler } from "../../core/draw/labels.js";
@@ -13,7 +13,7 @@ import { createEnd, numberAt } from "./token-label.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /** @import { Layout } from "./layout.js" */
 /** @typedef {"query" | "key"} End */
 /**

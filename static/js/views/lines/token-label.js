@@ -2,7 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { row } from "../../core/wire/wire.js";
-import { lettering } from "../../core/draw/token-svg.js";
+import { lettering } from "../../core/draw/token.js";
 import { fine, s } from "../../core/draw/svg.js";
 import { cut } from "./layout.js";
 
@@ -14,7 +14,7 @@ import { cut } from "./layout.js";
  * @param {number} index
  * @param {Step} step
  * @param {import("./layout.js").Layout} layout
- * @param {import("../../core/draw/theme.js").Theme} theme
+ * @param {import("../../core/page/page-context.js").Theme} theme
  */
 export function createEnd(side, index, step, { from, to, width, pitch, short, numbers, y }, theme) {
   const query = side === "query";

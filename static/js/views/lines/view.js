@@ -1,12 +1,12 @@
 /** Lines from queries to keys, one colour per head. */
 
 import { attention, axes, blockAt, extent, place } from "../../core/wire/attentions.js";
-import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../core/compute/sinks.js";
+import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../core/compute/computed-tensors.js";
 import { lit } from "../../core/store/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { flag, list, whole } from "../../core/store/options.js";
-import { modelOfLink } from "../../core/store/reconcile-link.js";
+import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { hues } from "../../core/draw/scale.js";
 import { average, chosen, strands } from "./attention-lines.js";

@@ -5,7 +5,7 @@
 
 import { fine, s } from "../../core/draw/svg.js";
 
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /** @typedef {{x: number, y: number, radius: number}} Face */
 
 /**

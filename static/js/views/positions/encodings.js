@@ -3,9 +3,8 @@
 import { blockAt, stands } from "../../core/wire/attentions.js";
 import { lit } from "../../core/store/highlight.js";
 import { answer, encoding, parameters } from "../../core/store/view-requests.js";
-import { kindOf } from "../../core/compute/position-kinds.js";
+import { dots, kindOf } from "../../core/compute/positions.js";
 import { cosines } from "./cosines.js";
-import { dots } from "../../core/compute/position-rotation.js";
 import { Problem } from "../../core/wire/problem.js";
 import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
 

@@ -2,7 +2,7 @@
  * Relative positions: the number that each head has for each offset, and its effect on the scores.
  */
 
-import { abreast } from "../../core/draw/side-by-side.js";
+import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
 import { attentionAt, axes, blockAt, extent, masked, maskOf, ofHead, place, within } from "../../core/wire/attentions.js";
 import { largest, row as vector } from "../../lib/vectors.js";
@@ -13,7 +13,7 @@ import { step } from "../../core/draw/token.js";
 import { Problem } from "../../core/wire/problem.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
-import { kindOf } from "../../core/compute/position-kinds.js";
+import { kindOf } from "../../core/compute/positions.js";
 import { diverging } from "../../core/draw/scale.js";
 import { plane } from "../../core/wire/wire.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../core/compute/scoring.js";

@@ -1,6 +1,6 @@
 /** The same words in another order: how a head's weights change, with and without positions. */
 
-import { abreast } from "../../core/draw/side-by-side.js";
+import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
 import { attention, axes, extent, place, typed, within } from "../../core/wire/attentions.js";
 import { changes } from "../../core/store/interventions.js";
@@ -19,7 +19,7 @@ import { difference, follow, restored, shuffle } from "./word-order.js";
 import { languages } from "../../core/wire/tokens.js";
 import { createKeyCell } from "./key-cell.js";
 import { picker } from "./pickers.js";
-import { droppable, kindOf } from "../../core/compute/position-kinds.js";
+import { droppable, kindOf } from "../../core/compute/positions.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

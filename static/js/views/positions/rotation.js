@@ -5,7 +5,7 @@ import { four, significant, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { controls } from "../../core/figure/controls.js";
-import { check, frequency, pairs, turn, wavelength } from "../../core/compute/position-rotation.js";
+import { check, frequency, pairs, turn, wavelength } from "../../core/compute/positions.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { clock } from "./clock.js";
 
@@ -126,7 +126,7 @@ function large({ t, theme }, { at, by, pair }, { length, d_model }) {
 
 /**
  * All pairs, or a selection from the fastest to the slowest.
- * @param {import("../../core/draw/theme.js").Theme} theme
+ * @param {import("../../core/page/page-context.js").Theme} theme
  * @param {Chosen} chosen
  * @param {Positions} table
  */

@@ -5,7 +5,7 @@ import { brief, four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
-import { decay, dots } from "../../core/compute/position-rotation.js";
+import { decay, dots } from "../../core/compute/positions.js";
 import { diverging } from "../../core/draw/scale.js";
 import { plot } from "../../core/draw/curves.js";
 import { createPanel } from "./position-matrix.js";

@@ -1,16 +1,15 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
-import { abreast } from "../../core/draw/side-by-side.js";
+import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
 import { attentionAt, axes, between, blockAt, ofHead, place, withVectors } from "../../core/wire/attentions.js";
-import { rotatedRows } from "../../core/compute/rotary.js";
+import { kindOf, rotatedRows } from "../../core/compute/positions.js";
 import { isDot, scoringOf } from "../../core/compute/scoring.js";
 import { controls } from "../../core/figure/controls.js";
 import { choice, flag } from "../../core/store/options.js";
-import { kindOf } from "../../core/compute/position-kinds.js";
 import { lit } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
-import { waitingLine } from "../../core/figure/waiting.js";
+import { waitingLine } from "../../core/figure/status.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../core/draw/token.js";
 import { createTerms, isAdditive, maskNeeded, questions } from "./additive-terms.js";

@@ -2,7 +2,7 @@
 
 import { distinct } from "../../core/draw/plotly-figure.js";
 
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /**
  * @typedef {object} Cloud
  * @property {{points: number[][], names: string[]}} queries  [x, y, z] of each

@@ -5,7 +5,7 @@
 import { beside, PLACES, spread, touch } from "./label-placement.js";
 import { drawing, fine, s } from "../../core/draw/svg.js";
 
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /** @import { Point, Box } from "./label-placement.js" */
 /** @import { Found } from "./qk-plane.js" */
 /**

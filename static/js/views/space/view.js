@@ -1,6 +1,6 @@
 /** Q/K space: all queries and keys of one head in the plane in which they vary most. */
 
-import { onArrows, within } from "../../core/figure/arrow-keys.js";
+import { cellPicker, onArrows, within } from "../../core/figure/pointing.js";
 import { attention, attentionAt, axes, blockAt, ofHead, place, withVectors } from "../../core/wire/attentions.js";
 import { lit } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
@@ -8,7 +8,6 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted } from "../../core/draw/token.js";
 import { memo } from "../../lib/memo.js";
-import { cellPicker } from "../../core/figure/cell-picker.js";
 import { ruler } from "../../core/draw/labels.js";
 import { isDot, scoringOf } from "../../core/compute/scoring.js";
 import { nearest, placed, ranking, space as spaceOf } from "./qk-plane.js";

@@ -7,7 +7,7 @@ import { el, render } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
 import { traceAt } from "./training-history.js";
 import { compose } from "../../core/figure/row-wording.js";
-import { legend } from "../../core/figure/legend.js";
+import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { litIn, reading } from "../../core/store/heatmap-data.js";
 import { sequential } from "../../core/draw/scale.js";

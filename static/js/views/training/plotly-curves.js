@@ -1,6 +1,6 @@
 /** Curves over training steps as a zoomable Plotly figure (plain data). */
 
-/** @import { Theme } from "../../core/draw/theme.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 /**
  * @typedef {object} Curve
  * @property {string} name

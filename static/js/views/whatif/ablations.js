@@ -6,13 +6,12 @@
 import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../../core/draw/token.js";
-import { counted, outputKind } from "../../core/wire/output.js";
+import { counted, outputKind } from "../../core/wire/reply.js";
 import { plain } from "../../core/wire/tokens.js";
 import { inNats, likelier } from "./likelihood-wording.js";
 import { of, partTensors, standIns, strongest, tensors } from "./head-sweep.js";
-import { where } from "../../core/store/feature-wording.js";
+import { sublayerName, where } from "../../core/store/model-part-names.js";
 import { found, same, touches } from "../../core/store/interventions.js";
-import { sublayerName } from "../../core/store/model-part-names.js";
 import { writes } from "./row-picker.js";
 import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
 import { key, pairKey, sublayerKey, theWhole, whole } from "./wording.js";

@@ -8,9 +8,7 @@ import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { trio as numbers } from "../../core/compute/computed-tensors.js";
 import { attentions } from "./before-after.js";
-import { changeList } from "../../core/figure/comparison/largest-changes.js";
-import { panels } from "../../core/figure/comparison/panels.js";
-import { pointing } from "../../core/figure/comparison/pointing.js";
+import { changeList, panels, pointing } from "../../core/figure/comparison.js";
 import { throttle } from "../../lib/timing.js";
 import { PACE, gesture } from "./change-controls.js";
 
@@ -73,7 +71,7 @@ export function attentionChanges(context, set) {
 /** @param {import("../../core/store/comparison.js").Comparison | null} shown */
 const bare = (shown) => shown && { ...shown, changes: [] };
 
-/** @param {Context["t"]} t @returns {import("../../core/figure/comparison/panels.js").Names} */
+/** @param {Context["t"]} t @returns {import("../../core/figure/comparison.js").Names} */
 const names = (t) => ({
   describe: (which) => ({ a: t("as trained"), b: t("changed"), delta: "B − A" })[which],
   titles: () => ({ rows: t("query (looks)"), cols: t("key (looked at)") }),

@@ -3,7 +3,7 @@
 import { attention, place } from "../../core/wire/attentions.js";
 import { pair } from "../../core/store/highlight.js";
 import { h } from "../../lib/dom.js";
-import { cellPicker } from "../../core/figure/cell-picker.js";
+import { cellPicker } from "../../core/figure/pointing.js";
 import { cuts, edgesOf, joined, mended } from "./edges.js";
 import { editModel } from "../../core/store/set-interventions.js";
 import { PLAIN, amount, onOff } from "./change-controls.js";

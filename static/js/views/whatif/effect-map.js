@@ -1,6 +1,6 @@
 /** The effects of a sweep as a map: sections of rows and columns, each cell coloured by its effect. */
 
-import { alone, onArrows } from "../../core/figure/arrow-keys.js";
+import { alone, onArrows } from "../../core/figure/pointing.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { legible } from "../../core/draw/paint.js";

@@ -1,12 +1,12 @@
 /** Changes to the current head, or to all heads of its layer. */
 
 import { axes, place } from "../../core/wire/attentions.js";
-import { where } from "../../core/store/feature-wording.js";
+import { where } from "../../core/store/model-part-names.js";
 import { kindOf } from "../../core/store/interventions.js";
 import { h } from "../../lib/dom.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { editModel, offered } from "../../core/store/set-interventions.js";
-import { swapped } from "../../core/compute/word-swap.js";
+import { swapped } from "../../core/compute/token-diff.js";
 import { bcp47 } from "../../core/wire/tokens.js";
 import { FACTOR, FACTORS, amount, oneOf, onOff } from "./change-controls.js";
 import { restricted, rowChoice } from "./row-choice.js";

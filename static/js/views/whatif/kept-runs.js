@@ -5,7 +5,7 @@
  */
 
 import { Problem } from "../../core/wire/problem.js";
-import { counted } from "../../core/wire/output.js";
+import { counted } from "../../core/wire/reply.js";
 import { inForce } from "../../core/wire/request.js";
 import { writing } from "./before-after.js";
 import { answer, keyOf, traced } from "../../core/store/view-requests.js";

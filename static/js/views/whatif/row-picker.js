@@ -3,7 +3,7 @@
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { token } from "../../core/draw/token.js";
-import { continuesAt, counted, outputKind } from "../../core/wire/output.js";
+import { continuesAt, counted, outputKind } from "../../core/wire/reply.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { whole } from "./wording.js";
 

@@ -6,7 +6,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
 import { alone } from "../../core/wire/attentions.js";
-import { logprob } from "../../core/wire/output.js";
+import { logprob } from "../../core/wire/reply.js";
 import { named, tensor } from "../../core/compute/computed-tensors.js";
 import { ruler } from "../../core/draw/labels.js";
 import { drawing, file, s } from "../../core/draw/svg.js";

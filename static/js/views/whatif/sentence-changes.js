@@ -1,6 +1,6 @@
 /** Changes to the sentence: masked tokens, positions. */
 
-import { kindOf } from "../../core/compute/position-kinds.js";
+import { kindOf } from "../../core/compute/positions.js";
 import { axes, within } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";

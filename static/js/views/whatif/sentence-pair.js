@@ -8,7 +8,7 @@ import { typed } from "../../core/wire/attentions.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { otherSentence } from "../../core/store/comparison.js";
 import { alignedColumns } from "./head-sweep.js";
-import { contrastMenu } from "../../core/figure/contrast-menu.js";
+import { contrastMenu } from "../../core/figure/controls.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 
 /** @import { Context } from "../../core/figure/types.js" */

@@ -2,7 +2,7 @@
 
 import { typed } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
-import { createAsker } from "../../core/wire/retry.js";
+import { createAsker } from "../../core/wire/connection.js";
 import { labels, languages, plain } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";

@@ -3,8 +3,7 @@
 import { attentionAt, axes, blockOf, blocks, place, stacked, within } from "../../core/wire/attentions.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { nameOf, pairName } from "./head-sweep.js";
-import { blockName, hasSublayers, kindName, networks, sublayerName } from "../../core/store/model-part-names.js";
-import { where } from "../../core/store/feature-wording.js";
+import { blockName, hasSublayers, kindName, networks, sublayerName, where } from "../../core/store/model-part-names.js";
 
 /** @import { Translate } from "../../lib/i18n.js" */
 /** @import { ModelInfo } from "../../core/wire/model.js" */

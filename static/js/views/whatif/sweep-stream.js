@@ -1,6 +1,6 @@
 /** Stream one causal sweep at a time; complete sweeps are cached while the page is open. */
 
-import { createAsker } from "../../core/wire/retry.js";
+import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { begun, more } from "./head-sweep.js";
 

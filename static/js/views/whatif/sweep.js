@@ -9,7 +9,7 @@ import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { controls } from "../../core/figure/controls.js";
 import { editModel, offered } from "../../core/store/set-interventions.js";
-import { trouble } from "../../core/figure/problem-line.js";
+import { trouble } from "../../core/figure/status.js";
 import { left } from "./head-sweep.js";
 import { ablations } from "./ablations.js";
 import { effectMap } from "./effect-map.js";

@@ -5,7 +5,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
 import { alone, predicting } from "../../core/wire/attentions.js";
-import { outputKind, rowOf } from "../../core/wire/output.js";
+import { outputKind, rowOf } from "../../core/wire/reply.js";
 import { named, tensor } from "../../core/compute/computed-tensors.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { plain } from "../../core/wire/tokens.js";

@@ -7,7 +7,7 @@ import { inNats, likelier } from "./likelihood-wording.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { logprob, outputKind } from "../../core/wire/output.js";
+import { logprob, outputKind } from "../../core/wire/reply.js";
 import { languages } from "../../core/wire/tokens.js";
 import { effect } from "./wording.js";
 import { pieces } from "./before-after.js";

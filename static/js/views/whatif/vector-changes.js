@@ -5,7 +5,7 @@
 
 import { axes, typed, within } from "../../core/wire/attentions.js";
 import { plain } from "../../core/wire/tokens.js";
-import { swapped } from "../../core/compute/word-swap.js";
+import { swapped } from "../../core/compute/token-diff.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { wording } from "../../core/figure/problem-wording.js";

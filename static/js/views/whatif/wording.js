@@ -1,7 +1,7 @@
 /** What the view says of an output: a translation, a text that is continued, or words at masks. */
 
 /** @import { Translate } from "../../lib/i18n.js" */
-/** @import { Kind } from "../../core/wire/output.js" */
+/** @import { Kind } from "../../core/wire/reply.js" */
 
 /**
  * The effect of the changes, as `say` takes it.

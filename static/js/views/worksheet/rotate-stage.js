@@ -51,7 +51,7 @@ export function rotate({ t, sheet, named, query, key }) {
   };
 }
 
-/** @param {import("../../core/compute/rotary.js").Rotation["pairs"]} pairs  in the words of the page, from 1 */
+/** @param {import("../../core/compute/positions.js").Rotation["pairs"]} pairs  in the words of the page, from 1 */
 function firstTwo([[a, b], next]) {
   const [c, d] = next ?? [a, b];
   return { a: a + 1, b: b + 1, c: c + 1, d: d + 1 };
@@ -74,7 +74,7 @@ function before({ before, perHead, biases }, letter, at, short = false) {
 
 /**
  * The first pair, and those with the largest part in q · k, in order.
- * @param {import("../../core/compute/rotary.js").Rotation} rotation
+ * @param {import("../../core/compute/positions.js").Rotation} rotation
  * @param {ArrayLike<number>} products  one per channel
  */
 function mattering({ pairs }, products) {
@@ -88,7 +88,7 @@ function mattering({ pairs }, products) {
  * @param {"q" | "k"} tone
  * @param {Rotated["q"]} values
  * @param {number[]} some  pairs
- * @param {import("../../core/compute/rotary.js").Rotation} rotation
+ * @param {import("../../core/compute/positions.js").Rotation} rotation
  * @returns {import("./sheet-model.js").Turn[]}
  */
 const drawn = (name, tone, { before, computed, at }, some, { pairs, theta }) =>
@@ -97,7 +97,7 @@ const drawn = (name, tone, { before, computed, at }, some, { pairs, theta }) =>
     return { name, tone, pair: `${a + 1}, ${b + 1}`, from: [before[a], before[b]], to: [computed[a], computed[b]], angle: at * theta[pair] };
   });
 
-/** @param {Scene["t"]} t @param {string} name @param {Rotated["q"]} values @param {import("../../core/compute/rotary.js").Rotation} rotation */
+/** @param {Scene["t"]} t @param {string} name @param {Rotated["q"]} values @param {import("../../core/compute/positions.js").Rotation} rotation */
 function turned(t, name, { before, at, computed, model }, { pairs, theta }) {
   const [letter] = name.split("_");
   /** @type {Map<number, number>} */

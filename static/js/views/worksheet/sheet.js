@@ -6,7 +6,7 @@
 import { four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { shareBar } from "../../core/draw/proportion-bar.js";
+import { shareBar } from "../../core/draw/scale.js";
 import { quoted } from "../../core/draw/token.js";
 import { mathml } from "../../core/compute/formula.js";
 import { dials } from "./dials.js";

@@ -3,8 +3,8 @@
 import { across } from "../../core/wire/attentions.js";
 import { pair } from "../../core/store/highlight.js";
 import { h } from "../../lib/dom.js";
-import { onSteps } from "../../core/figure/arrow-keys.js";
-import { copyText } from "../../lib/clipboard.js";
+import { onSteps } from "../../core/figure/pointing.js";
+import { copyText } from "../../lib/browser.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Stage } from "./sheet-model.js" */

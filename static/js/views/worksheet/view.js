@@ -7,14 +7,14 @@ import { attentionAt, axes, between, blockAt, place } from "../../core/wire/atte
 import { isOff } from "../../core/store/interventions.js";
 import { pair } from "../../core/store/highlight.js";
 import { four, grouped } from "../../lib/numbers.js";
-import { waitingLine } from "../../core/figure/waiting.js";
+import { waitingLine } from "../../core/figure/status.js";
 import { blockWord } from "../../core/store/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { quoted } from "../../core/draw/token.js";
 import { Problem } from "../../core/wire/problem.js";
 import { choice } from "../../core/store/options.js";
-import { cellPicker } from "../../core/figure/cell-picker.js";
+import { cellPicker } from "../../core/figure/pointing.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
 import { languages, plainStep } from "../../core/wire/tokens.js";

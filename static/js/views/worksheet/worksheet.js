@@ -11,9 +11,9 @@
 
 import { affine, plus, row, rows } from "../../lib/vectors.js";
 import { reconcile } from "./reconcile.js";
-import { plainRotation, turnedBy } from "../../core/compute/rotary.js";
+import { plainRotation, turnedBy } from "../../core/compute/positions.js";
 import { scorer } from "../../core/compute/scoring.js";
-import { softmaxRow } from "../../core/compute/softmax-row.js";
+import { softmaxRow } from "../../core/compute/attention-row.js";
 import { addNorm, added, feedForward, normed } from "./sublayer.js";
 import { sliceOf } from "./worksheet-names.js";
 
@@ -161,7 +161,7 @@ function project(find, here, { head, query, key }, named, x) {
  * @param {Find} here
  * @param {Names} named
  * @param {number} width  d_k
- * @returns {import("../../core/compute/rotary.js").Rotation}
+ * @returns {import("../../core/compute/positions.js").Rotation}
  */
 function rotationOf(here, { rotation }, width) {
   if (!rotation) return plainRotation(width);

@@ -1,0 +1,406 @@
+/** The three pictures A, B and B − A, on the same axes, highlighted together. */
+
+import { h } from "../../lib/dom.js";
+import { four, plus, two } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
+import { COVER } from "../compute/aggregate-attention.js";
+import { reach } from "../compute/token-diff.js";
+import { abreast } from "../draw/export-picture.js";
+import { fit } from "../draw/geometry.js";
+import { clipped, ruler } from "../draw/labels.js";
+import { diverging, sequential } from "../draw/scale.js";
+import { file } from "../draw/svg.js";
+import { quoted, step } from "../draw/token.js";
+import { otherPlace, otherSentence, shownAt } from "../store/comparison.js";
+import { lit } from "../store/highlight.js";
+import { isOff } from "../store/interventions.js";
+import { blockAt, texts } from "../wire/attentions.js";
+import { plainStep } from "../wire/tokens.js";
+import { legend } from "./figure-frame.js";
+import { createMatrix } from "./matrix.js";
+
+/** @import { Change } from "../compute/token-diff.js" */
+/** @import { Comparison } from "../store/comparison.js" */
+/** @import { Context } from "./types.js" */
+/** @import { Place } from "../draw/geometry.js" */
+/** @import { Step } from "../wire/tokens.js" */
+
+/** @typedef {"a" | "b" | "delta"} Which */
+
+const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
+/** Distance between two pictures. */
+const GAP = 28;
+/** The height of a row if there are many, and the largest height of such a picture. */
+const [THIN, MOST] = [9, 720];
+/** The smallest limit of the colour scale, so that small changes do not look large. */
+export const FAINT = 0.1;
+/** Number of changes whose tokens always keep their labels. */
+const NAMED = 4;
+/** The smallest width of pictures side by side. */
+const LEAST = 300;
+
+/**
+ * Names of the pictures.
+ * @typedef {object} Names
+ * @property {(which: Which) => string} describe
+ * @property {(which: Which) => {rows: string, cols: string}} titles  of the axes
+ * @property {(which: Which, most: number) => string} heading  of an exported picture
+ */
+
+/**
+ * @param {Context} context
+ * @param {ReturnType<typeof pointing>} points
+ * @param {Names} [names]
+ */
+export function panels(context, points, names = compared(context)) {
+  const { t } = context;
+  const all = WHICH.map((which) => {
+    const title = h("h3", {});
+    const matrix = createMatrix(context, { ...points, label: labels(t)[which] });
+    const key = legend(context);
+    const element = h("section", { className: `trio-${which}` }, title, matrix.element, key.element);
+    return { which, title, matrix, key, element };
+  });
+  let most = FAINT;
+  const element = h("div", { className: "trio" }, ...all.map((one) => one.element));
+
+  return {
+    element,
+
+    /** @param {Comparison} shown @returns {number}  where B begins, if the pictures are in a row */
+    draw(shown) {
+      const theme = context.theme();
+      most = Math.max(reach(shown.delta.matrix), FAINT);
+      const strongest = shown.changes.slice(0, NAMED);
+      const [across, room] = layout(context, shown.rows.pairs.length);
+      // Three pictures in a row share the labels of their rows if these are the same in all.
+      const shared = across === 3 && WHICH.every((which) => names.titles(which).rows === names.titles("a").rows);
+      const rows = shared ? shown.rows.steps.map((step) => ({ ...step, short: step.reads !== null })) : shown.rows.steps;
+      const gutter = shared ? namesOf(clipped(rows, ruler(theme), room.width), theme) : 0;
+      const first = room.width + Math.floor((2 * gutter) / 3);
+      element.dataset.across = String(across);
+      element.style.gridTemplateColumns = shared ? `${first}px repeat(2, minmax(0, 1fr))` : `repeat(${across}, minmax(0, 1fr))`;
+      for (const { which, title, matrix, key } of all) {
+        const signed = which === "delta";
+        /** @type {import("../draw/paint.js").Shade} */
+        const shade = signed
+          ? { stops: diverging(theme), range: [-most, most] }
+          : { stops: sequential(theme), range: [0, 1] };
+        render(title, el("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${names.describe(which)}`);
+        key.show({ shade, covers: new Set(shown[which].cover) });
+        matrix.draw({
+          ...shown[which],
+          shade,
+          rows,
+          cols: shown.cols.steps,
+          titles: names.titles(which),
+          changed: { rows: changed(shown.rows, strongest.map(({ row }) => row)), cols: changed(shown.cols, strongest.map(({ col }) => col)) },
+          ...room,
+          width: which === "a" ? first : first - gutter,
+          bare: shared && which !== "a",
+        });
+      }
+      element.toggleAttribute("data-long", false);
+      element.toggleAttribute("data-long", all.some(({ title }) => title.scrollWidth > title.clientWidth));
+      return first + GAP;
+    },
+
+    /** @param {import("../draw/geometry.js").Place} place */
+    mark: (place) => all.forEach(({ matrix }) => matrix.mark(place)),
+
+    destroy: () => all.forEach(({ matrix }) => matrix.destroy()),
+
+    /** The pictures side by side, each below its title. */
+    picture() {
+      const theme = context.theme();
+      const parts = all.map(({ which, matrix }) => ({ svg: matrix.drawing(), title: names.heading(which, most) }));
+      return { svg: file(abreast(parts, theme), theme) };
+    },
+  };
+}
+
+/**
+ * Width of the labels of rows, with their title.
+ * @param {Comparison["rows"]["steps"]} steps
+ * @param {import("../page/page-context.js").Theme} theme
+ */
+const namesOf = (steps, theme) => fit({ rowWidths: texts(steps).map(ruler(theme)), colWidths: [], width: 0, height: 0, size: theme.size }).left;
+
+/**
+ * Labels to show first: tokens that only one of the two has, then the largest changes.
+ * @param {Comparison["rows"]} axis
+ * @param {number[]} most
+ */
+const changed = ({ pairs }, most) => [...pairs.flatMap(({ a, b }, i) => (a === null || b === null ? [i] : [])), ...most];
+
+/** @param {Context} context @returns {Names}  those of what the link compares */
+const compared = (context) => ({
+  describe: (which) => describe(context, which),
+  titles: (which) => titles(context, which),
+  heading: (which, most) => heading(context, which, most),
+});
+
+/** @param {Context["t"]} t @returns {Record<Which, string>} */
+const labels = (t) => ({
+  a: t("Attention weights of A. Arrow keys move the cell, Escape unpins."),
+  b: t("Attention weights of B. Arrow keys move the cell, Escape unpins."),
+  delta: t("B minus A. Arrow keys move the cell, Escape unpins."),
+});
+
+/**
+ * If the other direction is transposed, its rows are keys.
+ * @param {Context} context
+ * @param {Which} which
+ */
+function titles({ store, t }, which) {
+  const [query, key] = [t("query (looks)"), t("key (looked at)")];
+  const { other } = store.get().link.options;
+  if (other !== "direction" || which === "a") return { rows: query, cols: key };
+  if (which === "b") return { rows: key, cols: query };
+  return { rows: t("A's queries, B's keys"), cols: t("A's keys, B's queries") };
+}
+
+/**
+ * @param {Context} context
+ * @param {Which} which
+ */
+function describe({ store, t }, which) {
+  const page = store.get();
+  const { link, trace } = page;
+  const { other: by } = link.options;
+  if (which === "delta") return t("B minus A");
+  const at = which === "a" ? link : otherPlace(page);
+  if (by === "head") return t("head {n}", { n: at.head + 1 });
+  if (by === "layer") return t("layer {n}", { n: at.layer + 1 });
+  if (by === "sentence") return which === "a" ? t("the sentence above") : t("with the word changed");
+  const zh = { a: trace?.direction === "en-zh", b: trace?.direction !== "en-zh" }[which];
+  const name = zh ? t("English → Chinese") : t("Chinese → English");
+  return which === "a" ? name : t("{direction}, transposed", { direction: name });
+}
+
+/**
+ * The heading of an exported picture: it must say which sentence B is, and the range of Δ.
+ * @param {Context} context
+ * @param {Which} which
+ * @param {number} most
+ */
+function heading(context, which, most) {
+  const page = context.store.get();
+  if (which === "delta") return `Δ = B − A, ±${two(most)}`;
+  if (page.link.options.other !== "sentence") return `${which.toUpperCase()} ${describe(context, which)}`;
+  const said = which === "a" ? page.link.source : otherSentence(page);
+  return `${which.toUpperCase()} ${said.trim()}`;
+}
+
+/**
+ * @param {Context} context
+ * @param {number} rows  the largest number of a picture
+ * @param {number} [count]  of pictures
+ * @returns {[number, {width: number, height: number, stretch: number, largest: number}]}  pictures
+ *   per row, and the size of each
+ */
+export function layout(context, rows, count = 3) {
+  const { width, height } = context.room();
+  const { size } = context.theme();
+  const across = Math.max(1, Math.min(count, Math.floor((width + GAP) / (LEAST + GAP))));
+  const each = Math.floor((width - GAP * (across - 1)) / across);
+  const shared = { width: each, stretch: 2.6 };
+  // In projector mode everything fits on the screen as long as the rows are legible.
+  if (context.store.get().link.options.projector)
+    return [across, { ...shared, height: Math.max((1.1 * rows + 7) * size, height - 9 * size), largest: 4 * size }];
+  const seen = Math.min(Math.max(height - 190, 340), each * 1.1);
+  const read = Math.min(rows * THIN + 150, MOST);
+  return [across, { ...shared, height: Math.max(seen, read), largest: 52 }];
+}
+
+// Highlight one cell in all three pictures: the hovered one, else the pinned one, else the largest
+// change. The link pins tokens of the page's own run; cells that only B has can be hovered but not
+// pinned.
+
+/** @typedef {{row: number, col: number}} Cell */
+
+/**
+ * @param {Context} context
+ * @param {() => Comparison | null} found  what is shown
+ * @param {() => void} light  called when the highlight changes
+ */
+export function pointing(context, found, light) {
+  const { store } = context;
+  /** @type {Place | null} */
+  let over = null;
+
+  /** @returns {Place} */
+  function marked() {
+    const shown = found();
+    if (!shown) return { row: null, col: null };
+    if (over) return over;
+    const at = lit(store.get(), store.hovered());
+    const [first] = shown.changes;
+    if (at.by === "default" && first) return { row: first.row, col: first.col };
+    return { row: shownAt(shown.rows, at.query), col: shownAt(shown.cols, at.key) };
+  }
+
+  /** @param {Place | null} place */
+  function onHover(place) {
+    const shown = found();
+    over = place;
+    store.hover(place && shown && refs(context, shown, place));
+    light();
+  }
+
+  /** @param {Place} place @param {"click" | "key" | "list"} how */
+  function onPick(place, how) {
+    const shown = found();
+    if (!shown) return;
+    const row = place.row ?? marked().row;
+    const { col } = place;
+    over = null;
+    const { query, key } = tokens(shown, { row, col });
+    const { link } = store.get();
+    if (query === null || (key === null && col !== null)) over = { row, col };
+    else if (how === "click" && link.query === query && link.key === key) {
+      store.go({ query: null, key: null });
+      return light();
+    } else store.go({ query, key }, how === "key" ? "moved" : "pinned");
+    light();
+    if (row === null || col === null) return;
+    const names = { query: plainStep(shown.rows.steps[row]), key: plainStep(shown.cols.steps[col]) };
+    context.announce(context.t("query {query}, key {key}: {weight}", { ...names, weight: said(context, shown, { row, col }).join(", ") }));
+  }
+
+  // A cell that only B has is not pinned by the link, which Escape clears.
+  const stop = context.keys.listen(({ key }) => {
+    if (key !== "Escape" || !over) return;
+    over = null;
+    light();
+    context.announce(context.t("Unpinned."));
+  });
+
+  return {
+    marked,
+    stop,
+    onHover,
+    onPick,
+    /** Forget the hovered cell, because the drawing has changed. */
+    forget: () => (over = null),
+    picked: () => ({ row: marked().row ?? 0, col: marked().col ?? 0 }),
+    /** @param {Cell} cell */
+    tip(cell) {
+      const shown = found();
+      if (!shown) return [];
+      return [
+        el("span", { className: "as-query" }, step(shown.rows.steps[cell.row])),
+        " ",
+        el("span", { className: "as-key" }, step(shown.cols.steps[cell.col])),
+        ...said(context, shown, cell).map((words) => el("b", {}, words)),
+      ];
+    },
+  };
+}
+
+/** @param {Comparison} shown @param {Place} place  A's tokens; null where it has none. */
+function tokens({ rows, cols }, { row, col }) {
+  return {
+    query: row === null ? null : rows.pairs[row].a,
+    key: col === null ? null : cols.pairs[col].a,
+  };
+}
+
+/**
+ * @param {Context} context
+ * @param {Comparison} shown
+ * @param {Place} place
+ * @returns {import("../store/store.js").Lit}
+ */
+function refs({ store }, shown, place) {
+  const sides = blockAt(store.get());
+  const { query, key } = tokens(shown, place);
+  return {
+    query: query === null ? null : { side: sides.query, index: query },
+    key: key === null ? null : { side: sides.key, index: key },
+  };
+}
+
+/**
+ * A, B and B − A of a cell, in words.
+ * @param {Context} context
+ * @param {Comparison} shown
+ * @param {Cell} cell
+ */
+function said({ t }, { a, b, delta, cols }, { row, col }) {
+  const at = row * cols.pairs.length + col;
+  /** @param {import("../compute/token-diff.js").Covered} of @param {string} sign  of what is above zero */
+  const number = ({ matrix, cover }, sign = "") => {
+    if (cover[at] === COVER.masked) return t("masked");
+    if (cover[at] !== COVER.open) return "—";
+    return (matrix.values[at] > 0 ? sign : "") + four(matrix.values[at]);
+  };
+  return [`A ${number(a)}`, `B ${number(b)}`, `Δ ${number(delta, "+")}`];
+}
+
+// The largest changes, in words and numbers.
+
+/**
+ * @param {Context} context
+ * @param {Comparison} shown
+ * @returns {import("../../lib/render.js").Child[]}
+ */
+export function headline({ store, t, say }, { rows, cols, changes }) {
+  const { other: by } = store.get().link.options;
+  const [first] = changes;
+  if (!first && by === "sentence" && isOff(store.get())) return [t("Nothing changes: this head is off in A and in B.")];
+  if (!first && [...rows.pairs, ...cols.pairs].some(({ a, b }) => a === null || b === null))
+    return [t("No weight changes between the tokens that A and B share.")];
+  if (!first)
+    return [by === "sentence" ? t("Nothing changes: A and B are the same. Change a word in B.") : t("Nothing changes: A and B are the same.")];
+  const writes = blockAt(store.get()).writes && by !== "direction";
+  const values = {
+    query: el("span", { className: "as-query" }, quoted(rows.steps[first.row].writes)),
+    key: el("span", { className: "as-key" }, quoted(cols.steps[first.col].writes)),
+    a: two(first.a),
+    b: two(first.b),
+  };
+  if (by === "direction")
+    return say(t("Largest difference: between {query} and {key} the weight is {a} in A, {b} in B."), values);
+  return writes
+    ? say(t("Largest change: while writing {query} the weight on {key} is {a} in A, {b} in B."), values)
+    : say(t("Largest change: the weight of {query} on {key} is {a} in A, {b} in B."), values);
+}
+
+/**
+ * @param {Context} context
+ * @param {(change: Change) => void} choose
+ */
+export function changeList({ t }, choose) {
+  const list = h("ol", {});
+  const element = h("section", { className: "changes" }, h("h3", {}, t("Largest changes")), list);
+  return {
+    element,
+    /** @param {{rows: {steps: Step[]}, cols: {steps: Step[]}, changes: Change[]}} shown */
+    draw({ rows, cols, changes }) {
+      element.hidden = !changes.length;
+      render(
+        list,
+        changes.map((change) =>
+          el(
+            "li",
+            {},
+            el(
+              "button",
+              { type: "button", className: "change", onclick: () => choose(change) },
+              el(
+                "span",
+                { className: "cell-name" },
+                el("span", { className: "as-query" }, step({ ...rows.steps[change.row], reads: null })),
+                " ",
+                el("span", { className: "as-key" }, step(cols.steps[change.col])),
+              ),
+              el("span", { className: "numbers" }, `${four(change.a)} → ${four(change.b)}`),
+              el("b", { className: change.change > 0 ? "more" : "less" }, plus(change.change, four)),
+            ),
+          ),
+        ),
+      );
+    },
+  };
+}

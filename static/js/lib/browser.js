@@ -1,0 +1,80 @@
+/** Values that this browser keeps across reloads. */
+
+import { h } from "./dom.js";
+
+/** @type {Map<string, string>} */
+const here = new Map();
+
+/** @param {string} name @param {string | null} value  null: forget it */
+export function keep(name, value) {
+  if (value === null) here.delete(name);
+  else here.set(name, value);
+  try {
+    if (value === null) window.localStorage.removeItem(name);
+    else window.localStorage.setItem(name, value);
+  } catch {
+    // Without storage, values are remembered until the page is left.
+  }
+}
+
+/** @param {string} name @returns {string | null} */
+export function kept(name) {
+  try {
+    return window.localStorage.getItem(name) ?? here.get(name) ?? null;
+  } catch {
+    return here.get(name) ?? null;
+  }
+}
+
+/** A value as JSON; null if there is none, or it cannot be read. @param {string} name @returns {any} */
+export function keptDocument(name) {
+  try {
+    return JSON.parse(kept(name) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+// Copy text to the clipboard, also over plain http.
+
+/**
+ * @param {string} text
+ * @returns {Promise<boolean>}  whether the text was copied
+ */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyOld(text);
+  }
+}
+
+/**
+ * Copy with `execCommand`: without https there is no asynchronous clipboard.
+ * @param {string} text
+ */
+function copyOld(text) {
+  const held = /** @type {HTMLElement | null} */ (document.activeElement);
+  const field = h("textarea", { value: text, readOnly: true, className: "hidden", "aria-hidden": "true" });
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  held?.focus();
+  return done;
+}
+
+// Save a file on the reader's disk.
+
+/** @param {Blob} file @param {string} name */
+export function download(file, name) {
+  const url = URL.createObjectURL(file);
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+// A random name of letters and digits that nobody guesses, also over plain http.
+
+/** @returns {string}  28 characters with 128 random bits */
+export const randomToken = () => [...crypto.getRandomValues(new Uint32Array(4))].map((one) => one.toString(36).padStart(7, "0")).join("");
