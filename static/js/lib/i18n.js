@@ -23,8 +23,8 @@ export function translator(messages) {
     }));
   /** @type {Translate} */
   const t = (message, values) => {
-    const found = messages[message];
-    const text = (Array.isArray(found) ? found[0] : found) || message;
+    const translation = messages[message];
+    const text = (Array.isArray(translation) ? translation[0] : translation) || message;
     return say(text, values).join("");
   };
   return { t, say };

@@ -20,7 +20,7 @@ const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
  */
 export function npz(arrays, texts = {}) {
   const files = [
-    ...Object.entries(arrays).map(([name, one]) => ({ name, body: npy(kind(one), one.shape, one.data) })),
+    ...Object.entries(arrays).map(([name, array]) => ({ name, body: npy(kind(array), array.shape, array.data) })),
     ...Object.entries(texts).map(([name, text]) => {
       const points = Uint32Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
       return { name, body: npy(`<U${points.length}`, [], points) };
@@ -58,16 +58,16 @@ function zip(files) {
   const local = [];
   /** @type {Uint8Array[]} */
   const central = [];
-  let at = 0;
+  let offset = 0;
   for (const { name, body } of files) {
     const common = [u16(20, UTF8, 0, 0, DAY), u32(crc(body), body.length, body.length), u16(name.length, 0)];
     const before = joined([bytes("PK\x03\x04"), ...common, name]);
     local.push(before, body);
-    central.push(bytes("PK\x01\x02"), u16(20), ...common, u16(0, 0, 0), u32(0, at), name);
-    at += before.length + body.length;
+    central.push(bytes("PK\x01\x02"), u16(20), ...common, u16(0, 0, 0), u32(0, offset), name);
+    offset += before.length + body.length;
   }
   const list = joined(central);
-  const end = [bytes("PK\x05\x06"), u16(0, 0, files.length, files.length), u32(list.length, at), u16(0)];
+  const end = [bytes("PK\x05\x06"), u16(0, 0, files.length, files.length), u32(list.length, offset), u16(0)];
   return new Blob(/** @type {BlobPart[]} */ ([...local, list, ...end]));
 }
 
@@ -79,20 +79,20 @@ const u32 = (...values) => joined(values.map((value) => u16(value & 0xffff, valu
 /** @param {Uint8Array[]} parts */
 function joined(parts) {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
+  parts.reduce((offset, part) => (whole.set(part, offset), offset + part.length), 0);
   return whole;
 }
 
 /** CRC-32 of each byte, with the polynomial of ZIP. */
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let rest = byte;
-  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1;
-  return rest;
+  let remainder = byte;
+  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1;
+  return remainder;
 });
 
 /** @param {Uint8Array} data @returns {number}  CRC-32 */
 function crc(data) {
-  let rest = 0xffffffff;
-  for (const byte of data) rest = TABLE[(rest ^ byte) & 255] ^ (rest >>> 8);
-  return ~rest >>> 0;
+  let remainder = 0xffffffff;
+  for (const byte of data) remainder = TABLE[(remainder ^ byte) & 255] ^ (remainder >>> 8);
+  return ~remainder >>> 0;
 }

@@ -38,9 +38,9 @@ export const change = (value) => (Math.abs(value) < 0.005 ? "0" : plus(value, tw
 /**
  * With its sign, even if it is positive.
  * @param {number} value
- * @param {(value: number) => string} say
+ * @param {(value: number) => string} format
  */
-export const plus = (value, say) => (value > 0 ? `+${say(value)}` : say(value));
+export const plus = (value, format) => (value > 0 ? `+${format(value)}` : format(value));
 
 /** Four decimals, or a power of ten: 0.1234, 3.1 · 10⁻⁷, 1.4583 · 10⁵. @param {number} value */
 export const four = (value) => joined(parts(value, 4));
@@ -67,14 +67,14 @@ export function fractional(value) {
  */
 function convergent(value) {
   let [over, under, lastOver, lastUnder] = [1, 0, 0, 1];
-  let rest = value;
+  let remainder = value;
   for (;;) {
-    const whole = Math.floor(rest + ROUNDING);
+    const whole = Math.floor(remainder + ROUNDING);
     const next = whole * under + lastUnder;
     if (next > DENOMINATOR) return [over, under];
     [over, under, lastOver, lastUnder] = [whole * over + lastOver, next, over, under];
     if (Math.abs(value - over / under) <= ROUNDING) return [over, under];
-    rest = 1 / (rest - whole);
+    remainder = 1 / (remainder - whole);
   }
 }
 

@@ -3,9 +3,9 @@
 const CODES = Uint8Array.from({ length: 0xe0 }, (_, index) => index + 0x20);
 // Of a character set in which a character is a byte: what is printed and means nothing in HTML or JSON.
 const LETTERS = [...new TextDecoder("windows-1252").decode(CODES)].filter(
-  (one) => !/[\x7f-\xa0\xad "&'<>\\]/.test(one),
+  (letter) => !/[\x7f-\xa0\xad "&'<>\\]/.test(letter),
 );
-const DIGITS = new Map(LETTERS.map((one, index) => [one.charCodeAt(0), index]));
+const DIGITS = new Map(LETTERS.map((letter, index) => [letter.charCodeAt(0), index]));
 const BITS = 23;
 
 /**
@@ -15,11 +15,11 @@ const BITS = 23;
  */
 export function decoded(text, length) {
   const bytes = new Uint8Array(length);
-  const digit = (/** @type {number} */ at) => DIGITS.get(text.charCodeAt(at)) ?? 0;
-  for (let at = 0, to = 0, bits = 0, held = 0; to < length; at += 3) {
-    const number = (digit(at) * LETTERS.length + digit(at + 1)) * LETTERS.length + digit(at + 2);
-    held = (held << BITS) | number;
-    for (bits += BITS; bits >= 8 && to < length; bits -= 8) bytes[to++] = held >>> (bits - 8);
+  const digit = (/** @type {number} */ position) => DIGITS.get(text.charCodeAt(position)) ?? 0;
+  for (let position = 0, to = 0, bits = 0, buffer = 0; to < length; position += 3) {
+    const number = (digit(position) * LETTERS.length + digit(position + 1)) * LETTERS.length + digit(position + 2);
+    buffer = (buffer << BITS) | number;
+    for (bits += BITS; bits >= 8 && to < length; bits -= 8) bytes[to++] = buffer >>> (bits - 8);
   }
   return bytes;
 }
@@ -33,7 +33,7 @@ export function unpacked({ textContent, dataset }) {
   const bytes =
     dataset.base64 === undefined
       ? decoded(text, Number(dataset.bytes))
-      : Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+      : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
@@ -45,7 +45,7 @@ export function joined(planes) {
   const numbers = new Uint8Array(planes.slice(0));
   const apart = new Uint8Array(planes);
   const count = Math.floor(apart.length / 4);
-  for (let at = 0; at < count; at++)
-    for (let byte = 0; byte < 4; byte++) numbers[4 * at + byte] = apart[byte * count + at] ?? 0;
+  for (let index = 0; index < count; index++)
+    for (let byte = 0; byte < 4; byte++) numbers[4 * index + byte] = apart[byte * count + index] ?? 0;
   return numbers;
 }

@@ -29,7 +29,7 @@ const LIVE = new Set(["value", "checked"]);
  * The description that each node was made from.
  * @type {WeakMap<Node, {name?: string | Node, props?: Record<string, any>}>}
  */
-const known = new WeakMap();
+const descriptions = new WeakMap();
 
 /**
  * @param {string} tag
@@ -44,22 +44,22 @@ export const el = (tag, { key, ...props } = {}, ...children) => ({ tag, key, pro
  * @param {...(Child | Child[])} children
  */
 export function render(root, ...children) {
-  const wanted = shown(children);
-  const names = namesOf(wanted);
+  const described = withoutGaps(children);
+  const names = namesOf(described);
   const old = childrenOf(root);
-  const same = old.length === names.length && old.every((node, i) => nameOf(node) === names[i]);
-  const there = same ? null : new Map(old.map((node) => [nameOf(node), node]));
-  const nodes = wanted.map((child, i) => {
+  const unchanged = old.length === names.length && old.every((node, i) => nameOf(node) === names[i]);
+  const nodeByName = unchanged ? null : new Map(old.map((node) => [nameOf(node), node]));
+  const nodes = described.map((child, i) => {
     if (typeof child === "object" && !("tag" in child)) return child;
-    const node = (there ? there.get(names[i]) : old[i]) ?? blank(typeof child === "object" ? child.tag : TEXT, root);
+    const node = (nodeByName ? nodeByName.get(names[i]) : old[i]) ?? blank(typeof child === "object" ? child.tag : TEXT, root);
     fill(node, child, names[i]);
     return node;
   });
-  if (!same) arrange(root, nodes);
+  if (!unchanged) arrange(root, nodes);
 }
 
 /** @param {(Child | Child[])[]} children */
-const shown = (children) =>
+const withoutGaps = (children) =>
   /** @type {(Described | Node | string)[]} */ (children.flat().filter((child) => child || child === ""));
 
 /**
@@ -78,7 +78,7 @@ function namesOf(children) {
 }
 
 /** @param {Node} node */
-const nameOf = (node) => known.get(node)?.name ?? node;
+const nameOf = (node) => descriptions.get(node)?.name ?? node;
 
 /** @param {Node} root */
 function childrenOf(root) {
@@ -106,19 +106,19 @@ function blank(tag, parent) {
   return page.createElementNS(NAMESPACES[tag] ?? inherited, tag);
 }
 
-/** @param {Node} node @param {Described | string} wanted @param {string | Node} [name] */
-function fill(node, wanted, name) {
-  const { props: before = {} } = known.get(node) ?? {};
-  if (typeof wanted === "string") {
-    if (node.nodeValue !== wanted) node.nodeValue = wanted;
-    return void known.set(node, { name });
+/** @param {Node} node @param {Described | string} description @param {string | Node} [name] */
+function fill(node, description, name) {
+  const { props: before = {} } = descriptions.get(node) ?? {};
+  if (typeof description === "string") {
+    if (node.nodeValue !== description) node.nodeValue = description;
+    return void descriptions.set(node, { name });
   }
-  render(/** @type {Element} */ (node), wanted.children);
+  render(/** @type {Element} */ (node), description.children);
   // After its children, because the value of a <select> must be one of its options.
   const element = /** @type {Any} */ (node);
-  compare(wanted.props.style ?? {}, before.style ?? {}, (side, value) => element.style.setProperty(side, value ?? ""));
-  compare(wanted.props, before, (one, value, old) => set(element, one, value, old));
-  known.set(node, { name, props: wanted.props });
+  compare(description.props.style ?? {}, before.style ?? {}, (side, value) => element.style.setProperty(side, value ?? ""));
+  compare(description.props, before, (property, value, old) => set(element, property, value, old));
+  descriptions.set(node, { name, props: description.props });
 }
 
 /**
@@ -163,9 +163,9 @@ function clear(element, name, attribute) {
  * @param {Node[]} nodes
  */
 function arrange(root, nodes) {
-  const kept = new Set(nodes);
+  const remaining = new Set(nodes);
   const focused = root.ownerDocument?.activeElement;
-  for (const node of childrenOf(root)) if (!kept.has(node)) node.remove();
+  for (const node of childrenOf(root)) if (!remaining.has(node)) node.remove();
   let next = root.firstChild;
   for (const node of nodes) {
     // If the node after the next is wanted, the next one is moved later; all others stay in place.

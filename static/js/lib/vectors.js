@@ -64,7 +64,7 @@ export function sum(values) {
 export const size = (vector) => Math.sqrt(sum(times(vector, vector)));
 /** The largest absolute value. @param {Vector} values */
 export function largest(values) {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]));
-  return most;
+  let maximum = 0;
+  for (let i = 0; i < values.length; i++) maximum = Math.max(maximum, Math.abs(values[i]));
+  return maximum;
 }

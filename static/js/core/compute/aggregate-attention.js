@@ -30,11 +30,11 @@ export const COVER = Object.freeze({ open: 0, masked: 1, weak: 2, onlyA: 3, only
  * @returns {Axis}
  */
 export function axis(groups, hides = () => false) {
-  const shown = groups.filter(([first]) => !hides(first));
+  const visibleGroups = groups.filter(([first]) => !hides(first));
   /** @type {(number | null)[]} */
-  const at = groups.flat().map(() => null);
-  shown.forEach((group, place) => group.forEach((token) => (at[token] = place)));
-  return { groups: shown, at };
+  const places = groups.flat().map(() => null);
+  visibleGroups.forEach((group, place) => group.forEach((token) => (places[token] = place)));
+  return { groups: visibleGroups, at: places };
 }
 
 /**
@@ -66,16 +66,16 @@ export function fold({ values, cols: width }, rows, cols) {
 
 /**
  * @param {Matrix[]} planes  of the same shape, one per head
- * @param {Heads} how
+ * @param {Heads} heads
  * @returns {Matrix}
  */
-export function combine(planes, how) {
-  if (how === "one" || planes.length === 1) return planes[0];
+export function combine(planes, heads) {
+  if (heads === "one" || planes.length === 1) return planes[0];
   const { rows, cols } = planes[0];
-  const sums = new Float64Array(rows * cols).fill(how === "max" ? -Infinity : 0);
+  const sums = new Float64Array(rows * cols).fill(heads === "max" ? -Infinity : 0);
   for (const { values } of planes)
-    for (let i = 0; i < sums.length; i++) sums[i] = how === "max" ? Math.max(sums[i], values[i]) : sums[i] + values[i];
-  const count = how === "max" ? 1 : planes.length;
+    for (let i = 0; i < sums.length; i++) sums[i] = heads === "max" ? Math.max(sums[i], values[i]) : sums[i] + values[i];
+  const count = heads === "max" ? 1 : planes.length;
   return { rows, cols, values: Float32Array.from(sums, (sum) => sum / count) };
 }
 
@@ -85,13 +85,13 @@ export function combine(planes, how) {
  * @param {Matrix[]} planes  before folding
  * @param {number[][]} rows
  * @param {number[]} keys
- * @param {Heads} how
+ * @param {Heads} heads
  * @returns {Float32Array}  0 if all of them are masked
  */
-export function shares(planes, rows, keys, how) {
+export function shares(planes, rows, keys, heads) {
   if (!keys.length) return new Float32Array(rows.length);
   const folded = planes.map((plane) => fold(plane, rows, [keys]));
-  return Float32Array.from(combine(folded, how).values, (value) => value || 0);
+  return Float32Array.from(combine(folded, heads).values, (value) => value || 0);
 }
 
 /**
@@ -115,13 +115,13 @@ export function strongest({ values }, percent = 100) {
   const least =
     percent < 100 ? smallestOf(values.filter((value) => !Number.isNaN(value)), percent) : -Infinity;
   const cover = new Uint8Array(values.length);
-  let [shown, open] = [0, 0];
+  let [visible, open] = [0, 0];
   for (let i = 0; i < values.length; i++) {
     const masked = Number.isNaN(values[i]);
     const weak = values[i] < least;
     cover[i] = masked ? COVER.masked : weak ? COVER.weak : COVER.open;
     if (!masked) open++;
-    if (!masked && !weak) shown++;
+    if (!masked && !weak) visible++;
   }
-  return { cover, shown, open };
+  return { cover, shown: visible, open };
 }

@@ -82,12 +82,12 @@ export const isItself = (model, trace, link, row) => (otherAt(trace, link, row)?
  */
 export function contrastAt(model, trace, link, row) {
   const against = chosen(link);
-  const other = otherAt(trace, link, row);
+  const rival = otherAt(trace, link, row);
   const lens = against === null ? undefined : trace.tensors[nameOf(against, "lens")];
   const silent = !predictedToken(model, trace, row, bestOf(trace, row));
-  if (against === null || !other || !lens || silent || isItself(model, trace, link, row)) return null;
+  if (against === null || !rival || !lens || silent || isItself(model, trace, link, row)) return null;
   const [layers, rows] = lens.shape;
-  return { with: against, other, lens: Array.from({ length: layers }, (_, layer) => lens.data[layer * rows + row]) };
+  return { with: against, other: rival, lens: Array.from({ length: layers }, (_, layer) => lens.data[layer * rows + row]) };
 }
 
 /** @param {Trace} trace @param {number} id @returns {Piece} */
@@ -113,8 +113,8 @@ export const bestOf = (trace, row) => probable(trace, row)[0];
  * @returns {Piece[]}  the runner-up first
  */
 export function rivals(model, trace, row) {
-  const own = predictedToken(model, trace, row, bestOf(trace, row));
-  return probable(trace, row).filter((id) => id !== own?.id).map((id) => pieceOf(trace, id));
+  const predicted = predictedToken(model, trace, row, bestOf(trace, row));
+  return probable(trace, row).filter((id) => id !== predicted?.id).map((id) => pieceOf(trace, id));
 }
 
 /**

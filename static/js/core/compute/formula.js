@@ -180,6 +180,6 @@ export function latexNumber(digits) {
   const [, sign, over, under] = /^(−?)(\d+)\/(\d+)$/.exec(digits) ?? [];
   if (under) return `${sign ? "-" : ""}\\frac{${over}}{${under}}`;
   const power = /^(.*) · 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/.exec(digits);
-  if (power) return `${latexNumber(power[1])} \\cdot 10^{${[...power[2]].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(sign)).map((at) => "-0123456789"[at]).join("")}}`;
+  if (power) return `${latexNumber(power[1])} \\cdot 10^{${[...power[2]].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(sign)).map((digit) => "-0123456789"[digit]).join("")}}`;
   return digits.replaceAll("−", "-").replace(/[{}]/g, "\\$&");
 }

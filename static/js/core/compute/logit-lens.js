@@ -96,13 +96,13 @@ export function lens(model, trace, row) {
   if (!probabilities || !token) return null;
   const [layers, rows, count] = probabilities.shape;
   return Array.from({ length: layers }, (_, layer) => {
-    const at = layer * rows + row;
+    const cell = layer * rows + row;
     const top = Array.from({ length: count }, (_, n) => {
-      const id = candidates.data[at * count + n];
+      const id = candidates.data[cell * count + n];
       const { text, special } = trace.pieces?.[id] ?? { text: `#${id}`, special: false };
-      return { id, text, special, probability: probabilities.data[at * count + n], written: id === token.id };
+      return { id, text, special, probability: probabilities.data[cell * count + n], written: id === token.id };
     });
-    return { top, probability: written.data[at], rank: ranks.data[at] };
+    return { top, probability: written.data[cell], rank: ranks.data[cell] };
   });
 }
 
@@ -159,7 +159,7 @@ export function strongest({ heads }) {
   const all = heads.flatMap(({ block, values }) =>
     values.flatMap((row, layer) => row.map((value, head) => ({ block, layer, head, value }))),
   );
-  return all.reduce((best, one) => (one.value > best.value ? one : best));
+  return all.reduce((best, candidate) => (candidate.value > best.value ? candidate : best));
 }
 
 /** @param {Tensor} tensor  [layer, head, query] @param {number} row */
@@ -183,10 +183,10 @@ function byLayer({ shape, data }, row) {
  * @returns {import("../wire/wire.js").Matrix | null}  null where the trace lacks it
  */
 export function relevance(model, trace, at) {
-  const found = trace.tensors[relevanceOf(model, trace, at)];
+  const relevances = trace.tensors[relevanceOf(model, trace, at)];
   const mask = trace.tensors[place(model, at, "mask")];
-  if (!found || !mask || at.head >= found.shape[0]) return null;
-  return memo(found, String(at.head), () => masked(plane(found, { head: at.head }), plane(mask).values));
+  if (!relevances || !mask || at.head >= relevances.shape[0]) return null;
+  return memo(relevances, String(at.head), () => masked(plane(relevances, { head: at.head }), plane(mask).values));
 }
 
 /**
@@ -194,10 +194,10 @@ export function relevance(model, trace, at) {
  * @returns {{row: number, col: number, value: number}}  the cell that is farthest from zero
  */
 export function farthest({ values, cols }) {
-  let at = 0;
+  let farthestIndex = 0;
   values.forEach((value, i) => {
-    if (Math.abs(value) > Math.abs(values[at] || 0)) at = i;
+    if (Math.abs(value) > Math.abs(values[farthestIndex] || 0)) farthestIndex = i;
   });
-  return { row: Math.floor(at / cols), col: at % cols, value: values[at] || 0 };
+  return { row: Math.floor(farthestIndex / cols), col: farthestIndex % cols, value: values[farthestIndex] || 0 };
 }
 

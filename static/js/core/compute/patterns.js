@@ -69,14 +69,14 @@ export const rowPatterns = (t) => ({
 
 /**
  * What a head does over many sentences: "nearby 0.71, then special tokens 0.18".
- * @param {[string, number][] | undefined} held
+ * @param {[string, number][] | undefined} patterns
  * @param {Translate} t
  * @returns {string}  empty: not known
  */
-export function inGeneral(held, t) {
-  if (!held) return "";
+export function inGeneral(patterns, t) {
+  if (!patterns) return "";
   const names = rowPatterns(t);
-  return held.map(([name, share]) => `${names[name] ?? name} ${two(share)}`).join(t(", then ")) || t("no pattern in a tenth of its rows");
+  return patterns.map(([name, share]) => `${names[name] ?? name} ${two(share)}`).join(t(", then ")) || t("no pattern in a tenth of its rows");
 }
 
 /**

@@ -42,17 +42,17 @@ export function masks(trace, model) {
 export function predicted(trace, model, pinned) {
   const [probabilities, candidates] = predictions(model).map((name) => trace.tensors[name]);
   const tokens = trace.tokens[typed(model)] ?? [];
-  const own = tokens.filter((token) => !(token.special && token.text === "<pad>")).length;
-  const row = pinned ?? (fills(model) ? masks(trace, model)[0] : own - 1);
-  if (!probabilities || !candidates || row === undefined || row < 0 || row >= own) return null;
+  const length = tokens.filter((token) => !(token.special && token.text === "<pad>")).length;
+  const row = pinned ?? (fills(model) ? masks(trace, model)[0] : length - 1);
+  if (!probabilities || !candidates || row === undefined || row < 0 || row >= length) return null;
   const count = candidates.shape[1];
-  const found = Array.from({ length: count }, (_, n) => {
+  const choices = Array.from({ length: count }, (_, n) => {
     const id = candidates.data[row * count + n];
     return { id, ...(trace.pieces?.[id] ?? { text: `#${id}`, special: true }), probability: probabilities.data[row * count + n] };
   });
   const masked = masks(trace, model).includes(row);
   const present = fills(model) ? (masked ? null : tokens[row].id) : (tokens[row + 1]?.id ?? null);
-  return { row, kind: fills(model) ? "fill" : "next", candidates: found, present };
+  return { row, kind: fills(model) ? "fill" : "next", candidates: choices, present };
 }
 
 /**
@@ -97,7 +97,7 @@ export function predictedToken(model, trace, row, best) {
   const tokens = (trace.tokens[typed(model)] ?? []).filter((token) => !isPad(token));
   if (row >= tokens.length) return null;
   const fills = !model.attentions.some(({ mask }) => rules(mask).includes("causal"));
-  const own = fills ? tokens[row] : (tokens[row + 1] ?? trace.output.tokens[row]);
-  if (own && !(fills && own.special && own.text === model.mask)) return own;
+  const token = fills ? tokens[row] : (tokens[row + 1] ?? trace.output.tokens[row]);
+  if (token && !(fills && token.special && token.text === model.mask)) return token;
   return best === undefined ? null : { id: best, ...(trace.pieces?.[best] ?? { text: `#${best}`, special: false }) };
 }

@@ -69,12 +69,12 @@ export function scoringOf(attention) {
 export function workedScoring(attention) {
   const plain = scoringOf(attention);
   if (plain || !attention) return plain;
-  const [kind, ...rest] = attention.scoring.split(" & ");
-  const number = (/** @type {string} */ prefix) => rest.find((part) => part.startsWith(prefix))?.slice(prefix.length);
+  const [kind, ...factors] = attention.scoring.split(" & ");
+  const number = (/** @type {string} */ prefix) => factors.find((part) => part.startsWith(prefix))?.slice(prefix.length);
   const by = /^dot-by-(.+)$/.exec(kind)?.[1];
   if (!by && !KINDS.has(kind)) return null;
   const cap = number("softcap-");
-  const pi = rest.includes("bias") && attention.parameters?.includes("pi") ? `${attention.place}.pi` : null;
+  const pi = factors.includes("bias") && attention.parameters?.includes("pi") ? `${attention.place}.pi` : null;
   return {
     kind: by ? "dot-by" : /** @type {Kind} */ (kind),
     placed: pi ? "relative" : "",
@@ -83,8 +83,8 @@ export function workedScoring(attention) {
     pi,
     by: by ? Number(by) : undefined,
     cap: cap ? Number(cap) : null,
-    sink: rest.includes("sink"),
-    unknown: rest.includes("bias") && !pi,
+    sink: factors.includes("sink"),
+    unknown: factors.includes("bias") && !pi,
   };
 }
 
@@ -111,9 +111,9 @@ export function scorer(scoring, find, head) {
     const all = sum(terms);
     const raw = (all / root) * by;
     const plain = cap === null ? raw : cap * Math.tanh(raw / cap);
-    const own = pi ? pi[column(pi.length, key - query)] : null;
-    const score = own === null ? plain : placed === "relative" ? plain + own : plain * own;
-    return { terms, sum: all, root, raw, plain, pi: own, score };
+    const positionTerm = pi ? pi[column(pi.length, key - query)] : null;
+    const score = positionTerm === null ? plain : placed === "relative" ? plain + positionTerm : plain * positionTerm;
+    return { terms, sum: all, root, raw, plain, pi: positionTerm, score };
   };
 }
 
@@ -126,8 +126,8 @@ export const scaledDot = scorer({ kind: "scaled-dot", placed: "", w: null, b: nu
  * @param {number} offset  key − query
  */
 export function column(width, offset) {
-  const most = (width - 1) / 2;
-  return Math.min(Math.max(offset, -most), most) + most;
+  const limit = (width - 1) / 2;
+  return Math.min(Math.max(offset, -limit), limit) + limit;
 }
 
 /**
@@ -139,7 +139,7 @@ export function column(width, offset) {
  * @returns {import("../wire/wire.js").Matrix}
  */
 export function termMatrix(pi, head, rows, cols) {
-  const own = row(pi, head);
-  const at = (/** @type {number} */ cell) => own[column(own.length, (cell % cols) - Math.floor(cell / cols))];
-  return { rows, cols, values: Float32Array.from({ length: rows * cols }, (_, cell) => at(cell)) };
+  const terms = row(pi, head);
+  const termOf = (/** @type {number} */ cell) => terms[column(terms.length, (cell % cols) - Math.floor(cell / cols))];
+  return { rows, cols, values: Float32Array.from({ length: rows * cols }, (_, cell) => termOf(cell)) };
 }

@@ -105,9 +105,9 @@ function pinned({ link, model }, one, other) {
 const fits = (one, other, lit) =>
   [lit?.query, lit?.key].every((ref) => !ref || (other.trace && alike(one.trace, other.trace, ref.side, ref.index)));
 
-/** @param {Trace | null} one @param {Trace} other @param {string} side @param {number} index */
-function alike(one, other, side, index) {
-  const [a, b] = [one, other].map((run) => run?.tokens[side]?.[index]?.id);
+/** @param {Trace | null} trace @param {Trace} otherTrace @param {string} side @param {number} index */
+function alike(trace, otherTrace, side, index) {
+  const [a, b] = [trace, otherTrace].map((run) => run?.tokens[side]?.[index]?.id);
   return a !== undefined && a === b;
 }
 
@@ -120,21 +120,21 @@ function alike(one, other, side, index) {
  */
 export function storeOf(store, run) {
   /** @param {Page} page */
-  const seen = (page) => {
+  const pageOfRun = (page) => {
     const as = run();
     return as === null || as === shownAs(page.link) ? page : (otherOf(page) ?? page);
   };
   return {
     ...store,
-    get: () => seen(store.get()),
+    get: () => pageOfRun(store.get()),
     hovered() {
       const lit = store.hovered();
-      const [page, shown] = [store.get(), seen(store.get())];
-      return shown === page || fits(page, shown, lit) ? lit : null;
+      const [page, runPage] = [store.get(), pageOfRun(store.get())];
+      return runPage === page || fits(page, runPage, lit) ? lit : null;
     },
     hover(lit) {
-      const [page, shown] = [store.get(), seen(store.get())];
-      store.hover(shown === page || fits(page, shown, lit) ? lit : null);
+      const [page, runPage] = [store.get(), pageOfRun(store.get())];
+      store.hover(runPage === page || fits(page, runPage, lit) ? lit : null);
     },
     go(patch, origin) {
       const as = run();
@@ -142,6 +142,6 @@ export function storeOf(store, run) {
       store.go(picks ? { ...patch, options: { ...(patch.options ?? store.get().link.options), as } } : patch, origin);
     },
     subscribe: (select, listener) =>
-      store.subscribe((page) => select(seen(page)), (page, previous, origin) => listener(seen(page), seen(previous), origin)),
+      store.subscribe((page) => select(pageOfRun(page)), (page, previous, origin) => listener(pageOfRun(page), pageOfRun(previous), origin)),
   };
 }

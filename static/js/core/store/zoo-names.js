@@ -88,8 +88,8 @@ const CHANGES = {
  * @param {Record<string, string | number>} changed
  */
 export function changedName(t, changed) {
-  const said = Object.entries(changed).map(([key, value]) => CHANGES[key]?.(t, value) ?? `${key} ${value}`);
-  return said.join(", ") || t("plain");
+  const phrases = Object.entries(changed).map(([key, value]) => CHANGES[key]?.(t, value) ?? `${key} ${value}`);
+  return phrases.join(", ") || t("plain");
 }
 
 /** What the lengths of a task count. @param {Translate} t @param {string} unit */

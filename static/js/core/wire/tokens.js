@@ -42,8 +42,8 @@ export const ofWord = ({ writes: { word, ...writes } }) => !isAdded(writes) && /
  * @returns {{special: boolean}[]}
  */
 export function specials(steps) {
-  const found = steps.map(({ writes }) => ({ special: isAdded(writes) }));
-  return found.some(({ special }) => special) ? found : found.map((one, i) => (i ? one : { special: true }));
+  const marks = steps.map(({ writes }) => ({ special: isAdded(writes) }));
+  return marks.some(({ special }) => special) ? marks : marks.map((mark, i) => (i ? mark : { special: true }));
 }
 
 /** Whether a row that looks at each says something: at a word that is not taken for special. @param {Step[]} steps */
@@ -63,11 +63,11 @@ export function labels(tokens, lang) {
   const totals = new Map();
   for (const word of words) totals.set(word, (totals.get(word) ?? 0) + 1);
   /** @type {Map<string, number>} */
-  const seen = new Map();
+  const occurrences = new Map();
   return tokens.map(({ text, special, template }, i) => {
     const word = words[i];
-    seen.set(word, (seen.get(word) ?? 0) + 1);
-    const nth = (totals.get(word) ?? 0) > 1 ? (seen.get(word) ?? 1) : null;
+    occurrences.set(word, (occurrences.get(word) ?? 0) + 1);
+    const nth = (totals.get(word) ?? 0) > 1 ? (occurrences.get(word) ?? 1) : null;
     const space = /^\s/.test(text) && text.trimStart() ? "·" : "";
     return { space, word, nth, lang: special ? "en" : lang, special, ...(template ? { template } : {}), pad: isPad(tokens[i]) };
   });
@@ -133,8 +133,8 @@ export function plainStep({ reads, writes, at, short }) {
 
 /** @param {string} text  A newline or a zero-width mark is a token too, and has to be seen. */
 function visible(text) {
-  const shown = text.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
-  return shown.replace(
+  const spaced = text.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
+  return spaced.replace(
     CONTROLS,
     (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`,
   );

@@ -105,33 +105,33 @@ function open(buffer) {
 /**
  * The matrix that remains when all dims but the last two are fixed.
  * @param {Tensor} tensor
- * @param {Record<string, number>} [at]  e.g. {head: 3}
+ * @param {Record<string, number>} [indices]  e.g. {head: 3}
  * @returns {Matrix}
  */
-export function plane(tensor, at = {}) {
+export function plane(tensor, indices = {}) {
   const { dims, shape, data } = tensor;
   let offset = 0;
   let size = data.length;
   for (let i = 0; i < dims.length - 2; i++) {
-    const index = at[dims[i]];
+    const index = indices[dims[i]];
     if (!(index >= 0 && index < shape[i])) throw new RangeError(`no ${dims[i]} ${index}`);
     size /= shape[i];
     offset += index * size;
   }
   const [rows, cols] = shape.slice(-2);
   const values = data.subarray(offset, offset + size);
-  const one = unit(tensor);
-  return { rows, cols, values: one === 1 ? values : over(values, one) };
+  const scale = unit(tensor);
+  return { rows, cols, values: scale === 1 ? values : over(values, scale) };
 }
 
 /**
  * Divide all numbers; a loop, because `from` with a function takes ten times as long.
  * @param {Numbers} values
- * @param {number} one
+ * @param {number} scale
  */
-function over(values, one) {
+function over(values, scale) {
   const shares = new Float32Array(values.length);
-  for (let i = 0; i < shares.length; i++) shares[i] = values[i] / one;
+  for (let i = 0; i < shares.length; i++) shares[i] = values[i] / scale;
   return shares;
 }
 
