@@ -147,6 +147,13 @@ class RoomCreated(BaseModel):
     key: str = Field(description="Controls the room (`Authorization: Bearer`); returned only here.")
 
 
+class Votes(BaseModel):
+    """The results of a question's votes."""
+
+    first: Results
+    second: Results
+
+
 class QuestionReply(BaseModel):
     """A question that the room is asked."""
 
@@ -156,9 +163,7 @@ class QuestionReply(BaseModel):
     nicknames: bool = Field(default=False, description="Whether students give a nickname.")
     stage: Stage
     truth: Truth | None = None
-    results: dict[str, Results] | None = Field(
-        default=None, description="Of the votes `first` and `second`, once revealed."
-    )
+    results: Votes | None = Field(default=None, description="Once revealed.")
 
 
 class RoomReply(BaseModel):

@@ -71,7 +71,7 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 });
 
 test("a head is taught where the model says so, across alone", () => {
-  /** @type {import("../../static/js/core/wire/model.js").Taught[]} */
+  /** @type {import("../../static/js/core/wire/schemas.d.ts").Taught[]} */
   const heads = [{ layer: 2, head: 1, rows: "writes", since: 1 }];
   assert.ok(taught({ ...MODEL, taught: heads }, { block: "cross", layer: 2, head: 1 }));
   assert.ok(!taught({ ...MODEL, taught: heads }, { block: "decoder", layer: 2, head: 1 }));
@@ -82,7 +82,7 @@ test("a head is taught where the model says so, across alone", () => {
 test("a page that was not told where opens on the head that tells most", () => {
   assert.deepEqual(opener(trace(), MODEL, { block: "cross", view: "alignment" }), { layer: 0, head: 0 });
   assert.deepEqual(opener(trace(), MODEL, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
-  /** @type {import("../../static/js/core/wire/model.js").Aligner[]} */
+  /** @type {import("../../static/js/core/wire/schemas.d.ts").Aligner[]} */
   const aligners = [
     { layer: 0, head: 1, error_rate: 0.4, rows: "reads" },
     { layer: 2, head: 1, error_rate: 0.5, rows: "writes" },
@@ -100,7 +100,7 @@ const MADE = {
     place: `trunk/${layer}/attn`,
     stack: "trunk",
     layer,
-    kind: "self",
+    kind: /** @type {const} */ ("self"),
     query: "words",
     key: "words",
     heads: layer ? 8 : 4,

@@ -7,7 +7,6 @@ import {
 import { translator } from "../../static/js/lib/i18n.js";
 import { sized, trace } from "./trace.js";
 
-
 const TWO = sized({ encoder: 2, decoder: 2 });
 const { t } = translator({});
 const off = { at: "encoder.1.self", head: 3, do: "zero" };

@@ -7,7 +7,7 @@ import { sized } from "./trace.js";
 /** @param {string} stack @param {string} mask @param {number} layers */
 const stackOf = (stack, mask, layers) =>
   Array.from({ length: layers }, (_, layer) => ({
-    place: `${stack}.${layer}.self`, stack, layer, kind: "self", query: "text", key: "text", heads: 12, kv_heads: 12, mask, scoring: "scaled-dot",
+    place: `${stack}.${layer}.self`, stack, layer, kind: /** @type {const} */ ("self"), query: "text", key: "text", heads: 12, kv_heads: 12, mask, scoring: "scaled-dot",
   }));
 
 test("an encoder and a decoder are two towers, and the decoder's floors have two cells", () => {

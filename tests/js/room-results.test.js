@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { expanded, oneByOne, summed, votes } from "../../static/js/room/results.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
-/** @import { Results } from "../../static/js/core/wire/subject-requests.js" */
+/** @import { Results } from "../../static/js/core/wire/schemas.d.ts" */
 
 const { t } = translator({});
 

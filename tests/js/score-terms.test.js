@@ -6,15 +6,15 @@ import { cellOf, named, termsOf } from "../../static/js/views/qkv/score-names.js
 import { csv } from "../../static/js/lib/csv.js";
 import { tensor, trace } from "./trace.js";
 
-/** @import { Origin } from "../../static/js/core/wire/wire.js" */
+/** @import { OriginReply } from "../../static/js/core/wire/schemas.d.ts" */
 
-/** @param {string} at @param {string} part @param {number | null} [head] @returns {Origin} */
+/** @param {string} at @param {string} part @param {number | null} [head] @returns {OriginReply} */
 const origin = (at, part, head = null) => ({ at, part, head });
 
 /** Eighths are exact in float32. @param {number} count */
 const eighths = (count) => Float32Array.from({ length: count }, (_, i) => ((i * 37) % 29) / 8 - 1.5);
 
-/** @param {number} heads @returns {Origin[]} */
+/** @param {number} heads @returns {OriginReply[]} */
 const side = (heads) => [
   origin("source", "embedding"),
   origin("source", "position"),

@@ -31,7 +31,10 @@ def content() -> str:
         text=True,
     ).stdout
     names = [f'export type {name} = components["schemas"]["{name}"];\n' for name in schemas]
-    return HEADER + converted[converted.index("export interface components") :] + "".join(names)
+    schemas_only = converted[
+        converted.index("export interface") : converted.index("export type $defs")
+    ]
+    return HEADER + schemas_only + "".join(names)
 
 
 def simplified(schema: Any) -> Any:

@@ -5,7 +5,7 @@ import { completed } from "../../static/js/core/wire/model.js";
 /**
  * @param {string} text
  * @param {boolean} [special]
- * @returns {import("../../static/js/core/wire/wire.js").Token}
+ * @returns {import("../../static/js/core/wire/schemas.d.ts").TokenReply}
  */
 export const token = (text, special = false) => ({ text, id: 0, start: 0, end: 0, special });
 

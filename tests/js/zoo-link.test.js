@@ -8,6 +8,8 @@ import { sized } from "./trace.js";
 const t = (/** @type {string} */ text, /** @type {Record<string, any>} */ values = {}) =>
   text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
+const SEED = { digest: "", parameters: 0, steps: 0 };
+
 /** @param {string} name @param {string} task @param {Record<string, number[]>} looks */
 const model = (name, task, looks = {}) => ({
   id: `zoo-${name}`,
@@ -16,8 +18,8 @@ const model = (name, task, looks = {}) => ({
   changed: {},
   trained: /** @type {[number, number]} */ ([1, 12]),
   seeds: [
-    { seed: 1, shipped: false, curve: [], accuracy: {}, looks: { "decoder.0.cross": [1, 1] } },
-    { seed: 2, shipped: true, curve: [], accuracy: {}, looks },
+    { ...SEED, seed: 1, shipped: false, curve: [], accuracy: {}, looks: { "decoder.0.cross": [1, 1] } },
+    { ...SEED, seed: 2, shipped: true, curve: [], accuracy: {}, looks },
   ],
 });
 const TOLD = {

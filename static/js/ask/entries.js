@@ -58,7 +58,7 @@ function button({ t, answer, found, tally, fixed, change }, { id, label }) {
 
 /** @param {string} text @param {number} value @param {Question} question */
 function near(text, value, { within }) {
-  if (within === undefined) return judged(text, value) === "right";
+  if (typeof within !== "number") return judged(text, value) === "right";
   const typed = number(text).value;
   return typed !== null && Math.abs(typed - value) <= within;
 }

@@ -14,20 +14,7 @@ import { OPTIONS } from "../views/index.js";
 /** @import { State } from "../core/store/link.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
 
-/**
- * Plain data: it can be stored with a share and sent to a room.
- * @typedef {object} Question
- * @property {string} kind  a key of `KINDS`
- * @property {string} link  a query string: what the question is about
- * @property {string} [page]  the page of the link: "workspace" (default) or "lab"
- * @property {string} [step]  a step of the lab, such as "scores"; default: its weights
- * @property {number} [row]  of that step, from 0
- * @property {number} [column]  of that row, from 0
- * @property {number} [value]  the right number, if no model computes it
- * @property {string} [share]  the id of a share whose stored numbers answer it
- * @property {string} [words]  as its author wrote it; absent: its kind words it
- * @property {number} [within]  how far a typed number may be off; default: rounding to two decimals
- */
+/** Plain data: it can be stored with a share and sent to a room. @typedef {import("../core/wire/schemas.d.ts").Asked} Question */
 /**
  * Plain data: the id of the chosen answer, or one text per field, as typed.
  * @typedef {string[]} Answer
@@ -108,7 +95,7 @@ export function ask({ t, say }, { source, compute, stated }, question) {
 
 /**
  * @param {import("../core/wire/api.js").Api} api
- * @param {string} [share]  its id
+ * @param {string | null} [share]  its id
  * @returns {Ways}
  */
 export function waysTo(api, share) {

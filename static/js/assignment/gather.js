@@ -29,7 +29,7 @@ export async function questionsOf(api, link, lang) {
 
 /** @param {Api} api @param {string} link @param {string} lang */
 async function ofLink(api, link, lang) {
-  const { title, questions } = await api.link(link, lang);
+  const { title, questions = [] } = await api.link(link, lang);
   return { title, questions: await Promise.all(questions.map((one) => placed(api, one))) };
 }
 
@@ -51,5 +51,5 @@ export async function withTruth(page, api, question) {
   if (!kind) throw new Problem("unsupported");
   const { right = [], numbers = [] } = await kind.reveal(ask(page, waysTo(api, question.share), question));
   const { within } = question;
-  return { entry: kind.entry(question), ask: question, truth: { right, numbers: [...numbers], ...(within === undefined ? {} : { within }) } };
+  return { entry: kind.entry(question), ask: question, truth: { right, numbers: [...numbers], ...(typeof within === "number" ? { within } : {}) } };
 }

@@ -7,7 +7,7 @@ import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 
-/** @import { Assigned } from "../core/wire/subject-requests.js" */
+/** @import { OpenQuestion } from "../core/wire/schemas.d.ts" */
 /** @import { Result } from "../ask/predict.js" */
 /**
  * @typedef {object} Plan
@@ -15,7 +15,7 @@ import { render } from "../lib/render.js";
  * @property {import("../core/wire/api.js").Api} api
  * @property {string} id  of the assignment
  * @property {() => string} token  of the reader: the student's, or the assignment's key
- * @property {Assigned} assigned
+ * @property {OpenQuestion} assigned
  * @property {number} number  from 1
  * @property {string[] | null} [answer]  given earlier
  * @property {(answer: string[] | null) => void} [onAnswer]
@@ -44,7 +44,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
   async function stated() {
     const { questions } = await api.readAssignment(id, token());
     const { value } = questions[number - 1].ask;
-    if (value === undefined) throw new Problem("garbled");
+    if (typeof value !== "number") throw new Problem("garbled");
     return value;
   }
 

@@ -11,14 +11,14 @@ import { wording } from "../core/figure/problem-wording.js";
 import { assignmentKey, forgetAssignment } from "./kept-assignments.js";
 import { createQuestion } from "./question.js";
 
-/** @import { Summary } from "../core/wire/subject-requests.js" */
+/** @import { AnswersSummary } from "../core/wire/schemas.d.ts" */
 
 /** Milliseconds between two looks at the answers. */
 const PACE = 10_000;
 
 /**
  * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} desk
- * @param {import("../core/wire/subject-requests.js").Assignment} assignment
+ * @param {import("../core/wire/schemas.d.ts").AssignmentReply} assignment
  */
 export function showResults({ page, api, root, lang }, { id, url, questions }) {
   const { t } = page;
@@ -27,7 +27,7 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
   const head = h("section", { className: "owning", "aria-label": t("Your assignment") });
   const items = questions.map((assigned, i) => createQuestion({ page, api, id, token: () => key, assigned, number: i + 1, answers: false }));
   root.replaceChildren(head, h("ol", { className: "questions" }, ...items.map(({ element }) => element)));
-  /** @type {Summary | null} */
+  /** @type {AnswersSummary | null} */
   let summary = null;
   /** @type {Problem | null} */
   let problem = null;
@@ -94,7 +94,7 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
     });
   }
 
-  /** @param {import("../core/wire/subject-requests.js").Results} results */
+  /** @param {import("../core/wire/schemas.d.ts").Results} results */
   function said({ count, right, distance }) {
     const known = [t("{count} answered", { count }), count > 0 && right !== null && t("{right} right", { right }), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) })];
     return known.filter(Boolean).join(" · ");

@@ -12,13 +12,13 @@ import { wording } from "../core/figure/problem-wording.js";
 import { keepWork, workIn } from "./kept-assignments.js";
 import { createQuestion } from "./question.js";
 
-/** @import { Assignment } from "../core/wire/subject-requests.js" */
+/** @import { AssignmentReply } from "../core/wire/schemas.d.ts" */
 
 const MOST_NICKNAME = 40;
 
 /**
  * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement}} desk
- * @param {Assignment} assignment
+ * @param {AssignmentReply} assignment
  */
 export function showSheet({ page, api, root }, { id, questions, reveal, nicknames }) {
   const { t, announce } = page;

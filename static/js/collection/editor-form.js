@@ -3,14 +3,15 @@
 import { el } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @import { Document, Collection } from "../core/wire/subject-requests.js" */
+/** @import { CollectionReply } from "../core/wire/schemas.d.ts" */
+/** @import { Document } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { Child } from "../lib/render.js" */
 /**
  * @typedef {object} Sight  what is shown
  * @property {Document} document
  * @property {boolean} changed  whether it differs from what is saved
- * @property {Collection | null} newer  saved by someone else meanwhile
+ * @property {CollectionReply | null} newer  saved by someone else meanwhile
  * @property {boolean} busy
  * @property {boolean} sure  whether a deletion is being confirmed
  * @property {string} says
@@ -70,7 +71,7 @@ function saving(t, { document, changed, newer, busy, says, problem, view }, act)
   );
 }
 
-/** @param {Translate} t @param {Collection} newer @param {Sight} sight @param {Act} act */
+/** @param {Translate} t @param {CollectionReply} newer @param {Sight} sight @param {Act} act */
 function conflict(t, newer, { busy, view }, act) {
   const time = new Date(newer.changed).toLocaleTimeString(undefined, { timeStyle: "short" });
   return el(

@@ -12,7 +12,8 @@ import { formOf } from "./editor-form.js";
 import { createItemList } from "./item-list.js";
 import { createLinkField } from "./link-field.js";
 
-/** @import { Document, Collection } from "../core/wire/subject-requests.js" */
+/** @import { CollectionReply } from "../core/wire/schemas.d.ts" */
+/** @import { Document } from "../core/wire/subject-requests.js" */
 /**
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page
@@ -27,13 +28,13 @@ import { createLinkField } from "./link-field.js";
 /** @param {Plan} plan */
 export function createEditor({ page, api, lang, id, url, root, shown }) {
   const { t, announce } = page;
-  /** As saved, when it was last read. @type {Collection | null} */
+  /** As saved, when it was last read. @type {CollectionReply | null} */
   let base = null;
   /** @type {Document} */
   let document = { title: "", note: "", items: [] };
   /** The version that the document was made from. */
   let from = 0;
-  /** Saved by someone else since. @type {Collection | null} */
+  /** Saved by someone else since. @type {CollectionReply | null} */
   let newer = null;
   let [busy, sure, says, problem] = [false, false, "", /** @type {Problem | null} */ (null)];
   const asked = oneAtATime((now) => {
@@ -56,7 +57,7 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
     root.querySelector("input")?.focus();
   }
 
-  /** @param {Collection} found */
+  /** @param {CollectionReply} found */
   function begin(found) {
     base = found;
     const unsaved = draft(id);
@@ -87,7 +88,7 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
     draw();
   }
 
-  /** @param {Collection} done */
+  /** @param {CollectionReply} done */
   function saved(done) {
     base = done;
     from = done.version;

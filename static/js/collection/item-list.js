@@ -4,23 +4,23 @@ import { pictureOf } from "../core/wire/subject-requests.js";
 import { el } from "../lib/render.js";
 import { moved } from "../core/store/kept-collections.js";
 
-/** @import { Item, Shown } from "../core/wire/subject-requests.js" */
+/** @import { LinkReply, KeptItem } from "../core/wire/schemas.d.ts" */
 
 const MOST_TITLE = 200;
 const MOST_NOTE = 2000;
 
 /**
  * @param {Pick<import("./editor.js").Plan, "page" | "api" | "lang">} plan
- * @param {(items: Item[], words?: string) => void} change
+ * @param {(items: KeptItem[], words?: string) => void} change
  * @param {() => void} draw  called when more is known of an item
  */
 export function createItemList({ page: { t }, api, lang }, change, draw) {
-  /** What links show; null: nothing any more; undefined: not known yet. @type {Map<string, Shown | null | undefined>} */
+  /** What links show; null: nothing any more; undefined: not known yet. @type {Map<string, LinkReply | null | undefined>} */
   const known = new Map();
-  /** Identities of items, which keep focus while they move. @type {WeakMap<Item, number>} */
+  /** Identities of items, which keep focus while they move. @type {WeakMap<KeptItem, number>} */
   const ids = new WeakMap();
   let made = 0;
-  /** @type {{item: Item, at: number} | null} */
+  /** @type {{item: KeptItem, at: number} | null} */
   let removed = null;
   /** @type {number | null} */
   let dragged = null;
@@ -29,36 +29,36 @@ export function createItemList({ page: { t }, api, lang }, change, draw) {
   function look(link) {
     if (known.has(link)) return;
     known.set(link, undefined);
-    const tell = (/** @type {Shown | null} */ found) => (known.set(link, found), draw());
+    const tell = (/** @type {LinkReply | null} */ found) => (known.set(link, found), draw());
     void api.link(link, lang).then(tell, ({ kind }) => kind === "not-a-link" && tell(null));
   }
 
-  /** @param {Item} item */
+  /** @param {KeptItem} item */
   function idOf(item) {
     if (!ids.has(item)) ids.set(item, ++made);
     return /** @type {number} */ (ids.get(item));
   }
 
-  /** @param {Item[]} items @param {number} from @param {number} to */
+  /** @param {KeptItem[]} items @param {number} from @param {number} to */
   function move(items, from, to) {
     if (to < 0 || to >= items.length || to === from) return;
     change(moved(items, from, to), t("Moved to {n} of {all}.", { n: to + 1, all: items.length }));
   }
 
-  /** @param {Item[]} items @param {number} i @param {Partial<Item>} part */
+  /** @param {KeptItem[]} items @param {number} i @param {Partial<KeptItem>} part */
   function edit(items, i, part) {
     const next = { ...items[i], ...part };
     ids.set(next, idOf(items[i]));
     change(items.map((item, n) => (n === i ? next : item)));
   }
 
-  /** @param {Item[]} items @param {number} at */
+  /** @param {KeptItem[]} items @param {number} at */
   function remove(items, at) {
     removed = { item: items[at], at };
     change(items.filter((_, i) => i !== at), t("Removed."));
   }
 
-  /** @param {Item[]} items */
+  /** @param {KeptItem[]} items */
   function restore(items) {
     if (!removed) return;
     const { item, at } = removed;
@@ -75,7 +75,7 @@ export function createItemList({ page: { t }, api, lang }, change, draw) {
     return { title: found.title || kinds[found.kind], kind };
   };
 
-  /** @param {Item[]} items @param {Item} item @param {number} i */
+  /** @param {KeptItem[]} items @param {KeptItem} item @param {number} i */
   function row(items, item, i) {
     look(item.link);
     const { title, kind } = nameOf(item.link);
@@ -109,9 +109,9 @@ export function createItemList({ page: { t }, api, lang }, change, draw) {
   }
 
   return {
-    /** @param {Shown} found  what a link shows, when it was just read */
+    /** @param {LinkReply} found  what a link shows, when it was just read */
     know: (found) => void known.set(found.link, found),
-    /** @param {Item[]} items */
+    /** @param {KeptItem[]} items */
     show: (items) =>
       el(
         "div",

@@ -7,7 +7,7 @@ import { wording } from "../core/figure/problem-wording.js";
 
 /**
  * @param {Pick<import("./editor.js").Plan, "page" | "api" | "lang">} plan
- * @param {(found: import("../core/wire/subject-requests.js").Shown) => void} add
+ * @param {(found: import("../core/wire/schemas.d.ts").LinkReply) => void} add
  */
 export function createLinkField({ page: { t }, api, lang }, add) {
   const field = h("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, maxLength: 8000, placeholder: "/learn/masks#figure-1" });

@@ -5,8 +5,8 @@ import { find } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
+/** @import { IndexedSentence } from "../core/wire/schemas.d.ts" */
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { IndexedSentence } from "../core/wire/subject-requests.js" */
 /** @typedef {{query: number, key: number}} Cell */
 /** @typedef {{sentence: IndexedSentence, value: number, pair?: [string, string], cell: Cell | null}} Item */
 
@@ -71,7 +71,7 @@ const langOf = (text) => (/\p{Script=Han}/u.test(text) ? bcp47("zh") : "en");
 
 /**
  * @param {Translate} t
- * @param {import("../core/wire/subject-requests.js").HeadExamples} found
+ * @param {import("../core/wire/schemas.d.ts").HeadExamplesReply} found
  */
 export const ofRanking = (t, { examples }) => ({
   says: t("From the top of the ranking to the bottom, a sentence at each tenth."),
@@ -80,7 +80,7 @@ export const ofRanking = (t, { examples }) => ({
 
 /**
  * @param {Translate} t
- * @param {import("../core/wire/subject-requests.js").FoundRows} reply
+ * @param {import("../core/wire/schemas.d.ts").FoundRowsReply} reply
  */
 export const ofRows = (t, { rows, sentences, of, found }) => ({
   says: told(t, rows, sentences, of),

@@ -6,7 +6,7 @@ import { keep, kept } from "../lib/browser.js";
 import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
 
-/** @import { CorpusInfo } from "../core/wire/subject-requests.js" */
+/** @import { CorpusReply } from "../core/wire/schemas.d.ts" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 const POLL_MS = 500;
@@ -46,7 +46,7 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
     [form.hidden, progress.hidden, line.hidden, line.textContent] = [false, true, !words, words];
   }
 
-  /** @param {CorpusInfo} told */
+  /** @param {CorpusReply} told */
   function show({ state, done, of, given }) {
     [form.hidden, progress.hidden, line.hidden] = [true, false, true];
     if (state === "running" && of) bar.value = done / of;
@@ -73,7 +73,7 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
     event.preventDefault();
     const send = /** @type {HTMLButtonElement} */ (find("button", form));
     const [text, split, title] = ["text", "split", "title"].map((name) => field(name).value);
-    const made = await whileBusy(() => api.sendCorpus({ model, text, split, title }).catch(failure), send);
+    const made = await whileBusy(() => api.sendCorpus({ model, text, split: split === "lines" ? "lines" : "sentences", title }).catch(failure), send);
     if (made instanceof Problem) return fail(wording(t, made));
     keep(nameOf(made.id), made.key);
     show(made);

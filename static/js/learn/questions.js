@@ -28,7 +28,7 @@ export function bindQuestions({ page, api, source, lesson }) {
 /** @param {HTMLElement} element @returns {import("../ask/question.js").Question} */
 function questionOf(element) {
   const { kind = "", link = "", page = "workspace", step } = element.dataset;
-  return { kind, link, page, ...(step ? { step } : {}), ...numbersOf(element) };
+  return { kind, link, page: page === "lab" ? "lab" : "workspace", ...(step ? { step } : {}), ...numbersOf(element) };
 }
 
 /**

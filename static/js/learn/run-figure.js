@@ -21,8 +21,8 @@ import { linkOfState } from "./figure-link.js";
 import { liveQuery, readers } from "./live.js";
 import { arrive } from "./other-figures.js";
 
+/** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 /** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
-/** @import { Offered } from "../core/wire/subject-requests.js" */
 
 /** An id of a run. */
 const ID = /^[a-z0-9]{1,40}$/;
@@ -184,7 +184,7 @@ function createWatching(api, { shown, hear, failed, draw }) {
   return watching;
 }
 
-/** What is trained, in one line. @param {OfFigure["page"]["t"]} t @param {Offered} offered @param {Record<string, string>} options */
+/** What is trained, in one line. @param {OfFigure["page"]["t"]} t @param {RunsReply} offered @param {Record<string, string>} options */
 function about(t, offered, options) {
   const typed = Object.fromEntries(Object.entries({ ...offered.defaults, ...options }).map(([name, value]) => [name, String(value ?? "")]));
   return summary(t, { ...typed, longest: options.longest ?? String(offered.tasks[typed.task].usual) }, offered);

@@ -17,7 +17,7 @@ import { changedName, unitName } from "../core/store/zoo-names.js";
 import { linkTo } from "../views/create-figure.js";
 
 /** @import { ZooModel } from "../zoo/link.js" */
-/** @typedef {{example: import("../core/wire/api.js").ZooExample, answers: string[]}} Answered */
+/** @typedef {{example: import("../core/wire/schemas.d.ts").ZooExampleReply, answers: string[]}} Answered */
 
 const SEED = 1;
 const SEEDS = /^\d{1,9}$/;

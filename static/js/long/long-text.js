@@ -10,7 +10,7 @@ import { find, h, write } from "../lib/dom.js";
 
 // A text cut to what a model reads.
 
-/** @typedef {{limit: number, unit: string, value?: number, fits?: number}} Excess  fits: code points of it that are within the limit */
+/** @import { Excess } from "../core/wire/connection.js" */
 
 /** Where it is not known how many letters a token has, a little less is kept: the next answer says whether it fits. */
 const CAREFUL = 0.97;

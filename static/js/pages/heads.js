@@ -11,7 +11,7 @@ import { words } from "../core/figure/zoom.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { bindOwnText } from "../heads/own-text.js";
 
-/** @import { SurveyedHead } from "../core/wire/subject-requests.js" */
+/** @import { SurveyedHeadReply } from "../core/wire/schemas.d.ts" */
 
 const { lang = "en", model = "", corpus = "", ready = "", plotly = "", catalog = "" } = find("#heads").dataset;
 /** @type {Record<string, string>} */
@@ -27,7 +27,7 @@ async function start() {
 
 /**
  * @param {import("../core/page/page-context.js").RequestingPage} opened
- * @param {SurveyedHead[]} heads
+ * @param {SurveyedHeadReply[]} heads
  */
 function show({ page, fail }, heads) {
   if (!page.plotter) return;
@@ -89,13 +89,13 @@ function show({ page, fail }, heads) {
   page.onTheme(draw);
 }
 
-/** @param {SurveyedHead} head @param {string} name  of a measure, a pattern or a cost */
+/** @param {SurveyedHeadReply} head @param {string} name  of a measure, a pattern or a cost */
 function valueOf({ measures, patterns, cost }, name) {
   if (name.startsWith(PATTERN)) return patterns[name.slice(PATTERN.length)] ?? null;
   return (name === "zero" ? cost?.zero : measures[name]) ?? null;
 }
 
-/** @param {SurveyedHead} head */
+/** @param {SurveyedHeadReply} head */
 const rowOf = ({ place, head }) => find(`tr[data-place="${place}"][data-head="${head}"]`);
 
 /** @param {HTMLElement} row @param {number} x @param {number} y */

@@ -81,7 +81,7 @@ async function start() {
       formulas.go(jump.dataset.to ?? "");
     });
   const { t } = page;
-  /** @param {import("../share/share-panel.js").About} [about] */
+  /** @param {import("../core/wire/schemas.d.ts").About} [about] */
   async function make(about) {
     if (formulas.shown()) return { url: here(window) };
     if (Object.keys(wrongs(made.lab())).length) throw new Problem("wrong-cells");

@@ -8,7 +8,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelled } from "../room/bar.js";
 
-/** @import { OpenRoom } from "../core/wire/subject-requests.js" */
+/** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
 
 const { catalog = "" } = find("#join").dataset;
 
@@ -43,7 +43,7 @@ async function showOwn({ t }, api) {
   );
 }
 
-/** Go on presenting where the room is now. @param {import("../core/wire/api.js").Api} api @param {OpenRoom} room */
+/** Go on presenting where the room is now. @param {import("../core/wire/api.js").Api} api @param {RoomCreated} room */
 async function takeBack(api, room) {
   const state = await api.roomState(room.code).catch(failure);
   if (state instanceof Problem) return window.location.reload();

@@ -13,8 +13,8 @@ import { bindChoices } from "../zoo/choices.js";
 import { bindInput } from "../zoo/input.js";
 import { createPanels } from "../zoo/panels.js";
 
+/** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
 /** @import { ZooState } from "../zoo/link.js" */
-/** @import { ZooExample } from "../core/wire/api.js" */
 
 const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
 
@@ -38,7 +38,7 @@ async function start() {
  */
 function show(page, api, zoo) {
   let state = parse(readQuery(window), zoo);
-  /** @type {ZooExample | null}  that is shown */
+  /** @type {ZooExampleReply | null}  that is shown */
   let example = null;
   const asker = createAsker();
   const choices = bindChoices(page, zoo, { get: () => state, change });

@@ -10,7 +10,8 @@ import { el, render } from "../lib/render.js";
 import { createQuestionPanel } from "./question.js";
 import { asksNicknames, setAsksNicknames } from "./room-storage.js";
 
-/** @import { GivenAnswer, OpenRoom, RoomQuestion, RoomState } from "../core/wire/subject-requests.js" */
+/** @import { QuestionReply, RoomCreated, AnswerReply } from "../core/wire/schemas.d.ts" */
+/** @import { RoomState } from "../core/wire/subject-requests.js" */
 
 // The form of a question of the teacher's own, whose answer is a number.
 
@@ -44,10 +45,10 @@ function createNumberForm({ t }, ask) {
 /**
  * @param {import("../lib/i18n.js").Translate} t
  * @param {import("../core/wire/api.js").Api} api
- * @param {{room: () => import("../core/wire/subject-requests.js").OpenRoom | null, drawn: () => void, show: (text: string) => void}} of
+ * @param {{room: () => RoomCreated | null, drawn: () => void, show: (text: string) => void}} of
  */
 function createSentences(t, api, { room, drawn, show }) {
-  /** @type {GivenAnswer[]} */
+  /** @type {AnswerReply[]} */
   let known = [];
   const button = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => el("button", { type: "button", className: "button quiet", key: words, onclick }, words);
 
@@ -78,28 +79,28 @@ function createSentences(t, api, { room, drawn, show }) {
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
  * @param {import("./types.js").Presentable} presented
- * @param {{root: HTMLElement, bar: HTMLElement, room: () => OpenRoom | null, heard: (state: RoomState) => void, drawn: () => void}} of
+ * @param {{root: HTMLElement, bar: HTMLElement, room: () => RoomCreated | null, heard: (state: RoomState) => void, drawn: () => void}} of
  */
 export function createAsking(page, api, presented, { root, bar, room, heard, drawn }) {
   const { t } = page;
   const menu = h("section", { className: "room-kinds", hidden: true, "aria-label": t("Ask the class") });
   bar.after(menu);
-  /** @type {RoomQuestion | null} */
+  /** @type {QuestionReply | null} */
   let question = null;
-  /** @type {import("../core/wire/subject-requests.js").ClassCounts | null} */
+  /** @type {import("../core/wire/schemas.d.ts").ClassReply | null} */
   let counts = null;
   let failed = "";
   const sentences = createSentences(t, api, { room, drawn: () => panel.draw(), show: (text) => (presented.run?.(text), void done()) });
   const panel = createQuestionPanel({ page, api, presented, root, bar, answers: false, actions });
 
-  /** @param {RoomQuestion | null | undefined} asked */
+  /** @param {QuestionReply | null | undefined} asked */
   function show(asked) {
     question = asked ?? null;
     menu.hidden ||= question !== null;
     panel.show(question);
   }
 
-  /** Do something in the room, and show its state or what went wrong. @param {(room: OpenRoom) => Promise<RoomState | null>} what */
+  /** Do something in the room, and show its state or what went wrong. @param {(room: RoomCreated) => Promise<RoomState | null>} what */
   async function act(what) {
     const of = room();
     if (!of) return;
@@ -110,7 +111,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     else show(null), drawn();
   }
 
-  /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {object} about */
+  /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
   const askRoom = (entry, about) => act((of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames() }));
   const put = (/** @type {import("./types.js").Asks} */ asked) => askRoom(KINDS[asked.kind].entry(asked), asked);
   const sentence = () => askRoom("text", { kind: "sentence", link: "" });
@@ -132,7 +133,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     );
   }
 
-  /** @param {RoomQuestion} asked */
+  /** @param {QuestionReply} asked */
   function actions({ stage, entry }) {
     const go = (/** @type {"discuss" | "second"} */ next) => () => act((of) => api.goOn(of, { stage: next }));
     const says = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? "" : t("{count} answered", { count: counts?.answered ?? 0 }));
@@ -154,7 +155,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     const found = await panel.truth();
     if (!found) return;
     const { right = [], numbers = [] } = found;
-    await act((of) => api.goOn(of, { stage: "revealed", truth: { right, numbers, within: about.within } }));
+    await act((of) => api.goOn(of, { stage: "revealed", truth: { right, numbers, within: about.within ?? undefined } }));
   }
 
   const done = () => act((of) => api.endQuestion(of).then(() => null));
@@ -168,7 +169,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     },
     /** @returns {import("./bar.js").Sight["asks"]} */
     offers: () => (question !== null ? "none" : presented.askable().own ? "own" : "any"),
-    /** @param {import("../core/wire/subject-requests.js").ClassCounts} found */
+    /** @param {import("../core/wire/schemas.d.ts").ClassReply} found */
     async count(found) {
       counts = found;
       if (question?.entry === "text") await sentences.read();
@@ -186,7 +187,7 @@ const shortened = (words) => (words.length > LETTERS ? `${words.slice(0, LETTERS
 /** @param {string} words @param {() => unknown} onclick @param {"strong" | "quiet"} [kind] */
 const button = (words, onclick, kind = "quiet") => el("button", { type: "button", className: `button ${kind}`, key: words, onclick }, words);
 
-/** Save all answers to all questions. @param {import("../core/wire/api.js").Api} api @param {OpenRoom | null} room */
+/** Save all answers to all questions. @param {import("../core/wire/api.js").Api} api @param {RoomCreated | null} room */
 export async function saveAnswers(api, room) {
   const file = room && (await api.answersTable(room).catch(failure));
   if (file && !(file instanceof Problem)) download(file, `answers-${room.code}.csv`);

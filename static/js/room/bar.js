@@ -17,7 +17,7 @@ export function createCodeDialog({ t, say }) {
   document.body.append(dialog);
 
   return {
-    /** @param {import("../core/wire/subject-requests.js").OpenRoom} room */
+    /** @param {import("../core/wire/schemas.d.ts").RoomCreated} room */
     open({ code, url }) {
       const { host, hostname } = new URL(url);
       render(
@@ -44,7 +44,7 @@ export function createCodeDialog({ t, say }) {
  * @property {boolean} ending  whether the end is being confirmed
  * @property {"none" | "any" | "own"} asks  which questions can be asked now; own: also the one on
  *   the screen
- * @property {import("../core/wire/subject-requests.js").ClassCounts | null} counts
+ * @property {import("../core/wire/schemas.d.ts").ClassReply | null} counts
  * @property {import("../core/wire/problem.js").Problem | null} problem
  * @property {HTMLElement} menu
  */

@@ -28,7 +28,7 @@ function labForm({ t }, figure) {
     const form = h("form", { className: "of-lab" });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const about = { link: format(computed.lab), page: "lab", step, row };
+      const about = { link: format(computed.lab), page: /** @type {const} */ ("lab"), step, row };
       ask(column === "" ? { kind: "row", ...about } : { kind: "number", ...about, column: Number(column) });
     });
 

@@ -6,7 +6,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { button } from "./bar.js";
 
-/** @import { Members, OpenRoom } from "../core/wire/subject-requests.js" */
+/** @import { RoomCreated, MembersReply } from "../core/wire/schemas.d.ts" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // Which members of a room a teacher may want to remove, in groups.
@@ -28,12 +28,12 @@ const NETWORKS = 5;
 
 /**
  * The groups of members, without empty ones and without one that says the same as another.
- * @param {Members} room
+ * @param {MembersReply} room
  * @param {boolean} asked  whether the room is asked something
  * @returns {Group[]}
  */
 export function groupsOf({ members, network, at }, asked) {
-  const ids = (/** @type {Members["members"]} */ some) => some.map(({ id }) => id);
+  const ids = (/** @type {MembersReply["members"]} */ some) => some.map(({ id }) => id);
   /** @type {Group[]} */
   const groups = [
     { kind: "absent", ids: ids(members.filter(({ here }) => !here)) },
@@ -57,19 +57,19 @@ export function groupsOf({ members, network, at }, asked) {
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {{room: () => OpenRoom | null, asked: () => boolean}} of
+ * @param {{room: () => RoomCreated | null, asked: () => boolean}} of
  */
 export function createMembersDialog({ t }, api, { room, asked }) {
   const dialog = h("dialog", { className: "members", "aria-label": t("Members") });
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
   document.body.append(dialog);
-  /** @type {Members | null} */
+  /** @type {MembersReply | null} */
   let found = null;
   /** The group whose removal is being confirmed. @type {Group | null} */
   let doomed = null;
   let says = "";
 
-  /** Do something in the room, then show who is in it. @param {(room: OpenRoom) => Promise<string>} [what]  returns what was done */
+  /** Do something in the room, then show who is in it. @param {(room: RoomCreated) => Promise<string>} [what]  returns what was done */
   async function act(what) {
     const of = room();
     if (!of) return;

@@ -68,7 +68,7 @@ function createSender(api, room, presented, told) {
  * Counts the class as long as the page is seen.
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => Seat | null} room
- * @param {(counts: import("../core/wire/subject-requests.js").ClassCounts) => void} hear
+ * @param {(counts: import("../core/wire/schemas.d.ts").ClassReply) => void} hear
  */
 function createCounting(api, room, hear) {
   let timer = 0;
@@ -98,7 +98,7 @@ function createCounting(api, room, hear) {
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
  * @property {Problem | null} problem
- * @property {import("../core/wire/subject-requests.js").RoomQuestion | null | undefined} question
+ * @property {import("../core/wire/schemas.d.ts").QuestionReply | null | undefined} question
  */
 
 /**
@@ -223,7 +223,7 @@ export function bindPresenting(page, api, presented, root) {
   bar.classList.toggle("driving", driver);
   /** @type {Presenter | null} */
   let presenter = null;
-  /** @type {import("../core/wire/subject-requests.js").ClassCounts | null} */
+  /** @type {import("../core/wire/schemas.d.ts").ClassReply | null} */
   let counts = null;
   let ending = false;
   const counting = createCounting(api, () => room, (found) => {

@@ -15,9 +15,9 @@ import { el, render } from "../lib/render.js";
 import { expanded, oneByOne, summed } from "./results.js";
 import { ownNickname, setOwnNickname } from "./room-storage.js";
 
+/** @import { QuestionReply } from "../core/wire/schemas.d.ts" */
 /** @import { Child } from "../lib/render.js" */
 /** @import { Choice } from "../ask/question.js" */
-/** @import { RoomQuestion } from "../core/wire/subject-requests.js" */
 
 /**
  * @typedef {object} Plan
@@ -27,7 +27,7 @@ import { ownNickname, setOwnNickname } from "./room-storage.js";
  * @property {HTMLElement} root  of the page
  * @property {HTMLElement} bar  stays visible above the question
  * @property {boolean} answers  whether the reader can answer
- * @property {(question: RoomQuestion, answer: string[] | null) => Child[]} actions  buttons and
+ * @property {(question: QuestionReply, answer: string[] | null) => Child[]} actions  buttons and
  *   messages below the question; answer: the reader's, null while it is incomplete
  */
 /** @typedef {ReturnType<typeof createQuestionPanel>} QuestionPanel */
@@ -43,7 +43,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   const below = h("div", { className: "room-actions" });
   const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, words, h("div", { className: "room-body" }, place, summary), below);
   bar.after(panel);
-  /** @type {RoomQuestion | null} */
+  /** @type {QuestionReply | null} */
   let shown = null;
   /** @type {import("../ask/predict.js").Prediction | null} */
   let prediction = null;
@@ -55,7 +55,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   /** The question in the words of this page. @type {{words: Node[], why: Node[]} | null} */
   let own = null;
 
-  /** @param {RoomQuestion} question */
+  /** @param {QuestionReply} question */
   async function open({ ask: about, entry }) {
     prediction?.destroy();
     prediction = answer = null;
@@ -103,7 +103,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     if (shown) render(below, actions(shown, answer));
   }
 
-  /** @param {RoomQuestion} question */
+  /** @param {QuestionReply} question */
   async function reveal({ entry, results }) {
     if (revealed || !results) return;
     revealed = true;
@@ -123,7 +123,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
 
   window.addEventListener("resize", () => shown && cover(true));
   return {
-    /** Show what the room is asked; null: nothing. @param {RoomQuestion | null | undefined} question */
+    /** Show what the room is asked; null: nothing. @param {QuestionReply | null | undefined} question */
     show(question) {
       if (!question) {
         if (shown) cover(false);
@@ -132,7 +132,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
       }
       const fresh = shown?.n !== question.n;
       const again = !fresh && shown?.stage !== question.stage;
-      const about = fresh ? question.ask : /** @type {RoomQuestion} */ (shown).ask;
+      const about = fresh ? question.ask : /** @type {QuestionReply} */ (shown).ask;
       shown = { ...question, ask: Object.assign(about, question.ask) }; // a stated number is told when it is revealed
       if (fresh) {
         void open(shown);
@@ -167,7 +167,7 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
   let refusal = "";
   const panel = createQuestionPanel({ page, api, presented, root, bar, answers: member !== null, actions });
 
-  /** @param {RoomQuestion} question @param {string[] | null} answer */
+  /** @param {QuestionReply} question @param {string[] | null} answer */
   function actions(question, answer) {
     const { stage, n, nicknames = false } = question;
     const key = JSON.stringify([n, stage, answer, nicknames && ownNickname().trim()]);
@@ -187,7 +187,7 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
     return el("label", { className: "nickname", key: "nickname" }, el("span", {}, t("Nickname (optional, for the teacher)")), field);
   }
 
-  /** @param {RoomQuestion} question @param {string[] | null} answer @param {string} key */
+  /** @param {QuestionReply} question @param {string[] | null} answer @param {string} key */
   async function send({ n, entry, nicknames }, answer, key) {
     if (!answer || !member) return;
     const name = ownNickname().trim();

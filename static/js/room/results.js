@@ -4,8 +4,8 @@ import { shareBar } from "../core/draw/scale.js";
 import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
+/** @import { Results, Votes } from "../core/wire/schemas.d.ts" */
 /** @import { Choice } from "../ask/question.js" */
-/** @import { Results } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // The rows that a class drew, as a heatmap below the model's: one line per answer, the nearest
@@ -43,8 +43,6 @@ function heatmap(t, name, choices, model, { count, rows, mean }) {
     el("tbody", {}, line("of-model", t("Model"), model, null), line("of-class", t("Class (mean)"), mean, distance(mean, model)), rows.map((row, i) => line(String(i), "", row, distance(row, model)))),
   );
 }
-
-/** @typedef {{first: Results, second: Results}} Votes */
 
 /** Up to so many choices, those that nobody chose are listed too. */
 const FEW = 8;

@@ -5,7 +5,8 @@
 
 import { randomToken } from "../lib/browser.js";
 
-/** @import { OpenRoom, Seat } from "../core/wire/subject-requests.js" */
+/** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
+/** @import { Seat } from "../core/wire/subject-requests.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
 const MOST = 8;
@@ -42,7 +43,7 @@ export function memberToken() {
   return token;
 }
 
-/** The rooms that this browser opened, the newest first. @returns {OpenRoom[]} */
+/** The rooms that this browser opened, the newest first. @returns {RoomCreated[]} */
 export function ownRooms() {
   try {
     const found = JSON.parse(read("localStorage", ROOMS) ?? "[]");
@@ -52,7 +53,7 @@ export function ownRooms() {
   }
 }
 
-/** @param {OpenRoom} room */
+/** @param {RoomCreated} room */
 export function rememberRoom(room) {
   const others = ownRooms().filter(({ code }) => code !== room.code);
   write("localStorage", ROOMS, JSON.stringify([room, ...others].slice(0, MOST)));

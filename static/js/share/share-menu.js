@@ -31,7 +31,7 @@ export function bindShare(context) {
 /**
  * Create a short link to what is on the screen. A share whose model is gone already has one.
  * @param {Desk} context
- * @param {import("./share-panel.js").About} [about]
+ * @param {import("../core/wire/schemas.d.ts").About} [about]
  * @returns {Promise<Made>}
  */
 async function make({ store, api, figure }, about) {

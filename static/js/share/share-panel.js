@@ -11,6 +11,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/timing.js";
 
+/** @import { About } from "../core/wire/schemas.d.ts" */
 /** @import { Desk } from "../workspace/types.js" */
 /** @import { Kept } from "../core/store/kept-collections.js" */
 
@@ -189,7 +190,6 @@ function bindShareWords(submit, kinds) {
   return { read, offer };
 }
 
-/** @typedef {{title?: string, note?: string, question?: string, answer?: string, predict?: string}} About  what its author writes beside a share */
 /** @typedef {{url: string, edit_key?: string | null, expires?: string | null}} Made  a share that has a link */
 /**
  * @typedef {object} Shared

@@ -4,12 +4,12 @@ import { el } from "../lib/render.js";
 import { MORE, NUMBERS } from "./options.js";
 import { labels, menus, taskNames, unitName } from "./words.js";
 
+/** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { Offered } from "../core/wire/subject-requests.js" */
 /**
  * @typedef {object} Shown
  * @property {Record<string, string>} typed
- * @property {Offered} offered
+ * @property {RunsReply} offered
  * @property {(name: string) => string} wrong  the error of a field; "": none
  * @property {{step: number} | null} fork  the snapshot at which the run starts
  * @property {boolean} busy
@@ -68,7 +68,7 @@ function number(t, { typed, offered, wrong }, name) {
  * The chosen options in one line.
  * @param {Translate} t
  * @param {Record<string, string>} typed
- * @param {Offered} offered
+ * @param {RunsReply} offered
  */
 export function summary(t, typed, offered) {
   const { task, heads, steps, learning_rate: rate, warmup, longest, seed } = typed;

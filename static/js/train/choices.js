@@ -8,13 +8,14 @@ import { remember } from "./keys.js";
 import { fields, summary } from "./choice-fields.js";
 import { MORE, NUMBERS, asked, taskOf, wrongOf } from "./options.js";
 
-/** @import { Options, Offered } from "../core/wire/subject-requests.js" */
+/** @import { RunsReply } from "../core/wire/schemas.d.ts" */
+/** @import { Options } from "../core/wire/subject-requests.js" */
 /** @import { Problem } from "../core/wire/problem.js" */
 /** @typedef {ReturnType<typeof bindChoices>} Choices */
 
 /**
  * @param {import("../workspace/types.js").Desk} desk
- * @param {Offered} offered
+ * @param {RunsReply} offered
  * @param {{started: (id: string) => Promise<void>, failed: (problem: Problem) => void, chosen: () => void}} listener
  */
 export function bindChoices({ api, t }, offered, { started, failed, chosen }) {

@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { keptModels, setKeptModels } from "./keys.js";
 
-/** @import { Kept } from "../core/wire/subject-requests.js" */
+/** @import { KeptReply } from "../core/wire/schemas.d.ts" */
 /** @typedef {ReturnType<typeof bindKeptList>} KeptList */
 
 /**
@@ -22,7 +22,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
   /** @param {string} id */
   const forget = (id) => setKeptModels(keptModels().filter((one) => one.id !== id));
 
-  /** @param {Kept} model */
+  /** @param {KeptReply} model */
   async function remove({ id, key }) {
     busy = true;
     draw();
@@ -55,14 +55,14 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
     render(list, models.map((model) => el("li", { key: model.id }, el("a", { key: "open", href: model.url }, model.name), ...(sure === model.id ? asked(model) : [button(model, "ask", t("Delete…"))]))));
   }
 
-  /** @param {Kept} model */
+  /** @param {KeptReply} model */
   const asked = (model) => [
     el("span", { key: "sure", className: "note" }, t("Links to it will stop working; its shares will still open.")),
     button(model, "delete", t("Delete the model")),
     button(model, "leave", t("Cancel")),
   ];
 
-  /** @param {Kept} model @param {string} go @param {string} says */
+  /** @param {KeptReply} model @param {string} go @param {string} says */
   const button = ({ id }, go, says) => el("button", { key: go, type: "button", className: "button quiet", "data-go": go, "data-id": id, "aria-disabled": String(busy) }, says);
 
   return {
@@ -76,7 +76,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
       draw();
     },
 
-    /** @param {Kept} model */
+    /** @param {KeptReply} model */
     add(model) {
       setKeptModels([model, ...keptModels()]);
       draw();

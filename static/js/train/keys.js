@@ -4,7 +4,7 @@
 
 import { keep, kept, keptDocument } from "../lib/browser.js";
 
-/** @import { Kept } from "../core/wire/subject-requests.js" */
+/** @import { KeptReply } from "../core/wire/schemas.d.ts" */
 
 const MODELS = "kept-models";
 const name = (/** @type {string} */ id) => `run-${id}`;
@@ -15,11 +15,11 @@ export const remember = (id, key) => keep(name(id), key);
 /** @param {string} id @returns {string | null}  null: somebody else started it */
 export const keyOf = (id) => kept(name(id));
 
-/** @returns {Kept[]}  the newest first */
+/** @returns {KeptReply[]}  the newest first */
 export function keptModels() {
   const found = keptDocument(MODELS);
   return Array.isArray(found) ? found.filter((one) => one?.id && one.key && one.url && one.name) : [];
 }
 
-/** @param {Kept[]} models */
+/** @param {KeptReply[]} models */
 export const setKeptModels = (models) => keep(MODELS, JSON.stringify(models));

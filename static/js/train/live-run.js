@@ -1,6 +1,7 @@
 /** The state of a training run, computed by pure functions from its events. */
 
-/** @import { Snapshot, RunInfo, Options } from "../core/wire/subject-requests.js" */
+/** @import { RunSnapshotReply } from "../core/wire/schemas.d.ts" */
+/** @import { RunInfo, Options } from "../core/wire/subject-requests.js" */
 /**
  * @typedef {object} LiveRun
  * @property {string} id
@@ -17,7 +18,7 @@
  * @property {number} from  the step at which it began
  * @property {import("../core/wire/model.js").ModelInfo | null} model
  * @property {{source: string, target: string}[]} probes
- * @property {Snapshot[]} snapshots
+ * @property {RunSnapshotReply[]} snapshots
  * @property {{step: number, loss: number | null}[]} losses  training losses
  */
 
@@ -116,7 +117,7 @@ export function placeOf({ snapshots }, step) {
  * The first snapshot from which on at least this share of answers is right.
  * @param {LiveRun} run
  * @param {number} share
- * @returns {Snapshot | null}
+ * @returns {RunSnapshotReply | null}
  */
 export function reached({ snapshots }, share) {
   const last = snapshots.findLastIndex(({ accuracy }) => accuracy < share);

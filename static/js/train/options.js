@@ -1,6 +1,6 @@
 /** A run's options as typed: which are numbers, their errors, and the request. */
 
-/** @import { Offered } from "../core/wire/subject-requests.js" */
+/** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 /** @typedef {Record<string, string>} Typed */
 
 /** Number fields in the form's second row, and those under More options. */
@@ -11,7 +11,7 @@ const FRACTIONS = new Set(["learning_rate", "label_smoothing", "dropout"]);
 /** @param {string} name */
 const isNumber = (name) => NUMBERS.includes(name) || MORE.includes(name);
 
-/** @param {Offered} offered @param {Typed} typed */
+/** @param {RunsReply} offered @param {Typed} typed */
 export const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(tasks)[0];
 
 /**
@@ -23,7 +23,7 @@ export const asked = (typed) => Object.fromEntries(Object.entries(typed).map(([n
 
 /**
  * @param {import("../lib/i18n.js").Translate} t
- * @param {{typed: Typed, offered: Offered, fork: {step: number} | null}} form
+ * @param {{typed: Typed, offered: RunsReply, fork: {step: number} | null}} form
  * @param {string} name  of an option
  * @returns {string}  the error message; "": none
  */

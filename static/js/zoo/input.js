@@ -7,7 +7,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { bindTyping } from "../core/figure/text-input.js";
 import { taskTakes, unitName } from "../core/store/zoo-names.js";
 
-/** @import { ZooExample } from "../core/wire/api.js" */
+/** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
 
 /**
  * The first input of each task: a given sentence, or an example of a length.
@@ -66,7 +66,7 @@ export function bindInput({ t }, zoo, { draw, say }) {
       const typed = problem.kind === "not-of-task" || problem.kind === "too-long";
       render(says, el("span", { className: "wrong" }, typed ? taskTakes(t, task) : wording(t, problem)));
     },
-    /** @param {ZooExample} example */
+    /** @param {ZooExampleReply} example */
     show(example) {
       form.removeAttribute("aria-busy");
       box.removeAttribute("aria-invalid");

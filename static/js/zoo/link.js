@@ -6,8 +6,8 @@
 import { placeOf } from "../core/wire/attentions.js";
 
 /** @import { ModelInfo } from "../core/wire/model.js" */
-/** @typedef {import("../core/wire/api.js").ZooModel & {info: ModelInfo}} ZooModel */
-/** @typedef {{tasks: import("../core/wire/api.js").ZooTask[], models: ZooModel[]}} Zoo */
+/** @typedef {import("../core/wire/schemas.d.ts").ZooModelReply & {info: ModelInfo}} ZooModel */
+/** @typedef {{tasks: import("../core/wire/schemas.d.ts").ZooTaskReply[], models: ZooModel[]}} Zoo */
 /** @typedef {{place: string, head: number}} At  an attention, and a head of it */
 /**
  * @typedef {object} ZooState
@@ -23,7 +23,7 @@ const START = { task: "reverse", models: ["reverse", "reverse-rotary"] };
 
 /**
  * The zoo, with each model's description.
- * @param {import("../core/wire/api.js").ZooReply} told
+ * @param {import("../core/wire/schemas.d.ts").ZooReply} told
  * @param {ModelInfo[]} infos
  * @returns {Zoo}
  */

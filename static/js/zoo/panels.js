@@ -8,8 +8,8 @@ import { best, heads, linked, workspace } from "./link.js";
 import { changedName } from "../core/store/zoo-names.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 
+/** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
 /** @import { ZooModel, At } from "./link.js" */
-/** @import { ZooExample } from "../core/wire/api.js" */
 /** @import { PageContext } from "../core/figure/types.js" */
 /** @typedef {{lang: string, pick: (at: Record<string, At>) => void}} Desk  pick: heads by model */
 /** @typedef {ReturnType<typeof createPanel>} Panel */
@@ -24,7 +24,7 @@ export function createPanels(page, source, desk) {
   /** @type {Map<string, Panel>} */
   const panels = new Map();
   return {
-    /** @param {ZooModel[]} models @param {Record<string, At>} at @param {ZooExample} example */
+    /** @param {ZooModel[]} models @param {Record<string, At>} at @param {ZooExampleReply} example */
     show(models, at, example) {
       for (const [name, panel] of panels) {
         if (models.some((one) => one.name === name)) continue;
@@ -72,7 +72,7 @@ function createPanel(page, source, model, lang) {
     looks,
   );
   const store = storeOf(linkTo({ model: model.id, lang, view: "attention" }));
-  /** @type {ZooExample | null} */
+  /** @type {ZooExampleReply | null} */
   let example = null;
   /** @type {(head: At | null) => void} */
   let picked = () => {};
@@ -97,7 +97,7 @@ function createPanel(page, source, model, lang) {
 
   return {
     element,
-    /** @param {At | null} at @param {ZooExample} shown @param {(head: At | null) => void} pick */
+    /** @param {At | null} at @param {ZooExampleReply} shown @param {(head: At | null) => void} pick */
     show(at, shown, pick) {
       [example, picked] = [shown, pick];
       const head = at ?? best(model);
@@ -132,7 +132,7 @@ const measure = (element) => {
  * For self-attention, pin the row that the task is about, such as "it".
  * @param {ZooModel} model
  * @param {At} head
- * @param {ZooExample} example
+ * @param {ZooExampleReply} example
  */
 function pinned({ info }, { place }, { looks }) {
   const sides = attentionAt(info, place);
@@ -171,7 +171,7 @@ function options(model, t) {
 /**
  * How often the shown head's largest weight is on a token that determines the answer.
  * @param {import("../core/store/store.js").Page} page
- * @param {ZooExample} example
+ * @param {ZooExampleReply} example
  * @param {PageContext["t"]} t
  */
 function told({ trace, model, link }, example, t) {

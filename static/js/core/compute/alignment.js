@@ -14,7 +14,8 @@
 
 import { fold } from "./aggregate-attention.js";
 
-/** @import { Matrix, Token } from "../wire/wire.js" */
+/** @import { TokenReply } from "../wire/schemas.d.ts" */
+/** @import { Matrix } from "../wire/wire.js" */
 
 // Which tokens form a word, from the pieces of a subword encoding.
 //
@@ -31,7 +32,7 @@ const SPACE = " ";
 const HAN = /\p{Script=Han}/u;
 
 /**
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  * @returns {number[][]}  the tokens of each word, in order
  */
 export function words(tokens) {
@@ -58,15 +59,15 @@ export function words(tokens) {
 
 /**
  * Each token as its own group.
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  */
 export const singles = (tokens) => tokens.map((_, i) => [i]);
 
 /**
  * Words as tokens, for labelling.
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  * @param {number[][]} groups
- * @returns {Token[]}
+ * @returns {TokenReply[]}
  */
 export function joined(tokens, groups) {
   return groups.map((group) => {
@@ -78,7 +79,7 @@ export function joined(tokens, groups) {
 
 /**
  * Bytes that share the span of one character.
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  * @returns {number[][]}
  */
 function spans(tokens) {
@@ -96,7 +97,7 @@ function spans(tokens) {
 }
 
 /**
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  * @param {number[]} group
  */
 function spelled(tokens, group) {
@@ -121,7 +122,7 @@ function spelled(tokens, group) {
   return text;
 }
 
-/** @typedef {{tokens: Token[], groups: number[][]}} Line  words, and the trace's tokens in each */
+/** @typedef {{tokens: TokenReply[], groups: number[][]}} Line  words, and the trace's tokens in each */
 /**
  * @typedef {object} Alignment
  * @property {Line} source  without special tokens
@@ -135,7 +136,7 @@ function spelled(tokens, group) {
 /** @typedef {{from: number, to: number, weight: number, hard: boolean}} Link  source word, written word */
 
 /**
- * @param {{read: Token[], written: Token[]}} tokens
+ * @param {{read: TokenReply[], written: TokenReply[]}} tokens
  * @param {Matrix} weights  [written token, source token], NaN where masked
  * @param {Rows} [by]
  * @returns {Alignment}
@@ -188,7 +189,7 @@ export function wordOf({ groups }, token) {
   return token === null ? -1 : groups.findIndex((group) => group.includes(token));
 }
 
-/** @param {Token[]} tokens @returns {Line} */
+/** @param {TokenReply[]} tokens @returns {Line} */
 function line(tokens) {
   const groups = words(tokens).filter(([first]) => !tokens[first].special);
   return { tokens: joined(tokens, groups), groups };

@@ -74,7 +74,7 @@ function nested(values, [size, ...inner]) {
 // Learned attention sinks (gpt-oss): a head's weight that goes to no token, so that a row of its
 // weights sums to less than 1. Views show it as one more column after the tokens.
 
-/** @param {import("../wire/model.js").Attention | undefined} attention */
+/** @param {import("../wire/schemas.d.ts").AttentionInfo | undefined} attention */
 export const hasSink = (attention) => Boolean(attention?.scoring.includes("sink"));
 
 /** @param {Model} model @param {Pick<State, "block" | "layer">} at @returns {string[]}  the tensor, if there is a sink */

@@ -3,7 +3,8 @@
 import { blocks, rules, typed } from "../wire/attentions.js";
 import { isPad } from "../wire/tokens.js";
 
-/** @import { Trace, Token } from "../wire/wire.js" */
+/** @import { TokenReply } from "../wire/schemas.d.ts" */
+/** @import { Trace } from "../wire/wire.js" */
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @typedef {{id: number, text: string, special: boolean, probability: number}} Candidate */
 /**
@@ -58,7 +59,7 @@ export function predicted(trace, model, pinned) {
 /**
  * The text with a candidate in its place: what came after it is gone where the text is written on.
  * @param {string} source
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  * @param {Predicted} place
  * @param {Candidate} candidate
  */
@@ -75,7 +76,7 @@ export const writable = ({ text, special }) => !special && !/^\s?(<0x[0-9A-F]{2}
 /**
  * The text with a token hidden behind the mask.
  * @param {string} source
- * @param {Token} token
+ * @param {TokenReply} token
  * @param {string} mask
  */
 export function hidden(source, { start, end }, mask) {
@@ -90,7 +91,7 @@ export function hidden(source, { start, end }, mask) {
  * @param {Trace} trace
  * @param {number} row
  * @param {number} [best]  the id of the most probable one
- * @returns {Pick<Token, "id" | "text" | "special"> | null}  null: the row is padding
+ * @returns {Pick<TokenReply, "id" | "text" | "special"> | null}  null: the row is padding
  */
 export function predictedToken(model, trace, row, best) {
   if (!model || model.texts.length > 1) return trace.output.tokens[row] ?? null;

@@ -46,7 +46,7 @@ const KINDS = new Set(["scaled-dot", "dot", "additive", "additive-bias"]);
 const PLACED = new Set(["", "relative", "relative-product"]);
 
 /**
- * @param {Pick<import("../wire/model.js").Attention, "place" | "stack" | "scoring"> | undefined} attention
+ * @param {Pick<import("../wire/schemas.d.ts").AttentionInfo, "place" | "stack" | "scoring"> | undefined} attention
  * @returns {Scoring | null}  null: an unknown scoring
  */
 export function scoringOf(attention) {
@@ -63,7 +63,7 @@ export function scoringOf(attention) {
 
 /**
  * The scoring for the worksheet, which also follows scores of models of `transformers`.
- * @param {import("../wire/model.js").Attention | undefined} attention
+ * @param {import("../wire/schemas.d.ts").AttentionInfo | undefined} attention
  * @returns {Scoring | null}
  */
 export function workedScoring(attention) {

@@ -16,8 +16,9 @@ import { memo, together } from "../../lib/memo.js";
 import { isAdded, labels, languages, ofWord, telltale } from "../wire/tokens.js";
 import { joined, singles, words } from "../compute/alignment.js";
 
+/** @import { TokenReply } from "../wire/schemas.d.ts" */
 /** @import { Page } from "./store.js" */
-/** @import { Matrix, Token, Trace } from "../wire/wire.js" */
+/** @import { Matrix, Trace } from "../wire/wire.js" */
 /** @import { Step } from "../wire/tokens.js" */
 /** @import { Axis } from "../compute/aggregate-attention.js" */
 /** @typedef {{row: number | null, col: number | null, by: "hover" | "pin" | "default"}} At  in rows and columns that are shown */
@@ -117,7 +118,7 @@ function read(model, link, trace, choice, count) {
  * The tokens of rows and columns; a row that writes belongs to the token that it writes.
  * @param {import("../wire/attentions.js").Block} block
  * @param {Trace} trace
- * @returns {{queries: Token[], keys: Token[]}}
+ * @returns {{queries: TokenReply[], keys: TokenReply[]}}
  */
 function sided({ query, key, writes }, { tokens, output }) {
   const queries = tokens[query].map((token, i) => (writes && output.tokens[i]) || token);
@@ -130,7 +131,7 @@ function language({ tokens, direction }, text) {
 }
 
 /**
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  * @param {Step[]} steps  one per token
  * @param {Choice} choice
  * @param {string} lang

@@ -40,7 +40,7 @@ export const keepDraft = (id, unsaved) => keep(draftOf(id), unsaved && JSON.stri
  * Add an item at the end: to what is saved, and to changes that are not saved yet.
  * @param {Pick<import("../wire/api.js").Api, "readCollection" | "changeCollection">} api
  * @param {Kept} to
- * @param {import("../wire/subject-requests.js").Item} item
+ * @param {import("../wire/schemas.d.ts").KeptItem} item
  */
 export async function append(api, { id, key }, item) {
   const found = await api.readCollection(id);

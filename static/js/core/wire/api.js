@@ -9,25 +9,13 @@ import { assignments, collections, headSurveys, rooms, trainingRuns } from "./su
 import { sharedData } from "./shared-data.js";
 import { readSafetensors } from "./wire.js";
 
+/** @import { ZooReply, ZooExampleReply } from "./schemas.d.ts" */
 /** @import { Trace } from "./wire.js" */
 /** @import { ModelInfo } from "./model.js" */
 /** @import { Connection } from "./connection.js" */
 /** @import { Question, Kept, Answer } from "../store/view-requests.js" */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Kept[], trace: Trace}} Share */
-/** @typedef {{id: string, unit: string, shortest: number, longest: number}} ZooTask */
-/**
- * A model trained from one recipe and seed.
- * @typedef {object} ZooSeed
- * @property {number} seed
- * @property {boolean} shipped
- * @property {[number, number, number][]} curve  step, training loss, dev loss
- * @property {Record<string, number>} accuracy  by length
- * @property {Record<string, number[]>} looks  by attention and head
- */
-/** @typedef {{id: string, name: string, task: string, changed: Record<string, string | number>, trained: [number, number], seeds: ZooSeed[]}} ZooModel */
-/** @typedef {{tasks: ZooTask[], models: ZooModel[]}} ZooReply */
-/** @typedef {{task: string, source: string, target: string, held_out: boolean, looks: Record<string, Record<string, number[]>>}} ZooExample */
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 const BINARY = "application/octet-stream";
@@ -132,7 +120,7 @@ function zoo({ read }) {
      * @param {string} task
      * @param {{length?: number, seed?: number}} wanted
      * @param {AbortSignal} [signal]
-     * @returns {Promise<ZooExample>}
+     * @returns {Promise<ZooExampleReply>}
      */
     zooExample(task, { length, seed = 0 }, signal) {
       const query = new URLSearchParams({ seed: String(seed), ...(length !== undefined && { length: String(length) }) });
@@ -144,7 +132,7 @@ function zoo({ read }) {
      * @param {string} task
      * @param {string} source
      * @param {AbortSignal} [signal]
-     * @returns {Promise<ZooExample>}
+     * @returns {Promise<ZooExampleReply>}
      */
     zooAnswer: (task, source, signal) => read(`/api/zoo/${task}/answer?${new URLSearchParams({ source })}`, signal),
   };
@@ -208,7 +196,7 @@ function runs({ read, send, lines }) {
      * @param {number} keys
      * @param {number} seed
      * @param {AbortSignal} [signal]
-     * @returns {Promise<import("../../lab/formulas/scaling.js").Scaling>}
+     * @returns {Promise<import("./schemas.d.ts").ScalingsReply>}
      */
     scaling: (keys, seed, signal) => read(`/api/lab/scaling?keys=${keys}&seed=${seed}`, signal),
 
@@ -241,7 +229,7 @@ function runs({ read, send, lines }) {
 function shares({ ask, send }) {
   return {
     /**
-     * @param {{state: object, select?: string[], asks?: Kept[], tiles?: object[], about?: {title?: string, note?: string, question?: string, answer?: string}}} body
+     * @param {{state: object, select?: string[], asks?: Kept[], tiles?: object[], about?: import("./schemas.d.ts").About}} body
      * @returns {Promise<{id: string, url: string, edit_key: string | null, expires: string | null}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),

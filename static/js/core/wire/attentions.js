@@ -5,10 +5,11 @@ import { summary } from "./tensor-cache.js";
 import { plane } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 
+/** @import { AttentionInfo } from "./schemas.d.ts" */
 /** @import { Trace, Matrix } from "./wire.js" */
 /** @import { State } from "../store/link.js" */
 /** @import { Step } from "./tokens.js" */
-/** @import { Attention, ModelInfo } from "./model.js" */
+/** @import { ModelInfo } from "./model.js" */
 /** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias" | "d_model" | "networks" | "capabilities" | "mask" | "missing">>) | null} Model  null: not known yet */
 /**
  * Attentions of one kind and stack, layer by layer.
@@ -20,7 +21,7 @@ import { plainStep, sides } from "./tokens.js";
  * @property {string} key  the text whose tokens are looked at
  * @property {boolean} writes  whether each row writes a token
  * @property {boolean} predicts  whether a row predicts a token: of a text that is written, or of the only text
- * @property {Attention[]} rows  one per layer
+ * @property {AttentionInfo[]} rows  one per layer
  */
 
 /** While no model is known yet. @type {Block} */
@@ -92,7 +93,7 @@ export const stacked = (model, stack) => blocks(model).filter((block) => block.s
 /** @param {Model} model @returns {string}  the text that is typed; the other one may be written */
 export const typed = (model) => model?.texts[0] ?? "";
 
-/** @param {Model} model @param {string} at  such as "encoder.0.self" @returns {Attention | undefined} */
+/** @param {Model} model @param {string} at  such as "encoder.0.self" @returns {AttentionInfo | undefined} */
 export const attentionAt = (model, at) => model?.attentions.find(({ place }) => place === at);
 
 /**

@@ -3,7 +3,8 @@
 import { Problem } from "./problem.js";
 import { readSafetensors } from "./wire.js";
 
-/** @import { Token, Trace } from "./wire.js" */
+/** @import { TokenReply } from "./schemas.d.ts" */
+/** @import { Trace } from "./wire.js" */
 
 /** @param {any} error  of a connection that was not there, or broke. @returns {never} */
 export function cut(error) {
@@ -84,7 +85,7 @@ export function outputKind(model) {
 /** @param {Output} output @param {number} index  of one of its tokens @returns {number}  the row that predicts it */
 export const rowOf = ({ rows }, index) => (rows?.length ? rows[index] : index);
 
-/** @param {Output} output @returns {Token[]}  what the model wrote itself */
+/** @param {Output} output @returns {TokenReply[]}  what the model wrote itself */
 export const written = ({ tokens, continues = 0 }) => tokens.slice(continues);
 
 /**

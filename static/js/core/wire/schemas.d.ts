@@ -1644,10 +1644,8 @@ export interface components {
       /** @enum {string} */
       stage: "first" | "discuss" | "second" | "closed" | "revealed";
       truth?: components["schemas"]["Truth"] | null;
-      /** @description Of the votes `first` and `second`, once revealed. */
-      results?: {
-        [key: string]: components["schemas"]["Results"];
-      } | null;
+      /** @description Once revealed. */
+      results?: components["schemas"]["Votes"] | null;
     };
     /** @description A question to the room. */
     QuestionRequest: {
@@ -2570,6 +2568,11 @@ export interface components {
        */
       within?: number;
     };
+    /** @description The results of a question's votes. */
+    Votes: {
+      first: components["schemas"]["Results"];
+      second: components["schemas"]["Results"];
+    };
     /** @description A sentence recorded during training. */
     WatchedReply: {
       source: string;
@@ -2668,11 +2671,6 @@ export interface components {
   pathItems: never;
 }
 
-export type $defs = Record<string, never>;
-
-export type external = Record<string, never>;
-
-export type operations = Record<string, never>;
 export type About = components["schemas"]["About"];
 export type Add = components["schemas"]["Add"];
 export type AddedReply = components["schemas"]["AddedReply"];
@@ -2838,6 +2836,7 @@ export type TokensReply = components["schemas"]["TokensReply"];
 export type TraceReply = components["schemas"]["TraceReply"];
 export type TraceRequest = components["schemas"]["TraceRequest"];
 export type Truth = components["schemas"]["Truth"];
+export type Votes = components["schemas"]["Votes"];
 export type WatchedReply = components["schemas"]["WatchedReply"];
 export type Window = components["schemas"]["Window"];
 export type WritesReply = components["schemas"]["WritesReply"];

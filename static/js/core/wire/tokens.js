@@ -1,6 +1,7 @@
 /** Labels of tokens. */
 
-/** @import { Token, Trace } from "./wire.js" */
+/** @import { TokenReply } from "./schemas.d.ts" */
+/** @import { Trace } from "./wire.js" */
 /**
  * @typedef {object} Label
  * @property {string} space  "·" if the token begins with a space, else ""
@@ -23,10 +24,10 @@
 const CONTROLS = /[\u0000-\u001f\u007f\u200b-\u200f\u2028-\u202e\u2060\ufeff]/g;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
-/** @param {Token} token */
+/** @param {TokenReply} token */
 export const isPad = ({ text, special }) => special && text === "<pad>";
 
-/** Whether a token is not of the text: it is special, or of a chat's template. @param {Pick<Token, "special" | "template">} token */
+/** Whether a token is not of the text: it is special, or of a chat's template. @param {Pick<TokenReply, "special" | "template">} token */
 export const isAdded = ({ special, template = false }) => special || template;
 
 /**
@@ -53,7 +54,7 @@ export function telltale(steps) {
 }
 
 /**
- * @param {Token[]} tokens
+ * @param {TokenReply[]} tokens
  * @param {string} lang
  * @returns {Label[]}
  */

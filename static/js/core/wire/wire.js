@@ -4,7 +4,7 @@
  * A tensor is flat and row-major, and has named dims, so that no view guesses an axis.
  */
 
-/** @typedef {{text: string, id: number, start: number, end: number, special: boolean, template?: boolean}} Token  template: of a chat, not of the text */
+/** @import { OutputReply, PieceReply, ScoreReply, TokenReply } from "./schemas.d.ts" */
 /** @typedef {Float32Array | Uint8Array | Int32Array} Numbers */
 /**
  * @typedef {object} Tensor
@@ -25,17 +25,14 @@
  * @property {string} id
  * @property {string} model
  * @property {string} direction  "" if the model does not translate
- * @property {Record<string, Token[]>} tokens  by text, the typed one first
- * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number,
- *   finished: boolean, continues?: number, rows?: number[]}} output  empty if nothing was written;
- *   continues: index of the first token that continues a text; rows: those that predict the tokens,
- *   if row i does not predict token i
+ * @property {Record<string, TokenReply[]>} tokens  by text, the typed one first
+ * @property {Omit<OutputReply, "logprobs" | "score"> & {logprobs: number[], score: number}} output  empty if nothing was written
  * @property {Record<string, Tensor>} tensors
  * @property {{texts: Record<string, string>, tiles: Record<string, Tensor>}} [long]  overview of a long text
  *   (long-texts.js): the texts as sent, and the windows that came with it, by `windowName`
- * @property {Record<string, {text: string, special: boolean}>} [pieces]  tokens of the ids in
+ * @property {Record<string, PieceReply>} [pieces]  tokens of the ids in
  *   `candidates` tensors
- * @property {Record<string, Split>} [scores]  the terms of scores, by cell such as "decoder.1.cross.3.4.1"; if
+ * @property {Record<string, ScoreReply>} [scores]  the terms of scores, by cell such as "decoder.1.cross.3.4.1"; if
  *   selected
  * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; if
  *   requested
@@ -45,8 +42,6 @@
  * What the heads of an attention do: one number per head, null where undefined.
  * @typedef {Record<string, (number | null)[]> & {pattern: string[]}} Summary
  */
-/** @typedef {{at: string, part: string, head: number | null}} Origin  where a term of a score comes from (docs/inside.md) */
-/** @typedef {{score: number | null, offset: number | null, queries: Origin[], keys: Origin[]}} Split  null: the text does not reach the cell */
 /** @typedef {{rows: number, cols: number, values: Numbers}} Matrix */
 
 /** The output of a model that neither translates nor writes. */

@@ -10,8 +10,7 @@ import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../core/figure/number-table.js";
 import { trouble } from "../../core/figure/status.js";
 
-/** @typedef {{scores: number[][], weights: number[][], spread: number[], largest: number[], gradient: number[]}} Scored */
-/** @typedef {{d_k: number[], dot: Scored, scaled: Scored}} Scaling  as GET /api/lab/scaling answers */
+/** @import { ScalingReply, ScalingsReply } from "../../core/wire/schemas.d.ts" */
 
 const [WIDTH, HEIGHT] = [340, 200]; // three side by side in a lesson
 const SEEDS = 10000;
@@ -40,7 +39,7 @@ function mountScaling({ page, api, root, type }) {
   root.append(h("p", { className: "actions" }, other), failed.element, stand);
   /** @type {Record<string, number>} */
   let values = {};
-  /** The reply, and what it answers. @type {{found: Scaling, key: string} | null} */
+  /** The reply, and what it answers. @type {{found: ScalingsReply, key: string} | null} */
   let known = null;
   const keyOf = () => `${values.keys} ${values.seed}`;
   other.addEventListener("click", () => type("seed", String((values.seed + 1) % SEEDS)));
@@ -67,7 +66,7 @@ function mountScaling({ page, api, root, type }) {
     );
   }
 
-  /** @param {Scored} dot @param {Scored} scaled @param {number} at @param {Record<string, string | number>} said */
+  /** @param {ScalingReply} dot @param {ScalingReply} scaled @param {number} at @param {Record<string, string | number>} said */
   const sentence = (dot, scaled, at, said) =>
     t("At d_k = {d} the products have a standard deviation of {spread}, and one key gets {most} of the weight on average; the softmax’s gradient is {gradient}. Divided by √{d} = {root} it is {scaledSpread}, {scaledMost} and {scaledGradient}.", {
       ...said,
@@ -81,8 +80,8 @@ function mountScaling({ page, api, root, type }) {
 
   /**
    * One query: its scores and weights with and without scaling.
-   * @param {Scored} dot
-   * @param {Scored} scaled
+   * @param {ScalingReply} dot
+   * @param {ScalingReply} scaled
    * @param {number} at
    */
   function example(dot, scaled, at) {
@@ -97,10 +96,10 @@ function mountScaling({ page, api, root, type }) {
     );
   }
 
-  /** @param {Scaling} all @param {number} at @returns {SVGElement[]} */
+  /** @param {ScalingsReply} all @param {number} at @returns {SVGElement[]} */
   function curves({ d_k, dot, scaled }, at) {
     const look = theme();
-    /** @param {keyof Scored} what @param {string} y */
+    /** @param {keyof ScalingReply} what @param {string} y */
     const drawn = (what, y) =>
       plot(
         {

@@ -4,10 +4,11 @@ import { blockAt } from "../../core/wire/attentions.js";
 import { isAdded, labels, languages, plain } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 
+/** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 /** @import { Axes } from "./tiles.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Range, Window } from "./map-window.js" */
-/** @import { Token, Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
 
 // Sentences and paragraphs of a text, as groups of its tokens. The text is split on the page, in
 // code points, as token offsets are; a group is identified by the index of its first token.
@@ -59,7 +60,7 @@ function paragraphs(text) {
 /**
  * The groups of a text's tokens: a token belongs to the segment that contains its middle; a token
  * that is not of the text, such as a special one, is its own group.
- * @param {Pick<Token, "start" | "end" | "special" | "template">[]} tokens
+ * @param {Pick<TokenReply, "start" | "end" | "special" | "template">[]} tokens
  * @param {number[]} starts  of the segments, ascending, in code points
  * @returns {number[]}  edges: the first token of each group, and the number of tokens
  */
@@ -94,7 +95,7 @@ export function groupAt(edges, token) {
 /**
  * @typedef {object} Axis
  * @property {string} text  the name of the text
- * @property {Token[]} tokens  of rows that write, those that they write
+ * @property {TokenReply[]} tokens  of rows that write, those that they write
  * @property {boolean} writes
  * @property {string[]} points  the code points of the text; empty if unknown
  * @property {number[] | null} edges  first tokens of its groups, then the number of tokens; null:
@@ -154,7 +155,7 @@ export const quoted = ({ label }, unit) => label(unit).replace(/^·(?=.)/, "");
 /** The label of a row on the map: an arrow says that it writes the token. @param {Axis} axis @returns {(unit: number) => string} */
 export const rowName = (axis) => (axis.writes ? (unit) => `→ ${quoted(axis, unit)}` : axis.label);
 
-/** @param {Token[]} tokens @param {string[]} points @param {[number, number]} range */
+/** @param {TokenReply[]} tokens @param {string[]} points @param {[number, number]} range */
 function nameOf(tokens, points, [from, to]) {
   if (isAdded(tokens[from])) return tokens[from].text;
   const text = points.slice(tokens[from].start, tokens[to - 1].end).join("").trim().replace(/\s+/g, " ");

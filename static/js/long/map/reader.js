@@ -153,7 +153,7 @@ function fill(element, { tokens, points }) {
 
 // Where words stand in a tokenised text.
 
-/** @typedef {{tokens: import("../../core/wire/wire.js").Token[], points: string[]}} Text  points: its code points, none where it is not known */
+/** @typedef {{tokens: import("../../core/wire/schemas.d.ts").TokenReply[], points: string[]}} Text  points: its code points, none where it is not known */
 
 /**
  * @param {Text} text
@@ -195,7 +195,7 @@ function offsetsOf(letters) {
   return offsets;
 }
 
-/** Where each token lies in the joined texts of all. @param {import("../../core/wire/wire.js").Token[]} tokens */
+/** Where each token lies in the joined texts of all. @param {import("../../core/wire/schemas.d.ts").TokenReply[]} tokens */
 function spansOf(tokens) {
   let at = 0;
   return tokens.map(({ text }) => {

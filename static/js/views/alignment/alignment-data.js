@@ -29,7 +29,7 @@ export const tensors = (method) => [`inside.${method}`, ...(method === "integrat
  * Word by word: the log-probability of a written word is the sum of its pieces', so its values are
  * summed over its pieces, where weights are averaged. `soft` and `special` are in nats; `hard` is the
  * source word that raises the log-probability most, −1 if none does.
- * @param {{read: import("../../core/wire/wire.js").Token[], written: import("../../core/wire/wire.js").Token[]}} tokens
+ * @param {{read: import("../../core/wire/schemas.d.ts").TokenReply[], written: import("../../core/wire/schemas.d.ts").TokenReply[]}} tokens
  * @param {Matrix} values  [written token, source token]
  * @returns {Alignment}
  */

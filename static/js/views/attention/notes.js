@@ -86,7 +86,7 @@ function sinks(t, { choice, sinks, specials, templated, rows }) {
 /**
  * Which heads read the same keys and values.
  * @param {Context["t"]} t
- * @param {import("../../core/wire/model.js").Attention | undefined} attention
+ * @param {import("../../core/wire/schemas.d.ts").AttentionInfo | undefined} attention
  * @param {number} head
  */
 function shared(t, attention, head) {

@@ -3,7 +3,8 @@
  * stay in place; a Chinese character is a word by itself.
  */
 
-/** @import { Token, Matrix } from "../../core/wire/wire.js" */
+/** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
+/** @import { Matrix } from "../../core/wire/wire.js" */
 /** @typedef {{start: number, end: number}} Span  in code points, half open */
 
 const WORD = /\p{Script=Han}|[\p{L}\p{M}\p{N}](?:[^\s\p{Script=Han}]*[\p{L}\p{M}\p{N}])?/gu;
@@ -34,8 +35,8 @@ export function shuffle(text, seed) {
 
 /**
  * The index of each token of the sentence in the shuffled one.
- * @param {Token[]} tokens  of the sentence
- * @param {Token[]} shuffled
+ * @param {TokenReply[]} tokens  of the sentence
+ * @param {TokenReply[]} shuffled
  * @param {{from: Span[], to: Span[]}} moves
  * @returns {number[] | null}  null if the tokenizer splits the words differently
  */
@@ -115,6 +116,6 @@ function generator(seed) {
 const length = (text) => [...text].length;
 /** @param {number} start @param {string} word @returns {Span} */
 const span = (start, word) => ({ start, end: start + length(word) });
-/** @param {Token[]} tokens @param {Span} span */
+/** @param {TokenReply[]} tokens @param {Span} span */
 const inside = (tokens, { start, end }) =>
   tokens.flatMap((token, i) => (!token.special && token.end > start && token.start < end ? [i] : []));

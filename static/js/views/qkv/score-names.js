@@ -1,6 +1,6 @@
 /** Names of the terms of scores, as the API has them (docs/inside.md). */
 
-/** @import { Origin } from "../../core/wire/wire.js" */
+/** @import { OriginReply } from "../../core/wire/schemas.d.ts" */
 
 /**
  * @param {string} place  of an attention
@@ -20,7 +20,7 @@ export const termsOf = (cell) => `inside.score.${cell}.parts`;
 export function named({ tokens, tensors, scores = {} }) {
   const all = Object.entries(scores).map(([cell, { queries, keys }]) => ({ cell, name: termsOf(cell), sides: { query_term: queries, key_term: keys } }));
   const there = all.filter(({ name }) => tensors[name]);
-  const word = (/** @type {Origin} */ { at, part, head }) => ({ text: [at, part, head].filter((one) => one !== null).join(".") });
+  const word = (/** @type {OriginReply} */ { at, part, head }) => ({ text: [at, part, head].filter((one) => one !== null).join(".") });
   return {
     tokens: Object.assign({}, tokens, ...there.map(({ cell, sides }) => Object.fromEntries(Object.entries(sides).map(([dim, origins]) => [`${cell} ${dim}`, origins.map(word)])))),
     tensors: Object.assign({}, tensors, ...there.map(({ cell, name, sides }) => ({

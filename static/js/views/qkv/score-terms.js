@@ -6,7 +6,7 @@
 
 import { total } from "../../core/compute/logit-lens.js";
 
-/** @import { Origin, Split } from "../../core/wire/wire.js" */
+/** @import { ScoreReply, OriginReply } from "../../core/wire/schemas.d.ts" */
 /** @typedef {"head" | "network" | "embedding" | "position" | "bias" | "patch" | "rest"} Kind */
 /**
  * @typedef {object} Part  of a query or a key: one term, or several together
@@ -36,7 +36,7 @@ const [NAMED, ALONE] = [3, 7];
 const KINDS = { mix: "head", output: "network", embedding: "embedding", position: "position", patch: "patch" };
 
 /**
- * @param {Split} split  with a score
+ * @param {ScoreReply} split  with a score
  * @param {Pick<import("../../core/wire/wire.js").Tensor, "data">} terms  [query_term, key_term]
  * @returns {Breakdown}
  */
@@ -64,7 +64,7 @@ export function breakdown({ score, offset, queries, keys }, { data }) {
 
 /**
  * Biases, and the shifts of norms, count as one: they belong to no token and no head.
- * @param {Origin[]} origins
+ * @param {OriginReply[]} origins
  * @returns {Group[]}  from the input on, the biases last
  */
 function grouped(origins) {

@@ -80,7 +80,6 @@ export const qkv = {
   },
 };
 
-
 /** Whether q and k are rotated by their positions. @param {Page} page */
 const turns = (page) => kindOf(page.model).base === "rotary" && !between(blockAt(page));
 

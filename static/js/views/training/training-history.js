@@ -8,8 +8,9 @@ import { memo } from "../../lib/memo.js";
 import { grouped } from "../../lib/numbers.js";
 import { answer } from "../../core/store/view-requests.js";
 
+/** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Trace, Tensor, Token } from "../../core/wire/wire.js" */
+/** @import { Trace, Tensor } from "../../core/wire/wire.js" */
 /** @import { Problem } from "../../core/wire/problem.js" */
 /**
  * @typedef {object} Snapshot
@@ -26,8 +27,8 @@ import { answer } from "../../core/store/view-requests.js";
  * @property {{source: string, direction: string, text: string}[]} examples
  * @property {number} example  index of this example
  * @property {string} direction
- * @property {Record<string, Token[]>} tokens
- * @property {{text: string, tokens: Token[]}} output  of the trained model
+ * @property {Record<string, TokenReply[]>} tokens
+ * @property {{text: string, tokens: TokenReply[]}} output  of the trained model
  * @property {string[]} texts  what each snapshot writes
  * @property {Record<string, Tensor>} tensors  "{step}.{place}.weights", and "{place}.mask"
  */

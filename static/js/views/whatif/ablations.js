@@ -128,7 +128,6 @@ function saysPair(t, sweep, cell, rows) {
   });
 }
 
-
 /** @param {Context} context @param {Sweep} sweep @param {number[]} rows @param {Child} token @returns {Child[]} */
 function partFound({ store, t, say }, sweep, rows, token) {
   const { model, link } = store.get();

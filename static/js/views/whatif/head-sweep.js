@@ -6,8 +6,8 @@
 import { blocks } from "../../core/wire/attentions.js";
 import { tensor } from "../../core/compute/computed-tensors.js";
 
+/** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 /** @import { ModelInfo } from "../../core/wire/model.js" */
-/** @import { Token } from "../../core/wire/wire.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece  a token of the vocabulary */
 /**
  * @typedef {object} Effect  of one change, for each row
@@ -18,7 +18,7 @@ import { tensor } from "../../core/compute/computed-tensors.js";
  *   both runs; null if they hardly differ
  * @property {number[] | null} [interaction]  of a pair of heads: delta minus those of both alone
  */
-/** @typedef {{tokens: Record<string, Token[]>, contrast: (number | null)[], rows: Record<string, [number, number][]>}} Other  the run that patches are taken from; null: a row has no counterpart there */
+/** @typedef {{tokens: Record<string, TokenReply[]>, contrast: (number | null)[], rows: Record<string, [number, number][]>}} Other  the run that patches are taken from; null: a row has no counterpart there */
 /**
  * @typedef {object} Sweep
  * @property {number} total  changes

@@ -1,7 +1,7 @@
 /** What the calculation of an attention consists of, read from the names of its parameters. */
 
+/** @import { AttentionInfo } from "../../core/wire/schemas.d.ts" */
 /** @import { Model } from "../../core/wire/attentions.js" */
-/** @import { Attention } from "../../core/wire/model.js" */
 /**
  * @typedef {object} Norm  the names of its parameters
  * @property {string} gain
@@ -49,7 +49,7 @@ const LAYER_NORM = { gain: "gain", bias: "bias", epsilon: null, rms: false };
  * A model with a list of parameters for each attention may differ from layer to layer; in any other
  * one, the description of the model says what all of them have.
  * @param {Model} model
- * @param {Attention | undefined} attention
+ * @param {AttentionInfo | undefined} attention
  * @param {boolean} self  whether it stays within one text
  * @returns {Parts}
  */
