@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { behind, made, nameOf } from "../../static/js/workspace/export-menu.js";
+import { behind, fileRequest, nameOf } from "../../static/js/workspace/export-menu.js";
 import { choice } from "../../static/js/core/store/options.js";
 import { encoding, traced } from "../../static/js/core/store/view-requests.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -35,13 +35,13 @@ test("a file's name says model, view, layer and head, as far as the view has the
 });
 
 test("the server is asked for the numbers of the view, in the form of the file", () => {
-  const { path, accept, body } = made(page, view, "npz", { theme: "dark", options });
+  const { path, accept, body } = fileRequest(page, view, "npz", { theme: "dark", options });
   assert.deepEqual([path, accept], ["/api/trace", "application/x-npz"]);
   assert.deepEqual(body, { source: "Hi & bye", select: ["decoder.1.cross.weights"] });
 });
 
 test("a handout is asked for with all that the address bar holds", () => {
-  const { path, body } = made(page, view, "html", { theme: "dark", options });
+  const { path, body } = fileRequest(page, view, "html", { theme: "dark", options });
   assert.equal(path, "/api/handout?theme=dark");
   const { state } = /** @type {any} */ (body);
   assert.equal(state.scale, "log");
@@ -51,12 +51,12 @@ test("a handout is asked for with all that the address bar holds", () => {
 
 test("of a share it is what was frozen", () => {
   const shared = { ...page, share: { id: "abc", model: page.model, state: { ...page.link, options: undefined } } };
-  assert.equal(made(shared, view, "json", { theme: "light", options }).path, "/api/shares/abc");
+  assert.equal(fileRequest(shared, view, "json", { theme: "light", options }).path, "/api/shares/abc");
   assert.equal(
-    made(shared, view, "html", { theme: "light", options }).path,
+    fileRequest(shared, view, "html", { theme: "light", options }).path,
     "/s/abc/handout.html?lang=en&theme=light",
   );
   const departed = { ...shared, link: { ...page.link, source: "another" } };
-  assert.equal(made(departed, view, "json", { theme: "light", options }).path, "/api/trace", "what the reader has changed was not");
-  assert.equal(made(departed, view, "html", { theme: "light", options }).path, "/api/handout?theme=light");
+  assert.equal(fileRequest(departed, view, "json", { theme: "light", options }).path, "/api/trace", "what the reader has changed was not");
+  assert.equal(fileRequest(departed, view, "html", { theme: "light", options }).path, "/api/handout?theme=light");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention, axes } from "../../static/js/core/wire/attentions.js";
-import { made, nameOf } from "../../static/js/workspace/export-menu.js";
+import { fileRequest, nameOf } from "../../static/js/workspace/export-menu.js";
 import { beside } from "../../static/js/core/store/share-contents.js";
 import { counted, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/views/training/training-history.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
@@ -80,14 +80,14 @@ test("what is taken away is the fixed sentence at its step, not the one that was
     "headlight-en-zh-training-decoder-layer-1-head-1-example-2-step-40.png",
   );
   const look = { theme: /** @type {const} */ ("light"), options: {} };
-  assert.deepEqual(made(page(), view, "npz", look), {
+  assert.deepEqual(fileRequest(page(), view, "npz", look), {
     path: "/api/models/en-zh/learning/1",
     accept: "application/x-npz",
   });
   const asks = watched(page());
   assert.deepEqual(beside(page(), view), { select: [], asks });
   const share = /** @type {any} */ ({ id: "abc", asks, model: MODEL, state: {} });
-  assert.equal(made(page({}, { share }), view, "json", look).path, "/api/shares/abc/asks/0");
+  assert.equal(fileRequest(page({}, { share }), view, "json", look).path, "/api/shares/abc/asks/0");
   assert.equal(subject(page({}, { answers: {} })), null);
 });
 

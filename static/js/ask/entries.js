@@ -15,10 +15,10 @@ import { isStated } from "./kinds.js";
 const choiceEntry = {
   complete: (answer) => answer.length === 1,
   right: ([id], { right = [] }) => right.includes(id),
-  draw(shown) {
-    const told = shown.choices.filter((one) => isTold(shown, one));
-    const rest = shown.choices.length - told.length;
-    return [...told.map((one) => button(shown, one)), rest > 0 && el("span", { key: "rest", className: "rest" }, shown.t("{count} more: below 0.01 each, and chosen by nobody", { count: rest }))];
+  draw(answering) {
+    const listed = answering.choices.filter((choice) => isListed(answering, choice));
+    const unlistedCount = answering.choices.length - listed.length;
+    return [...listed.map((choice) => button(answering, choice)), unlistedCount > 0 && el("span", { key: "rest", className: "rest" }, answering.t("{count} more: below 0.01 each, and chosen by nobody", { count: unlistedCount }))];
   },
 };
 
@@ -30,23 +30,23 @@ const FEW = 8;
  * chose are left out beside the answers of a class.
  * @param {Shown} shown @param {import("./question.js").Choice} choice
  */
-function isTold({ choices, answer, found, tally }, { id }) {
-  const share = found?.shares?.[id];
+function isListed({ choices, answer, revealed, tally }, { id }) {
+  const share = revealed?.shares?.[id];
   if (choices.length <= FEW || share === undefined || !tally) return true;
-  return share >= 0.005 || Boolean(found?.right?.includes(id)) || answer[0] === id || tally.some(([one]) => one === id);
+  return share >= 0.005 || Boolean(revealed?.right?.includes(id)) || answer[0] === id || tally.some(([chosenId]) => chosenId === id);
 }
 
 /** @param {Shown} shown @param {import("./question.js").Choice} choice */
-function button({ t, answer, found, tally, fixed, change }, { id, label }) {
+function button({ t, answer, revealed, tally, fixed, change }, { id, label }) {
   const mine = answer[0] === id;
-  const right = found?.right?.includes(id);
-  const share = found?.shares?.[id];
+  const right = revealed?.right?.includes(id);
+  const share = revealed?.shares?.[id];
   const bar = share === undefined ? [] : [shareBar(share), el("span", { className: "number" }, two(share))];
-  const count = tally?.filter(([one]) => one === id).length;
-  const marks = found ? el("span", { className: "mark-of" }, [right && "✓", mine && t("your guess")].filter(Boolean).join(" ")) : "";
+  const count = tally?.filter(([chosenId]) => chosenId === id).length;
+  const marks = revealed ? el("span", { className: "mark-of" }, [right && "✓", mine && t("your guess")].filter(Boolean).join(" ")) : "";
   return el(
     "button",
-    { key: id, type: "button", className: "choose", "aria-pressed": String(mine), "data-right": found ? String(Boolean(right)) : undefined, disabled: fixed, onclick: () => change([id]) },
+    { key: id, type: "button", className: "choose", "aria-pressed": String(mine), "data-right": revealed ? String(Boolean(right)) : undefined, disabled: fixed, onclick: () => change([id]) },
     el("span", { className: "what" }, label),
     ...bar,
     marks,
@@ -67,25 +67,25 @@ function near(text, value, { within }) {
 const numbersEntry = {
   complete: (answer, choices) => choices.every((_, i) => number(answer[i] ?? "").value !== null),
   right: (answer, { numbers = [] }, question) => numbers.every((value, i) => near(answer[i] ?? "", value, question)),
-  draw: (shown) => shown.choices.map((_, i) => field(shown, i)),
+  draw: (answering) => answering.choices.map((_, i) => field(answering, i)),
 };
 
 /** Numbers as a program reads them; what is no number stays. @param {string[]} answer */
 export const plainNumbers = (answer) => answer.map((text) => String(number(text).value ?? text));
 
 /** @param {Shown} shown @param {number} i */
-function field({ t, question, choices, answer, found, tally, fixed, change }, i) {
+function field({ t, question, choices, answer, revealed, tally, fixed, change }, i) {
   const text = answer[i] ?? "";
-  const value = found?.numbers?.[i];
+  const value = revealed?.numbers?.[i];
   const right = value === undefined || !text.trim() ? undefined : near(text, value, question);
   const wrong = text.trim() !== "" && number(text).value === null;
   const oninput = (/** @type {Event} */ { target }) => {
     const typed = /** @type {HTMLInputElement} */ (target).value;
-    change(choices.map((_, at) => (at === i ? typed : (answer[at] ?? ""))));
+    change(choices.map((_, fieldIndex) => (fieldIndex === i ? typed : (answer[fieldIndex] ?? ""))));
   };
   const input = el("input", { type: "text", inputMode: "decimal", autocomplete: "off", value: text, readOnly: fixed, "aria-invalid": String(wrong), oninput });
   const truth = value !== undefined && el("span", { className: "truth" }, el("span", { "aria-hidden": "true" }, right === undefined ? "" : right ? "✓ " : "✗ "), isStated(question) ? plainly(value) : four(value));
-  const mean = tally && average(tally.map((one) => number(one[i] ?? "").value));
+  const mean = tally && average(tally.map((typedAnswer) => number(typedAnswer[i] ?? "").value));
   return el(
     "label",
     { key: choices[i].id, className: "fill", "data-right": right === undefined ? undefined : String(right) },
@@ -99,7 +99,7 @@ function field({ t, question, choices, answer, found, tally, fixed, change }, i)
 
 /** @param {(number | null)[]} values */
 function average(values) {
-  const typed = values.flatMap((one) => (one === null ? [] : [one]));
+  const typed = values.flatMap((parsed) => (parsed === null ? [] : [parsed]));
   return typed.length ? typed.reduce((a, b) => a + b, 0) / typed.length : null;
 }
 
@@ -118,28 +118,28 @@ const STEP = 0.02;
 export function drawnShares(answer, count) {
   const drawn = Array.from({ length: count }, (_, i) => Number(answer[i] ?? 0) || 0);
   const whole = drawn.reduce((a, b) => a + b, 0);
-  return drawn.map((one) => (whole ? one / whole : 0));
+  return drawn.map((height) => (whole ? height / whole : 0));
 }
 
 /** The part of two distributions that agrees: Σ min(p, q), from 0 to 1. @param {number[]} p @param {number[]} q */
-export const overlap = (p, q) => p.reduce((sum, one, i) => sum + Math.min(one, q[i] ?? 0), 0);
+export const overlap = (p, q) => p.reduce((sum, probability, i) => sum + Math.min(probability, q[i] ?? 0), 0);
 
 /** @type {Entry} */
 const sharesEntry = {
-  complete: (answer) => answer.some((one) => Number(one) > 0),
+  complete: (answer) => answer.some((height) => Number(height) > 0),
   right: (answer, { numbers = [] }) => overlap(drawnShares(answer, numbers.length), numbers) >= NEAR,
   says: (answer, { numbers = [] }, t) =>
     t("Your row and the model’s agree on {overlap} of the weight; from {near} on it counts as right.", { overlap: two(overlap(drawnShares(answer, numbers.length), numbers)), near: two(NEAR) }),
-  draw: (shown) => shown.choices.map((_, i) => bar(shown, i)),
+  draw: (answering) => answering.choices.map((_, i) => bar(answering, i)),
 };
 
 /** @param {Shown} shown @param {number} i */
-function bar({ t, choices, answer, found, tally, fixed, change }, i) {
+function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
   const share = drawnShares(answer, choices.length)[i];
-  const value = found?.numbers?.[i];
+  const value = revealed?.numbers?.[i];
   const oninput = (/** @type {Event} */ { target }) => {
     const drawn = /** @type {HTMLInputElement} */ (target).value;
-    change(choices.map((_, at) => (at === i ? drawn : (answer[at] ?? "0"))));
+    change(choices.map((_, fieldIndex) => (fieldIndex === i ? drawn : (answer[fieldIndex] ?? "0"))));
   };
   const slider = el("input", { type: "range", min: "0", max: "1", step: String(STEP), value: answer[i] ?? "0", disabled: fixed, "aria-valuetext": two(share), oninput });
   const drawn = !fixed || answer.length > 0; // a page that only looks has no row of its own
@@ -160,7 +160,7 @@ function bar({ t, choices, answer, found, tally, fixed, change }, i) {
  * @property {Question} question
  * @property {Choice[]} choices
  * @property {Answer} answer  of the reader, possibly incomplete
- * @property {Revealed | null} found  null: not revealed yet
+ * @property {Revealed | null} revealed  null: not revealed yet
  * @property {Answer[] | null} tally  the answers of a class; null: none are shown
  * @property {boolean} fixed  whether the answer can no longer be changed
  * @property {(answer: Answer) => void} change
@@ -168,8 +168,8 @@ function bar({ t, choices, answer, found, tally, fixed, change }, i) {
 /**
  * @typedef {object} Entry
  * @property {(answer: Answer, choices: Choice[]) => boolean} complete
- * @property {(answer: Answer, found: Revealed, question: Question) => boolean} right
- * @property {(answer: Answer, found: Revealed, t: Shown["t"]) => string} [says]  how near it was
+ * @property {(answer: Answer, revealed: Revealed, question: Question) => boolean} right
+ * @property {(answer: Answer, revealed: Revealed, t: Shown["t"]) => string} [says]  how near it was
  * @property {(shown: Shown) => import("../lib/render.js").Child[]} draw
  */
 

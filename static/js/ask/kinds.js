@@ -23,10 +23,10 @@ const ALIKE = 0.005;
 
 /** The labels of the row and of the keys, without any weight. @param {Asked} asked */
 async function labelsAt({ run, model, state }) {
-  const trace = await run((known) => [place(known, state, "mask")]);
-  const found = await model();
-  const { rows, cols } = axes(found, trace, state.block);
-  return { trace, found, query: step(rows[state.query ?? 0]), keys: cols.map(({ writes }) => quoted(writes)) };
+  const trace = await run((modelInfo) => [place(modelInfo, state, "mask")]);
+  const modelInfo = await model();
+  const { rows, cols } = axes(modelInfo, trace, state.block);
+  return { trace, found: modelInfo, query: step(rows[state.query ?? 0]), keys: cols.map(({ writes }) => quoted(writes)) };
 }
 
 /**
@@ -35,21 +35,21 @@ async function labelsAt({ run, model, state }) {
  * @param {number} [head]  absent: that of the link
  */
 async function weightsAt({ run, model, state }, head = state.head) {
-  const trace = await run((known) => ["weights", "mask"].map((name) => place(known, state, name)));
+  const trace = await run((modelInfo) => ["weights", "mask"].map((name) => place(modelInfo, state, name)));
   const matrix = /** @type {Matrix} */ (attention(await model(), trace, { ...state, head }));
-  return [...row(matrix, state.query ?? 0)].map((one) => one || 0);
+  return [...row(matrix, state.query ?? 0)].map((weight) => weight || 0);
 }
 
 /** @param {number[]} values @returns {string[]}  where the largest are, the first one first */
 function largest(values) {
-  const most = Math.max(...values);
-  const first = values.indexOf(most);
-  const others = values.flatMap((one, i) => (i !== first && one > most - ALIKE ? [i] : []));
-  return [first, ...others].map(String);
+  const maximum = Math.max(...values);
+  const first = values.indexOf(maximum);
+  const ties = values.flatMap((value, i) => (i !== first && value > maximum - ALIKE ? [i] : []));
+  return [first, ...ties].map(String);
 }
 
 /** @param {number[]} values @returns {Record<string, number>} */
-const byIndex = (values) => Object.fromEntries(values.map((one, i) => [String(i), one]));
+const byIndex = (values) => Object.fromEntries(values.map((value, i) => [String(i), value]));
 
 /** The names of a head, from 1. @param {Asked} asked */
 const headNames = ({ state }) => ({ layer: state.layer + 1, head: state.head + 1 });
@@ -62,17 +62,17 @@ const headOff = {
   fits: ({ interventions }, model) => !interventions && (!model || model.capabilities.includes("decode")),
   entry: () => "choice",
   shows: "all",
-  words: async (asked) => [asked.t("Does the output change if head {head} of layer {layer} is switched off?", headNames(asked))],
+  words: async (inquiry) => [inquiry.t("Does the output change if head {head} of layer {layer} is switched off?", headNames(inquiry))],
   choices: async ({ t }) => [
     { id: "same", label: t("The output stays the same") },
     { id: "changes", label: t("The output changes") },
   ],
-  async reveal(asked) {
-    const { model, state, t, say } = asked;
+  async reveal(inquiry) {
+    const { model, state, t, say } = inquiry;
     const zero = { at: place(await model(), state), head: state.head, do: "zero" };
-    const { same, ...texts } = await compared(asked, {}, { interventions: [zero] });
-    const words = same ? t("With the head off, the model still writes {before}") : t("With the head on: {before} With the head off: {after}");
-    return { right: [same ? "same" : "changes"], says: say(words, texts) };
+    const { same: unchanged, ...texts } = await compared(inquiry, {}, { interventions: [zero] });
+    const words = unchanged ? t("With the head off, the model still writes {before}") : t("With the head on: {before} With the head off: {after}");
+    return { right: [unchanged ? "same" : "changes"], says: say(words, texts) };
   },
 };
 
@@ -85,7 +85,7 @@ const headOff = {
 async function compared({ run }, first, second) {
   const [before, after] = await Promise.all([first, second].map((changes) => run(() => [], changes)));
   const [, to] = languages(before.direction);
-  const text = (/** @type {import("../core/wire/wire.js").Trace} */ one) => el("b", { lang: to }, one.output.text);
+  const text = (/** @type {import("../core/wire/wire.js").Trace} */ trace) => el("b", { lang: to }, trace.output.text);
   return { same: before.output.text === after.output.text, before: text(before), after: text(after) };
 }
 
@@ -101,11 +101,11 @@ const modelChanged = {
     { id: "same", label: t("The output stays the same") },
     { id: "changes", label: t("The output changes") },
   ],
-  async reveal(asked) {
-    const { t, say } = asked;
-    const { same, ...texts } = await compared(asked, { interventions: null }, {});
-    const words = same ? t("With the change, the model still writes {before}") : t("As trained: {before} With the change: {after}");
-    return { right: [same ? "same" : "changes"], says: say(words, texts) };
+  async reveal(inquiry) {
+    const { t, say } = inquiry;
+    const { same: unchanged, ...texts } = await compared(inquiry, { interventions: null }, {});
+    const words = unchanged ? t("With the change, the model still writes {before}") : t("As trained: {before} With the change: {after}");
+    return { right: [unchanged ? "same" : "changes"], says: say(words, texts) };
   },
 };
 
@@ -116,19 +116,19 @@ const whichHead = {
   name: (t) => t("Which head looks there?"),
   fits: ({ query, key, block }, model) => query !== null && key !== null && (!model || extent(model, block).heads > 1),
   entry: () => "choice",
-  async words(asked) {
-    const { query, keys } = await labelsAt(asked);
-    return asked.say(asked.t("Layer {layer}: which head looks from {query} to {key} the most?"), { layer: asked.state.layer + 1, query, key: keys[asked.state.key ?? 0] });
+  async words(inquiry) {
+    const { query, keys } = await labelsAt(inquiry);
+    return inquiry.say(inquiry.t("Layer {layer}: which head looks from {query} to {key} the most?"), { layer: inquiry.state.layer + 1, query, key: keys[inquiry.state.key ?? 0] });
   },
   async choices({ model, state, t }) {
     const { heads } = extent(await model(), state.block);
     return Array.from({ length: heads }, (_, i) => ({ id: String(i), label: t("Head {n}", { n: i + 1 }) }));
   },
-  async reveal(asked) {
-    const { model, state, t, say } = asked;
-    const { query, keys } = await labelsAt(asked);
+  async reveal(inquiry) {
+    const { model, state, t, say } = inquiry;
+    const { query, keys } = await labelsAt(inquiry);
     const { heads } = extent(await model(), state.block);
-    const rows = await Promise.all(Array.from({ length: heads }, (_, i) => weightsAt(asked, i)));
+    const rows = await Promise.all(Array.from({ length: heads }, (_, i) => weightsAt(inquiry, i)));
     const weights = rows.map((row) => row[state.key ?? 0]);
     const right = largest(weights);
     const words = { query, key: keys[state.key ?? 0], n: Number(right[0]) + 1, weight: two(weights[Number(right[0])]) };
@@ -143,18 +143,18 @@ const whereRowLooks = {
   name: (t) => t("Where does this row look?"),
   fits: ({ query }) => query !== null,
   entry: () => "choice",
-  async words(asked) {
-    const { query } = await labelsAt(asked);
-    return asked.say(asked.t("Layer {layer}, head {head}: which token gets the largest weight in the row {query}?"), { ...headNames(asked), query });
+  async words(inquiry) {
+    const { query } = await labelsAt(inquiry);
+    return inquiry.say(inquiry.t("Layer {layer}, head {head}: which token gets the largest weight in the row {query}?"), { ...headNames(inquiry), query });
   },
-  async choices(asked) {
-    const { trace, found, keys } = await labelsAt(asked);
-    const open = row(plane(trace.tensors[place(found, asked.state, "mask")]), asked.state.query ?? 0);
+  async choices(inquiry) {
+    const { trace, found: modelInfo, keys } = await labelsAt(inquiry);
+    const open = row(plane(trace.tensors[place(modelInfo, inquiry.state, "mask")]), inquiry.state.query ?? 0);
     return keys.flatMap((label, i) => (open[i] ? [{ id: String(i), label }] : []));
   },
-  async reveal(asked) {
-    const { t, say } = asked;
-    const [{ query, keys }, weights] = await Promise.all([labelsAt(asked), weightsAt(asked)]);
+  async reveal(inquiry) {
+    const { t, say } = inquiry;
+    const [{ query, keys }, weights] = await Promise.all([labelsAt(inquiry), weightsAt(inquiry)]);
     const right = largest(weights);
     const best = Number(right[0]);
     const words = { query, key: keys[best], weight: two(weights[best]) };
@@ -183,9 +183,9 @@ const nextToken = {
   async reveal({ run, model, state, t, say }) {
     const [chances, tensor] = nexts(await model());
     const trace = await run(() => [chances, tensor]);
-    const at = state.query ?? 0;
-    const ids = candidates(trace, tensor, at);
-    const likely = row(plane(trace.tensors[chances]), at);
+    const rowIndex = state.query ?? 0;
+    const ids = candidates(trace, tensor, rowIndex);
+    const likely = row(plane(trace.tensors[chances]), rowIndex);
     const shares = Object.fromEntries(ids.map((id, rank) => [String(id), likely[rank]]));
     const words = { token: named(trace, ids[0]), chance: two(likely[0]) };
     return { right: [String(ids[0])], shares, says: say(t("The model gives {token} the highest probability: {chance}."), words) };
@@ -196,10 +196,10 @@ const nextToken = {
  * The most probable next tokens of a row.
  * @param {Trace} trace
  * @param {string} tensor  of candidates
- * @param {number} at  the row
+ * @param {number} rowIndex  the row
  * @returns {number[]}  ids, most probable first
  */
-const candidates = (trace, tensor, at) => [...row(plane(trace.tensors[tensor]), at)].slice(0, OFFERED);
+const candidates = (trace, tensor, rowIndex) => [...row(plane(trace.tensors[tensor]), rowIndex)].slice(0, OFFERED);
 
 /** @param {Trace} trace @param {number} id */
 function named(trace, id) {
@@ -213,46 +213,46 @@ function named(trace, id) {
 /** The steps that a step is computed from; of others, it is the step before. @type {Record<string, string[]>} */
 const FROM = { q: ["input"], k: ["input"], v: ["input"], products: ["q", "k"], scores: ["q", "k"], weights: ["scores", "mask"], mix: ["weights", "v"] };
 
-/** @param {Asked} asked */
-async function computed(asked) {
-  const lab = parse(asked.question.link, preset("identity"));
-  return { lab, answer: await asked.compute(request(lab)) };
+/** @param {Asked} inquiry */
+async function computed(inquiry) {
+  const lab = parse(inquiry.question.link, preset("identity"));
+  return { lab, answer: await inquiry.compute(request(lab)) };
 }
 
 /** @param {Asked} asked */
 const stepOf = ({ question }) => question.step ?? "weights";
 
-/** The numbers in the lab's first head. @param {Asked} asked @returns {Promise<number[]>} */
-async function labRow(asked) {
-  const { steps, dims } = (await computed(asked)).answer;
-  const step = stepOf(asked);
-  return (dims[step][0] === "head" ? steps[step][0] : steps[step])[asked.question.row ?? 0];
+/** The numbers in the lab's first head. @param {Asked} inquiry @returns {Promise<number[]>} */
+async function labRow(inquiry) {
+  const { steps, dims } = (await computed(inquiry)).answer;
+  const step = stepOf(inquiry);
+  return (dims[step][0] === "head" ? steps[step][0] : steps[step])[inquiry.question.row ?? 0];
 }
 
-/** The labels of its columns: tokens, or channels of a vector. @param {Asked} asked */
-async function labColumns(asked) {
-  const { lab, answer } = await computed(asked);
-  const row = await labRow(asked);
-  return axisLabels(lab, answer.dims[stepOf(asked)].at(-1) ?? "", row.length).map((name, i) => name || String(i + 1));
+/** The labels of its columns: tokens, or channels of a vector. @param {Asked} inquiry */
+async function labColumns(inquiry) {
+  const { lab, answer } = await computed(inquiry);
+  const row = await labRow(inquiry);
+  return axisLabels(lab, answer.dims[stepOf(inquiry)].at(-1) ?? "", row.length).map((name, i) => name || String(i + 1));
 }
 
-/** The names of the step and of the row. @param {Asked} asked */
-async function labNames(asked) {
-  const { lab, answer } = await computed(asked);
-  const step = shownSteps(lab, answer, asked.t).find(({ id }) => id === stepOf(asked));
-  const row = asked.question.row ?? 0;
-  return { step: step?.name ?? stepOf(asked), row: step?.tables[0].rows[row] || String(row + 1) };
+/** The names of the step and of the row. @param {Asked} inquiry */
+async function labNames(inquiry) {
+  const { lab, answer } = await computed(inquiry);
+  const step = shownSteps(lab, answer, inquiry.t).find(({ id }) => id === stepOf(inquiry));
+  const row = inquiry.question.row ?? 0;
+  return { step: step?.name ?? stepOf(inquiry), row: step?.tables[0].rows[row] || String(row + 1) };
 }
 
-/** The tables that the row is computed from. @param {Asked} asked */
-async function labTables(asked) {
-  const { lab, answer } = await computed(asked);
-  const steps = shownSteps(lab, answer, asked.t);
-  const before = steps[steps.findIndex(({ id }) => id === stepOf(asked)) - 1]?.id ?? "";
-  const from = FROM[stepOf(asked)] ?? [before];
+/** The tables that the row is computed from. @param {Asked} inquiry */
+async function labTables(inquiry) {
+  const { lab, answer } = await computed(inquiry);
+  const steps = shownSteps(lab, answer, inquiry.t);
+  const before = steps[steps.findIndex(({ id }) => id === stepOf(inquiry)) - 1]?.id ?? "";
+  const from = FROM[stepOf(inquiry)] ?? [before];
   return steps
     .filter(({ id }) => from.includes(id))
-    .map(({ name, scale, tables: [{ values, rows, cols }] }) => headedTable({ title: name, rows, cols }, asked.t, (i, j) => el("td", { key: j }, scale === "mask" ? String(Number(Boolean(values[i][j]))) : plainly(values[i][j]))));
+    .map(({ name, scale, tables: [{ values, rows, cols }] }) => headedTable({ title: name, rows, cols }, inquiry.t, (i, j) => el("td", { key: j }, scale === "mask" ? String(Number(Boolean(values[i][j]))) : plainly(values[i][j]))));
 }
 
 // One number: a weight, a cell of a step by hand, or any number that the question states.
@@ -265,24 +265,24 @@ const singleNumber = {
   name: (t) => t("How large is the number?"),
   fits: ({ query, key }) => query !== null && key !== null,
   entry: () => "numbers",
-  async words(asked) {
-    const { t, say, state } = asked;
-    if (isStated(asked.question)) return [t("Which number is it?")];
-    if (asked.question.page === "lab") return say(t("{step}: which number is in this column of the row “{row}”?"), await labNames(asked));
-    const { query, keys } = await labelsAt(asked);
-    return say(t("Layer {layer}, head {head}: how much weight goes from {query} to {key}?"), { ...headNames(asked), query, key: keys[state.key ?? 0] });
+  async words(inquiry) {
+    const { t, say, state } = inquiry;
+    if (isStated(inquiry.question)) return [t("Which number is it?")];
+    if (inquiry.question.page === "lab") return say(t("{step}: which number is in this column of the row “{row}”?"), await labNames(inquiry));
+    const { query, keys } = await labelsAt(inquiry);
+    return say(t("Layer {layer}, head {head}: how much weight goes from {query} to {key}?"), { ...headNames(inquiry), query, key: keys[state.key ?? 0] });
   },
-  async choices(asked) {
-    const { question, state, t } = asked;
+  async choices(inquiry) {
+    const { question, state, t } = inquiry;
     if (isStated(question)) return [{ id: "0", label: t("Number") }];
-    const names = question.page === "lab" ? await labColumns(asked) : (await labelsAt(asked)).keys;
+    const names = question.page === "lab" ? await labColumns(inquiry) : (await labelsAt(inquiry)).keys;
     return [{ id: "0", label: names[question.column ?? state.key ?? 0] }];
   },
-  async reveal(asked) {
-    const { question, state, stated } = asked;
+  async reveal(inquiry) {
+    const { question, state, stated } = inquiry;
     const value = question.value ?? (isStated(question) && (await stated?.()));
     if (typeof value === "number") return { numbers: [value], says: [] };
-    const row = await (question.page === "lab" ? labRow(asked) : weightsAt(asked));
+    const row = await (question.page === "lab" ? labRow(inquiry) : weightsAt(inquiry));
     return { numbers: [row[question.column ?? state.key ?? 0]], says: [] };
   },
 };
@@ -297,17 +297,17 @@ const wholeRow = {
   name: (t) => t("How is the row’s weight shared out?"),
   fits: ({ query }) => query !== null,
   entry: (question) => (byHand(question) ? "numbers" : "shares"),
-  async words(asked) {
-    const { t, say, question } = asked;
-    if (byHand(question)) return say(t("{step}: fill in the row “{row}”."), await labNames(asked));
-    const { query } = await labelsAt(asked);
-    return say(t("Layer {layer}, head {head}: how does the row {query} share out its weight of 1?"), { ...headNames(asked), query });
+  async words(inquiry) {
+    const { t, say, question } = inquiry;
+    if (byHand(question)) return say(t("{step}: fill in the row “{row}”."), await labNames(inquiry));
+    const { query } = await labelsAt(inquiry);
+    return say(t("Layer {layer}, head {head}: how does the row {query} share out its weight of 1?"), { ...headNames(inquiry), query });
   },
-  async choices(asked) {
-    const names = byHand(asked.question) ? await labColumns(asked) : (await labelsAt(asked)).keys;
+  async choices(inquiry) {
+    const names = byHand(inquiry.question) ? await labColumns(inquiry) : (await labelsAt(inquiry)).keys;
     return names.map((label, i) => ({ id: String(i), label }));
   },
-  reveal: async (asked) => ({ numbers: await (byHand(asked.question) ? labRow(asked) : weightsAt(asked)), says: [] }),
+  reveal: async (inquiry) => ({ numbers: await (byHand(inquiry.question) ? labRow(inquiry) : weightsAt(inquiry)), says: [] }),
 };
 
 /** @type {Record<string, import("./question.js").Kind>} */
@@ -326,14 +326,14 @@ export const offeredKinds = (state, model) => Object.keys(KINDS).filter((id) => 
 /**
  * The sentence, and as much of what was written as the kind presupposes: no more, since that would
  * give the answer away.
- * @param {import("./question.js").Asked} asked
+ * @param {import("./question.js").Asked} inquiry
  * @returns {Promise<(string | Described)[]>}  empty if the words say everything
  */
-export async function contextOf(asked) {
-  const { question, state, run } = asked;
+export async function contextOf(inquiry) {
+  const { question, state, run } = inquiry;
   if (isStated(question)) return [];
-  if (question.page === "lab") return question.words ? [] : labTables(asked);
-  const [model, trace] = await Promise.all([asked.model(), run(() => [])]);
+  if (question.page === "lab") return question.words ? [] : labTables(inquiry);
+  const [model, trace] = await Promise.all([inquiry.model(), run(() => [])]);
   const [from, to] = languages(trace.direction ?? "");
   const sentence = (/** @type {string} */ text) => el("span", { lang: from }, text);
   const written = (/** @type {string} */ text) => [" → ", el("span", { lang: to }, text)];

@@ -2,7 +2,7 @@
  * Predict, then reveal: a question about what a model does, the reader's answer, and the right one,
  * which is computed when it is requested. Used by lessons, shares and rooms.
  *
- *     const prediction = createPrediction({ root, page, ways, label, question: { kind: "looks", link } });
+ *     const prediction = createPrediction({ root, page, sources, label, question: { kind: "looks", link } });
  *
  * A question goes in and an answer comes out; both are plain data (`question.js`). The reader
  * reveals; with `controls: false` the surrounding page decides when, by `reveal()`. It looks up
@@ -24,7 +24,7 @@ import { ask } from "./question.js";
  * @typedef {object} Plan
  * @property {HTMLElement} root  the container to fill
  * @property {import("../core/figure/types.js").PageContext} page
- * @property {import("./question.js").Ways} ways  access to a model and to the lab
+ * @property {import("./question.js").AnswerSources} sources  access to a model and to the lab
  * @property {import("./question.js").Question} question
  * @property {HTMLElement | string} label  the element with the question in words, or the words
  * @property {Answer | null} [answer]  given earlier
@@ -41,16 +41,16 @@ import { ask } from "./question.js";
  */
 /** @typedef {ReturnType<typeof createPrediction>} Prediction */
 
-let made = 0;
+let predictionCount = 0;
 
 /** @param {Plan} plan */
-export function createPrediction({ root, page, ways, question, label, answer: given = null, controls = true, onAnswer = () => {}, onReveal = () => {} }) {
+export function createPrediction({ root, page, sources, question, label, answer: earlierAnswer = null, controls = true, onAnswer = () => {}, onReveal = () => {} }) {
   const { t } = page;
   const kind = KINDS[question.kind];
   if (!kind) throw new Error(`unknown kind of question: ${question.kind} (one of ${Object.keys(KINDS).join(", ")})`);
   const name = kind.entry(question);
   const entry = ENTRIES[name];
-  const asked = ask(page, ways, question);
+  const inquiry = ask(page, sources, question);
   const asker = createAsker();
   const failed = trouble(page, () => void again());
   const list = h("div", { className: `choices by-${name}`, role: "group", ...named(label) });
@@ -60,9 +60,9 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
   /** @type {Choice[] | null} */
   let choices = null;
   /** @type {Answer} */
-  let answer = given ?? [];
+  let answer = earlierAnswer ?? [];
   /** @type {Revealed | null} */
-  let found = null;
+  let shownResult = null;
   /** @type {Answer[] | null} */
   let tally = null;
   let [closed, busy, counts] = [false, false, true];
@@ -75,7 +75,7 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
   /** Show the possible answers. */
   async function open() {
     again = open;
-    choices = (await requested(() => kind.choices(asked))) ?? choices;
+    choices = (await requested(() => kind.choices(inquiry))) ?? choices;
     draw();
   }
 
@@ -89,24 +89,24 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
     again = () => reveal({ guessed });
     busy = true;
     draw();
-    choices ??= await requested(() => kind.choices(asked));
-    const answered = choices && (await requested(() => kind.reveal(asked)));
+    choices ??= await requested(() => kind.choices(inquiry));
+    const answered = choices && (await requested(() => kind.reveal(inquiry)));
     busy = false;
-    const held = actions.contains(document.activeElement);
+    const hadFocus = actions.contains(document.activeElement);
     if (answered) {
-      found = answered;
+      shownResult = answered;
       counts = guessed && complete();
       onReveal(/** @type {Result} */ (result()));
     }
     draw();
-    if (answered && held) verdict.focus(); // the buttons are gone
+    if (answered && hadFocus) verdict.focus(); // the buttons are gone
     return result();
   }
 
-  /** @template T @param {() => Promise<T>} what @returns {Promise<T | null>} */
-  async function requested(what) {
+  /** @template T @param {() => Promise<T>} request @returns {Promise<T | null>} */
+  async function requested(request) {
     const fails = (/** @type {Problem} */ problem) => failed.show(choices ? problem : problem.first());
-    const reply = await asker.ask(what, fails);
+    const reply = await asker.ask(request, fails);
     if (reply === null) return null;
     if (reply instanceof Problem) fails(reply);
     else failed.show(null);
@@ -114,7 +114,7 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
   }
 
   /** @returns {Result | null} */
-  const result = () => found && { answer: counts ? answer : null, right: counts ? entry.right(answer, found, question) : null, revealed: found };
+  const result = () => shownResult && { answer: counts ? answer : null, right: counts ? entry.right(answer, shownResult, question) : null, revealed: shownResult };
 
   /** @param {Answer} next */
   function change(next) {
@@ -124,13 +124,13 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
   }
 
   function draw() {
-    const fixed = closed || Boolean(found);
-    render(list, choices && entry.draw({ t, question, choices, answer, found, tally, fixed, change }));
-    const asking = controls && !found && choices !== null;
+    const fixed = closed || Boolean(shownResult);
+    render(list, choices && entry.draw({ t, question, choices, answer, revealed: shownResult, tally, fixed, change }));
+    const asking = controls && !shownResult && choices !== null;
     actions.hidden = !asking;
     render(actions, asking && buttons());
-    const sentence = found && el("span", {}, found.says);
-    render(verdict, found && (counts ? [...judgement(t, entry, question, answer, found), sentence] : [sentence]));
+    const sentence = shownResult && el("span", {}, shownResult.says);
+    render(verdict, shownResult && (counts ? [...judgement(t, entry, question, answer, shownResult), sentence] : [sentence]));
   }
 
   const buttons = () => [
@@ -172,13 +172,13 @@ export function createPrediction({ root, page, ways, question, label, answer: gi
 function judgement(t, entry, question, answer, revealed) {
   const right = entry.right(answer, revealed, question);
   const near = entry.says?.(answer, revealed, t);
-  const says = el("b", { className: right ? "right" : "wrong" }, right ? t("✓ You were right.") : t("✗ Not what you guessed."));
-  return [says, " ", near && el("span", {}, near), " "];
+  const verdictText = el("b", { className: right ? "right" : "wrong" }, right ? t("✓ You were right.") : t("✗ Not what you guessed."));
+  return [verdictText, " ", near && el("span", {}, near), " "];
 }
 
 /** The attributes that name a group by its question. @param {HTMLElement | string} label */
 function named(label) {
   if (typeof label === "string") return { "aria-label": label };
-  label.id ||= `prediction-${++made}`;
+  label.id ||= `prediction-${++predictionCount}`;
   return { "aria-labelledby": label.id };
 }

@@ -25,7 +25,7 @@ import { OPTIONS } from "../views/index.js";
  * @property {Described | string} label
  */
 /**
- * @typedef {object} Ways  where the data comes from
+ * @typedef {object} AnswerSources  where the data comes from
  * @property {import("../core/store/data-sources.js").Source} source
  * @property {(body: object) => Promise<import("../lab/steps.js").Answer>} compute  a step
  *   by hand, as POST /api/lab answers
@@ -38,8 +38,8 @@ import { OPTIONS } from "../views/index.js";
  * @property {State} state  of its link
  * @property {() => Promise<ModelInfo>} model
  * @property {(addresses: (model: ModelInfo) => string[], changes?: Partial<State>) => Promise<Trace>} run
- * @property {Ways["compute"]} compute
- * @property {Ways["stated"]} [stated]
+ * @property {AnswerSources["compute"]} compute
+ * @property {AnswerSources["stated"]} [stated]
  * @property {import("../core/figure/types.js").PageContext["t"]} t
  * @property {import("../core/figure/types.js").PageContext["say"]} say
  */
@@ -66,7 +66,7 @@ import { OPTIONS } from "../views/index.js";
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
- * @param {Ways} ways
+ * @param {AnswerSources} sources
  * @param {Question} question
  * @returns {Asked}
  */
@@ -85,8 +85,8 @@ export function ask({ t, say }, { source, compute, stated }, question) {
     t,
     say,
     async run(addresses, changes = {}) {
-      const found = await model();
-      return source.trace(request(found, { ...state, ...changes }, addresses(found)));
+      const modelInfo = await model();
+      return source.trace(request(modelInfo, { ...state, ...changes }, addresses(modelInfo)));
     },
   };
 }
@@ -96,9 +96,9 @@ export function ask({ t, say }, { source, compute, stated }, question) {
 /**
  * @param {import("../core/wire/api.js").Api} api
  * @param {string | null} [share]  its id
- * @returns {Ways}
+ * @returns {AnswerSources}
  */
-export function waysTo(api, share) {
+export function answerSources(api, share) {
   const compute = (/** @type {object} */ body) => api.lab(body);
   if (!share) return { source: served(api), compute };
   const source = frozen(api, { id: share, initial: linkTo(), options: OPTIONS });

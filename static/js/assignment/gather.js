@@ -1,7 +1,7 @@
 /** The questions that links ask, and the model's answers to them. */
 
 import { KINDS } from "../ask/kinds.js";
-import { ask, waysTo } from "../ask/question.js";
+import { ask, answerSources } from "../ask/question.js";
 import { Problem } from "../core/wire/problem.js";
 import { format } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
@@ -36,7 +36,7 @@ async function ofLink(api, link, lang) {
 /** With the place that it is about; a share opens on it. @param {Api} api @param {Question} question @returns {Promise<Question>} */
 async function placed(api, question) {
   if (!question.share || question.link) return question;
-  const opened = await waysTo(api, question.share).source.open?.(linkTo());
+  const opened = await answerSources(api, question.share).source.open?.(linkTo());
   return { ...question, link: opened?.link ? format(opened.link, OPTIONS) : "" };
 }
 
@@ -49,7 +49,7 @@ async function placed(api, question) {
 export async function withTruth(page, api, question) {
   const kind = KINDS[question.kind];
   if (!kind) throw new Problem("unsupported");
-  const { right = [], numbers = [] } = await kind.reveal(ask(page, waysTo(api, question.share), question));
+  const { right = [], numbers = [] } = await kind.reveal(ask(page, answerSources(api, question.share), question));
   const { within } = question;
   return { entry: kind.entry(question), ask: question, truth: { right, numbers: [...numbers], ...(typeof within === "number" ? { within } : {}) } };
 }

@@ -1,7 +1,7 @@
 /** A new assignment: questions are taken from links, and the model's answers are computed once. */
 
 import { KINDS, contextOf } from "../ask/kinds.js";
-import { ask, waysTo } from "../ask/question.js";
+import { ask, answerSources } from "../ask/question.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -56,7 +56,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
 
   /** @param {Question} question */
   async function describe(question) {
-    const asked = ask(page, waysTo(api, question.share), question);
+    const asked = ask(page, answerSources(api, question.share), question);
     const [context, words] = await Promise.all([contextOf(asked), question.words ? [question.words] : KINDS[question.kind].words(asked)]).catch(() => [[], [question.words ?? ""]]);
     said.set(question, { context, words });
     draw();

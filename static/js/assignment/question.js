@@ -2,7 +2,7 @@
 
 import { KINDS, contextOf } from "../ask/kinds.js";
 import { createPrediction } from "../ask/predict.js";
-import { ask, waysTo } from "../ask/question.js";
+import { ask, answerSources } from "../ask/question.js";
 import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
@@ -35,7 +35,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
   const place = h("div", { className: "choosing" });
   const below = h("div", { className: "below" });
   const element = h("li", { className: `assigned predict${answers ? "" : " watching"}`, id: `question-${number}` }, h("p", { className: "kind" }, t("Question {n}", { n: number })), context, words, precise, place, below);
-  const ways = { ...waysTo(api, about.share), stated };
+  const sources = { ...answerSources(api, about.share), stated };
   /** @type {import("../ask/predict.js").Prediction | null} */
   let prediction = null;
   let [opened, closed] = [false, false];
@@ -57,9 +57,9 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
       return void (answers && place.append(field()));
     }
     if (!(about.kind in KINDS)) return place.append(h("p", { className: "problem" }, t("This page cannot ask a question of this kind.")));
-    prediction = createPrediction({ root: place, page, ways, question: about, label: words, answer, controls: false, onAnswer });
+    prediction = createPrediction({ root: place, page, sources, question: about, label: words, answer, controls: false, onAnswer });
     if (closed || !answers) prediction.close();
-    const asked = ask(page, ways, about);
+    const asked = ask(page, sources, about);
     void contextOf(asked).then((seen) => render(context, seen), () => {});
     // An author may say "this head", which is known only beside a figure.
     if (about.words && about.page === "lab") return;
@@ -82,7 +82,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
       return (await prediction?.reveal({ guessed })) ?? null;
     },
     /** What can be answered, of a question with choices or fields. */
-    choices: async () => KINDS[about.kind]?.choices(ask(page, ways, about)) ?? [],
+    choices: async () => KINDS[about.kind]?.choices(ask(page, sources, about)) ?? [],
     /** Accept no more changes. */
     close() {
       closed = true;

@@ -9,12 +9,12 @@ const LONGEST = 500;
 
 /** @param {import("../pages/learn.js").Desk} desk */
 export function bindQuestions({ page, api, source, lesson }) {
-  const ways = { source, compute: (/** @type {object} */ body) => api.lab(body) };
+  const sources = { source, compute: (/** @type {object} */ body) => api.lab(body) };
   inSight(document.querySelectorAll("#lesson .predict"), async (element) => {
     createPrediction({
       root: find(".choosing", element),
       page,
-      ways,
+      sources,
       question: questionOf(element),
       label: find(".asks", element),
       onReveal() {

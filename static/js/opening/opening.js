@@ -20,7 +20,7 @@ import { createPairing, lookingFrom, openingOf, opens } from "./pairing.js";
 
 const KEY = "visited";
 
-function known() {
+function rememberVisit() {
   try {
     window.localStorage.setItem(KEY, "1");
   } catch {
@@ -44,25 +44,25 @@ export function bindOpening(desk) {
   });
   find("#opening-picture").replaceWith(picture.element);
   /** The highlighted word; null: the clearest one. @type {number | null} */
-  let at = null;
+  let pointedWord = null;
   const open = () => store.get().link.options.opening === true;
 
   /** @param {number} word */
   function light(word) {
-    at = word;
+    pointedWord = word;
     show();
   }
 
   /** Go to the next word, cyclically, skipping punctuation. */
   function step() {
-    const shown = openingOf(store.get());
-    if (!shown) return;
-    const spoken = shown.written.flatMap(({ spoken }, i) => (spoken ? [i] : []));
-    light(spoken.find((i) => i > litIn(shown)) ?? spoken[0] ?? 0);
+    const content = openingOf(store.get());
+    if (!content) return;
+    const spoken = content.written.flatMap(({ spoken }, i) => (spoken ? [i] : []));
+    light(spoken.find((i) => i > litIn(content)) ?? spoken[0] ?? 0);
   }
 
-  /** @param {Opening} shown */
-  const litIn = (shown) => Math.min(at ?? firstOf(desk, shown), shown.written.length - 1);
+  /** @param {Opening} content */
+  const litIn = (content) => Math.min(pointedWord ?? firstOf(desk, content), content.written.length - 1);
 
   function show() {
     const page = store.get();
@@ -71,36 +71,36 @@ export function bindOpening(desk) {
     if (!open()) return player.end();
     // A model whose alignment was not measured has no opening.
     if (page.model && page.status === "ready" && !opens(page.model)) return leave(desk);
-    const shown = openingOf(page);
-    if (!shown?.written.length) return;
+    const content = openingOf(page);
+    if (!content?.written.length) return;
     const { glosses: glossed = true } = page.link.options;
     gloss.checked = glossed;
-    render(headline, sentence(desk, shown, litIn(shown), glossed));
-    picture.draw(shown, litIn(shown), glossed);
+    render(headline, sentence(desk, content, litIn(content), glossed));
+    picture.draw(content, litIn(content), glossed);
     player.start();
   }
 
   gloss.addEventListener("change", () => store.choose({ glosses: gloss.checked }));
   bindDoors(desk);
   offer(desk);
-  store.subscribe(({ trace }) => trace?.tokens, () => (at = null));
+  store.subscribe(({ trace }) => trace?.tokens, () => (pointedWord = null));
   store.subscribe(({ link, model, trace, status }) => [link.options, link.source, model, trace, status], show);
   show();
 }
 
-/** For an example, the word that shows its point. @param {Desk} desk @param {Opening} shown */
-function firstOf({ store }, shown) {
+/** For an example, the word that shows its point. @param {Desk} desk @param {Opening} content */
+function firstOf({ store }, content) {
   const { source, lang } = store.get().link;
   const example = examplesFor(lang).find(({ text }) => text === source);
-  const there = shown.written.findIndex(({ label }) => label.word === example?.at);
-  return there < 0 ? shown.first : there;
+  const exampleWord = content.written.findIndex(({ label }) => label.word === example?.at);
+  return exampleWord < 0 ? content.first : exampleWord;
 }
 
-/** The claim, and what it is here. @param {Desk} desk @param {Opening} shown @param {number} at @param {boolean} glossed */
-const sentence = (desk, shown, at, glossed) => [
+/** The claim, and what it is here. @param {Desk} desk @param {Opening} content @param {number} word @param {boolean} glossed */
+const sentence = (desk, content, word, glossed) => [
   el("span", { className: "claim" }, desk.t("Attention decides which words a model looks at.")),
   " ",
-  el("span", { className: "here" }, lookingFrom(desk, shown, at, glossed)),
+  el("span", { className: "here" }, lookingFrom(desk, content, word, glossed)),
 ];
 
 /**
@@ -142,7 +142,7 @@ function createPlayer({ t }, step) {
 /** @param {Desk} desk */
 function bindDoors(desk) {
   const { store } = desk;
-  find("#door-learn").addEventListener("click", known);
+  find("#door-learn").addEventListener("click", rememberVisit);
   find("#door-explore").addEventListener("click", () => {
     leave(desk);
     find("#stage").focus();
@@ -160,7 +160,7 @@ function bindDoors(desk) {
 
 /** Go to the workspace, where returning readers start. @param {Desk} desk */
 function leave({ store }) {
-  known();
+  rememberVisit();
   store.choose({ opening: false }, "chosen");
 }
 

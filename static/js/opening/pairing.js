@@ -32,14 +32,14 @@ export function createPairing({ t, theme, onTheme }, pick) {
   const lines = s("svg", { "aria-hidden": "true", class: "threads-of-one" });
   const element = h("div", { className: "pairing" }, source, written, lines);
   /** @type {{opening: Opening, at: number} | null} */
-  let shown = null;
+  let drawn = null;
 
-  /** @param {Opening} opening @param {number} at  the lit word @param {boolean} glossed */
-  function draw(opening, at, glossed) {
-    const { weights } = opening.written[at] ?? { weights: [] };
+  /** @param {Opening} opening @param {number} litWord  the lit word @param {boolean} glossed */
+  function draw(opening, litWord, glossed) {
+    const { weights } = opening.written[litWord] ?? { weights: [] };
     render(source, opening.source.map((label, i) => el("li", { className: weights[i] >= FAINT ? "looked" : "", lang: label.lang }, token({ ...label, space: "" }))));
-    render(written, opening.written.map((word, i) => button(word, i, i === at, glossed)));
-    shown = { opening, at };
+    render(written, opening.written.map((word, i) => button(word, i, i === litWord, glossed)));
+    drawn = { opening, at: litWord };
     join();
   }
 
@@ -52,8 +52,8 @@ export function createPairing({ t, theme, onTheme }, pick) {
 
   /** Draw lines from the highlighted word, as thick as its weights. */
   function join() {
-    if (!shown || !element.clientWidth) return;
-    const { opening, at } = shown;
+    if (!drawn || !element.clientWidth) return;
+    const { opening, at: litWord } = drawn;
     const frame = element.getBoundingClientRect();
     lines.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
     const end = (/** @type {Element} */ item, /** @type {"top" | "bottom"} */ side) => {
@@ -61,8 +61,8 @@ export function createPairing({ t, theme, onTheme }, pick) {
       return /** @type {[number, number]} */ ([box.left + box.width / 2 - frame.left, box[side] - frame.top]);
     };
     const { attention } = theme();
-    const to = written.children[at];
-    const { weights = [] } = opening.written[at] ?? {};
+    const to = written.children[litWord];
+    const { weights = [] } = opening.written[litWord] ?? {};
     const paths = [...weights].flatMap((weight, i) => {
       if (!(weight >= FAINT) || !to) return [];
       const d = curve(end(source.children[i], "bottom"), end(to, "top"), "y");
@@ -102,7 +102,7 @@ export function glosses({ source, target, soft: { cols, values } }) {
 
 /** @param {string[]} names @param {number[]} row  weights of the source words */
 function gloss(names, row) {
-  const best = row.reduce((most, weight, i) => (weight > row[most] ? i : most), 0);
+  const best = row.reduce((bestIndex, weight, i) => (weight > row[bestIndex] ? i : bestIndex), 0);
   if (!WORD.test(names[best] ?? "")) return null;
   const joins = (/** @type {number} */ i) => HAN.test(names[i] ?? "") && HAN.test(names[best]) && row[i] >= row[best] * BESIDE;
   let [from, to] = [best, best + 1];
@@ -188,7 +188,7 @@ function opening(direction, writes, reads) {
 /** The word that looks most strongly at one source word. @param {Written[]} written */
 function clearest(written) {
   const score = (/** @type {Written} */ { weights, spoken }) => (spoken ? Math.max(0, ...weights) : -1);
-  return written.reduce((best, one, i) => (score(one) > score(written[best]) ? i : best), 0);
+  return written.reduce((best, candidate, i) => (score(candidate) > score(written[best]) ? i : best), 0);
 }
 
 /**
@@ -196,26 +196,26 @@ function clearest(written) {
  * @param {Written} word
  * @returns {{kind: "one" | "most" | "both" | "special" | "spread", keys: number[]}}
  */
-function seen({ weights, special }) {
-  const found = finding(weights);
-  if (!("keys" in found) || found.weight < special) return { kind: "special", keys: [] };
-  const [key, other] = found.keys;
-  if (found.kind === "both") return { kind: "both", keys: [key, other] };
-  if (found.kind === "spread") return { kind: "spread", keys: [] };
-  return { kind: found.weight >= 0.5 ? "one" : "most", keys: [key] };
+function attendedBy({ weights, special }) {
+  const summary = finding(weights);
+  if (!("keys" in summary) || summary.weight < special) return { kind: "special", keys: [] };
+  const [key, secondKey] = summary.keys;
+  if (summary.kind === "both") return { kind: "both", keys: [key, secondKey] };
+  if (summary.kind === "spread") return { kind: "spread", keys: [] };
+  return { kind: summary.weight >= 0.5 ? "one" : "most", keys: [key] };
 }
 
 // What a written word looks at, in one sentence.
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "say" | "t">} page
- * @param {Opening} shown
- * @param {number} at  the written word
+ * @param {Opening} content
+ * @param {number} wordIndex  the written word
  * @param {boolean} glossed  whether its gloss is told
  */
-export function lookingFrom({ say, t }, shown, at, glossed) {
-  const { label, gloss } = shown.written[at];
-  const { kind, keys } = seen(shown.written[at]);
+export function lookingFrom({ say, t }, content, wordIndex, glossed) {
+  const { label, gloss } = content.written[wordIndex];
+  const { kind, keys } = attendedBy(content.written[wordIndex]);
   const words = {
     one: t("Here: while writing {word}, it looks at {key}."),
     most: t("Here: while writing {word}, it looks most at {key}."),
@@ -223,8 +223,8 @@ export function lookingFrom({ say, t }, shown, at, glossed) {
     spread: t("Here: while writing {word}, it looks equally at several words."),
     special: t("Here: while writing {word}, it looks only at special tokens."),
   }[kind];
-  const named = (/** @type {import("../core/wire/tokens.js").Label} */ one, /** @type {string} */ className) => el("span", { className, lang: one.lang }, numbered(one));
-  const [key, other] = keys.map((i) => named(shown.source[i], "as-key"));
-  const meaning = glossed && gloss ? el("i", { className: "meaning", lang: shown.source[0]?.lang }, ` (${gloss})`) : "";
-  return say(words, { word: el("span", {}, named(label, "as-query"), meaning), key, other });
+  const named = (/** @type {import("../core/wire/tokens.js").Label} */ tokenLabel, /** @type {string} */ className) => el("span", { className, lang: tokenLabel.lang }, numbered(tokenLabel));
+  const [key, secondLabel] = keys.map((i) => named(content.source[i], "as-key"));
+  const meaning = glossed && gloss ? el("i", { className: "meaning", lang: content.source[0]?.lang }, ` (${gloss})`) : "";
+  return say(words, { word: el("span", {}, named(label, "as-query"), meaning), key, other: secondLabel });
 }

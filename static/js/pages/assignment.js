@@ -18,8 +18,8 @@ async function start() {
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
   const root = find("#sheet");
-  const found = await api.readAssignment(id).catch(failure);
-  if (found instanceof Problem) return root.replaceChildren(h("p", { className: "problem", role: "alert" }, wording(page.t, found)));
+  const reply = await api.readAssignment(id).catch(failure);
+  if (reply instanceof Problem) return root.replaceChildren(h("p", { className: "problem", role: "alert" }, wording(page.t, reply)));
   takeKey();
   const desk = { page, api, root, lang };
   const owner = assignmentKey(id) !== "";
@@ -27,8 +27,8 @@ async function start() {
   find("#owner").hidden = !owner;
   find(results ? "#owner [href='#answers']" : "#owner [href='#']").setAttribute("aria-current", "page");
   find("#how").hidden = results;
-  if (results) showResults(desk, found);
-  else showSheet(desk, found);
+  if (results) showResults(desk, reply);
+  else showSheet(desk, reply);
   window.addEventListener("hashchange", () => window.location.reload());
 }
 

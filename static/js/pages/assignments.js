@@ -31,14 +31,14 @@ async function showOwn({ t }, api) {
   const item = (/** @type {import("../assignment/kept-assignments.js").Own} */ { id, title }) =>
     el("li", { key: id }, el("a", { className: "name", href: `/a/${id}?lang=${lang}#answers` }, title || id), el("a", { className: "button quiet", href: `/a/${id}?lang=${lang}` }, t("As students see it")));
   const draw = () => {
-    const own = ownAssignments();
-    find("#mine").hidden = !own.length;
-    render(find("#mine-list"), own.map(item));
+    const assignments = ownAssignments();
+    find("#mine").hidden = !assignments.length;
+    render(find("#mine-list"), assignments.map(item));
   };
   draw();
   for (const { id } of ownAssignments()) {
-    const found = await api.readAssignment(id).catch(failure);
-    if (found instanceof Problem && found.kind === "unknown-assignment") forgetAssignment(id);
+    const reply = await api.readAssignment(id).catch(failure);
+    if (reply instanceof Problem && reply.kind === "unknown-assignment") forgetAssignment(id);
   }
   draw();
 }

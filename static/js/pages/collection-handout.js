@@ -33,13 +33,13 @@ async function start() {
 async function ofTrace(page, stand, item) {
   const initial = linkTo({ lang });
   const source = frozen(createApi(inFile(`item-${item}-data`)), { id: `item-${item}`, initial, options: OPTIONS });
-  const found = /** @type {Page} */ (await source.open?.(initial));
-  const views = sufficient(found, VIEWS);
+  const frozenPage = /** @type {Page} */ (await source.open?.(initial));
+  const views = sufficient(frozenPage, VIEWS);
   const store = storeOf(initial, () => views);
-  const { trace, link } = found;
+  const { trace, link } = frozenPage;
   // Set by the server if the figure is another one.
-  const said = stand.closest(".item")?.querySelector(".remark");
-  const lost = !said && !views.some(({ id }) => id === link.view);
+  const serverRemark = stand.closest(".item")?.querySelector(".remark");
+  const lost = !serverRemark && !views.some(({ id }) => id === link.view);
   const [from, to] = languages(trace?.direction ?? "");
   const caption = h("p", { className: "caption" });
   const legend = h("div", { className: "scale" });
@@ -47,7 +47,7 @@ async function ofTrace(page, stand, item) {
   const texts = h("p", { className: "sentence-of" }, h("span", { lang: from }, link.source), trace?.output?.text ? h("span", { lang: to }, ` → ${trace.output.text}`) : "");
   const remark = h("p", { className: "remark", hidden: !lost }, page.t("In this file the figure is a matrix of the attention weights. Open it live to see it as in the lesson."));
   stand.replaceChildren(remark, texts, h("div", { className: "saying" }, caption, legend), root);
-  const figure = createFigure({ root, store, source: { ...source, open: async () => found }, offer: () => views, page, caption, legend });
+  const figure = createFigure({ root, store, source: { ...source, open: async () => frozenPage }, offer: () => views, page, caption, legend });
   await figure.run();
 }
 

@@ -52,19 +52,19 @@ function bindLink(page) {
  */
 function bindHandout({ t }, api) {
   const link = /** @type {HTMLAnchorElement | null} */ (document.querySelector("#collection-handout"));
-  const says = find("#collection-says");
+  const status = find("#collection-says");
   let busy = false;
   link?.addEventListener("click", async (event) => {
     event.preventDefault();
     if (busy) return;
     busy = true;
-    says.textContent = t("Making the file …");
-    const made = await api.file(link.getAttribute("href") ?? "").catch(failure);
+    status.textContent = t("Making the file …");
+    const file = await api.file(link.getAttribute("href") ?? "").catch(failure);
     busy = false;
-    if (made instanceof Problem) return void (says.textContent = wording(t, made));
+    if (file instanceof Problem) return void (status.textContent = wording(t, file));
     const name = `headlight-collection-${collection}.html`;
-    download(made, name);
-    says.textContent = t("Saved as {name}: one file of {size} MB that opens without a network.", { name, size: megabytes(made.size) });
+    download(file, name);
+    status.textContent = t("Saved as {name}: one file of {size} MB that opens without a network.", { name, size: megabytes(file.size) });
   });
 }
 
@@ -83,17 +83,17 @@ function bindEditing(page, api) {
     void editor.open();
   }
 
-  function look() {
-    const said = readFragment(window);
-    const [word, key = ""] = said.split("=");
+  function readAddress() {
+    const fragment = readFragment(window);
+    const [word, key = ""] = fragment.split("=");
     if (word === EDIT && key) remember({ id: collection, title, key: decodeURIComponent(key) });
     button.hidden = !keyOf(collection);
     if (word === EDIT) open();
   }
 
   button.addEventListener("click", open);
-  window.addEventListener("hashchange", look);
-  look();
+  window.addEventListener("hashchange", readAddress);
+  readAddress();
 }
 
 void start();

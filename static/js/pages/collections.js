@@ -23,12 +23,12 @@ async function start() {
     const title = /** @type {HTMLInputElement} */ (find("#new-title")).value.trim();
     const button = /** @type {HTMLButtonElement} */ (find("button", form));
     if (!title) return;
-    const made = await whileBusy(() => api.createCollection({ title, note: "", items: [] }).catch(failure), button);
-    const failed = made instanceof Problem ? made : null;
+    const reply = await whileBusy(() => api.createCollection({ title, note: "", items: [] }).catch(failure), button);
+    const failed = reply instanceof Problem ? reply : null;
     problem.hidden = !failed;
     problem.textContent = failed ? wording(t, failed) : "";
-    if (made instanceof Problem) return;
-    remember({ id: made.id, title, key: made.edit_key });
+    if (reply instanceof Problem) return;
+    remember({ id: reply.id, title, key: reply.edit_key });
     draw();
     /** @type {HTMLAnchorElement | null} */ (document.querySelector("#mine-list a"))?.click();
   });
@@ -48,17 +48,17 @@ async function start() {
   draw();
   // Collections that were deleted elsewhere are no longer listed.
   for (const { id } of keptCollections()) {
-    const found = await api.readCollection(id).catch(failure);
-    if (found instanceof Problem && found.kind === "unknown-collection") forget(id);
-    else if (!(found instanceof Problem)) rename(id, found.title);
+    const reply = await api.readCollection(id).catch(failure);
+    if (reply instanceof Problem && reply.kind === "unknown-collection") forget(id);
+    else if (!(reply instanceof Problem)) rename(id, reply.title);
   }
   draw();
 }
 
 /** Keep a title that was changed elsewhere. @param {string} id @param {string} title */
 function rename(id, title) {
-  const kept = keptCollections().find((one) => one.id === id);
-  if (kept && kept.title !== title) remember({ ...kept, title });
+  const stored = keptCollections().find((collection) => collection.id === id);
+  if (stored && stored.title !== title) remember({ ...stored, title });
 }
 
 void start();

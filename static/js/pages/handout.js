@@ -36,16 +36,16 @@ async function start() {
   const source = frozen(api, { id: "handout", initial, options: OPTIONS });
   const opened = /** @type {Opened} */ (await source.open?.(initial));
   const { trace, model, share } = opened;
-  const there = nearest(initial, model);
-  const shown = { ...opened, link: there };
-  const views = isLong(trace) ? offered(shown) : sufficient(shown, VIEWS);
+  const nearestLink = nearest(initial, model);
+  const drawnPage = { ...opened, link: nearestLink };
+  const views = isLong(trace) ? offered(drawnPage) : sufficient(drawnPage, VIEWS);
   const offer = () => views;
   const store = storeOf(initial, offer);
   const status = { root: document.documentElement, busy: find("#stage") };
   const plan = { store, source: { ...source, open: async () => opened }, offer, status };
   const desk = createDesk(plan, api);
   document.documentElement.toggleAttribute("data-long", isLong(trace));
-  root.classList.toggle("few", !trace.tensors[place(model, there, "q")]);
+  root.classList.toggle("few", !trace.tensors[place(model, nearestLink, "q")]);
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindSheets, bindOptions, bindInspector, bindFrame]) part(desk);
   bindExport(desk, ["png", "svg", "pdf", "csv"]);
   await desk.figure.run();
@@ -64,11 +64,11 @@ function bindFrame({ store, t, format: query }) {
   store.subscribe(part, ({ share, link }) => {
     if (!share) return;
     find("#source").textContent = link.source;
-    const when = new Date(share.created).toLocaleDateString(document.documentElement.lang, {
+    const date = new Date(share.created).toLocaleDateString(document.documentElement.lang, {
       dateStyle: "long",
     });
     find("#frozen-says").textContent = t("{when}, as {model} ({digest}) saw it.", {
-      when,
+      when: date,
       model: share.model.name,
       digest: share.model.digest.slice(0, 12),
     });

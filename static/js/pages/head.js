@@ -9,7 +9,7 @@ import { exampleFigure } from "../heads/example-figure.js";
 import { createList, ofRanking, ofRows } from "../heads/found-list.js";
 
 const { lang = "en", model = "", corpus = "", place = "", head = "0", plotly = "", catalog = "" } = find("#head").dataset;
-const at = { model, place, head: Number(head), corpus };
+const headPlace = { model, place, head: Number(head), corpus };
 /** Parts of the address that are the search's, as the API names them. */
 const SEARCHED = ["query", "key", "distance", "weight", "pattern"];
 
@@ -36,15 +36,15 @@ function bindExamples({ page, ask }, api, info) {
   const ranking = /** @type {HTMLFormElement} */ (find("#ranking"));
   const search = /** @type {HTMLFormElement} */ (find("#search"));
   ranking.hidden = search.hidden = false;
-  const figure = exampleFigure(page, served(api), info, { ...at, lang });
+  const figure = exampleFigure(page, served(api), info, { ...headPlace, lang });
   const list = createList(page, figure.show);
 
   const rank = () => {
     const by = String(new FormData(ranking).get("by"));
-    return ask((signal) => api.headExamples(at, by, signal), (found) => list.show(ofRanking(t, found)));
+    return ask((signal) => api.headExamples(headPlace, by, signal), (reply) => list.show(ofRanking(t, reply)));
   };
-  /** @param {Record<string, string>} wanted */
-  const look = (wanted) => ask((signal) => api.headRows(at, wanted, signal), (found) => list.show(ofRows(t, found)));
+  /** @param {Record<string, string>} filters */
+  const searchRows = (filters) => ask((signal) => api.headRows(headPlace, filters, signal), (reply) => list.show(ofRows(t, reply)));
 
   ranking.addEventListener("change", () => {
     search.reset();
@@ -53,55 +53,55 @@ function bindExamples({ page, ask }, api, info) {
   });
   search.addEventListener("submit", (event) => {
     event.preventDefault();
-    const said = [...new FormData(search)].map(([name, value]) => [name, String(value).trim()]);
-    const wanted = Object.fromEntries(said.filter(([, value]) => value));
-    keep(wanted);
-    void look(wanted);
+    const entries = [...new FormData(search)].map(([name, value]) => [name, String(value).trim()]);
+    const filters = Object.fromEntries(entries.filter(([, value]) => value));
+    keep(filters);
+    void searchRows(filters);
   });
   onReturn(window, restore);
   restore();
 
   /** Show what the address asks for. The server checks the values, and says which is wrong. */
   function restore() {
-    const wanted = searched(readQuery(window));
+    const filters = searched(readQuery(window));
     search.reset();
-    for (const [name, value] of Object.entries(wanted)) {
+    for (const [name, value] of Object.entries(filters)) {
       const field = search.elements.namedItem(name);
       if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = value;
     }
     list.show({ says: "", items: [] });
-    other(wanted);
-    void (Object.keys(wanted).length ? look(wanted) : rank());
+    showOtherLanguage(filters);
+    void (Object.keys(filters).length ? searchRows(filters) : rank());
   }
 }
 
 /** The search in a query string. @param {string} query @returns {Record<string, string>} */
 function searched(query) {
-  const said = new URLSearchParams(query);
-  return Object.fromEntries(SEARCHED.flatMap((name) => (said.get(name) ? [[name, said.get(name) ?? ""]] : [])));
+  const params = new URLSearchParams(query);
+  return Object.fromEntries(SEARCHED.flatMap((name) => (params.get(name) ? [[name, params.get(name) ?? ""]] : [])));
 }
 
 /**
  * The query string with another search in it.
- * @param {Record<string, string>} wanted
- * @param {Record<string, string>} [more]
+ * @param {Record<string, string>} filters
+ * @param {Record<string, string>} [extra]
  */
-function queryOf(wanted, more = {}) {
-  const rest = [...new URLSearchParams(readQuery(window))].filter(([name]) => !SEARCHED.includes(name));
-  return String(new URLSearchParams({ ...Object.fromEntries(rest), ...wanted, ...more }));
+function queryOf(filters, extra = {}) {
+  const kept = [...new URLSearchParams(readQuery(window))].filter(([name]) => !SEARCHED.includes(name));
+  return String(new URLSearchParams({ ...Object.fromEntries(kept), ...filters, ...extra }));
 }
 
-/** Put a search into the address, if it is not there. @param {Record<string, string>} wanted */
-function keep(wanted) {
-  const query = queryOf(wanted);
+/** Put a search into the address, if it is not there. @param {Record<string, string>} filters */
+function keep(filters) {
+  const query = queryOf(filters);
   if (query !== queryOf(searched(readQuery(window)))) pushQuery(window, query);
-  other(wanted);
+  showOtherLanguage(filters);
 }
 
-/** The other language shows the same search. @param {Record<string, string>} wanted */
-function other(wanted) {
+/** The other language shows the same search. @param {Record<string, string>} filters */
+function showOtherLanguage(filters) {
   const link = /** @type {HTMLAnchorElement} */ (find("#language"));
-  link.href = `?${queryOf(wanted, { lang: link.hreflang })}`;
+  link.href = `?${queryOf(filters, { lang: link.hreflang })}`;
 }
 
 void start();

@@ -36,11 +36,11 @@ function show({ page, fail }, heads) {
   form.hidden = area.hidden = false;
   const x = /** @type {HTMLSelectElement} */ (find("[name=x]", form));
   const y = /** @type {HTMLSelectElement} */ (find("[name=y]", form));
-  const asked = new URLSearchParams(readQuery(window));
+  const params = new URLSearchParams(readQuery(window));
   for (const select of [x, y]) {
     const measured = [...select.options].filter(({ value }) => heads.some((head) => valueOf(head, value) !== null));
     for (const option of [...select.options]) if (!measured.includes(option)) option.remove();
-    if (measured.some(({ value }) => value === asked.get(select.name))) select.value = asked.get(select.name) ?? "";
+    if (measured.some(({ value }) => value === params.get(select.name))) select.value = params.get(select.name) ?? "";
   }
   /** @type {HTMLElement[][]}  the table's row of each point of each group */
   let rows = [];
@@ -55,14 +55,14 @@ function show({ page, fail }, heads) {
     const colors = [theme.attention, theme.k, theme.v, theme.q];
     const symbols = ["circle", "square", "diamond", "triangle-up"];
     const table = heads.map((head) => ({ head, row: rowOf(head), at: { x: valueOf(head, x.value), y: valueOf(head, y.value) } }));
-    const there = table.filter(({ at }) => at.x !== null && at.y !== null);
-    const names = [...new Set(there.map(({ row }) => row.dataset.block ?? ""))];
-    rows = names.map((name) => there.filter(({ row }) => row.dataset.block === name).map(({ row }) => row));
+    const plotted = table.filter(({ at: point }) => point.x !== null && point.y !== null);
+    const names = [...new Set(plotted.map(({ row }) => row.dataset.block ?? ""))];
+    rows = names.map((name) => plotted.filter(({ row }) => row.dataset.block === name).map(({ row }) => row));
     const groups = names.map((name, i) => ({
       name,
       color: colors[i % colors.length],
       symbol: symbols[i % symbols.length],
-      points: there.filter(({ row }) => row.dataset.block === name).map(({ row, at }) => ({ x: Number(at.x), y: Number(at.y), says: said(row, Number(at.x), Number(at.y)) })),
+      points: plotted.filter(({ row }) => row.dataset.block === name).map(({ row, at: point }) => ({ x: Number(point.x), y: Number(point.y), says: hoverText(row, Number(point.x), Number(point.y)) })),
     }));
     const titles = { x: label(x), y: label(y) };
     const size = { width: area.clientWidth, height: area.clientHeight };
@@ -71,8 +71,8 @@ function show({ page, fail }, heads) {
 
   /** The other language shows the same axes. */
   function link() {
-    const other = /** @type {HTMLAnchorElement} */ (find("#language"));
-    other.href = `?${new URLSearchParams({ x: x.value, y: y.value, lang: other.hreflang, ...OVER })}`;
+    const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
+    otherLanguage.href = `?${new URLSearchParams({ x: x.value, y: y.value, lang: otherLanguage.hreflang, ...OVER })}`;
   }
 
   form.addEventListener("change", () => {
@@ -99,7 +99,7 @@ function valueOf({ measures, patterns, cost }, name) {
 const rowOf = ({ place, head }) => find(`tr[data-place="${place}"][data-head="${head}"]`);
 
 /** @param {HTMLElement} row @param {number} x @param {number} y */
-const said = (row, x, y) => [find("a", row).textContent, find(".says", row).textContent, `${two(x)} · ${(Math.abs(y) < 0.1 ? four : two)(y)}`].join("\n");
+const hoverText = (row, x, y) => [find("a", row).textContent, find(".says", row).textContent, `${two(x)} · ${(Math.abs(y) < 0.1 ? four : two)(y)}`].join("\n");
 
 /** @param {HTMLSelectElement} select */
 const label = (select) => select.selectedOptions[0]?.textContent ?? "";

@@ -16,9 +16,9 @@ async function start() {
   bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
   const share = await api.readLabShare(id).catch(failure);
   if (share instanceof Problem) {
-    const says = find("#embed-says");
-    says.hidden = false;
-    return void (says.textContent = wording(page.t, share));
+    const line = find("#embed-says");
+    line.hidden = false;
+    return void (line.textContent = wording(page.t, share));
   }
   createLabFigure({ root: find("#figure"), page, ...opened(share), compute: api.lab, choices: false });
 }

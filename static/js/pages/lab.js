@@ -35,16 +35,16 @@ async function start() {
   const query = room && !isExploring(room) ? new URL(roomLink, window.location.origin).search : readQuery(window);
   const first = share ? opened(share) : { lab: parse(query, preset("identity")), known: null };
   const frozen = share && format(first.lab);
-  const asked = new URLSearchParams(query);
+  const params = new URLSearchParams(query);
   /** @type {ReturnType<typeof createLabFigure> | null} */
   let figure = null;
   /** Tells a room of a change. */
   let changed = () => {};
-  const formulas = bindFormulas(page, api, asked, again);
+  const formulas = bindFormulas(page, api, params, again);
   const projector = bindLabProjector(page, { asked: new URLSearchParams(readQuery(window)).get("projector") === "1" || screen === "yes", what: () => JSON.stringify([formulas.shown(), shape(figure?.lab())]), changed: again });
   const root = find("#lab");
   const jumps = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll(".jumps a")]);
-  const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+  const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
 
   /**
    * Write the address: that of the share as long as nothing is changed.
@@ -52,11 +52,11 @@ async function start() {
    */
   function onChange(lab) {
     const link = format(lab);
-    const here = link === frozen ? { path: `/s/${id}`, query: "" } : { path: LAB, query: `${link}&` };
+    const addressOf = link === frozen ? { path: `/s/${id}`, query: "" } : { path: LAB, query: `${link}&` };
     const beside = `${formulas.query()}${projector.on() ? "&projector=1" : ""}${screen === "yes" ? "&screen=1" : ""}`;
-    const path = room ? "" : here.path; // a room has its own
-    writeQuery(window, `${here.query}lang=${lang}${beside}`, path);
-    other.href = `${path}?${here.query}lang=${other.hreflang}${beside}`;
+    const path = room ? "" : addressOf.path; // a room has its own
+    writeQuery(window, `${addressOf.query}lang=${lang}${beside}`, path);
+    otherLanguage.href = `${path}?${addressOf.query}lang=${otherLanguage.hreflang}${beside}`;
     find("#frozen").hidden = link !== frozen || formulas.shown() !== "";
     root.toggleAttribute("data-formula", formulas.shown() !== "");
     projector.follow();
@@ -72,9 +72,9 @@ async function start() {
     find("#frozen-says").textContent = page.t("Saved {when}. What you change opens as a page of your own.", { when: day(share.created) });
     /** @type {HTMLAnchorElement} */ (find("#open-live")).href = `${LAB}?${format(first.lab)}&lang=${lang}`;
   }
-  formulas.go(asked.get("show") ?? "");
+  formulas.go(params.get("show") ?? "");
   const beside = { label: page.t("Formulas"), ...formulas };
-  const made = (figure = createLabFigure({ root: find("#figure"), page, ...first, compute: api.lab, beside, onChange }));
+  const labFigure = (figure = createLabFigure({ root: find("#figure"), page, ...first, compute: api.lab, beside, onChange }));
   for (const jump of jumps)
     jump.addEventListener("click", (event) => {
       event.preventDefault();
@@ -84,11 +84,11 @@ async function start() {
   /** @param {import("../core/wire/schemas.d.ts").About} [about] */
   async function make(about) {
     if (formulas.shown()) return { url: here(window) };
-    if (Object.keys(wrongs(made.lab())).length) throw new Problem("wrong-cells");
-    return api.share({ state: stateOf(made.lab(), lang), about });
+    if (Object.keys(wrongs(labFigure.lab())).length) throw new Problem("wrong-cells");
+    return api.share({ state: stateOf(labFigure.lab(), lang), about });
   }
-  changed = bindLabRoom(page, api, made);
-  bindExports(page, api, made, lang);
+  changed = bindLabRoom(page, api, labFigure);
+  bindExports(page, api, labFigure, lang);
   bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make });
 }
 

@@ -25,9 +25,9 @@ async function start() {
  * @param {import("../core/wire/api.js").Api} api
  */
 async function showOwn({ t }, api) {
-  const found = await Promise.all(ownRooms().map(async (room) => ({ room, counts: await api.classCounts(room).catch(failure) })));
-  for (const { room, counts } of found) if (counts instanceof Problem && counts.kind === "unknown-room") forgetRoom(room.code);
-  const open = found.filter(({ counts }) => !(counts instanceof Problem)).map(({ room }) => room);
+  const answered = await Promise.all(ownRooms().map(async (room) => ({ room, counts: await api.classCounts(room).catch(failure) })));
+  for (const { room, counts } of answered) if (counts instanceof Problem && counts.kind === "unknown-room") forgetRoom(room.code);
+  const open = answered.filter(({ counts }) => !(counts instanceof Problem)).map(({ room }) => room);
   find("#own-rooms").hidden = !open.length;
   render(
     find("#own-rooms ul"),

@@ -23,11 +23,11 @@ async function start() {
   let channel;
   /** @type {Scene[]} */
   let scenes = [];
-  let [title, at, state] = ["", 0, /** @type {"waiting" | "open" | "left" | "silent"} */ ("waiting")];
+  let [title, sceneIndex, state] = ["", 0, /** @type {"waiting" | "open" | "left" | "silent"} */ ("waiting")];
   let started = Date.now();
 
-  /** @param {import("../learn/speaker.js").Asked} asked */
-  const ask = (asked) => channel.postMessage(asked);
+  /** @param {import("../learn/speaker.js").Asked} message */
+  const ask = (message) => channel.postMessage(message);
   const turn = (/** @type {number} */ by) => ask({ kind: "turn", by });
   let timer = 0;
 
@@ -41,20 +41,20 @@ async function start() {
     ask({ kind: "hello" });
   }
 
-  /** @param {import("../learn/speaker.js").Told} told */
-  function hear(told) {
+  /** @param {import("../learn/speaker.js").Told} message */
+  function hear(message) {
     clearTimeout(timer);
-    if (told.kind === "moved") {
+    if (message.kind === "moved") {
       const query = new URLSearchParams(readQuery(window));
-      query.set("of", told.to);
+      query.set("of", message.to);
       writeQuery(window, String(query));
-      return follow(told.to);
+      return follow(message.to);
     }
-    state = told.kind === "left" ? "left" : "open";
-    if (told.kind === "scenes") [title, scenes] = [told.title, told.scenes];
-    if (told.kind !== "left") at = told.at;
+    state = message.kind === "left" ? "left" : "open";
+    if (message.kind === "scenes") [title, scenes] = [message.title, message.scenes];
+    if (message.kind !== "left") sceneIndex = message.at;
     draw();
-    if (told.kind === "at") announce(scenes[at]?.title ?? "");
+    if (message.kind === "at") announce(scenes[sceneIndex]?.title ?? "");
   }
 
   document.addEventListener("keydown", (event) => {
@@ -66,16 +66,16 @@ async function start() {
 
   function draw() {
     document.title = title ? `${t("Speaker notes")} · ${title}` : document.title;
-    const says = { waiting: t("Looking for the presentation …"), silent: t("Nothing is presented in this browser. Open the lesson or the collection, press P, then Notes."), left: t("The presentation was closed. It continues here when it is opened again."), open: "" }[state];
+    const stateText = { waiting: t("Looking for the presentation …"), silent: t("Nothing is presented in this browser. Open the lesson or the collection, press P, then Notes."), left: t("The presentation was closed. It continues here when it is opened again."), open: "" }[state];
     render(main, [
-      el("header", { key: "clock", className: "clock" }, el("b", {}, clock(new Date())), el("span", {}, elapsed(Date.now() - started)), el("button", { type: "button", className: "button quiet", onclick: () => ((started = Date.now()), draw()) }, t("Start again")), el("span", { className: "place" }, scenes.length ? `${at} / ${scenes.length - 1}` : "")),
-      says && el("p", { key: "state", className: "state", role: "status" }, says),
-      ...(scenes.length ? shown() : []),
+      el("header", { key: "clock", className: "clock" }, el("b", {}, clock(new Date())), el("span", {}, elapsed(Date.now() - started)), el("button", { type: "button", className: "button quiet", onclick: () => ((started = Date.now()), draw()) }, t("Start again")), el("span", { className: "place" }, scenes.length ? `${sceneIndex} / ${scenes.length - 1}` : "")),
+      stateText && el("p", { key: "state", className: "state", role: "status" }, stateText),
+      ...(scenes.length ? sceneSections() : []),
     ]);
   }
 
-  function shown() {
-    const [now, next] = [scenes[at], scenes[at + 1]];
+  function sceneSections() {
+    const [now, next] = [scenes[sceneIndex], scenes[sceneIndex + 1]];
     return [
       el("section", { key: "notes", className: "notes", "aria-label": t("Notes") }, el("h1", {}, now?.title ?? ""), now?.says && el("p", { className: "says" }, now.says), now?.notes.length ? el("ul", {}, now.notes.map((line) => el("li", {}, line))) : el("p", { className: "none" }, t("No notes for this one."))),
       el("aside", { key: "scenes", className: "scenes" }, now?.picture && scene(t("On the screen"), now, ""), next ? scene(t("Next slide"), next, next.title) : el("p", { key: "end", className: "none" }, t("This is the last one."))),
@@ -83,9 +83,9 @@ async function start() {
     ];
   }
 
-  /** @param {string} what @param {Scene} of @param {string} name */
-  const scene = (what, of, name) =>
-    el("section", { key: what, className: "scene" }, el("h2", {}, what), name && el("p", {}, name), of.picture && el("img", { key: of.picture, src: of.picture, alt: "", width: 480, height: 300 }));
+  /** @param {string} heading @param {Scene} of @param {string} name */
+  const scene = (heading, of, name) =>
+    el("section", { key: heading, className: "scene" }, el("h2", {}, heading), name && el("p", {}, name), of.picture && el("img", { key: of.picture, src: of.picture, alt: "", width: 480, height: 300 }));
 
   setInterval(draw, 1000);
   draw();

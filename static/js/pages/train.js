@@ -29,13 +29,13 @@ const { lang = "en", plotly = "", catalog = "" } = find("#train").dataset;
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
-  const asked = parse(readQuery(window));
+  const linked = parse(readQuery(window));
   const [messages, offered] = await Promise.all([api.catalog(catalog), api.offeredRuns().catch((/** @type {Problem} */ problem) => problem)]);
   const offer = () => VIEWS.filter(({ id }) => OFFERED.has(id));
-  const store = storeOf(linkTo({ lang, ...asked.figure }), offer);
+  const store = storeOf(linkTo({ lang, ...linked.figure }), offer);
   const source = probed();
   const status = { root: find("#stage") };
-  const desk = createDesk({ store, source, offer, status, free: asked.figure.head === undefined }, api, { messages, plotly });
+  const desk = createDesk({ store, source, offer, status, free: linked.figure.head === undefined }, api, { messages, plotly });
   window.addEventListener("resize", desk.figure.resize);
   bindViews(desk);
   bindSteppers(desk);
@@ -45,23 +45,23 @@ async function start() {
   find("#problem").replaceWith(failed.element);
   if (offered instanceof Problem) return failed.show(offered);
 
-  const shown = createShown(desk, source, { moved: () => draw(), failed: failed.show });
+  const displayed = createShown(desk, source, { moved: () => draw(), failed: failed.show });
   const follower = createFollower(api, { hear, failed: failed.show });
   const choices = bindChoices(desk, offered, { started: open, failed: failed.show, chosen: () => address() });
   const models = bindKeptList(desk, { failed: failed.show, changed: () => draw() });
-  const commands = bindCommands(desk, { shown, choices, models, failed: failed.show });
+  const commands = bindCommands(desk, { shown: displayed, choices, models, failed: failed.show });
   const places = { line: find("#status"), finding: find("#finding"), bar: /** @type {HTMLProgressElement} */ (find("#done")) };
-  const parts = [bindStatusLine(desk, places), bindTimeline(desk, shown, find("#timeline")), bindProbes(desk, shown), commands];
+  const parts = [bindStatusLine(desk, places), bindTimeline(desk, displayed, find("#timeline")), bindProbes(desk, displayed), commands];
 
   /** @param {LiveRun} run */
   function hear(run) {
     failed.show(null);
-    shown.hear(run);
+    displayed.hear(run);
     draw();
   }
 
   function draw() {
-    const run = shown.run();
+    const run = displayed.run();
     find("#run").hidden = !run;
     find("#invitation").hidden = Boolean(run);
     if (run) parts.forEach((part) => part.show(run));
@@ -69,17 +69,17 @@ async function start() {
   }
 
   function address() {
-    const query = format({ run: shown.run(), step: shown.step(), probe: shown.probe(), options: choices.changed(), link: store.get().link });
+    const query = format({ run: displayed.run(), step: displayed.step(), probe: displayed.probe(), options: choices.changed(), link: store.get().link });
     writeQuery(window, `${query}&lang=${lang}`);
-    const other = /** @type {HTMLAnchorElement} */ (find("#language"));
-    other.href = `?${query}&lang=${other.hreflang}`;
+    const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
+    otherLanguage.href = `?${query}&lang=${otherLanguage.hreflang}`;
   }
 
   /** @param {string} id @param {{step?: number | null, probe?: number}} [at] */
   async function open(id, { step = null, probe = 0 } = {}) {
     try {
       const info = await api.readRun(id);
-      shown.open(info, { step, probe });
+      displayed.open(info, { step, probe });
       choices.fill(info.options, true);
       await follower.follow(info);
     } catch (error) {
@@ -88,9 +88,9 @@ async function start() {
   }
 
   const again = async () => {
-    const run = shown.run();
+    const run = displayed.run();
     if (run) await follower.follow(null);
-    else if (asked.run) await open(asked.run, asked);
+    else if (linked.run) await open(linked.run, linked);
     else window.location.reload();
   };
 
@@ -99,8 +99,8 @@ async function start() {
   store.subscribe(({ link }) => link, address);
   window.addEventListener("resize", draw);
   window.addEventListener("online", () => void again());
-  choices.fill({ ...offered.defaults, ...asked.options });
-  if (asked.run) await open(asked.run, asked);
+  choices.fill({ ...offered.defaults, ...linked.options });
+  if (linked.run) await open(linked.run, linked);
   else address();
 }
 

@@ -42,13 +42,13 @@ async function start() {
   if (takeSeat(find("#workspace").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
-  const asked = room && !isExploring(room) ? presented() : read(window, OPTIONS);
-  const initial = linkTo({ ...(await first(api, asked)), lang });
+  const requested = room && !isExploring(room) ? presented() : read(window, OPTIONS);
+  const initial = linkTo({ ...(await first(api, requested)), lang });
   const greeted = !share && document.documentElement.dataset.opening !== undefined;
   const greeting = greeted ? [{ options: { opening: true } }] : [];
-  const store = storeOf(merge(initial, share ? {} : asked, ...greeting, { lang }));
-  const free = asked.layer === undefined && asked.head === undefined;
-  const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
+  const store = storeOf(merge(initial, share ? {} : requested, ...greeting, { lang }));
+  const free = requested.layer === undefined && requested.head === undefined;
+  const source = share ? frozen(api, { id: share, initial, asked: requested, options: OPTIONS }) : served(api);
   const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
   const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
@@ -90,9 +90,9 @@ async function start() {
 /** What the room presents, with the reader's own options; a screen is in projector mode. */
 function presented() {
   const { search, hash } = new URL(roomLink, window.location.origin);
-  const { options, ...said } = parse(search + hash, OPTIONS);
-  const [own] = apart(read(window, OPTIONS).options ?? {});
-  return { ...said, options: { ...options, ...own, ...(screen === "yes" && { projector: true }) } };
+  const { options, ...presentedState } = parse(search + hash, OPTIONS);
+  const [ownOptions] = apart(read(window, OPTIONS).options ?? {});
+  return { ...presentedState, options: { ...options, ...ownOptions, ...(screen === "yes" && { projector: true }) } };
 }
 
 /** Menus of the page's buttons; a choice closes them. */
@@ -111,13 +111,13 @@ function bindMenus() {
 /**
  * The initial state: if the link names a model but no text, one of the model's examples.
  * @param {ReturnType<typeof createApi>} api
- * @param {Partial<import("../core/store/link.js").State>} asked
+ * @param {Partial<import("../core/store/link.js").State>} requested
  */
-async function first(api, asked) {
+async function first(api, requested) {
   const usual = opening(lang);
-  if (!asked.model || asked.source !== undefined) return usual;
+  if (!requested.model || requested.source !== undefined) return usual;
   const models = await api.models().catch(() => []);
-  const [example] = examplesOf(models.find(({ id }) => id === asked.model) ?? null, lang);
+  const [example] = examplesOf(models.find(({ id }) => id === requested.model) ?? null, lang);
   return { ...usual, source: example?.text ?? usual.source };
 }
 

@@ -23,8 +23,8 @@ async function start() {
   const { page, ask } = await openPage(window, api, { plotly, catalog });
   await ask(
     () => Promise.all([api.zoo(), api.models()]),
-    (found) => {
-      const zoo = joined(...found);
+    (reply) => {
+      const zoo = joined(...reply);
       if (zoo.models.length) return show(page, api, zoo);
       find("#does").textContent = page.t("This server does not serve the models of the zoo.");
     },
@@ -43,7 +43,7 @@ function show(page, api, zoo) {
   const asker = createAsker();
   const choices = bindChoices(page, zoo, { get: () => state, change });
   const input = bindInput(page, zoo, { draw: (length) => void ask({ length, seed: dice() }), say: (source) => void ask({ source }) });
-  const panels = createPanels(page, served(api), { lang, pick: (at) => change({ ...state, at }) });
+  const panels = createPanels(page, served(api), { lang, pick: (place) => change({ ...state, at: place }) });
   const charts = bindCharts(page);
 
   /** @param {ZooState} next */
@@ -61,11 +61,11 @@ function show(page, api, zoo) {
       source === undefined ? api.zooExample(task, drawn, signal) : api.zooAnswer(task, source, signal);
     choices.show();
     input.waits();
-    const found = await asker.ask(question, input.fails);
-    if (found === null) return;
-    if (found instanceof Problem) return input.fails(found);
-    example = found;
-    state = { ...state, source: found.source };
+    const reply = await asker.ask(question, input.fails);
+    if (reply === null) return;
+    if (reply instanceof Problem) return input.fails(reply);
+    example = reply;
+    state = { ...state, source: reply.source };
     refresh();
   }
 
@@ -73,8 +73,8 @@ function show(page, api, zoo) {
     const models = zoo.models.filter(({ name, task }) => task === state.task && state.models.includes(name));
     const link = format(state);
     writeQuery(window, `${link}&lang=${lang}`);
-    const other = /** @type {HTMLAnchorElement} */ (find("#language"));
-    other.href = `?${link}&lang=${other.hreflang}`;
+    const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
+    otherLanguage.href = `?${link}&lang=${otherLanguage.hreflang}`;
     choices.show();
     if (example) input.show(example);
     if (example) panels.show(models, state.at, example);

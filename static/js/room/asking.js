@@ -22,7 +22,7 @@ const MOST = 300;
  * @param {(question: import("./types.js").Asks) => void} ask
  */
 function createNumberForm({ t }, ask) {
-  const field = (/** @type {string} */ says, /** @type {object} */ props) => h("input", { type: "text", autocomplete: "off", "aria-label": says, placeholder: says, ...props });
+  const field = (/** @type {string} */ label, /** @type {object} */ props) => h("input", { type: "text", autocomplete: "off", "aria-label": label, placeholder: label, ...props });
   const words = field(t("Your question"), { maxLength: MOST, required: true });
   const right = field(t("Right number"), { inputMode: "decimal", required: true });
   const within = field(t("May be off by"), { inputMode: "decimal" });
@@ -31,7 +31,7 @@ function createNumberForm({ t }, ask) {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const [value, off] = [right, within].map((one) => number(one.value).value);
+    const [value, off] = [right, within].map((field) => number(field.value).value);
     const bad = value === null ? right : within.value.trim() && (off === null || off < 0) ? within : null;
     wrong.hidden = !bad;
     if (bad) return bad.focus();
@@ -49,14 +49,14 @@ function createNumberForm({ t }, ask) {
  */
 function createSentences(t, api, { room, drawn, show }) {
   /** @type {AnswerReply[]} */
-  let known = [];
+  let answers = [];
   const button = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => el("button", { type: "button", className: "button quiet", key: words, onclick }, words);
 
   /** @param {string} id */
   async function remove(id) {
     const of = room();
     if (of) await api.removeAnswer(of, id).catch(failure);
-    known = known.filter((one) => one.id !== id);
+    answers = answers.filter((answer) => answer.id !== id);
     drawn();
   }
 
@@ -64,13 +64,13 @@ function createSentences(t, api, { room, drawn, show }) {
     async read() {
       const of = room();
       const reply = of && (await api.readAnswers(of).catch(failure));
-      if (reply && !(reply instanceof Problem)) known = reply.answers;
+      if (reply && !(reply instanceof Problem)) answers = reply.answers;
     },
     listed: () =>
       el(
         "ul",
         { className: "sentences" },
-        known.map(({ id, answer: [text], nickname }) => el("li", { key: id }, el("span", {}, text, nickname && el("small", {}, nickname)), button(t("Show to everyone"), () => show(text)), button(t("Remove"), () => remove(id)))),
+        answers.map(({ id, answer: [text], nickname }) => el("li", { key: id }, el("span", {}, text, nickname && el("small", {}, nickname)), button(t("Show to everyone"), () => show(text)), button(t("Remove"), () => remove(id)))),
       ),
   };
 }
@@ -81,7 +81,7 @@ function createSentences(t, api, { room, drawn, show }) {
  * @param {import("./types.js").Presentable} presented
  * @param {{root: HTMLElement, bar: HTMLElement, room: () => RoomCreated | null, heard: (state: RoomState) => void, drawn: () => void}} of
  */
-export function createAsking(page, api, presented, { root, bar, room, heard, drawn }) {
+export function createAsking(page, api, presented, { root, bar, room, heard: onState, drawn }) {
   const { t } = page;
   const menu = h("section", { className: "room-kinds", hidden: true, "aria-label": t("Ask the class") });
   bar.after(menu);
@@ -93,27 +93,27 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
   const sentences = createSentences(t, api, { room, drawn: () => panel.draw(), show: (text) => (presented.run?.(text), void done()) });
   const panel = createQuestionPanel({ page, api, presented, root, bar, answers: false, actions });
 
-  /** @param {QuestionReply | null | undefined} asked */
-  function show(asked) {
-    question = asked ?? null;
+  /** @param {QuestionReply | null | undefined} roomQuestion */
+  function show(roomQuestion) {
+    question = roomQuestion ?? null;
     menu.hidden ||= question !== null;
     panel.show(question);
   }
 
-  /** Do something in the room, and show its state or what went wrong. @param {(room: RoomCreated) => Promise<RoomState | null>} what */
-  async function act(what) {
+  /** Do something in the room, and show its state or what went wrong. @param {(room: RoomCreated) => Promise<RoomState | null>} roomAction */
+  async function act(roomAction) {
     const of = room();
     if (!of) return;
-    const state = await what(of).catch(failure);
+    const state = await roomAction(of).catch(failure);
     failed = state instanceof Problem ? wording(t, state) : "";
     if (state instanceof Problem) panel.draw();
-    else if (state) heard(state);
+    else if (state) onState(state);
     else show(null), drawn();
   }
 
   /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
   const askRoom = (entry, about) => act((of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames() }));
-  const put = (/** @type {import("./types.js").Asks} */ asked) => askRoom(KINDS[asked.kind].entry(asked), asked);
+  const put = (/** @type {import("./types.js").Asks} */ roomQuestion) => askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion);
   const sentence = () => askRoom("text", { kind: "sentence", link: "" });
 
   /** Choose a question about what is on the screen. */
@@ -124,7 +124,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     render(
       menu,
       el("p", {}, pinned ? t("About what is on the screen:") : t("Pin a row or a cell to ask about it. Or:")),
-      questions.map((one) => button(one.words ? shortened(one.words) : KINDS[one.kind].name(t), () => put(one))),
+      questions.map((choice) => button(choice.words ? shortened(choice.words) : KINDS[choice.kind].name(t), () => put(choice))),
       form?.(put),
       presented.run && button(t("Sentences of the class"), sentence),
       createNumberForm(page, put),
@@ -136,9 +136,9 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
   /** @param {QuestionReply} asked */
   function actions({ stage, entry }) {
     const go = (/** @type {"discuss" | "second"} */ next) => () => act((of) => api.goOn(of, { stage: next }));
-    const says = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? "" : t("{count} answered", { count: counts?.answered ?? 0 }));
+    const status = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? "" : t("{count} answered", { count: counts?.answered ?? 0 }));
     return [
-      el("p", { className: "crowd", role: "status" }, says),
+      el("p", { className: "crowd", role: "status" }, status),
       entry === "text" && sentences.listed(),
       entry !== "text" && stage === "first" && button(t("Discuss, then vote again"), go("discuss")),
       stage === "discuss" && button(t("Vote again"), go("second")),
@@ -152,9 +152,9 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     const about = question?.ask;
     if (!about) return;
     if (isStated(about)) return act((of) => api.goOn(of, { stage: "revealed" }));
-    const found = await panel.truth();
-    if (!found) return;
-    const { right = [], numbers = [] } = found;
+    const truth = await panel.truth();
+    if (!truth) return;
+    const { right = [], numbers = [] } = truth;
     await act((of) => api.goOn(of, { stage: "revealed", truth: { right, numbers, within: about.within ?? undefined } }));
   }
 
@@ -164,14 +164,14 @@ export function createAsking(page, api, presented, { root, bar, room, heard, dra
     show,
     choose,
     askOwn() {
-      const { own } = presented.askable();
-      if (own) void put(own);
+      const { own: presentedQuestion } = presented.askable();
+      if (presentedQuestion) void put(presentedQuestion);
     },
     /** @returns {import("./bar.js").Sight["asks"]} */
     offers: () => (question !== null ? "none" : presented.askable().own ? "own" : "any"),
-    /** @param {import("../core/wire/schemas.d.ts").ClassReply} found */
-    async count(found) {
-      counts = found;
+    /** @param {import("../core/wire/schemas.d.ts").ClassReply} classCounts */
+    async count(classCounts) {
+      counts = classCounts;
       if (question?.entry === "text") await sentences.read();
       if (question) panel.draw();
     },

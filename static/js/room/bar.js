@@ -57,9 +57,9 @@ export function createCodeDialog({ t, say }) {
  */
 export function barOf({ t, say }, sight, act) {
   const { room, handed, closed, ending, counts, problem } = sight;
-  const says = room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
+  const message = room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
   return [
-    el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", say(says, { code: el("b", {}, spelled(room.code)) })),
+    el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", say(message, { code: el("b", {}, spelled(room.code)) })),
     el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
     el("div", { className: "room-buttons" }, ending ? sure(t, act) : room.driver ? button(t("Stop presenting"), act.takeBack) : offered(t, sight, act)),
   ];

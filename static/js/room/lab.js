@@ -54,7 +54,7 @@ function labForm({ t }, figure) {
         choose(/** @type {HTMLSelectElement} */ (target).value);
         draw();
       };
-      const options = choices.map(([id, says]) => el("option", { key: id, value: id }, says));
+      const options = choices.map(([id, label]) => el("option", { key: id, value: id }, label));
       return el("label", { key: name, className: "option menu" }, el("span", {}, name), el("select", { value, onchange }, options));
     }
 

@@ -29,23 +29,23 @@ const NETWORKS = 5;
 /**
  * The groups of members, without empty ones and without one that says the same as another.
  * @param {MembersReply} room
- * @param {boolean} asked  whether the room is asked something
+ * @param {boolean} hasQuestion  whether the room is asked something
  * @returns {Group[]}
  */
-export function groupsOf({ members, network, at }, asked) {
+export function groupsOf({ members, network, at: now }, hasQuestion) {
   const ids = (/** @type {MembersReply["members"]} */ some) => some.map(({ id }) => id);
   /** @type {Group[]} */
   const groups = [
-    { kind: "absent", ids: ids(members.filter(({ here }) => !here)) },
-    { kind: "silent", ids: ids(asked ? members.filter(({ answered }) => !answered) : []) },
+    { kind: "absent", ids: ids(members.filter(({ here: connected }) => !connected)) },
+    { kind: "silent", ids: ids(hasQuestion ? members.filter(({ answered }) => !answered) : []) },
   ];
   let before = 0;
   for (const minutes of NEW) {
-    const fresh = ids(members.filter(({ joined }) => joined > at - minutes * 60));
+    const fresh = ids(members.filter(({ joined }) => joined > now - minutes * 60));
     if (fresh.length > before && fresh.length < members.length) groups.push({ kind: "new", minutes, ids: fresh });
     before = fresh.length;
   }
-  const networks = [...new Set(members.map((one) => one.network))].map((n) => members.filter((one) => one.network === n));
+  const networks = [...new Set(members.map((member) => member.network))].map((n) => members.filter((member) => member.network === n));
   const large = networks.filter((some) => some.length > 1 && some.length < members.length).sort((a, b) => b.length - a.length);
   for (const some of large.slice(0, NETWORKS)) {
     const times = some.map(({ joined }) => joined);
@@ -59,25 +59,25 @@ export function groupsOf({ members, network, at }, asked) {
  * @param {import("../core/wire/api.js").Api} api
  * @param {{room: () => RoomCreated | null, asked: () => boolean}} of
  */
-export function createMembersDialog({ t }, api, { room, asked }) {
+export function createMembersDialog({ t }, api, { room, asked: hasQuestion }) {
   const dialog = h("dialog", { className: "members", "aria-label": t("Members") });
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
   document.body.append(dialog);
   /** @type {MembersReply | null} */
-  let found = null;
+  let memberList = null;
   /** The group whose removal is being confirmed. @type {Group | null} */
   let doomed = null;
-  let says = "";
+  let status = "";
 
-  /** Do something in the room, then show who is in it. @param {(room: RoomCreated) => Promise<string>} [what]  returns what was done */
-  async function act(what) {
+  /** Do something in the room, then show who is in it. @param {(room: RoomCreated) => Promise<string>} [memberAction]  returns what was done */
+  async function act(memberAction) {
     const of = room();
     if (!of) return;
-    const done = what ? await what(of).catch(failure) : "";
+    const done = memberAction ? await memberAction(of).catch(failure) : "";
     const read = await api.listMembers(of).catch(failure);
-    const failed = [done, read].find((one) => one instanceof Problem);
-    says = failed instanceof Problem ? wording(t, failed) : String(done);
-    if (!(read instanceof Problem)) found = read;
+    const failed = [done, read].find((reply) => reply instanceof Problem);
+    status = failed instanceof Problem ? wording(t, failed) : String(done);
+    if (!(read instanceof Problem)) memberList = read;
     doomed = null;
     show();
   }
@@ -93,18 +93,18 @@ export function createMembersDialog({ t }, api, { room, asked }) {
     render(
       dialog,
       el("h2", {}, t("Members")),
-      found && el("p", {}, t("{here} here, {absent} not connected", { here: found.members.filter(({ here }) => here).length, absent: found.members.filter(({ here }) => !here).length })),
-      found && door(t, found.closed, close),
-      found && groups(t, groupsOf(found, asked()), doomed, { ask: (group) => ((doomed = group), show()), remove, keep: () => ((doomed = null), show()) }),
-      el("p", { className: "status", role: "status" }, says),
+      memberList && el("p", {}, t("{here} here, {absent} not connected", { here: memberList.members.filter(({ here: connected }) => connected).length, absent: memberList.members.filter(({ here: connected }) => !connected).length })),
+      memberList && door(t, memberList.closed, close),
+      memberList && groups(t, groupsOf(memberList, hasQuestion()), doomed, { ask: (group) => ((doomed = group), show()), remove, keep: () => ((doomed = null), show()) }),
+      el("p", { className: "status", role: "status" }, status),
       el("form", { method: "dialog" }, el("button", { className: "button", key: "close" }, t("Close"))),
     );
   }
 
   return {
     async open() {
-      found = doomed = null;
-      says = "";
+      memberList = doomed = null;
+      status = "";
       show();
       dialog.showModal();
       await act();
@@ -142,11 +142,11 @@ function groups(t, some, doomed, { ask, remove, keep }) {
 }
 
 /** @param {Translate} t @param {Group} group */
-function named(t, { kind, minutes = 1, own, came = [0, 0] }) {
+function named(t, { kind, minutes = 1, own: isOwnNetwork, came = [0, 0] }) {
   if (kind === "absent") return t("Not connected now");
   if (kind === "silent") return t("Have not answered this question");
   if (kind === "new") return minutes === 1 ? t("Came in the last minute") : t("Came in the last {minutes} minutes", { minutes });
   const [from, to] = came.map((seconds) => new Date(seconds * 1_000).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" }));
-  const when = from === to ? from : `${from}–${to}`;
-  return own ? t("From your own network, came {when}", { when }) : t("From one network, came {when}", { when });
+  const arrival = from === to ? from : `${from}–${to}`;
+  return isOwnNetwork ? t("From your own network, came {when}", { when: arrival }) : t("From one network, came {when}", { when: arrival });
 }

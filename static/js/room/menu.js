@@ -30,18 +30,18 @@ const NUMBER = /^[\d,. ]{1,20}$/;
  */
 export function recorded(states, collections = {}) {
   /** @type {{key: string, link: string, at: number, seconds: number}[]} */
-  const found = [];
-  states.forEach(({ link, at }, i) => {
+  const items = [];
+  states.forEach(({ link, at: time }, i) => {
     const item = itemOf(link, collections);
     if (!item) return;
-    const seconds = (states[i + 1]?.at ?? Infinity) - at;
-    const last = found.at(-1);
-    const since = at - states[0].at;
-    if (last?.key !== item.key) found.push({ ...item, at: since, seconds });
+    const seconds = (states[i + 1]?.at ?? Infinity) - time;
+    const last = items.at(-1);
+    const since = time - states[0].at;
+    if (last?.key !== item.key) items.push({ ...item, at: since, seconds });
     else if (seconds >= last.seconds) Object.assign(last, { ...item, seconds });
   });
-  const longest = new Set([...found].sort((a, b) => b.seconds - a.seconds).slice(0, MOST));
-  return found.filter((one) => longest.has(one)).map(({ link, at }) => ({ link, at }));
+  const longest = new Set([...items].sort((a, b) => b.seconds - a.seconds).slice(0, MOST));
+  return items.filter((item) => longest.has(item)).map(({ link, at: time }) => ({ link, at: time }));
 }
 
 /**
@@ -55,15 +55,15 @@ function itemOf(link, collections) {
   const shows = searchParams.get("shows");
   const state = new URLSearchParams(shows ?? "");
   // What the workspace or the lab can show is an item of its own.
-  const own = shows && itemOf(`${state.has("x") ? "/lab" : "/"}?${shows}`, collections);
-  if (own) return own;
+  const ownItem = shows && itemOf(`${state.has("x") ? "/lab" : "/"}?${shows}`, collections);
+  if (ownItem) return ownItem;
   const [, kind, id] = pathname.split("/");
   if (kind === "learn") {
     // Others stay in the lesson: a formula, unless a number is half typed, and models of the zoo. A
     // run is deleted later.
     const fits = shows && !state.has("run") && [...state].every(([name, value]) => !name.startsWith("f_") || NUMBER.test(value));
-    const kept = fits ? `?${new URLSearchParams({ shows })}` : "";
-    return { key: pathname + hash, link: pathname + (hash.startsWith("#figure-") ? kept + hash : "") };
+    const query = fits ? `?${new URLSearchParams({ shows })}` : "";
+    return { key: pathname + hash, link: pathname + (hash.startsWith("#figure-") ? query + hash : "") };
   }
   if (kind === "c") {
     const item = collections[id]?.[Number(hash.replace("#item-", "")) - 1];
@@ -84,26 +84,26 @@ export function createRoomMenu({ t }, api, act) {
   const opener = h("button", { type: "button", className: "button quiet", "aria-expanded": "false" }, t("Room"), h("span", { "aria-hidden": "true" }, "\u00a0▾"));
   const item = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => h("li", {}, h("button", { type: "button", onclick }, words));
   const closing = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => item(words, () => (menu.close(), onclick()));
-  const told = h("p", { role: "status" });
+  const status = h("p", { role: "status" });
   const panel = h(
     "div",
     { className: "drop", hidden: true },
     h("ul", {}, closing(t("Members…"), act.members), closing(t("Let someone else present…"), act.handOver), closing(t("Open a second screen"), () => window.open(`/room/${act.room()?.code}?screen=1`, "_blank", "noopener"))),
     h("ul", {}, item(t("Save what was presented as a collection"), save)),
-    told,
+    status,
     h("ul", {}, closing(t("End…"), act.end)),
   );
   const menu = createDisclosure(opener, () => panel, (open) => {
     panel.hidden = !open;
-    render(told);
+    render(status);
   });
 
   async function save() {
     const room = act.room();
     if (!room) return;
-    render(told, t("Saving…"));
-    const made = await keepRecord(t, api, room).catch(failure);
-    render(told, made instanceof Problem ? wording(t, made) : el("a", { href: `/c/${made.id}#edit`, target: "_blank" }, t("Saved. Edit the collection")));
+    render(status, t("Saving…"));
+    const reply = await keepRecord(t, api, room).catch(failure);
+    render(status, reply instanceof Problem ? wording(t, reply) : el("a", { href: `/c/${reply.id}#edit`, target: "_blank" }, t("Saved. Edit the collection")));
   }
 
   return { element: h("div", { className: "disclosure" }, opener, panel) };
@@ -119,7 +119,7 @@ async function keepRecord(t, api, room) {
   const { states } = await api.roomRecord(room);
   const ids = [...new Set(states.flatMap(({ link }) => link.match(/^\/c\/([a-z0-9]+)/)?.[1] ?? []))];
   const read = ids.map(async (id) => [id, (await api.readCollection(id).catch(() => ({ items: [] }))).items.map(({ link }) => link)]);
-  const items = recorded(states, Object.fromEntries(await Promise.all(read))).map(({ link, at }) => ({ link, title: "", note: t("{minutes} min after the start", { minutes: Math.round(at / 60) }) }));
+  const items = recorded(states, Object.fromEntries(await Promise.all(read))).map(({ link, at: time }) => ({ link, title: "", note: t("{minutes} min after the start", { minutes: Math.round(time / 60) }) }));
   const title = t("Room {code}, {day}", { code: spelled(room.code), day: new Date(states[0].at * 1_000).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) });
   const { id, edit_key: key } = await api.createCollection({ title, note: "", items });
   remember({ id, title, key });

@@ -31,9 +31,9 @@ const FINAL = new Set(["unknown-room", "wrong-room-key"]);
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => Seat | null} room  null: nothing is sent at present
  * @param {import("./types.js").Presentable} presented
- * @param {(reply: Problem | import("../core/wire/subject-requests.js").RoomState) => void} told
+ * @param {(reply: Problem | import("../core/wire/subject-requests.js").RoomState) => void} onReply
  */
-function createSender(api, room, presented, told) {
+function createSender(api, room, presented, onReply) {
   let sent = "";
   let sending = false;
   const pace = throttle(() => void send(), PACE);
@@ -47,7 +47,7 @@ function createSender(api, room, presented, told) {
     sending = true;
     const reply = await api.present(to, state).catch(failure);
     sending = false;
-    told(reply);
+    onReply(reply);
     const failed = reply instanceof Problem ? reply : null;
     if (!failed) sent = key;
     else if (FINAL.has(failed.kind) || !failed.passing) return;
@@ -76,9 +76,9 @@ function createCounting(api, room, hear) {
   async function count() {
     const of = room();
     if (!of) return;
-    const found = document.hidden ? null : await api.classCounts(of).catch(failure);
+    const reply = document.hidden ? null : await api.classCounts(of).catch(failure);
     if (room() !== of) return;
-    if (found && !(found instanceof Problem)) hear(found);
+    if (reply && !(reply instanceof Problem)) hear(reply);
     timer = window.setTimeout(count, COUNT);
   }
 
@@ -120,7 +120,7 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
   let away = false;
   let over = false;
   const drives = () => !over && last !== null && (driver || !last.handed);
-  const sender = createSender(api, () => (drives() ? seat : null), presented, told);
+  const sender = createSender(api, () => (drives() ? seat : null), presented, onReply);
   const reader = { member: driver ? memberToken() : null, exploring: false };
   const stream = createRoomStream(api, seat.code, () => reader, {
     hear,
@@ -149,7 +149,7 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
   }
 
   /** @param {Problem | RoomState} reply  to what was sent */
-  function told(reply) {
+  function onReply(reply) {
     if (!(reply instanceof Problem)) return hear(reply);
     problem = reply;
     if (FINAL.has(reply.kind)) end(reply);
@@ -186,7 +186,7 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
       changed();
     },
     pointed: sender.send,
-    told,
+    told: onReply,
     /** Follow the driver again. */
     back() {
       away = false;
@@ -197,7 +197,7 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
     async takeBack() {
       away = false;
       const failed = await api.takeBack(seat).then(() => null, failure);
-      if (failed) told(failed);
+      if (failed) onReply(failed);
     },
     /** @returns {Sight} */
     sight: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, problem, question: last?.question }),
@@ -226,9 +226,9 @@ export function bindPresenting(page, api, presented, root) {
   /** @type {import("../core/wire/schemas.d.ts").ClassReply | null} */
   let counts = null;
   let ending = false;
-  const counting = createCounting(api, () => room, (found) => {
-    counts = found;
-    void asking?.count(found);
+  const counting = createCounting(api, () => room, (classCounts) => {
+    counts = classCounts;
+    void asking?.count(classCounts);
     show();
   });
   const asking = driver ? null : createAsking(page, api, presented, { root, bar, room: () => room, heard: (state) => presenter?.told(state), drawn: show });
@@ -242,13 +242,13 @@ export function bindPresenting(page, api, presented, root) {
 
   async function open() {
     if (room) return dialog.open(room);
-    const made = await whileBusy(() => api.openRoom(presented.link()).catch(failure), ...buttons);
-    if (made instanceof Problem) return tell(wording(t, made));
-    rememberRoom(made);
-    setPresentedRoom(made);
-    begin(made, false);
-    dialog.open(made);
-    announce(t("The room is open. Its code is {code}.", { code: [...made.code.toUpperCase()].join(" ") }));
+    const opened = await whileBusy(() => api.openRoom(presented.link()).catch(failure), ...buttons);
+    if (opened instanceof Problem) return tell(wording(t, opened));
+    rememberRoom(opened);
+    setPresentedRoom(opened);
+    begin(opened, false);
+    dialog.open(opened);
+    announce(t("The room is open. Its code is {code}.", { code: [...opened.code.toUpperCase()].join(" ") }));
   }
 
   /** @param {Seat} seat @param {boolean} resumes  whether the room was open before */
@@ -269,9 +269,9 @@ export function bindPresenting(page, api, presented, root) {
   }
 
   async function handOver() {
-    const made = room && (await api.handOver(room).catch(failure));
-    if (made instanceof Problem) presenter?.told(made);
-    else if (made) seats.open(made);
+    const seat = room && (await api.handOver(room).catch(failure));
+    if (seat instanceof Problem) presenter?.told(seat);
+    else if (seat) seats.open(seat);
   }
 
   async function end() {
@@ -293,11 +293,11 @@ export function bindPresenting(page, api, presented, root) {
     counting.stop();
     panel.show(null);
     document.documentElement.removeAttribute("data-driven");
-    for (const one of [dialog, seats, members]) one.close();
+    for (const dialogToClose of [dialog, seats, members]) dialogToClose.close();
     tell(why ? wording(t, why) : t("The room has ended."));
   }
 
-  const tell = (/** @type {string} */ words) => say(page, bar, words);
+  const tell = (/** @type {string} */ words) => showNotice(page, bar, words);
 
   function show() {
     bar.hidden = !room;
@@ -318,7 +318,7 @@ export function bindPresenting(page, api, presented, root) {
     save: () => void saveAnswers(api, room),
   };
 
-  buttons.forEach((one) => one.addEventListener("click", open));
+  buttons.forEach((presentButton) => presentButton.addEventListener("click", open));
   presented.onChange(() => {
     presenter?.moved();
     show();
@@ -333,7 +333,7 @@ export function bindPresenting(page, api, presented, root) {
  * @param {HTMLElement} bar
  * @param {string} words
  */
-function say({ t, announce }, bar, words) {
+function showNotice({ t, announce }, bar, words) {
   announce(words);
   bar.hidden = false;
   render(bar, el("p", { className: "says" }, words), button(t("Close"), () => (bar.hidden = true)));

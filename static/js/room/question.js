@@ -35,7 +35,7 @@ import { ownNickname, setOwnNickname } from "./room-storage.js";
 /** @param {Plan} plan */
 export function createQuestionPanel({ page, api, presented, root, bar, answers, actions }) {
   const { t } = page;
-  const ways = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
+  const sources = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
   const context = h("p", { className: "context" });
   const words = h("h2", { className: "asks", tabIndex: -1, "aria-level": "1" });
   const place = h("div", { className: "asked" });
@@ -44,7 +44,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, words, h("div", { className: "room-body" }, place, summary), below);
   bar.after(panel);
   /** @type {QuestionReply | null} */
-  let shown = null;
+  let current = null;
   /** @type {import("../ask/predict.js").Prediction | null} */
   let prediction = null;
   /** @type {Choice[]} */
@@ -53,7 +53,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   let answer = null;
   let revealed = false;
   /** The question in the words of this page. @type {{words: Node[], why: Node[]} | null} */
-  let own = null;
+  let ownWording = null;
 
   /** @param {QuestionReply} question */
   async function open({ ask: about, entry }) {
@@ -64,28 +64,28 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     render(summary);
     render(context);
     place.replaceChildren();
-    own = (about.scene && presented.wording?.(about.scene)) || null;
-    render(words, own ? own.words : (about.words ?? ""));
+    ownWording = (about.scene && presented.wording?.(about.scene)) || null;
+    render(words, ownWording ? ownWording.words : (about.words ?? ""));
     if (entry === "text") return openText();
-    const asked = ask(page, ways, about);
+    const inquiry = ask(page, sources, about);
     prediction = createPrediction({
       root: place,
       page,
-      ways,
+      sources,
       question: about,
       label: words,
       controls: false,
-      onAnswer(given) {
-        answer = given;
+      onAnswer(entered) {
+        answer = entered;
         draw();
       },
     });
     if (!answers) prediction.close();
-    const [found, said, seen] = await Promise.all([KINDS[about.kind].choices(asked), own || about.words ? [] : KINDS[about.kind].words(asked), contextOf(asked)]).catch(() => [[], [], []]);
-    if (shown?.ask !== about) return;
-    choices = found;
-    render(context, seen);
-    if (!own && !about.words) render(words, said);
+    const [choiceList, wordsOfKind, contextParts] = await Promise.all([KINDS[about.kind].choices(inquiry), ownWording || about.words ? [] : KINDS[about.kind].words(inquiry), contextOf(inquiry)]).catch(() => [[], [], []]);
+    if (current?.ask !== about) return;
+    choices = choiceList;
+    render(context, contextParts);
+    if (!ownWording && !about.words) render(words, wordsOfKind);
   }
 
   function openText() {
@@ -100,42 +100,42 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   }
 
   function draw() {
-    if (shown) render(below, actions(shown, answer));
+    if (current) render(below, actions(current, answer));
   }
 
   /** @param {QuestionReply} question */
   async function reveal({ entry, results }) {
     if (revealed || !results) return;
     revealed = true;
-    const found = await prediction?.reveal({ guessed: answer !== null });
+    const result = await prediction?.reveal({ guessed: answer !== null });
     const last = results.second.count ? results.second : results.first;
     prediction?.tally(expanded(entry, last));
-    render(summary, summed(t, results, entry), oneByOne(t, entry, choices, results, found?.revealed.numbers), own && el("p", { className: "why" }, own.why));
+    render(summary, summed(t, results, entry), oneByOne(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
   }
 
   /** @param {boolean} covered */
   function cover(covered) {
     panel.hidden = !covered;
-    for (const one of root.children) if (one instanceof HTMLElement && one !== bar && one !== panel && one.id !== "announce") one.inert = covered;
+    for (const child of root.children) if (child instanceof HTMLElement && child !== bar && child !== panel && child.id !== "announce") child.inert = covered;
     document.documentElement.toggleAttribute("data-asking", covered);
     panel.style.top = `${bar.offsetHeight}px`;
   }
 
-  window.addEventListener("resize", () => shown && cover(true));
+  window.addEventListener("resize", () => current && cover(true));
   return {
     /** Show what the room is asked; null: nothing. @param {QuestionReply | null | undefined} question */
     show(question) {
       if (!question) {
-        if (shown) cover(false);
-        shown = null;
+        if (current) cover(false);
+        current = null;
         return;
       }
-      const fresh = shown?.n !== question.n;
-      const again = !fresh && shown?.stage !== question.stage;
-      const about = fresh ? question.ask : /** @type {QuestionReply} */ (shown).ask;
-      shown = { ...question, ask: Object.assign(about, question.ask) }; // a stated number is told when it is revealed
+      const fresh = current?.n !== question.n;
+      const again = !fresh && current?.stage !== question.stage;
+      const about = fresh ? question.ask : /** @type {QuestionReply} */ (current).ask;
+      current = { ...question, ask: Object.assign(about, question.ask) }; // a stated number is told when it is revealed
       if (fresh) {
-        void open(shown);
+        void open(current);
         page.announce(t("A question for everyone."));
       }
       if (answers && (fresh || again)) prediction?.close(question.stage !== "first" && question.stage !== "second");
@@ -191,8 +191,8 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
   async function send({ n, entry, nicknames }, answer, key) {
     if (!answer || !member) return;
     const name = ownNickname().trim();
-    const given = { member, n, answer: entry === "numbers" ? plainNumbers(answer) : answer, ...(nicknames && name ? { nickname: name } : {}) };
-    const failed = await api.answerRoom(code, given).then(() => null, failure);
+    const body = { member, n, answer: entry === "numbers" ? plainNumbers(answer) : answer, ...(nicknames && name ? { nickname: name } : {}) };
+    const failed = await api.answerRoom(code, body).then(() => null, failure);
     refusal = failed ? wording(t, failed) : "";
     if (!failed) sent = key;
     panel.draw();

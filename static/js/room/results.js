@@ -12,7 +12,7 @@ import { el } from "../lib/render.js";
 // first, with its total variation distance ½ Σ|p − q|; both votes side by side.
 
 /** The total variation distance of two rows of shares. @param {number[]} p @param {number[]} q */
-export const distance = (p, q) => p.reduce((sum, one, i) => sum + Math.abs(one - (q[i] ?? 0)), 0) / 2;
+export const distance = (p, q) => p.reduce((sum, weight, i) => sum + Math.abs(weight - (q[i] ?? 0)), 0) / 2;
 
 /**
  * @param {Translate} t
@@ -22,7 +22,7 @@ export const distance = (p, q) => p.reduce((sum, one, i) => sum + Math.abs(one -
  */
 export function rowsOf(t, choices, truth, votes) {
   const whole = truth.reduce((a, b) => a + b, 0) || 1;
-  const model = truth.map((one) => one / whole);
+  const model = truth.map((weight) => weight / whole);
   return el("div", { className: "class-rows" }, votes.map(([name, vote]) => heatmap(t, name, choices, model, vote)));
 }
 
@@ -53,9 +53,9 @@ const FEW = 8;
  */
 export function summed(t, { first, second }, entry = "choice") {
   const agree = (/** @type {number} */ right) => (entry === "shares" ? t("{right} with the model’s largest weight", { right }) : t("{right} right", { right }));
-  const line = (/** @type {string} */ name, /** @type {Results} */ { count, right, distance, others = 0 }) => {
-    const known = [t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) }), others > 0 && t("{count} gave rarer answers", { count: others })];
-    return count > 0 && el("p", {}, el("b", {}, name), " ", known.filter(Boolean).join(" · "));
+  const line = (/** @type {string} */ name, /** @type {Results} */ { count, right, distance, others: rarer = 0 }) => {
+    const parts = [t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) }), rarer > 0 && t("{count} gave rarer answers", { count: rarer })];
+    return count > 0 && el("p", {}, el("b", {}, name), " ", parts.filter(Boolean).join(" · "));
   };
   return [line(t("First vote"), first), line(t("Second vote"), second), !first.count && !second.count && el("p", {}, t("Nobody has answered."))];
 }
@@ -69,9 +69,9 @@ export function summed(t, { first, second }, entry = "choice") {
 export function votes(t, choices, { first, second }) {
   const cell = (/** @type {Results} */ { chosen, count }, /** @type {string} */ id) =>
     el("td", {}, shareBar(count ? (chosen[id] ?? 0) / count : 0), el("span", { className: "number" }, String(chosen[id] ?? 0)));
-  const [given, twice] = [choices.filter(({ id }) => choices.length <= FEW || first.chosen[id] || second.chosen[id]), second.count > 0];
+  const [listed, twice] = [choices.filter(({ id }) => choices.length <= FEW || first.chosen[id] || second.chosen[id]), second.count > 0];
   const head = el("tr", {}, el("th", { scope: "col" }, t("Answer")), el("th", { scope: "col" }, t("First vote")), twice && el("th", { scope: "col" }, t("Second vote")));
-  const rows = given.map(({ id, label }) => el("tr", { key: id }, el("th", { scope: "row" }, label), cell(first, id), twice && cell(second, id)));
+  const rows = listed.map(({ id, label }) => el("tr", { key: id }, el("th", { scope: "row" }, label), cell(first, id), twice && cell(second, id)));
   return el("table", {}, el("thead", {}, head), el("tbody", {}, rows));
 }
 
@@ -80,14 +80,14 @@ export function votes(t, choices, { first, second }) {
  * @param {Translate} t
  * @param {import("../core/wire/subject-requests.js").Entry} entry
  * @param {import("../ask/question.js").Choice[]} choices
- * @param {Votes} both
+ * @param {Votes} bothVotes
  * @param {number[]} [truth]  the model's row
  */
-export function oneByOne(t, entry, choices, both, truth) {
+export function oneByOne(t, entry, choices, bothVotes, truth) {
   if (!choices.length) return null;
-  if (entry === "choice") return both.second.count ? votes(t, choices, both) : null;
-  if (entry === "numbers") return choices.length === 1 ? votes(t, numbersIn(both), both) : null;
-  return entry === "shares" && truth ? rowsOf(t, choices, truth, [[t("First vote"), both.first], [t("Second vote"), both.second]]) : null;
+  if (entry === "choice") return bothVotes.second.count ? votes(t, choices, bothVotes) : null;
+  if (entry === "numbers") return choices.length === 1 ? votes(t, numbersIn(bothVotes), bothVotes) : null;
+  return entry === "shares" && truth ? rowsOf(t, choices, truth, [[t("First vote"), bothVotes.first], [t("Second vote"), bothVotes.second]]) : null;
 }
 
 /** The different numbers that were given, in order. @param {Votes} both */

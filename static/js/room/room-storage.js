@@ -11,24 +11,24 @@ import { randomToken } from "../lib/browser.js";
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
 const MOST = 8;
 /** Without storage, what is remembered until the page is left. @type {Map<string, string>} */
-const here = new Map();
+const memory = new Map();
 
-/** @param {"localStorage" | "sessionStorage"} where @param {string} name */
-function read(where, name) {
+/** @param {"localStorage" | "sessionStorage"} storage @param {string} name */
+function read(storage, name) {
   try {
-    return window[where].getItem(name) ?? here.get(name) ?? null;
+    return window[storage].getItem(name) ?? memory.get(name) ?? null;
   } catch {
-    return here.get(name) ?? null;
+    return memory.get(name) ?? null;
   }
 }
 
-/** @param {"localStorage" | "sessionStorage"} where @param {string} name @param {string | null} value */
-function write(where, name, value) {
-  if (value === null) here.delete(name);
-  else here.set(name, value);
+/** @param {"localStorage" | "sessionStorage"} storage @param {string} name @param {string | null} value */
+function write(storage, name, value) {
+  if (value === null) memory.delete(name);
+  else memory.set(name, value);
   try {
-    if (value === null) window[where].removeItem(name);
-    else window[where].setItem(name, value);
+    if (value === null) window[storage].removeItem(name);
+    else window[storage].setItem(name, value);
   } catch {
     // It stays in `here`.
   }
@@ -36,8 +36,8 @@ function write(where, name, value) {
 
 /** The same after a reload, so that a student is counted once. @returns {string} */
 export function memberToken() {
-  const known = read("localStorage", MEMBER);
-  if (known && /^[a-z0-9]{8,64}$/.test(known)) return known;
+  const stored = read("localStorage", MEMBER);
+  if (stored && /^[a-z0-9]{8,64}$/.test(stored)) return stored;
   const token = randomToken();
   write("localStorage", MEMBER, token);
   return token;
@@ -46,8 +46,8 @@ export function memberToken() {
 /** The rooms that this browser opened, the newest first. @returns {RoomCreated[]} */
 export function ownRooms() {
   try {
-    const found = JSON.parse(read("localStorage", ROOMS) ?? "[]");
-    return Array.isArray(found) ? found.filter((one) => one?.code && one.key && one.url) : [];
+    const stored = JSON.parse(read("localStorage", ROOMS) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((room) => room?.code && room.key && room.url) : [];
   } catch {
     return [];
   }
@@ -55,20 +55,20 @@ export function ownRooms() {
 
 /** @param {RoomCreated} room */
 export function rememberRoom(room) {
-  const others = ownRooms().filter(({ code }) => code !== room.code);
-  write("localStorage", ROOMS, JSON.stringify([room, ...others].slice(0, MOST)));
+  const otherRooms = ownRooms().filter(({ code }) => code !== room.code);
+  write("localStorage", ROOMS, JSON.stringify([room, ...otherRooms].slice(0, MOST)));
 }
 
 /** @param {string} code */
 export function forgetRoom(code) {
-  write("localStorage", ROOMS, JSON.stringify(ownRooms().filter((one) => one.code !== code)));
+  write("localStorage", ROOMS, JSON.stringify(ownRooms().filter((room) => room.code !== code)));
 }
 
 /** The room that this tab presents in, also after a reload. @returns {Seat | null} */
 export function presentedRoom() {
   try {
-    const found = JSON.parse(read("sessionStorage", PRESENTING) ?? "null");
-    return found?.code && found.key && found.url ? found : null;
+    const stored = JSON.parse(read("sessionStorage", PRESENTING) ?? "null");
+    return stored?.code && stored.key && stored.url ? stored : null;
   } catch {
     return null;
   }

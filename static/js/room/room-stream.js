@@ -46,19 +46,19 @@ export function createRoomStream(api, code, reader, { hear, failed, ended }) {
 
   /** Read one stream until it ends or is silent. @param {AbortSignal} stopped */
   async function listen(stopped) {
-    const own = new AbortController();
-    const signal = AbortSignal.any([stopped, own.signal]);
+    const silence = new AbortController();
+    const signal = AbortSignal.any([stopped, silence.signal]);
     let greeted = false;
-    let timer = setTimeout(() => own.abort(), HELLO);
+    let timer = setTimeout(() => silence.abort(), HELLO);
     try {
       for await (const state of api.roomEvents(code, reader(), signal)) {
         clearTimeout(timer);
         if (state) greeted = true;
-        timer = setTimeout(() => own.abort(), greeted ? SILENCE : HELLO);
+        timer = setTimeout(() => silence.abort(), greeted ? SILENCE : HELLO);
         if (state) take(state);
       }
     } catch (error) {
-      if (!own.signal.aborted) throw error;
+      if (!silence.signal.aborted) throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -112,10 +112,10 @@ const pause = (milliseconds, signal) =>
  * @param {() => boolean} over  whether the room has ended for this page
  */
 export function connectWhileSeen(stream, over) {
-  const look = () => (over() || document.hidden ? stream.stop() : stream.start());
-  document.addEventListener("visibilitychange", look);
-  window.addEventListener("online", look);
+  const update = () => (over() || document.hidden ? stream.stop() : stream.start());
+  document.addEventListener("visibilitychange", update);
+  window.addEventListener("online", update);
   window.addEventListener("pagehide", stream.stop);
-  window.addEventListener("pageshow", ({ persisted }) => persisted && look());
-  look();
+  window.addEventListener("pageshow", ({ persisted }) => persisted && update());
+  update();
 }

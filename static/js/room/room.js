@@ -69,24 +69,24 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
     else if (pathOf(link) !== pathOf(root.dataset.roomLink ?? "")) window.location.replace(`?${ownQuery(window)}`);
   }
 
-  /** @param {boolean} wanted */
-  function explore(wanted) {
-    if (over || screen || exploring === wanted) return;
-    exploring = wanted;
-    setExploring(code, wanted);
-    if (wanted && last?.pointer) presented.point?.(null);
-    if (!wanted && last) follow(last);
-    announce(wanted ? t("You explore on your own.") : t("You are back with the class."));
+  /** @param {boolean} explores */
+  function explore(explores) {
+    if (over || screen || exploring === explores) return;
+    exploring = explores;
+    setExploring(code, explores);
+    if (explores && last?.pointer) presented.point?.(null);
+    if (!explores && last) follow(last);
+    announce(explores ? t("You explore on your own.") : t("You are back with the class."));
     show();
     stream.start(); // tells the server
   }
 
   function show() {
-    render(bar, says(), actions());
+    render(bar, message(), actions());
     bar.dataset.mode = over ? "over" : exploring ? "exploring" : "following";
   }
 
-  function says() {
+  function message() {
     const name = spelled(code);
     if (over) return el("p", { className: "says", role: "status" }, ending());
     if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));

@@ -21,14 +21,14 @@ const LETTERS = 48;
 export function bindWorkspaceRoom(desk, initial) {
   const { store, t, format } = desk;
   const path = pathOf(here(window));
-  let shown = path.startsWith("/room/") ? pathOf(find("#workspace").dataset.roomLink ?? "/") : path;
+  let presentedPath = path.startsWith("/room/") ? pathOf(find("#workspace").dataset.roomLink ?? "/") : path;
 
   /** @param {string} link @returns {State} */
   function stateOf(link) {
     const { search, hash } = new URL(link, here(window));
     const now = store.get().link;
-    const [own] = apart(now.options);
-    return merge(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: own });
+    const [ownOptions] = apart(now.options);
+    return merge(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: ownOptions });
   }
 
   /** @type {import("./types.js").Presentable} */
@@ -36,10 +36,10 @@ export function bindWorkspaceRoom(desk, initial) {
     link() {
       const { link } = store.get();
       const [, options] = apart(link.options);
-      return `${shown}?${format({ ...link, options })}`;
+      return `${presentedPath}?${format({ ...link, options })}`;
     },
     show(link) {
-      if (pathOf(link) !== shown) return false;
+      if (pathOf(link) !== presentedPath) return false;
       store.go(unmoved(store.get().link, stateOf(link)), "pushed");
       return true;
     },
@@ -49,7 +49,7 @@ export function bindWorkspaceRoom(desk, initial) {
     says(link) {
       const { source, view: id, layer, head } = stateOf(link);
       const place = t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
-      return pathOf(link) === shown ? `${view(id).name(t)} · ${place} · ${shortened(source)}` : t("another page");
+      return pathOf(link) === presentedPath ? `${view(id).name(t)} · ${place} · ${shortened(source)}` : t("another page");
     },
     askable() {
       const { link, model } = store.get();

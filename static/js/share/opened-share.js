@@ -21,25 +21,25 @@ export function bindShareQuestion(desk) {
   if (!(section instanceof HTMLElement)) return;
   const { kind = "" } = section.dataset;
   const root = document.documentElement;
-  let asked = false;
+  let bound = false;
 
   const end = desk.store.subscribe(({ share }) => share, begin);
   begin();
 
   function begin() {
     const { share, link } = desk.store.get();
-    if (!share || asked) return;
-    asked = true;
+    if (!share || bound) return;
+    bound = true;
     queueMicrotask(end);
     if (!(kind in KINDS)) return show();
     // The share's own model, which may no longer be served.
-    const ways = { source: { ...desk.source, models: async () => [share.model] }, compute: (/** @type {object} */ body) => desk.api.lab(body) };
+    const sources = { source: { ...desk.source, models: async () => [share.model] }, compute: (/** @type {object} */ body) => desk.api.lab(body) };
     const question = { kind, link: desk.format(link) };
     const label = find("#ask-says");
-    const about = ask(desk, ways, question);
-    void contextOf(about).then((seen) => render(find("#ask-sentence"), seen), reportError);
+    const about = ask(desk, sources, question);
+    void contextOf(about).then((context) => render(find("#ask-sentence"), context), reportError);
     void KINDS[kind].words(about).then((words) => render(label, words), reportError);
-    createPrediction({ root: find("#ask-choices"), page: desk, ways, question, label, onReveal: show });
+    createPrediction({ root: find("#ask-choices"), page: desk, sources, question, label, onReveal: show });
   }
 
   function show() {

@@ -12,9 +12,9 @@ const ANSWER = /\/asks\/(\d+)$/;
  * @returns {(path: RequestInfo | URL) => Promise<Response>}
  */
 export const inFile = (id) => async (path) => {
-  const asked = String(path);
-  if (!asked.startsWith("/api/shares/")) throw new TypeError("no network");
-  const [, n] = ANSWER.exec(asked) ?? [];
+  const requestPath = String(path);
+  if (!requestPath.startsWith("/api/shares/")) throw new TypeError("no network");
+  const [, n] = ANSWER.exec(requestPath) ?? [];
   const block = n === undefined ? id : `${id}-ask-${n}`;
   const header = await unpacked(find(`#${block}`)).arrayBuffer();
   return new Response(new Blob([header, joined(await unpacked(find(`#${block}-planes`)).arrayBuffer())]));

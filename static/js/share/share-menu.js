@@ -37,8 +37,8 @@ export function bindShare(context) {
 async function make({ store, api, figure }, about) {
   const page = store.get();
   if (page.share && !page.live) return { url: here(window) };
-  const more = isLong(page.trace) ? { tiles: figure.shown().tiles?.() ?? [] } : beside(page, view(page.link.view));
-  return api.share({ state: stateOf(page, OPTIONS), ...more, about });
+  const extras = isLong(page.trace) ? { tiles: figure.shown().tiles?.() ?? [] } : beside(page, view(page.link.view));
+  return api.share({ state: stateOf(page, OPTIONS), ...extras, about });
 }
 
 /** @param {Desk} context */
@@ -48,10 +48,10 @@ function frozen({ store, t, format }) {
   find("#frozen").hidden = !share;
   document.documentElement.toggleAttribute("data-shared", share !== null);
   if (!share) return;
-  const says = find("#frozen-says");
-  const when = day(share.created);
-  says.textContent = departed(page) ? t("Saved {when}.", { when }) : t("Saved {when}, exactly as its author saw it.", { when });
-  says.title = t("Model {model}, digest {digest}", {
+  const line = find("#frozen-says");
+  const date = day(share.created);
+  line.textContent = departed(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
+  line.title = t("Model {model}, digest {digest}", {
     model: share.model.name,
     digest: share.model.digest.slice(0, 12),
   });

@@ -26,10 +26,10 @@ function bindQr({ t }, shorten) {
   const button = /** @type {HTMLButtonElement} */ (find("#qr-open"));
 
   async function open() {
-    const made = await whileBusy(() => shorten().catch(failure), button);
+    const reply = await whileBusy(() => shorten().catch(failure), button);
     /** @type {HTMLElement} */ (document.querySelector("#more") ?? button).focus(); // what gets the focus back: a menu has closed
-    if (made instanceof Problem) dialog.fail(wording(t, made));
-    else dialog.show(made.url);
+    if (reply instanceof Problem) dialog.fail(wording(t, reply));
+    else dialog.show(reply.url);
   }
 
   button.addEventListener("click", open);
@@ -40,21 +40,21 @@ function bindQr({ t }, shorten) {
 
 /** @param {{t: import("../lib/i18n.js").Translate, api: import("../core/wire/api.js").Api, lang: string}} context */
 function bindCollecting({ t, api, lang }) {
-  const way = /** @type {HTMLDetailsElement} */ (find("#collecting"));
-  const form = /** @type {HTMLFormElement} */ (find("form", way));
+  const details = /** @type {HTMLDetailsElement} */ (find("#collecting"));
+  const form = /** @type {HTMLFormElement} */ (find("form", details));
   const field = /** @type {HTMLInputElement} */ (find("input", form));
-  const says = find("#collecting-says");
+  const status = find("#collecting-says");
   let id = "";
   let busy = false;
-  const asked = oneAtATime((now) => {
+  const runAlone = oneAtATime((now) => {
     busy = now;
     draw();
   });
 
   function draw() {
     render(
-      find("ul", way),
-      keptCollections().map((one) => el("li", { key: one.id }, el("button", { type: "button", className: "button", "aria-disabled": String(busy), onclick: () => void add(() => append(api, one, item()).then(() => one)) }, one.title || one.id))),
+      find("ul", details),
+      keptCollections().map((collection) => el("li", { key: collection.id }, el("button", { type: "button", className: "button", "aria-disabled": String(busy), onclick: () => void add(() => append(api, collection, item()).then(() => collection)) }, collection.title || collection.id))),
     );
     find("button", form).ariaDisabled = String(busy);
   }
@@ -64,38 +64,38 @@ function bindCollecting({ t, api, lang }) {
   /** A new collection with the share in it. @returns {Promise<Kept>} */
   async function create() {
     const title = field.value.trim();
-    const made = await api.createCollection({ title, note: "", items: [item()] });
-    const one = { id: made.id, title, key: made.edit_key };
-    remember(one);
+    const reply = await api.createCollection({ title, note: "", items: [item()] });
+    const collection = { id: reply.id, title, key: reply.edit_key };
+    remember(collection);
     field.value = "";
-    return one;
+    return collection;
   }
 
   /** @param {() => Promise<Kept>} work */
   async function add(work) {
-    const done = await asked(work);
+    const done = await runAlone(work);
     if (!done) return;
-    if (done instanceof Problem) render(says, wording(t, done));
-    else render(says, t("Added to “{title}”.", { title: done.title }), " ", el("a", { href: `/c/${done.id}?lang=${lang}#edit` }, t("Edit the collection")));
+    if (done instanceof Problem) render(status, wording(t, done));
+    else render(status, t("Added to “{title}”.", { title: done.title }), " ", el("a", { href: `/c/${done.id}?lang=${lang}#edit` }, t("Edit the collection")));
   }
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (field.value.trim() && !busy) void add(create);
   });
-  way.addEventListener("toggle", draw);
+  details.addEventListener("toggle", draw);
   return {
     /** @param {string} share  its id; "": none */
     offer(share) {
       id = share;
-      way.hidden = !share;
-      says.textContent = "";
+      details.hidden = !share;
+      status.textContent = "";
       draw();
     },
     open() {
-      way.open = true;
+      details.open = true;
       draw();
-      /** @type {HTMLElement} */ (way.querySelector("li button") ?? field).focus();
+      /** @type {HTMLElement} */ (details.querySelector("li button") ?? field).focus();
     },
   };
 }
@@ -107,38 +107,38 @@ function bindCollecting({ t, api, lang }) {
  * @param {() => void} deleted  called when the server has deleted it
  */
 function bindDeletion({ api, t }, deleted) {
-  const way = /** @type {HTMLDetailsElement} */ (find("#deleting"));
+  const details = /** @type {HTMLDetailsElement} */ (find("#deleting"));
   const key = /** @type {HTMLInputElement} */ (find("#edit-key"));
-  const says = find("#deleting-says");
+  const status = find("#deleting-says");
   const button = /** @type {HTMLButtonElement} */ (find("#unshare"));
   let id = "";
 
   /**
    * @param {string} share  its id
-   * @param {string} told  its key if it was just created; otherwise the reader must enter it
+   * @param {string} editKey  its key if it was just created; otherwise the reader must enter it
    */
-  function offer(share, told) {
+  function offer(share, editKey) {
     id = share;
-    key.value = told;
-    key.readOnly = told !== "";
-    says.textContent = told
+    key.value = editKey;
+    key.readOnly = editKey !== "";
+    status.textContent = editKey
       ? t("Keep this edit key: it deletes the share, and is shown only this once.")
       : t("Enter the edit key that was shown when this share was made.");
   }
 
   function open() {
-    way.open = true;
+    details.open = true;
     key.focus();
   }
 
   async function remove() {
     const done = await whileBusy(() => api.deleteShare(id, key.value).catch(failure), button);
     if (done instanceof Problem) {
-      says.textContent = wording(t, done);
+      status.textContent = wording(t, done);
       key.focus();
       return;
     }
-    way.open = false;
+    details.open = false;
     deleted();
   }
 
@@ -211,7 +211,7 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
   const panel = find("#shared");
   const link = /** @type {HTMLInputElement} */ (find("#shared-link"));
   const code = /** @type {HTMLTextAreaElement} */ (find("#embed-code"));
-  const says = find("#shared-says");
+  const status = find("#shared-says");
   const button = /** @type {HTMLButtonElement} */ (find("#share"));
   /** All that share: a second press, or an older link after a newer one, must not come between. */
   const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("#share, #telling button, #collect-open"));
@@ -221,19 +221,19 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
    * @type {Map<string, string>}
    */
   const keys = new Map();
-  const qr = bindQr({ t }, made);
+  const qr = bindQr({ t }, createShare);
   const deletion = bindDeletion({ t, api }, deleted);
   const collecting = bindCollecting({ t, api, lang });
 
   async function share() {
-    const shared = await whileBusy(() => made().catch(failure), ...buttons);
+    const shared = await whileBusy(() => createShare().catch(failure), ...buttons);
     if (shared instanceof Problem) return tell(wording(t, shared));
     hold(shared);
     await offer(shared.expires);
   }
 
   /** The same state with the same words has the same link. */
-  async function made() {
+  async function createShare() {
     words.offer(); // what is shown may have changed since
     const shared = await make(words.read());
     if (shared.edit_key) keys.set(shared.url, shared.edit_key);
@@ -262,19 +262,19 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
       ? t("Copied. Anyone with the link sees this exact view.")
       : t("Copy this link: anyone who has it sees this exact view.");
     const until = expires ? t("The link works until {when}.", { when: day(expires) }) : "";
-    says.textContent = `${copied} ${until}`.trim();
+    status.textContent = `${copied} ${until}`.trim();
   }
 
   /** @param {string} words  in place of a link */
   function tell(words) {
     show(false);
-    says.textContent = words;
+    status.textContent = words;
   }
 
-  /** @param {boolean} made  whether there is a link to show */
-  function show(made) {
+  /** @param {boolean} hasLink  whether there is a link to show */
+  function show(hasLink) {
     panel.hidden = false;
-    for (const part of [link, find("#copy"), find("#shared-more")]) part.hidden = !made;
+    for (const part of [link, find("#copy"), find("#shared-more")]) part.hidden = !hasLink;
   }
 
   function deleted() {
@@ -285,12 +285,12 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
   /** At the address of a share: ask for its key. */
   function askForKey() {
     hold({ url: here(window) });
-    says.textContent = t("The link to this share");
+    status.textContent = t("The link to this share");
     deletion.open();
   }
 
   async function offerCode() {
-    says.textContent = (await copy(code)) ? t("Copied.") : t("Copy this text.");
+    status.textContent = (await copy(code)) ? t("Copied.") : t("Copy this text.");
   }
 
   function close() {
@@ -324,8 +324,8 @@ function snippet(url, title, lang) {
   src.searchParams.set("lang", lang);
   const frame = document.createElement("iframe");
   frame.setAttribute("src", src.href);
-  const said = title.trim().replace(/\s+/g, " ");
-  frame.setAttribute("title", `Headlight: ${said.length > TITLE ? `${said.slice(0, TITLE)}…` : said}`);
+  const frameTitle = title.trim().replace(/\s+/g, " ");
+  frame.setAttribute("title", `Headlight: ${frameTitle.length > TITLE ? `${frameTitle.slice(0, TITLE)}…` : frameTitle}`);
   frame.setAttribute("width", "900");
   frame.setAttribute("height", "600");
   frame.setAttribute("loading", "lazy");

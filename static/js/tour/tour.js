@@ -69,8 +69,8 @@ export function bindTour(desk) {
     }
     if (now !== stop) {
       [stop, began, done] = [now, page, false];
-      const { title, says, task } = STOPS[now - 1].words(t, page, began);
-      announce(`${title}. ${says} ${task}`);
+      const { title, says: text, task } = STOPS[now - 1].words(t, page, began);
+      announce(`${title}. ${text} ${task}`);
       requestAnimationFrame(() => document.querySelector(`.${MARK}`)?.scrollIntoView({ block: "nearest" }));
     }
     // A link may refer to a place that does not exist yet.
@@ -80,8 +80,8 @@ export function bindTour(desk) {
   }
 
   function draw() {
-    const { words, side, narrow, at } = STOPS[stop - 1];
-    const { title, says, task, done: after } = words(t, store.get(), began);
+    const { words, side, narrow, at: targetSelectors } = STOPS[stop - 1];
+    const { title, says: text, task, done: after } = words(t, store.get(), began);
     Object.assign(panel.dataset, { side, narrow });
     const last = stop === STOPS.length;
     const next = last ? t("Finish") : t("Next");
@@ -89,21 +89,21 @@ export function bindTour(desk) {
       panel,
       el("p", { className: "nth" }, t("{n} of {all}", { n: stop, all: STOPS.length })),
       el("h2", { id: "tour-title" }, title),
-      el("p", {}, says),
+      el("p", {}, text),
       el("p", { className: done ? "task done" : "task" }, el("span", { "aria-hidden": "true" }, done ? "✓ " : "→ "), el("b", {}, task), done && " ", done && after),
       el("div", { className: "turns" },
         el("button", { type: "button", className: "button quiet", onclick: () => go(null) }, t("Leave the tour")),
         el("button", { type: "button", className: "button", disabled: stop === 1, onclick: () => turn(-1) }, t("Back")),
         el("button", { type: "button", className: done ? "button strong" : "button", onclick: () => turn(1) }, next)),
     );
-    mark(at);
+    mark(targetSelectors);
   }
 
   /** @param {string | null} selectors */
   function mark(selectors) {
     document.querySelectorAll(`.${MARK}`).forEach((element) => element.classList.remove(MARK));
-    const found = selectors?.split(", ").map((one) => document.querySelector(one)).find((element) => element?.checkVisibility());
-    found?.classList.add(MARK);
+    const target = selectors?.split(", ").map((selector) => document.querySelector(selector)).find((element) => element?.checkVisibility());
+    target?.classList.add(MARK);
   }
 
   // Sharing is the only task that does not change the link.

@@ -33,8 +33,8 @@ export function stepsOf({ scores, shifted, powers }, weights, keys) {
     const values = keys.map((key) => all[key]);
     // Weights have the same track, 0 to 1, in every row; the track of scores includes them and zero.
     const [low, high] = n < 2 ? [Math.min(0, ...values), Math.max(0, ...values)] : [0, 1];
-    const at = (/** @type {number} */ value) => (value - low) / (high - low || 1);
-    return { values, bars: values.map((value) => ({ from: at(Math.min(0, value)), to: at(Math.max(0, value)) })) };
+    const position = (/** @type {number} */ value) => (value - low) / (high - low || 1);
+    return { values, bars: values.map((value) => ({ from: position(Math.min(0, value)), to: position(Math.max(0, value)) })) };
   });
 }
 
@@ -71,14 +71,14 @@ export function createCalculation({ t, announce }, list) {
   const still = list.ownerDocument.defaultView?.matchMedia("(prefers-reduced-motion: reduce)");
   const play = h("button", { type: "button", className: "button quiet", onclick: toggle });
   const slider = h("input", { type: "range", min: "0", max: String(LAST), step: "0.01", "aria-label": t("From scores to weights") });
-  const says = h("p", { className: "says" });
-  const element = h("div", { className: "calculation", hidden: true }, play, slider, says);
+  const caption = h("p", { className: "says" });
+  const element = h("div", { className: "calculation", hidden: true }, play, slider, caption);
   list.before(element);
-  let at = LAST;
+  let position = LAST;
   /** @type {number | undefined} */
   let frame;
   /** @type {Row | null} */
-  let shown = null;
+  let shownRow = null;
 
   slider.addEventListener("input", () => {
     pause();
@@ -87,7 +87,7 @@ export function createCalculation({ t, announce }, list) {
 
   /** @param {number} next */
   function go(next) {
-    at = still?.matches ? Math.round(next) : next;
+    position = still?.matches ? Math.round(next) : next;
     draw();
   }
 
@@ -95,14 +95,14 @@ export function createCalculation({ t, announce }, list) {
     if (frame !== undefined) return pause();
     const begins = performance.now();
     go(0);
-    let told = -1;
+    let announcedStep = -1;
     const move = (/** @type {number} */ now) => {
       const past = Math.max(0, now - begins); // a frame's time may be before the click
       const whole = Math.min(Math.floor(past / (MOVE + REST)), LAST);
       const part = Math.min(Math.max(0, (past % (MOVE + REST)) - REST) / MOVE, 1);
       go(still?.matches || whole === LAST ? whole : whole + part);
-      if (whole !== told) announce(says.textContent ?? "");
-      told = whole;
+      if (whole !== announcedStep) announce(caption.textContent ?? "");
+      announcedStep = whole;
       if (whole < LAST) frame = requestAnimationFrame(move);
       else pause();
     };
@@ -122,24 +122,24 @@ export function createCalculation({ t, announce }, list) {
   }
 
   function draw() {
-    if (!shown) return;
-    const { keys, names, here, work, weights } = shown;
+    if (!shownRow) return;
+    const { keys, names, here: cellKey, work, weights } = shownRow;
     const steps = stepsOf(work?.row ?? { scores: weights, shifted: weights, powers: weights }, weights, keys);
-    const near = Math.round(at);
-    slider.value = String(at);
+    const near = Math.round(position);
+    slider.value = String(position);
     slider.setAttribute("aria-valuetext", worded(near));
-    says.textContent = worded(near);
+    caption.textContent = worded(near);
     list.dataset.step = STEPS[near];
     render(list, keys.map((key, i) => {
       const value = steps[near].values[i];
-      return el("li", { key, className: key === here ? "here" : "" }, step(names[key]), track(barAt(steps, i, at)), near === LAST ? two(value) : four(value));
+      return el("li", { key, className: key === cellKey ? "here" : "" }, step(names[key]), track(barAt(steps, i, position)), near === LAST ? two(value) : four(value));
     }));
   }
 
   /** @param {number} near */
   function worded(near) {
-    if (!shown?.work) return "";
-    const { highest, total } = shown.work;
+    if (!shownRow?.work) return "";
+    const { highest, total } = shownRow.work;
     return [
       t("1. The scores of the row"),
       t("2. Subtract the largest, {max}: the largest is now 0", { max: four(highest) }),
@@ -152,11 +152,11 @@ export function createCalculation({ t, announce }, list) {
   return {
     /** @param {Row} row */
     show(row) {
-      if (row.of !== shown?.of) {
+      if (row.of !== shownRow?.of) {
         pause();
-        at = LAST;
+        position = LAST;
       }
-      shown = row;
+      shownRow = row;
       element.hidden = !row.work || row.work.masked;
       draw();
     },

@@ -19,26 +19,26 @@ export function bindProjector(context) {
   const leave = find("#projector-leave");
   const on = () => store.get().link.options.projector === true;
 
-  /** @param {boolean} wanted */
-  function turn(wanted) {
-    store.choose({ projector: wanted });
+  /** @param {boolean} turnsOn */
+  function turn(turnsOn) {
+    store.choose({ projector: turnsOn });
     // The pressed button is gone, so move the focus.
-    (wanted ? find("#stage") : find("#more")).focus();
+    (turnsOn ? find("#stage") : find("#more")).focus();
     announce(
-      wanted
+      turnsOn
         ? t("Projector mode. Arrows change head and layer, Escape leaves.")
         : t("Left projector mode."),
     );
   }
 
   function show() {
-    const wanted = on();
-    if (root.hasAttribute("data-projector") !== wanted) {
-      root.toggleAttribute("data-projector", wanted);
-      enter.setAttribute("aria-pressed", String(wanted));
+    const turnsOn = on();
+    if (root.hasAttribute("data-projector") !== turnsOn) {
+      root.toggleAttribute("data-projector", turnsOn);
+      enter.setAttribute("aria-pressed", String(turnsOn));
       restyle();
     }
-    if (wanted) say(context);
+    if (turnsOn) showSentence(context);
   }
 
   pickViews(context);
@@ -81,11 +81,11 @@ function pickViews({ store, figure, t }) {
 
   function show() {
     const offer = figure.offer();
-    const groups = GROUPS.map((group) => ({ ...group, views: group.views.filter((one) => offer.includes(one)) }));
+    const groups = GROUPS.map((group) => ({ ...group, views: group.views.filter((offeredView) => offer.includes(offeredView)) }));
     render(
       menu,
       groups.filter(({ views }) => views.length).map(({ name, views }) =>
-        el("optgroup", { label: name(t) }, views.map((one) => el("option", { value: one.id }, one.name(t))))),
+        el("optgroup", { label: name(t) }, views.map((offeredView) => el("option", { value: offeredView.id }, offeredView.name(t))))),
     );
     menu.value = view(store.get().link.view).id;
   }
@@ -94,11 +94,11 @@ function pickViews({ store, figure, t }) {
 }
 
 /** @param {Desk} context  The sentence and what came of it, in their languages. */
-function say({ store }) {
+function showSentence({ store }) {
   const page = store.get();
-  const shown = view(page.link.view);
+  const shownView = view(page.link.view);
   const { link } = page;
-  const { source, trace } = shown.subject?.(page) ?? { source: link.source, trace: page.trace };
+  const { source, trace } = shownView.subject?.(page) ?? { source: link.source, trace: page.trace };
   const [from, to] = languages(trace?.direction ?? link.direction ?? "");
   const written = [
     el("span", { "aria-hidden": "true" }, " → "),
@@ -120,13 +120,13 @@ const PLACE = /** @type {const} */ (["view", "block", "layer", "head"]);
 
 /** @param {Context} context */
 export function bindAnnouncer({ store, announce, t }) {
-  let said = "";
+  let announcedText = "";
   const speak = settle(() => {
     const { trace, status, link } = store.get();
     if (!trace || status !== "ready" || link.query !== null) return;
     const { text } = trace.output;
-    const news = text === said ? "" : `${t("Translation")}: ${text || t("(nothing)")} `;
-    said = text;
+    const news = text === announcedText ? "" : `${t("Translation")}: ${text || t("(nothing)")} `;
+    announcedText = text;
     const words = news + caption();
     if (words) announce(words);
   }, REST);

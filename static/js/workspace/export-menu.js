@@ -41,11 +41,11 @@ function pooled({ view, options }) {
  * @returns {string[]}  names or patterns
  */
 export function behind(page, view) {
-  const asked = (view.asks?.(page) ?? []).flatMap((question) =>
+  const requested = (view.asks?.(page) ?? []).flatMap((question) =>
     "trace" in question && ofThisRun(page, question) ? selected(question.trace) : [],
   );
   const needed = view.needs(page).flatMap((address) => whole(address) ?? []);
-  const select = [...new Set([...needed, ...asked])];
+  const select = [...new Set([...needed, ...requested])];
   return select.length ? select : [`${blockAt(page).query}.position`];
 }
 
@@ -70,7 +70,7 @@ const FORMS = { json: "application/json", npz: "application/x-npz" };
  *   page; tiles: the windows of a long text that it shows
  * @returns {{path: string, body?: object, accept?: string}}
  */
-export function made(page, view, kind, { theme, options, tiles = [] }) {
+export function fileRequest(page, view, kind, { theme, options, tiles = [] }) {
   const { link, model } = page;
   const share = departed(page) ? null : page.share;
   const id = encodeURIComponent(share?.id ?? "");
@@ -84,8 +84,8 @@ export function made(page, view, kind, { theme, options, tiles = [] }) {
   if (share)
     return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };
   const { options: _, ...keys } = link;
-  const said = Object.entries(keys).filter(([, value]) => value !== null);
-  const state = asked(model, { ...Object.fromEntries(said), ...chosen(link, options) });
+  const setKeys = Object.entries(keys).filter(([, value]) => value !== null);
+  const state = asked(model, { ...Object.fromEntries(setKeys), ...chosen(link, options) });
   return { path: `/api/handout?theme=${theme}`, body: { state, asks: beside(page, view).asks, ...(tiles.length && { tiles }) } };
 }
 
@@ -96,8 +96,8 @@ export function made(page, view, kind, { theme, options, tiles = [] }) {
  * @returns {string | null}
  */
 function frozenPath({ share, ...page }, view) {
-  const asked = (view.asks?.({ share, ...page }) ?? []).map(keyOf);
-  const n = share?.asks.findIndex((question) => asked.includes(keyOf(question))) ?? -1;
+  const requested = (view.asks?.({ share, ...page }) ?? []).map(keyOf);
+  const n = share?.asks.findIndex((question) => requested.includes(keyOf(question))) ?? -1;
   return share && n >= 0 ? `/api/shares/${encodeURIComponent(share.id)}/asks/${n}` : null;
 }
 
@@ -113,12 +113,12 @@ const selected = (request) => /** @type {{select?: string[]}} */ (request).selec
  */
 export function nameOf(page, { id, frame, subject }, ending) {
   const { link, model } = page;
-  const shown = subject?.(page);
-  const rail = shown ? "both" : frame.rail;
+  const subjectRun = subject?.(page);
+  const rail = subjectRun ? "both" : frame.rail;
   const layer = rail === "none" ? [] : ["layer", link.layer + 1];
   const head = rail !== "both" ? [] : pooled(link) ? [link.options.pool] : ["head", link.head + 1];
-  const which = shown ? [shown.name] : isChanged(link) ? [shownAs(link) === "trained" ? "as-trained" : "changed"] : [];
-  return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...which].join("-")}.${ending}`;
+  const suffix = subjectRun ? [subjectRun.name] : isChanged(link) ? [shownAs(link) === "trained" ? "as-trained" : "changed"] : [];
+  return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...suffix].join("-")}.${ending}`;
 }
 
 // A picture as a PDF. The browser prints it on a single page of its size, with the page's fonts, so
@@ -202,16 +202,16 @@ async function make(context, kind) {
   if (kind === "svg") return new Blob([drawn(context).svg], { type: "image/svg+xml" });
   const { store, api } = context;
   const page = store.get();
-  const shown = view(page.link.view);
+  const subjectRun = view(page.link.view);
   const { numbers, tiles } = context.figure.shown();
   if (numbers && kind !== "html") return written(page, kind, numbers());
   if (kind !== "csv") {
-    const { path, ...asked } = made(page, shown, kind, { theme: dark() ? "dark" : "light", options: OPTIONS, tiles: tiles?.() });
-    return api.file(path, asked);
+    const { path, ...requested } = fileRequest(page, subjectRun, kind, { theme: dark() ? "dark" : "light", options: OPTIONS, tiles: tiles?.() });
+    return api.file(path, requested);
   }
-  const subject = shown.subject?.(page);
+  const subject = subjectRun.subject?.(page);
   if (subject) return table(subject.trace);
-  const select = behind(page, shown);
+  const select = behind(page, subjectRun);
   const trace = page.share && !departed(page) ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
   if (!trace) throw new Problem("nothing-drawn");
   return table(named(trace));
@@ -229,7 +229,7 @@ function written({ link, model, trace }, kind, numbers) {
   const { options, ...state } = link;
   const about = { model: model?.id, direction: trace.direction, state: { ...state, ...chosen(link, OPTIONS) } };
   if (kind === "json") return new Blob([json(numbers, about)], { type: "application/json" });
-  const tensors = Object.entries(numbers.tensors).map(([name, { data, ...rest }]) => [name, rest]);
+  const tensors = Object.entries(numbers.tensors).map(([name, { data, ...description }]) => [name, description]);
   const words = JSON.stringify({ ...about, tokens: numbers.tokens, tensors: Object.fromEntries(tensors) });
   return npz(numbers.tensors, { "trace.json": words });
 }
@@ -244,25 +244,25 @@ function drawn(context) {
   const { store, t, theme } = context;
   const page = store.get();
   const { link, model } = page;
-  const shown = view(link.view);
-  const taken = context.figure.shown().picture?.();
-  const subject = shown.subject?.(page);
+  const subjectRun = view(link.view);
+  const picture = context.figure.shown().picture?.();
+  const subject = subjectRun.subject?.(page);
   const { source, trace } = subject ?? { source: link.source, trace: page.trace };
-  if (!taken || !trace) throw new Problem("nothing-drawn");
-  const rail = subject ? "both" : shown.frame.rail;
+  if (!picture || !trace) throw new Problem("nothing-drawn");
+  const rail = subject ? "both" : subjectRun.frame.rail;
   const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
   const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
   const block = blockName(link.block, t);
   const changed = subject ? [] : changes(link).map((change) => plainly(change, { trace, model }, t));
   const words = {
     title: [shortened(source.trim()), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
-    place: [shown.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
+    place: [subjectRun.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
     changed: !changed.length ? "" : shownAs(link) === "trained" ? t("As trained") : `${t("Changed model")}: ${changed.join(" · ")}`,
     caption: find("#caption").textContent ?? "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
   };
-  const look = theme();
-  return poster(taken.svg, words, look, (text, size, weight) => measure(look.font, text, size, weight));
+  const colors = theme();
+  return poster(picture.svg, words, colors, (text, size, weight) => measure(colors.font, text, size, weight));
 }
 
 /** @param {string} text  Its beginning, where it is a long one. */

@@ -22,25 +22,25 @@ import { bindMap } from "./model-map.js";
  * @param {Pick<Desk, "store">} desk
  */
 export function bindSteppers({ store }) {
-  for (const which of /** @type {const} */ (["layer", "head"])) {
-    const bar = find(`.stepper[data-of="${which}"]`);
+  for (const axis of /** @type {const} */ (["layer", "head"])) {
+    const bar = find(`.stepper[data-of="${axis}"]`);
     for (const button of bar.querySelectorAll("button"))
-      button.addEventListener("click", () => step(store, which, Number(button.dataset.step)));
-    const show = () => (find("output", bar).textContent = String(store.get().link[which] + 1));
-    store.subscribe(({ link }) => link[which], show);
+      button.addEventListener("click", () => step(store, axis, Number(button.dataset.step)));
+    const show = () => (find("output", bar).textContent = String(store.get().link[axis] + 1));
+    store.subscribe(({ link }) => link[axis], show);
     show();
   }
 }
 
 /**
  * @param {Desk["store"]} store
- * @param {"layer" | "head"} which
+ * @param {"layer" | "head"} axis
  * @param {number} by
  */
-export function step(store, which, by) {
+export function step(store, axis, by) {
   const { model, link } = store.get();
-  const count = model ? extent(model, link.block)[`${which}s`] : 0;
-  if (count) store.go({ [which]: (link[which] + by + count) % count });
+  const count = model ? extent(model, link.block)[`${axis}s`] : 0;
+  if (count) store.go({ [axis]: (link[axis] + by + count) % count });
 }
 
 /**

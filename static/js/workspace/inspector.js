@@ -50,13 +50,13 @@ function scoreLines(t, scoring, work, learned) {
   const { scored, score, width } = work;
   const placed = scored.pi !== null;
   const strong = (/** @type {number} */ value) => el("b", {}, four(value));
-  const own = isDot(scoring)
+  const ownLines = isDot(scoring)
     ? dotLines(t, scoring, work, placed)
     : [...channels(t, work, learned), line("w · tanh", t("{sum}, over {count} channels", { sum: four(scored.sum), count: width }))];
-  if (!placed) return isDot(scoring) ? own : [...own, line(t("score"), strong(score))];
+  if (!placed) return isDot(scoring) ? ownLines : [...ownLines, line(t("score"), strong(score))];
   const sign = scoring.placed === "relative" ? "+" : "·";
   return [
-    ...own,
+    ...ownLines,
     line("π", t("{pi}, of this offset", { pi: four(/** @type {number} */ (scored.pi)) })),
     line(t("score"), `${four(scored.plain)} ${sign} ${factored(/** @type {number} */ (scored.pi))} = `, strong(score)),
   ];
@@ -114,10 +114,10 @@ function cellBreakdown(context, reading, { row, col }) {
  */
 function heads({ t }, weights, pool) {
   const masked = weights.some(Number.isNaN);
-  const most = weights.indexOf(Math.max(...weights));
+  const strongest = weights.indexOf(Math.max(...weights));
   const lines = weights.map((weight, head) => {
     const name = t("head {n}", { n: head + 1 });
-    const strong = pool === "max" && head === most && !masked;
+    const strong = pool === "max" && head === strongest && !masked;
     return el(
       "div",
       { className: strong ? "part strong" : "part" },
@@ -125,7 +125,7 @@ function heads({ t }, weights, pool) {
       el("dd", {}, shareBar(weight || 0), masked ? t("masked") : four(weight)),
     );
   });
-  const whole = pool === "max" ? weights[most] : weights.reduce((a, b) => a + b, 0) / weights.length;
+  const whole = pool === "max" ? weights[strongest] : weights.reduce((a, b) => a + b, 0) / weights.length;
   return [...lines, result(pool === "max" ? t("maximum") : t("mean"), masked ? t("masked") : four(whole))];
 }
 
@@ -145,8 +145,8 @@ function pieces({ store, t }, queries, keys, weight) {
     const open = keys.map((key) => matrix.values[query * matrix.cols + key]).filter((n) => !Number.isNaN(n));
     const sum = open.reduce((a, b) => a + b, 0);
     const terms = open.length > 1 ? `${open.map(four).join(" + ")} = ` : "";
-    const said = open.length ? four(sum) : t("masked");
-    return el("div", { className: "part" }, el("dt", {}, token(names[query])), el("dd", {}, terms, el("b", {}, said)));
+    const weightText = open.length ? four(sum) : t("masked");
+    return el("div", { className: "part" }, el("dt", {}, token(names[query])), el("dd", {}, terms, el("b", {}, weightText)));
   });
   const name = queries.length > 1 ? t("mean") : t("weight");
   return [...lines, result(name, Number.isNaN(weight) ? t("masked") : four(weight))];
@@ -203,16 +203,16 @@ export function bindInspector(context) {
   }
 }
 
-/** @param {import("../core/store/store.js").Store} store @param {string} where  "row,col" to go by */
-function move(store, where) {
+/** @param {import("../core/store/store.js").Store} store @param {string} direction  "row,col" to go by */
+function move(store, direction) {
   const page = store.get();
   const read = reading(page);
-  const at = read && pairIn(page, null, read);
-  if (!read || !at) return;
-  const [down, right] = where.split(",").map(Number);
+  const pair = read && pairIn(page, null, read);
+  if (!read || !pair) return;
+  const [down, right] = direction.split(",").map(Number);
   const { rows, cols, matrix } = read;
-  const query = tokenAt(rows, Math.min(Math.max(at.row + down, 0), matrix.rows - 1));
-  const key = tokenAt(cols, Math.min(Math.max(at.col + right, 0), matrix.cols - 1));
+  const query = tokenAt(rows, Math.min(Math.max(pair.row + down, 0), matrix.rows - 1));
+  const key = tokenAt(cols, Math.min(Math.max(pair.col + right, 0), matrix.cols - 1));
   store.go({ query, key });
 }
 
@@ -221,7 +221,7 @@ function fill(context, calculation) {
   const { store, t, figure } = context;
   const page = store.get();
   const read = reading(page);
-  const at = read && pairIn(page, store.hovered(), read);
+  const pair = read && pairIn(page, store.hovered(), read);
   const panel = find("#inspector");
   panel.hidden = !page.trace;
   // It is shown for a pinned cell and, if there is room beside the figure, for a hovered one.
@@ -229,34 +229,34 @@ function fill(context, calculation) {
   const offered = new Set(figure.offer().map(({ id }) => id));
   find("#check-cell").hidden = !offered.has("worksheet");
   find("#split-score").hidden = !offered.has("qkv") || isFixed(page) || !page.model?.capabilities.includes("scores");
-  if (!read || !at) return;
+  if (!read || !pair) return;
   const { matrix, rows, cols, cover } = read;
-  if (at.row >= matrix.rows || at.col >= matrix.cols) return;
+  if (pair.row >= matrix.rows || pair.col >= matrix.cols) return;
   const { by } = litIn(page, store.hovered(), read);
   const whole = page.link.key === null; // of a pinned row, its largest weight is shown
   write(find("#pair-title"), by !== "pin" ? t("Pair") : whole ? t("Pinned row") : t("Pinned pair"));
   find("#unpin").toggleAttribute("disabled", page.link.query === null);
-  render(find("#pair-query"), step(rows.steps[at.row]));
-  render(find("#pair-key"), step(cols.steps[at.col]));
-  const cell = at.row * matrix.cols + at.col;
+  render(find("#pair-query"), step(rows.steps[pair.row]));
+  render(find("#pair-key"), step(cols.steps[pair.col]));
+  const cell = pair.row * matrix.cols + pair.col;
   const weight = matrix.values[cell];
   write(find("#pair-mask"), Number.isNaN(weight)
-    ? maskedSaid(t, maskAt(page), { query: tokenAt(rows, at.row), key: tokenAt(cols, at.col) })
+    ? maskedSaid(t, maskAt(page), { query: tokenAt(rows, pair.row), key: tokenAt(cols, pair.col) })
     : cover[cell] === COVER.weak
       ? t("not masked; dotted because it is not among the strongest")
       : t("not masked"));
-  const parts = cellBreakdown(context, read, at);
-  const known = parts ? null : compute(page, read, at);
-  const sink = read.sunk ? [line(t("sink"), four(read.sinks[at.row]))] : [];
-  render(find("#working"), parts ?? [...steps(context, known, weight), ...sink]);
-  render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
-  const work = known?.work ?? null;
+  const parts = cellBreakdown(context, read, pair);
+  const calculated = parts ? null : compute(page, read, pair);
+  const sink = read.sunk ? [line(t("sink"), four(read.sinks[pair.row]))] : [];
+  render(find("#working"), parts ?? [...steps(context, calculated, weight), ...sink]);
+  render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[pair.row]) }));
+  const work = calculated?.work ?? null;
   calculation.show({
-    of: `${page.trace?.id} ${page.link.block} ${page.link.layer} ${page.link.head} ${at.row}`,
-    keys: ranking(work?.row.weights ?? row(matrix, at.row), row(matrix, at.row), at.col),
+    of: `${page.trace?.id} ${page.link.block} ${page.link.layer} ${page.link.head} ${pair.row}`,
+    keys: ranking(work?.row.weights ?? row(matrix, pair.row), row(matrix, pair.row), pair.col),
     names: cols.steps,
-    here: at.col,
-    weights: row(matrix, at.row),
+    here: pair.col,
+    weights: row(matrix, pair.row),
     work,
   });
 }
@@ -281,42 +281,42 @@ export function asksOf(page) {
 /**
  * @param {Page} page
  * @param {import("../core/store/heatmap-data.js").Reading} reading
- * @param {{row: number, col: number}} at
+ * @param {{row: number, col: number}} pair
  * @returns {Known | null}  null: it cannot be computed; `work` is null until everything is loaded
  */
-function compute(page, { rows, cols }, at) {
+function compute(page, { rows, cols }, pair) {
   const { model, trace, link } = page;
   const scoring = scoringAt(page);
   if (!scoring) return null;
   const [question] = asksOf(page);
-  const found = question ? /** @type {import("../core/store/view-requests.js").Tensors | Problem | undefined} */ (answer(page, question)) : {};
-  if (found instanceof Problem) return null;
+  const parameterValues = question ? /** @type {import("../core/store/view-requests.js").Tensors | Problem | undefined} */ (answer(page, question)) : {};
+  if (parameterValues instanceof Problem) return null;
   const none = { w: null, b: null };
   const waiting = { scoring, work: null, learned: none };
   const whole = trace && attention(model, trace, link);
-  const [query, key] = [tokenAt(rows, at.row), tokenAt(cols, at.col)];
-  const both = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
-  const [q, k] = both.map((tensor) => tensor && plane(tensor, ofHead(model, link)));
-  if (!found || !whole || query === null || key === null || !q || !k) return waiting;
-  const own = (/** @type {string | null} */ name) => (name ? vector(found[name], link.head) : null);
-  const may = (/** @type {number} */ other) => !Number.isNaN(whole.values[query * whole.cols + other]);
+  const [query, key] = [tokenAt(rows, pair.row), tokenAt(cols, pair.col)];
+  const vectors = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
+  const [q, k] = vectors.map((tensor) => tensor && plane(tensor, ofHead(model, link)));
+  if (!parameterValues || !whole || query === null || key === null || !q || !k) return waiting;
+  const ownLines = (/** @type {string | null} */ name) => (name ? vector(parameterValues[name], link.head) : null);
+  const may = (/** @type {number} */ keyIndex) => !Number.isNaN(whole.values[query * whole.cols + keyIndex]);
   return {
     scoring,
-    work: working(q, k, query, key, may, scorer(scoring, (name) => found[name], link.head)),
-    learned: { w: own(scoring.w), b: own(scoring.b) },
+    work: working(q, k, query, key, may, scorer(scoring, (name) => parameterValues[name], link.head)),
+    learned: { w: ownLines(scoring.w), b: ownLines(scoring.b) },
   };
 }
 
 /**
  * @param {Desk} context
- * @param {Known | null} known
+ * @param {Known | null} calculated
  * @param {number} weight  the model's weight
  */
-function steps({ t }, known, weight) {
-  const said = Number.isNaN(weight) ? t("masked") : four(weight);
-  const result = line(t("weight"), el("b", {}, said));
-  if (!known) return [result];
-  const { scoring, work, learned } = known;
+function steps({ t }, calculated, weight) {
+  const weightText = Number.isNaN(weight) ? t("masked") : four(weight);
+  const result = line(t("weight"), el("b", {}, weightText));
+  if (!calculated) return [result];
+  const { scoring, work, learned } = calculated;
   if (!work) return [line(t("score"), "…"), result];
   const { score, highest, shifted, power, total, masked } = work;
   const lines = scoreLines(t, scoring, work, learned);
@@ -337,11 +337,11 @@ function steps({ t }, known, weight) {
  * The keys that the query looks at most, plus the cell's key if it is not among them.
  * @param {ArrayLike<number>} by  values by which they are ranked
  * @param {ArrayLike<number>} weights  NaN where masked
- * @param {number} here
+ * @param {number} cellKey
  * @returns {number[]}
  */
-function ranking(by, weights, here) {
+function ranking(by, weights, cellKey) {
   const order = Array.from(weights, (_, key) => key).filter((key) => !Number.isNaN(weights[key]));
   order.sort((a, b) => by[b] - by[a]);
-  return order.filter((key, rank) => rank < TOP || key === here);
+  return order.filter((key, rank) => rank < TOP || key === cellKey);
 }

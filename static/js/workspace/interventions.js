@@ -28,9 +28,9 @@ export function bindChanges(context) {
   const { clear, drop, fixed } = editModel(context);
   const names = { trained: t("As trained"), changed: t("Changed") };
   const flip = h("fieldset", { className: "choice which-run" }, h("legend", { className: "hidden" }, t("Run that is shown")));
-  const says = h("b", { className: "shown-as", hidden: true });
+  const runLabel = h("b", { className: "shown-as", hidden: true });
   bar.append(h("b", {}, t("Changed model")), list, flip, all, wrong);
-  find(".saying").prepend(says);
+  find(".saying").prepend(runLabel);
   flip.addEventListener("change", ({ target }) => {
     const as = /** @type {"trained" | "changed"} */ (/** @type {HTMLInputElement} */ (target).value);
     store.choose({ as }, "chosen");
@@ -62,16 +62,16 @@ export function bindChanges(context) {
     bar.hidden = !present.length;
     document.documentElement.toggleAttribute("data-changed", present.length > 0);
     const blame = status === "failed" ? blamed(problem) : null;
-    render(list, present.map((one, i) => chip(one, i, blame === i || blame === -1)));
+    render(list, present.map((change, i) => chip(change, i, blame === i || blame === -1)));
     all.hidden = fixed();
-    which(present.length > 0);
+    showRunSwitch(present.length > 0);
     wrong.hidden = blame === null;
     wrong.textContent =
       blame === null ? "" : t("The model cannot be changed like this: {detail}. Undo what is marked, and it runs.", { detail: problem?.detail ?? "" });
   }
 
   /** @param {boolean} changed */
-  function which(changed) {
+  function showRunSwitch(changed) {
     const page = store.get();
     const { frame, subject } = view(page.link.view);
     const as = shownAs(page.link);
@@ -79,9 +79,9 @@ export function bindChanges(context) {
     // A share or a handout may hold one run only: then there is nothing to choose.
     flip.hidden = !changed || lacks || Boolean(frame.compares || subject);
     render(flip, flip.firstElementChild, radios(context.own("as"), names, as));
-    says.hidden = !changed || Boolean(frame.compares);
-    says.dataset.as = subject ? "trained" : as;
-    write(says, subject ? t("Without the changes") : names[as]);
+    runLabel.hidden = !changed || Boolean(frame.compares);
+    runLabel.dataset.as = subject ? "trained" : as;
+    write(runLabel, subject ? t("Without the changes") : names[as]);
   }
 
   store.subscribe(
@@ -105,9 +105,9 @@ function named({ store, say, t }, change) {
     if (name === "sentence") return [name, el("span", { lang: /\p{Script=Han}/u.test(String(value)) ? "zh-Hans" : "en" }, String(value))];
     if (typeof value === "string") return [name, value];
     const label = labelOf(trace, value);
-    const said = label ? quoted(label) : t("token {n}", { n: Number(value.index) + 1 });
+    const tokenText = label ? quoted(label) : t("token {n}", { n: Number(value.index) + 1 });
     const side = name === "token" ? "as-key" : `as-${name}`;
-    return [name, el("span", { className: side, lang: label ? undefined : link.lang === "zh" ? "zh-Hans" : "en" }, said)];
+    return [name, el("span", { className: side, lang: label ? undefined : link.lang === "zh" ? "zh-Hans" : "en" }, tokenText)];
   });
   return say(words, Object.fromEntries(nodes));
 }
@@ -121,22 +121,22 @@ export function bindChangeButtons(context) {
   const { store } = context;
   const { on, toggle, fixed } = editModel(context);
   const group = find("#switches");
-  const buttons = /** @type {Which[]} */ (["head", "edge", "token"]).map((which) => {
-    const button = /** @type {HTMLButtonElement} */ (find(`#switch-${which}`));
+  const buttons = /** @type {Which[]} */ (["head", "edge", "token"]).map((part) => {
+    const button = /** @type {HTMLButtonElement} */ (find(`#switch-${part}`));
     button.addEventListener("click", () => {
-      const change = meant(context)[which];
+      const change = meant(context)[part];
       if (change) toggle(change);
     });
-    return { which, button };
+    return { which: part, button };
   });
   find("#switch-more").addEventListener("click", () => store.go({ view: "whatif" }, "chosen"));
 
   function show() {
     group.hidden = fixed();
     find("#switch-more").hidden = !context.figure.offer().includes(view("whatif"));
-    const wanted = meant(context);
-    for (const { which, button } of buttons) {
-      const change = wanted[which];
+    const possible = meant(context);
+    for (const { which: part, button } of buttons) {
+      const change = possible[part];
       button.disabled = !change;
       button.setAttribute("aria-pressed", String(change !== null && on(change)));
     }
@@ -167,20 +167,20 @@ export function bindChangeButtons(context) {
 function meant({ store }) {
   const page = store.get();
   const read = reading(page);
-  const at = read && pairIn(page, null, read);
-  if (!read || !at) return { head: null, edge: null, token: null };
+  const pair = read && pairIn(page, null, read);
+  if (!read || !pair) return { head: null, edge: null, token: null };
   const { model, link } = page;
-  const where = { at: place(model, link), head: link.head };
-  const [query, key] = [tokenAt(read.rows, at.row), tokenAt(read.cols, at.col)];
-  const alone = [read.rows.axis.groups[at.row], read.cols.axis.groups[at.col]].every((group) => group.length === 1);
-  const open = !Number.isNaN(read.matrix.values[at.row * read.matrix.cols + at.col]);
-  const one = read.choice.pool === "one";
+  const headPlace = { at: place(model, link), head: link.head };
+  const [query, key] = [tokenAt(read.rows, pair.row), tokenAt(read.cols, pair.col)];
+  const alone = [read.rows.axis.groups[pair.row], read.cols.axis.groups[pair.col]].every((group) => group.length === 1);
+  const open = !Number.isNaN(read.matrix.values[pair.row * read.matrix.cols + pair.col]);
+  const singleHead = read.choice.pool === "one";
   const { key: text } = blockOf(model, link.block);
   const mask = { at: text, do: { mask: key } };
   return {
-    head: one ? { ...where, do: "zero" } : null,
+    head: singleHead ? { ...headPlace, do: "zero" } : null,
     // A masked or cut edge has no weight to remove.
-    edge: one && alone && open ? { ...where, do: { cut: [query, key] } } : null,
-    token: text === typed(model) && read.cols.axis.groups[at.col].length === 1 ? mask : null,
+    edge: singleHead && alone && open ? { ...headPlace, do: { cut: [query, key] } } : null,
+    token: text === typed(model) && read.cols.axis.groups[pair.col].length === 1 ? mask : null,
   };
 }

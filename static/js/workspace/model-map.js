@@ -36,13 +36,13 @@ const MOST = 7;
 export function floors(model) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
   return stacks.map((stack, i) => {
-    const there = stacked(model, stack);
-    const layers = [...new Set(there.flatMap(({ rows }) => rows.map(({ layer }) => layer)))].sort((a, b) => a - b);
+    const stackBlocks = stacked(model, stack);
+    const layers = [...new Set(stackBlocks.flatMap(({ rows }) => rows.map(({ layer }) => layer)))].sort((a, b) => a - b);
     return {
       stack,
-      writes: i === stacks.length - 1 && there.some(({ rows }) => rows.some(({ mask }) => mask === "causal")),
-      kinds: there.map(({ kind }) => kind),
-      layers: layers.map((layer) => ({ layer, cells: there.flatMap((block) => cellsOf(block, layer)) })),
+      writes: i === stacks.length - 1 && stackBlocks.some(({ rows }) => rows.some(({ mask }) => mask === "causal")),
+      kinds: stackBlocks.map(({ kind }) => kind),
+      layers: layers.map((layer) => ({ layer, cells: stackBlocks.flatMap((block) => cellsOf(block, layer)) })),
     };
   });
 }
@@ -56,8 +56,8 @@ export function withoutVectors(model) {
   const all = blocks(model);
   if (!all.some(withVectors)) return [];
   return all.flatMap(({ id, rows }) => {
-    const found = rows.flatMap(({ qk }, layer) => (qk === false ? [layer + 1] : []));
-    return found.length > 0 ? [{ block: id, layers: ranges(found), count: found.length }] : [];
+    const layersWithout = rows.flatMap(({ qk }, layer) => (qk === false ? [layer + 1] : []));
+    return layersWithout.length > 0 ? [{ block: id, layers: ranges(layersWithout), count: layersWithout.length }] : [];
   });
 }
 
@@ -72,20 +72,20 @@ function ranges(numbers) {
  * A tower of many layers, folded: its ends, the layer that is shown with its neighbours, and others that
  * are to be seen.
  * @param {Floor[]} layers
- * @param {number} at  the layer that is shown
- * @param {number[]} [seen]
+ * @param {number} present  the layer that is shown
+ * @param {number[]} [alsoDrawn]
  * @returns {(Floor | Fold)[]}  all of them where they are few
  */
-export function folded(layers, at, seen = []) {
+export function folded(layers, present, alsoDrawn = []) {
   const last = layers.length - 1;
   if (layers.length <= MOST) return layers;
-  const middle = Math.min(Math.max(at, 0), last);
-  const kept = new Set([0, last, middle - 1, middle, middle + 1, ...seen]);
+  const middle = Math.min(Math.max(present, 0), last);
+  const drawnLayers = new Set([0, last, middle - 1, middle, middle + 1, ...alsoDrawn]);
   /** @type {(Floor | Fold)[]} */
   const floors = [];
   for (let i = 0; i <= last; i++) {
     let to = i;
-    while (to <= last && !kept.has(to)) to++;
+    while (to <= last && !drawnLayers.has(to)) to++;
     // One layer takes no more room than the fold that hides it.
     if (to - i > 1) floors.push({ from: layers[i].layer, to: layers[to - 1].layer });
     if (to - i > 1) i = to - 1;
@@ -100,15 +100,15 @@ export function folded(layers, at, seen = []) {
  * @param {import("../core/figure/types.js").ModelPart} one
  */
 export function isLit(lit, { part, stack, layer, block }) {
-  return lit.some((other) =>
-    other.part === part && other.block === block &&
-    (other.stack ?? stack) === stack && (other.layer ?? layer) === layer);
+  return lit.some((litPart) =>
+    litPart.part === part && litPart.block === block &&
+    (litPart.stack ?? stack) === stack && (litPart.layer ?? layer) === layer);
 }
 
 /** @param {import("../core/wire/attentions.js").Block} block @param {number} layer */
 function cellsOf({ id, rows }, layer) {
-  const at = rows.findIndex((row) => row.layer === layer);
-  return at < 0 ? [] : [{ block: id, layer: at }];
+  const layerInBlock = rows.findIndex((row) => row.layer === layer);
+  return layerInBlock < 0 ? [] : [{ block: id, layer: layerInBlock }];
 }
 
 /**
@@ -122,8 +122,8 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
   const legend = find("legend", map);
   map.addEventListener("change", ({ target }) => {
     const { block, layer } = /** @type {HTMLInputElement} */ (target).dataset;
-    const same = block === store.get().link.block;
-    store.go({ block, layer: Number(layer), ...(same ? {} : { query: null, key: null }) });
+    const sameBlock = block === store.get().link.block;
+    store.go({ block, layer: Number(layer), ...(sameBlock ? {} : { query: null, key: null }) });
   });
 
   /** @type {import("../core/figure/types.js").ModelPart[]} */
@@ -153,7 +153,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
     render(
       map,
       legend,
-      el("div", { className: "towers" }, towers.map((one) => tower(page, one))),
+      el("div", { className: "towers" }, towers.map((modelPart) => tower(page, modelPart))),
       el("p", { className: named("map-part inputs", { part: "embedding" }), "data-term": "embedding" }, input),
       withoutVectors(page.model).map(({ block, layers, count }) => {
         const values = { block: blockName(block, t), layers };
@@ -167,15 +167,15 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
 
   /** @param {Page} page @param {Tower} tower */
   function tower(page, { stack, writes, kinds, layers }) {
-    const seen = lit.flatMap((one) => (one.layer !== undefined && (one.stack ?? stack) === stack ? [one.layer] : []));
-    const drawn = open === stack ? layers : folded(layers, page.link.layer, seen);
+    const alsoDrawn = lit.flatMap((modelPart) => (modelPart.layer !== undefined && (modelPart.stack ?? stack) === stack ? [modelPart.layer] : []));
+    const drawn = open === stack ? layers : folded(layers, page.link.layer, alsoDrawn);
     return el(
       "div",
       { key: stack, className: "tower", "data-stack": stack },
       writes && el("p", { className: named("map-part outputs", { part: "output" }), "data-term": "logit" }, t("output")),
       el("p", { className: "name", "data-term": stack }, blockName(stack, t)),
       el("div", { className: named(open === stack ? "stack open" : "stack", { part: "residual", stack }) },
-        drawn.map((one) => ("from" in one ? fold(stack, one) : floor(page, stack, one))).reverse(),
+        drawn.map((modelPart) => ("from" in modelPart ? fold(stack, modelPart) : floor(page, stack, modelPart))).reverse(),
         el("p", { key: "kinds", className: "kinds", "aria-hidden": "true" }, kinds.map((kind) => el("span", { "data-term": `${kind}-attention` }, kindName(kind, t))))),
     );
   }
@@ -183,9 +183,9 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
   /** @param {string} stack @param {Fold} fold */
   function fold(stack, { from, to }) {
     const values = { from: from + 1, to: to + 1 };
-    const says = t("Show layers {from} to {to}", values);
+    const label = t("Show layers {from} to {to}", values);
     const onclick = () => unfold(stack, from);
-    return el("button", { key: `fold ${from}`, type: "button", className: "fold", title: says, "aria-label": says, onclick }, `${values.from} – ${values.to}`);
+    return el("button", { key: `fold ${from}`, type: "button", className: "fold", title: label, "aria-label": label, onclick }, `${values.from} – ${values.to}`);
   }
 
   /** @param {Page} page @param {string} stack @param {Tower["layers"][number]} floor */
@@ -197,7 +197,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
       { key: layer, className: "floor", "data-floor": String(layer) },
       el("span", { className: "number", "aria-hidden": "true" }, String(layer + 1)),
       el("span", { className: ["network", network, added].filter(Boolean).join(" "), "data-term": "feed-forward", "aria-hidden": "true" }),
-      el("div", { className: isLit(lit, { part: "sum", stack, layer }) ? "cells added" : "cells" }, cells.map((one) => cell(page, one))),
+      el("div", { className: isLit(lit, { part: "sum", stack, layer }) ? "cells added" : "cells" }, cells.map((modelPart) => cell(page, modelPart))),
     );
   }
 
@@ -205,11 +205,11 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
   function cell({ model, link }, { block, layer }) {
     const { frame, blocks: suits = () => true } = view(link.view);
     const present = block === link.block;
-    const says = placeName(block, layer, t);
-    const looks = ["cell", present && "present", present && frame.rail === "none" && "whole", isLit(lit, { part: "attention", block, layer }) && "lit"].filter(Boolean).join(" ");
+    const label = placeName(block, layer, t);
+    const className = ["cell", present && "present", present && frame.rail === "none" && "whole", isLit(lit, { part: "attention", block, layer }) && "lit"].filter(Boolean).join(" ");
     return el(
       "label",
-      { key: block, className: looks, title: says },
+      { key: block, className: className, title: label },
       el("input", {
         type: "radio",
         name,
@@ -217,7 +217,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
         value: place(model, { block, layer }),
         "data-block": block,
         "data-layer": String(layer),
-        "aria-label": says,
+        "aria-label": label,
         checked: present && layer === link.layer,
         disabled: !suits(blockOf(model, block)) || (suits === withVectors && attentionAt(model, place(model, { block, layer }))?.qk === false),
       }),

@@ -13,13 +13,13 @@ import { el, render } from "../lib/render.js";
 
 /** @param {Desk} context */
 export function bindTitleAndLanguage({ store, format }) {
-  const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+  const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
   const name = document.title;
   const titled = document.querySelector(".about h2") !== null; // keep the author's title
   function show() {
     const { link } = store.get();
     const sentence = link.source.trim().slice(0, 60);
-    other.href = "?" + format({ ...link, lang: other.hreflang });
+    otherLanguage.href = "?" + format({ ...link, lang: otherLanguage.hreflang });
     document.title = titled || !sentence ? name : `${sentence} · Headlight`;
   }
   // Do not write a fragment into the address, which describes what is on the screen.
@@ -42,7 +42,7 @@ export function bindModelMenu({ store, t }, models) {
   const does = find(".tagline");
   const plain = does.textContent ?? "";
   const sides = [find("label[for='source']"), document.querySelector(".band .side + .side .name")];
-  const usual = sides.map((one) => one?.textContent ?? "");
+  const usual = sides.map((sideLabel) => sideLabel?.textContent ?? "");
   /** @type {ModelInfo[]} */
   let list = [];
 
@@ -56,7 +56,7 @@ export function bindModelMenu({ store, t }, models) {
     const zoo = model?.zoo;
     does.textContent = does.title = zoo ? taskDoes(t, zoo.task) : plain;
     const names = zoo ? [t("Input"), t("Answer")] : usual;
-    sides.forEach((one, i) => one && (one.textContent = names[i]));
+    sides.forEach((sideLabel, i) => sideLabel && (sideLabel.textContent = names[i]));
     // The model of a share cannot be changed.
     menu.hidden = list.length < 2 || share !== null;
     menu.value = (list.find(({ id }) => id === (link.model ?? "")) ?? list[0])?.id ?? "";
@@ -65,9 +65,9 @@ export function bindModelMenu({ store, t }, models) {
   store.subscribe(({ link, model, share }) => [link.model, model, share], show);
   show();
   // Without a list there is no menu; the failure is reported by the request to the model.
-  void models().then((found) => {
-    list = found;
-    render(menu, grouped(found).map(({ task, models: own }) => el("optgroup", { label: headed(t, task) }, own.map((one) => el("option", { value: one.id }, called(t, one))))));
+  void models().then((served) => {
+    list = served;
+    render(menu, grouped(served).map(({ task, models: members }) => el("optgroup", { label: headed(t, task) }, members.map((sideLabel) => el("option", { value: sideLabel.id }, called(t, sideLabel))))));
     show();
   }, () => {});
 }

@@ -36,9 +36,9 @@ export function bindSheets({ store, t }) {
 /** The marked cell, or a row that is pinned alone. */
 const pinned = () => ["cell", "row"].map((kind) => document.querySelector(`#view .mark.${kind}`)).find((mark) => mark?.checkVisibility());
 
-/** @param {string} what @param {string} present */
-const opener = (what, present) => [
-  el("span", { className: "what" }, what),
+/** @param {string} heading @param {string} present */
+const opener = (heading, present) => [
+  el("span", { className: "what" }, heading),
   el("b", {}, present),
   el("span", { className: "cue", "aria-hidden": "true" }, "▴"),
 ];

@@ -46,19 +46,19 @@ function createEdits(store) {
     /**
      * Whether a candidate can be put there: in a chat, only into the answer.
      * @param {Predicted} place
-     * @param {Candidate} one
+     * @param {Candidate} candidate
      */
-    puttable: (place, one) => !isFixed(store.get()) && (isChat(store.get()) ? place.row + 1 >= answerAt() : writable(one)),
+    puttable: (place, candidate) => !isFixed(store.get()) && (isChat(store.get()) ? place.row + 1 >= answerAt() : writable(candidate)),
 
-    /** @param {Predicted} place @param {Candidate} one */
-    put(place, one) {
+    /** @param {Predicted} place @param {Candidate} candidate */
+    put(place, candidate) {
       const { link, trace, model } = store.get();
       const tokens = trace?.tokens[typed(model)];
       if (!tokens) return;
-      if (isChat({ model, link })) return answer([...tokens.slice(answerAt(), place.row + 1).map(({ id }) => id), one.id]);
+      if (isChat({ model, link })) return answer([...tokens.slice(answerAt(), place.row + 1).map(({ id }) => id), candidate.id]);
       // Spans of what the model wrote count on after the text.
       const continued = outputKind(model) === "text" ? trace.output.text : "";
-      replace(withCandidate(link.source + continued, tokens, place, one));
+      replace(withCandidate(link.source + continued, tokens, place, candidate));
     },
   };
 }
@@ -152,7 +152,7 @@ export function bindPredictions({ store, source, t, say, announce }) {
   const continuation = createContinuation(source, show);
   const { answer, put, puttable, replace } = createEdits(store);
   const chat = bindChat(store);
-  let said = "";
+  let announcedText = "";
 
   function show() {
     const page = store.get();
@@ -162,8 +162,8 @@ export function bindPredictions({ store, source, t, say, announce }) {
     find("#band-parts").toggleAttribute("data-alone", side.hidden && model?.texts.length === 1);
     if (side.hidden || !predicts(model) || !trace) return;
     const place = predicted(trace, model, page.link.query);
-    render(find("#predicted"), place ? shown(place).map((one) => chip(place, one)) : []);
-    render(find("#predicted-where"), place ? where(place) : "");
+    render(find("#predicted"), place ? topCandidates(place).map((candidate) => chip(place, candidate)) : []);
+    render(find("#predicted-where"), place ? placeText(place) : "");
     chat.show();
     find("#predicted").setAttribute("aria-label", place?.kind === "fill" ? t("What could stand here") : t("What could come next"));
     if (model.mask) showFilled(page, place);
@@ -171,28 +171,28 @@ export function bindPredictions({ store, source, t, say, announce }) {
   }
 
   /** @param {Predicted} place */
-  function where({ kind, row }) {
+  function placeText({ kind, row }) {
     const { model, trace } = store.get();
     if (!model || !trace) return "";
     const [text] = [labels(trace.tokens[typed(model)], "")];
-    const at = { token: el("span", { className: "as-query" }, token(text[row])) };
-    if (kind === "next") return say(t("after {token}"), at);
-    return say(masks(trace, model).includes(row) ? t("at {token}") : t("in place of {token}"), at);
+    const tokenNode = { token: el("span", { className: "as-query" }, token(text[row])) };
+    if (kind === "next") return say(t("after {token}"), tokenNode);
+    return say(masks(trace, model).includes(row) ? t("at {token}") : t("in place of {token}"), tokenNode);
   }
 
-  /** @param {Predicted} place @param {Candidate} one */
-  function chip(place, one) {
-    const can = puttable(place, one);
+  /** @param {Predicted} place @param {Candidate} candidate */
+  function chip(place, candidate) {
+    const can = puttable(place, candidate);
     const props = {
       type: "button",
       className: "chip",
       disabled: !can,
-      "aria-current": one.id === place.present ? "true" : null,
+      "aria-current": candidate.id === place.present ? "true" : null,
       title: can ? (place.kind === "next" ? t("Continue with this token") : t("Put this token here")) : null,
-      onclick: () => put(place, one),
+      onclick: () => put(place, candidate),
     };
-    const [label] = labels([{ ...one, start: 0, end: 0 }], "");
-    return el("li", { key: String(one.id) }, el("button", props, token(label), el("span", { className: "chance" }, two(one.probability))));
+    const [label] = labels([{ ...candidate, start: 0, end: 0 }], "");
+    return el("li", { key: String(candidate.id) }, el("button", props, token(label), el("span", { className: "chance" }, two(candidate.probability))));
   }
 
   /**
@@ -232,8 +232,8 @@ export function bindPredictions({ store, source, t, say, announce }) {
     take.hidden = writes || !text || !able;
     take.textContent = chats ? t("Show its attention") : t("Add to the text");
     take.onclick = () => (chats ? answer(written?.ids ?? []) : replace(page.link.source + text));
-    if (written?.ended && text && written.text !== said) announce(text);
-    said = written?.ended ? text : "";
+    if (written?.ended && text && written.text !== announcedText) announce(text);
+    announcedText = written?.ended ? text : "";
   }
 
   store.subscribe(({ link, model, trace, share, live }) => [link.query, link.block, model, trace, share, live], show);
@@ -241,8 +241,8 @@ export function bindPredictions({ store, source, t, say, announce }) {
 }
 
 /** @param {Predicted} place  The most probable, and the one that the text has if that is among them. */
-function shown({ candidates, present }) {
+function topCandidates({ candidates, present }) {
   const first = candidates.slice(0, SHOWN);
-  const own = candidates.find(({ id }) => id === present);
-  return own && !first.includes(own) ? [...first.slice(0, -1), own] : first;
+  const presentCandidate = candidates.find(({ id }) => id === present);
+  return presentCandidate && !first.includes(presentCandidate) ? [...first.slice(0, -1), presentCandidate] : first;
 }

@@ -22,10 +22,10 @@ const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode
 export function bindSentence({ store, figure, t }) {
   const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
   const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
-  let said = "";
+  let sentText = "";
   const showCutOff = markCutOff(box, "y");
 
-  const typed = bindTyping(box, { say, onEnter: runNow, onInput: fit });
+  const typed = bindTyping(box, { say: sendText, onEnter: runNow, onInput: fit });
   find("#run").addEventListener("click", runNow);
   direction.addEventListener("change", () =>
     store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
@@ -39,32 +39,32 @@ export function bindSentence({ store, figure, t }) {
     showCutOff();
   }
 
-  function say() {
-    said = box.value;
-    store.go({ source: said, ...afresh(store.get().link) }, "typed");
+  function sendText() {
+    sentText = box.value;
+    store.go({ source: sentText, ...afresh(store.get().link) }, "typed");
   }
 
   function runNow() {
     const before = store.get().link;
     typed.cancel();
-    say();
+    sendText();
     if (store.get().link === before) figure.run();
   }
 
   function show() {
     const { link, model, trace } = store.get();
-    if (link.source !== said) {
+    if (link.source !== sentText) {
       typed.cancel();
-      said = box.value = link.source;
+      sentText = box.value = link.source;
       fit();
     }
     direction.hidden = model !== null && !bothWays(model);
     direction.value = link.direction ?? "";
-    const found = [...direction.options].find(
+    const detected = [...direction.options].find(
       ({ value }) => value === trace?.direction && !link.direction,
     );
-    direction.options[0].text = found
-      ? t("Detected: {direction}", { direction: found.text })
+    direction.options[0].text = detected
+      ? t("Detected: {direction}", { direction: detected.text })
       : t("Detect");
     box.readOnly = direction.disabled = isFixed(store.get());
     box.lang = bcp47((link.direction ?? (trace?.direction || link.lang)).split("-")[0]);
@@ -86,8 +86,8 @@ function offer(store, t) {
   const { model, link: now } = store.get();
   find("#examples").replaceChildren();
   for (const { text, lang, shows } of examplesOf(model, now.lang)) {
-    const said = h("span", { lang: bcp47(lang) }, text);
-    const button = h("button", { type: "button", className: "example-in-list" }, shows ? h("b", {}, exampleName(shows, t)) : "", " ", said);
+    const sentText = h("span", { lang: bcp47(lang) }, text);
+    const button = h("button", { type: "button", className: "example-in-list" }, shows ? h("b", {}, exampleName(shows, t)) : "", " ", sentText);
     const link = { source: text, direction: null, query: null, key: null };
     button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "chosen"));
     find("#examples").append(h("li", {}, button));

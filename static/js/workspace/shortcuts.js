@@ -36,8 +36,8 @@ export function bindKeys(context) {
     const within = (/** @type {string} */ those) =>
       target instanceof Element && target.closest(those) !== null;
     if (box.checked && !within(WRITES)) {
-      const found = letters[key.toLowerCase()] ?? letters[key.normalize("NFKC")];
-      if (found) return found;
+      const letterTask = letters[key.toLowerCase()] ?? letters[key.normalize("NFKC")];
+      if (letterTask) return letterTask;
     }
     if (!store.get().link.options.projector) return null;
     if (REMOTE[key]) return () => step(store, "head", REMOTE[key]);
@@ -62,8 +62,8 @@ export function bindKeys(context) {
  */
 function turn({ store, figure, announce, t }, by) {
   const views = figure.offer();
-  const at = views.indexOf(view(store.get().link.view));
-  const next = views[(Math.max(at, 0) + by + views.length) % views.length];
+  const viewIndex = views.indexOf(view(store.get().link.view));
+  const next = views[(Math.max(viewIndex, 0) + by + views.length) % views.length];
   store.go({ view: next.id });
   announce(next.name(t));
 }
@@ -105,9 +105,9 @@ export function bindHelp({ store, figure, t }) {
     if (panel.open) return;
     fill();
     panel.showModal();
-    const here = panel.querySelector(".help-view.here");
-    /** @type {HTMLElement | null | undefined} */ (here?.querySelector("h4"))?.focus({ preventScroll: true });
-    here?.scrollIntoView({ block: "center" });
+    const presentSection = panel.querySelector(".help-view.here");
+    /** @type {HTMLElement | null | undefined} */ (presentSection?.querySelector("h4"))?.focus({ preventScroll: true });
+    presentSection?.scrollIntoView({ block: "center" });
   }
 
   find("#help").addEventListener("click", open);

@@ -25,9 +25,9 @@ import { el, render } from "../lib/render.js";
 export function markCutOff(element, axis) {
   function show() {
     const { scrollLeft, clientWidth, scrollWidth, scrollTop, clientHeight, scrollHeight } = element;
-    const [at, room, size] = axis === "x" ? [scrollLeft, clientWidth, scrollWidth] : [scrollTop, clientHeight, scrollHeight];
-    element.toggleAttribute("data-before", at > 1);
-    element.toggleAttribute("data-after", at + room < size - 1);
+    const [start, room, size] = axis === "x" ? [scrollLeft, clientWidth, scrollWidth] : [scrollTop, clientHeight, scrollHeight];
+    element.toggleAttribute("data-before", start > 1);
+    element.toggleAttribute("data-after", start + room < size - 1);
   }
   element.addEventListener("scroll", show, { passive: true });
   new ResizeObserver(show).observe(element);
@@ -37,10 +37,10 @@ export function markCutOff(element, axis) {
 /**
  * Scroll a list sideways, and nothing around it, until one of its elements is seen.
  * @param {HTMLElement} list
- * @param {HTMLElement} one
+ * @param {HTMLElement} item
  */
-function reveal(list, one) {
-  const [outer, inner] = [list.getBoundingClientRect(), one.getBoundingClientRect()];
+function reveal(list, item) {
+  const [outer, inner] = [list.getBoundingClientRect(), item.getBoundingClientRect()];
   if (inner.left < outer.left || inner.right > outer.right) list.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
 }
 
@@ -90,7 +90,7 @@ export function bindChips({ store, t }) {
   function chip(ref, { reads, writes }, kind) {
     const enter = () => store.hover({ query: ref, key: ref });
     const leave = () => store.hover(null);
-    const heard = {
+    const listeners = {
       onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && enter(),
       onpointerleave: leave,
       onfocus: (/** @type {any} */ { target }) => target.matches(":focus-visible") && enter(),
@@ -98,7 +98,7 @@ export function bindChips({ store, t }) {
       onclick: () => pin(ref),
     };
     const props = { className: `chip ${kind}`.trim(), title: kind === "continued" ? t("written by the model") : kind === "around" ? t("of the chat template") : null };
-    return el("li", {}, el("button", { type: "button", ...props, ...heard }, reads && token(reads, "reads"), token(writes)));
+    return el("li", {}, el("button", { type: "button", ...props, ...listeners }, reads && token(reads, "reads"), token(writes)));
   }
 
   /** @param {Ref} ref */

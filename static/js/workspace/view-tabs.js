@@ -64,12 +64,12 @@ const lacks = (page) => missing(page, view(page.link.view));
  * @param {Page} page
  * @returns {import("../core/store/link.js").State | undefined}
  */
-function kept(page) {
+function savedPlace(page) {
   const { share, model, link } = page;
   if (!share || !model) return undefined;
   const { view: open, block, layer, head, query = null, key = null, options } = nearest(merge(DEFAULTS, stated(share.state, OPTIONS)), model, view);
-  const made = merge(link, { view: open, block, layer, head, query, key, options });
-  return [made, { ...made, view: "attention" }].find((there) => !lacks({ ...page, link: there }));
+  const saved = merge(link, { view: open, block, layer, head, query, key, options });
+  return [saved, { ...saved, view: "attention" }].find((savedLink) => !lacks({ ...page, link: savedLink }));
 }
 
 /** @param {Context} context */
@@ -78,13 +78,13 @@ function bindUnfrozen({ store, t }) {
   const line = h("div", { className: "not-frozen", role: "status", hidden: true }, h("p", {}, wording(t, new Problem("frozen"))), back);
   find(".figure").before(line);
   back.addEventListener("click", () => {
-    const there = kept(store.get());
-    if (there) store.go(there, "chosen");
+    const savedLink = savedPlace(store.get());
+    if (savedLink) store.go(savedLink, "chosen");
   });
   const show = () => {
     const page = store.get();
     line.hidden = !lacks(page);
-    if (!line.hidden) back.hidden = !kept(page);
+    if (!line.hidden) back.hidden = !savedPlace(page);
   };
   store.subscribe((page) => page, show);
   show();
@@ -101,18 +101,18 @@ function bindUnoffered({ store, t }) {
     line.hidden = unoffered === null;
     if (unoffered === null) return;
     const names = { wanted: view(unoffered).name(t), open: view(link.view).name(t) };
-    const wanted = view(unoffered);
-    const closed = wanted.blocks === withVectors && !blocks(model).some(withVectors);
+    const unofferedView = view(unoffered);
+    const closed = unofferedView.blocks === withVectors && !blocks(model).some(withVectors);
     if (isLong(trace)) {
       const tokens = Math.max(...Object.values(trace?.tokens ?? {}).map(({ length }) => length));
       line.textContent = t("“{wanted}” shows texts of up to {limit} tokens; this one has {tokens}. This is “{open}”.", { ...names, limit: LONGEST, tokens });
       return;
     }
-    if (!closed && wanted.blocks === withVectors && attentionAt(model, place(model, link))?.qk === false) {
+    if (!closed && unofferedView.blocks === withVectors && attentionAt(model, place(model, link))?.qk === false) {
       line.textContent = t("No q and k in this layer: only its weights are known. This is “{open}”.", names);
       return;
     }
-    const why = reasonSaid(t, whyNot(wanted, { model, link }) ?? "");
+    const why = reasonSaid(t, whyNot(unofferedView, { model, link }) ?? "");
     if (closed) line.textContent = t("No q and k here: of this model’s attention only the weights are known. This is “{open}”.", names);
     else if (why) line.textContent = t("“{wanted}” cannot be shown here. {why} This is “{open}”.", { ...names, why });
     else line.textContent = t("“{wanted}” cannot be shown here; this is “{open}”.", names);
@@ -128,10 +128,10 @@ function screenful(element) {
   const place = element.getBoundingClientRect();
   const wide = window.innerWidth >= 900;
   const bar = /** @type {HTMLElement | null} */ (document.querySelector(".thumbbar"))?.offsetHeight ?? 0;
-  const left = window.innerHeight - (place.top + window.scrollY) - bar;
+  const available = window.innerHeight - (place.top + window.scrollY) - bar;
   return {
     width: Math.floor(place.width),
-    height: wide ? Math.max(360, left - 40) : Math.max(220, left - 16),
+    height: wide ? Math.max(360, available - 40) : Math.max(220, available - 16),
     wide,
   };
 }
