@@ -23,11 +23,11 @@ MAKE = """async ([js, plan]) => {
     const root = document.createElement("div");
     root.id = "here";
     document.querySelector("main").append(root);
-    const ways = { source: sources.served(server), compute: (body) => server.lab(body) };
+    const answers = { source: sources.served(server), compute: (body) => server.lab(body) };
     window.told = [];
     window.results = [];
     window.prediction = predict.createPrediction({
-        root, page, ways,
+        root, page, sources: answers,
         onAnswer: (answer) => window.told.push(answer),
         onReveal: (result) => window.results.push(result),
         ...plan,
