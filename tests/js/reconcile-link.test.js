@@ -159,7 +159,7 @@ test("a cell of a snapshot is let go with its kind of attention", () => {
 });
 
 test("a view that is not offered gives way to another, and is remembered until one moves on", () => {
-  /** Which views are not offered. @type {string[]} */
+  /** Which views are not offered. */
   let missing = ["lens"];
   const opens = (/** @type {any} */ { link }) => (missing.includes(link.view) ? "attention" : link.view);
   const store = createStore({ ...LINK, view: "lens" }, settler(view, opens));

@@ -15,7 +15,7 @@ import { MODEL } from "./trace.js";
 /** @param {object} [more] */
 const frozenApi = (more = {}) => ({
   models: async () => [{ ...MODEL, digest: "0" }],
-  readShare: async (/** @type {string} */ id = "1") => ({ id, state: { source: "frozen", block: "cross", scale: "log", kept: "yes", lang: "de", strange: 1 }, model: MODEL, asks: [TABLE], trace: SELF }),
+  readShare: async (id = "1") => ({ id, state: { source: "frozen", block: "cross", scale: "log", kept: "yes", lang: "de", strange: 1 }, model: MODEL, asks: [TABLE], trace: SELF }),
   readAnswer: async () => "kept",
   ...more,
 });

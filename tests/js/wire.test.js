@@ -7,7 +7,7 @@ import { tensor } from "./trace.js";
 
 /** @param {string} name  Made by tests/js/test_wire.py out of the server's own code. */
 const golden = (name) => readFileSync(new URL(`golden/${name}`, import.meta.url));
-/** @param {string} name @returns {ArrayBuffer} */
+/** @param {string} name */
 const bytes = (name) => Uint8Array.from(golden(name)).buffer;
 const document = () => JSON.parse(golden("trace.json").toString());
 

@@ -18,7 +18,7 @@ const CELLS = /** @type {import("../../static/js/views/worksheet/worksheet.js").
   { block: "cross", layer: 1, head: 1, query: 1, key: 2 },
 ]);
 
-/** @param {string} name @returns {import("../../static/js/core/wire/wire.js").Tensor} */
+/** @param {string} name */
 function find(name) {
   const { dims, shape, data } = golden.tensors[name] ?? golden.parameters[name];
   return tensor(dims, shape, data);

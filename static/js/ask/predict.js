@@ -59,7 +59,6 @@ export function createPrediction({ root, page, sources, question, label, answer:
   const element = h("div", { className: "prediction" }, failed.element, list, actions, verdict);
   /** @type {Choice[] | null} */
   let choices = null;
-  /** @type {Answer} */
   let answer = earlierAnswer ?? [];
   /** @type {Revealed | null} */
   let shownResult = null;

@@ -199,7 +199,7 @@ function placeIn(page, model, block) {
  */
 export function traceB(page) {
   const question = runB(page);
-  return question && (/** @type {Trace | Problem | undefined} */ (answer(page, question)) ?? null);
+  return question && (answer(page, question) ?? null);
 }
 
 /**

@@ -192,7 +192,6 @@ export function mountModels(context, root, bar, { line: lead, inner }) {
  * Why there is nothing to compare, or no difference.
  * @param {Context} context
  * @param {ReturnType<typeof models>} result
- * @returns {import("../lib/render.js").Described[]}
  */
 function hints({ t }, result) {
   if (result instanceof Problem) return [el("p", { className: "problem", role: "alert" }, wording(t, result))];

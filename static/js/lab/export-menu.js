@@ -22,7 +22,7 @@ export function bindExports({ t }, api, figure, lang) {
     { kind: "html", name: "HTML", says: t("a handout: opens anywhere, without a network") },
   ];
 
-  /** @param {string} kind @returns {Promise<Blob>} */
+  /** @param {string} kind */
   async function make(kind) {
     const computed = figure.computed();
     if (!computed) throw new Problem("nothing-drawn");

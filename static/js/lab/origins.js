@@ -85,7 +85,6 @@ const summed = (terms) => terms.map((term, i) => (i ? ["+", ...term] : term));
  * A number, in parentheses if it is negative.
  * @param {Say} say
  * @param {number} value
- * @returns {Formula}
  */
 const of = (say, value) => (value < 0 ? ["(", plain(say(value)), ")"] : plain(say(value)));
 

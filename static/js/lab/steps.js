@@ -68,7 +68,7 @@ export function formulas(lab) {
   const normed = (x, which, sub) => [
     ...(matrices[`${which}gamma`] ? [`γ${sub}`, "·"] : []), "LayerNorm", OPEN, x, CLOSE, ...(matrices[`${which}beta`] ? ["+", `β${sub}`] : []),
   ];
-  /** x W, or W x. @param {Formula} x @param {string} w @param {string} [b] @returns {Formula[]} */
+  /** x W, or W x. @param {Formula} x @param {string} w @param {string} [b] */
   const times = (x, w, b) => [...(column ? [w, x] : [x, w]), ...(b && matrices[b.toLowerCase()] ? ["+", b] : [])];
   const input = relative === "sinusoidal" ? "X_P" : "X";
   const products = column ? [T("K"), "Q"] : ["Q", T("K")];

@@ -116,7 +116,7 @@ const measure = (element) => {
   return { width, height: Math.min(Math.max(width * 0.6, 340), most), wide: width >= 560 };
 };
 
-/** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element @returns {Promise<Live>} */
+/** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element */
 async function ofModel(desk, element) {
   const { page, api, source: server, lang } = desk;
   const stand = find(".stand", element);

@@ -33,7 +33,7 @@ export async function paired(desk, element) {
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   let state = merge(linkTo(), parse(element.dataset.link ?? "", OPTIONS), { lang });
   const opened = new URLSearchParams(element.dataset.link).get("word");
-  /** The written word that was clicked. @type {number | null} */
+  /** The written word that was clicked. */
   let word = opened && WORD.test(opened) ? Number(opened) : null;
   const asker = createAsker();
   const failed = trouble(page, () => void ask());

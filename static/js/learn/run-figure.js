@@ -91,7 +91,7 @@ export async function trained(desk, element, measure) {
     live.changed();
   }
 
-  /** @param {string} state @returns {boolean} */
+  /** @param {string} state */
   function go(state) {
     const said = parse(state);
     if (said.run === null && state !== live.began) return false;

@@ -37,7 +37,6 @@ const symbolsOf = (part) => `math [data-part~="${CSS.escape(part)}"]`;
  * @param {EventTarget | null} target
  * @param {(part: string) => boolean} named  whether a symbol names a part: that of one head goes
  *   before that of all
- * @returns {string[]}
  */
 function partsAt(target, named) {
   if (!(target instanceof Element)) return [];

@@ -16,7 +16,7 @@ const OWNER = "answers";
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   const root = find("#sheet");
   const reply = await api.readAssignment(id).catch(failure);
   if (reply instanceof Problem) return root.replaceChildren(h("p", { className: "problem", role: "alert" }, wording(page.t, reply)));

@@ -15,7 +15,7 @@ const { lang = "en", catalog = "" } = find("#learn").dataset;
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   const maker = createMaker({ page, api, lang, root: find("#maker"), menu: find("#taken"), collections: keptCollections() });
   const of = new URLSearchParams(readQuery(window)).get("of");
   if (of) void maker.take(of);

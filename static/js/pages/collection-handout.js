@@ -19,7 +19,7 @@ const { lang = "en" } = find("#learn").dataset;
 
 async function start() {
   const page = createPageContext(window, { live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   find("#print").addEventListener("click", () => window.print());
   for (const element of document.querySelectorAll("figure.live")) {
     const { page: kind, item = "", about = "" } = /** @type {HTMLElement} */ (element).dataset;

@@ -14,7 +14,7 @@ const { lang = "en", catalog = "" } = find("#learn").dataset;
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const { t, restyle } = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), restyle);
+  bindTheme(window, find("#theme"), restyle);
   const form = /** @type {HTMLFormElement} */ (find("#new-collection"));
   const problem = find(".problem", form);
 

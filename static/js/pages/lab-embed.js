@@ -13,7 +13,7 @@ const { catalog = "", share: id = "" } = find("#lab").dataset;
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   const share = await api.readLabShare(id).catch(failure);
   if (share instanceof Problem) {
     const line = find("#embed-says");

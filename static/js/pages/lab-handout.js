@@ -9,7 +9,7 @@ import { opened } from "../lab/share.js";
 async function start() {
   const share = await unpacked(find("#share")).json();
   const page = createPageContext(window, { live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   find("#print").addEventListener("click", () => window.print());
   createLabFigure({ root: find("#figure"), page, ...opened(share), compute: null, choices: false });
 }

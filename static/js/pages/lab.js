@@ -29,7 +29,7 @@ async function start() {
   if (takeSeat(find("#lab").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   const share = id ? await api.readLabShare(id).catch(failure) : null;
   if (share instanceof Problem) return void (find("#figure").textContent = wording(page.t, share));
   const query = room && !isExploring(room) ? new URL(roomLink, window.location.origin).search : readQuery(window);

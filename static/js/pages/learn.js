@@ -30,7 +30,7 @@ async function start() {
   if (takeSeat(find("#learn").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   if (!lesson) return showProgress(page);
   const desk = { page, api, source: served(api), lang, lesson };

@@ -15,7 +15,7 @@ const { catalog = "" } = find("#join").dataset;
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   await showOwn(page, api);
 }
 

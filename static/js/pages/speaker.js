@@ -17,7 +17,7 @@ const PATIENCE = 4000;
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const { t, announce, restyle } = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), restyle);
+  bindTheme(window, find("#theme"), restyle);
   const main = find("#speaker main");
   /** @type {BroadcastChannel} */
   let channel;

@@ -167,7 +167,6 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
       const { own: presentedQuestion } = presented.askable();
       if (presentedQuestion) void put(presentedQuestion);
     },
-    /** @returns {import("./bar.js").Sight["asks"]} */
     offers: () => (question !== null ? "none" : presented.askable().own ? "own" : "any"),
     /** @param {import("../core/wire/schemas.d.ts").ClassReply} classCounts */
     async count(classCounts) {

@@ -217,7 +217,6 @@ export function bindPresenting(page, api, presented, root) {
   const members = createMembersDialog(page, api, { room: () => room, asked: () => Boolean(presenter?.sight().question) });
   const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-present]"));
   root.prepend(bar);
-  /** @type {Seat | null} */
   let room = presentedRoom();
   const driver = room?.driver ?? false;
   bar.classList.toggle("driving", driver);

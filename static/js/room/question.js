@@ -162,7 +162,7 @@ const MOST_NICKNAME = 40;
  */
 export function createAnswering(page, api, { presented, root, bar, code, member }) {
   const { t } = page;
-  /** What was sent: question, stage, answer and nickname. @type {string} */
+  /** What was sent: question, stage, answer and nickname. */
   let sent = "";
   let refusal = "";
   const panel = createQuestionPanel({ page, api, presented, root, bar, answers: member !== null, actions });

@@ -23,7 +23,7 @@ export function bindWorkspaceRoom(desk, initial) {
   const path = pathOf(here(window));
   let presentedPath = path.startsWith("/room/") ? pathOf(find("#workspace").dataset.roomLink ?? "/") : path;
 
-  /** @param {string} link @returns {State} */
+  /** @param {string} link */
   function stateOf(link) {
     const { search, hash } = new URL(link, here(window));
     const now = store.get().link;

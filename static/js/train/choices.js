@@ -58,7 +58,7 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
 
   /** @param {string} name */
   function focus(name) {
-    const field = /** @type {HTMLElement} */ (find(`[name="${name}"]`, form));
+    const field = find(`[name="${name}"]`, form);
     field.closest("details")?.setAttribute("open", "");
     field.focus();
   }
@@ -126,7 +126,7 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
       folded = false;
       if (Number(typed.steps) <= at.step) typed.steps = String(Math.min(at.step * 2, offered.ranges.steps.high));
       show();
-      /** @type {HTMLElement} */ (find("[type=submit]", form)).focus();
+      find("[type=submit]", form).focus();
     },
   };
 }

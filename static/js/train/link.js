@@ -5,7 +5,7 @@
 /** Keys of the figure, and whether each is a number. @type {Record<string, boolean>} */
 const FIGURE = { view: false, block: false, layer: true, head: true, query: true, key: true };
 
-/** @param {string | null} text @returns {number | null} */
+/** @param {string | null} text */
 const whole = (text) => (text !== null && /^\d{1,7}$/.test(text) ? Number(text) : null);
 
 /**

@@ -93,7 +93,6 @@ export function fileRequest(page, view, kind, { theme, options, tiles = [] }) {
  * The path of the frozen data that a share's view shows instead of its run.
  * @param {Page} page
  * @param {View} view
- * @returns {string | null}
  */
 function frozenPath({ share, ...page }, view) {
   const requested = (view.asks?.({ share, ...page }) ?? []).map(keyOf);
@@ -101,7 +100,7 @@ function frozenPath({ share, ...page }, view) {
   return share && n >= 0 ? `/api/shares/${encodeURIComponent(share.id)}/asks/${n}` : null;
 }
 
-/** @param {object} request @returns {string[]} */
+/** @param {object} request */
 const selected = (request) => /** @type {{select?: string[]}} */ (request).select ?? [];
 
 /**

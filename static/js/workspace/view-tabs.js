@@ -62,7 +62,6 @@ const lacks = (page) => missing(page, view(page.link.view));
 /**
  * The view with which the share was created, or its attention, which every share has.
  * @param {Page} page
- * @returns {import("../core/store/link.js").State | undefined}
  */
 function savedPlace(page) {
   const { share, model, link } = page;
@@ -239,7 +238,7 @@ function reveal(list, label) {
  */
 export function createDesk(plan, api, words) {
   const page = createPageContext(window, { ...words, live: find("#announce") });
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
   const figure = createFigure({
     root: find("#view"),
     page,

@@ -39,7 +39,7 @@ const adding = (model) => stacked(model, predicting(model).stack);
  * @param {Model} model
  */
 const atInput = (model) => (POSITIONED.includes(model?.positions ?? POSITIONED[0]) ? INPUT : INPUT.slice(0, 1));
-/** The parts of a logit. @param {Model} model @returns {string[]} */
+/** The parts of a logit. @param {Model} model */
 const partsOf = (model) => [...adding(model).map(({ kind }) => kind), ...atInput(model), ...LAYERS, "total"];
 
 /** Whether its logits are a sum of contributions. @param {Model} model */

@@ -144,7 +144,6 @@ const PAIRS = [
 ];
 const WORD = /\p{Script=Han}+|[\p{L}\p{M}'’]+/gu;
 
-/** @type {Map<string, string>} */
 const COUNTERPART = new Map(
   PAIRS.flatMap((pair) => {
     const [a, b] = pair.split(" ");

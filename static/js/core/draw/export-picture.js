@@ -100,7 +100,7 @@ export function sizeOf(svg) {
   return { width: Number(box[1]), height: Number(box[2]) };
 }
 
-/** @param {Line[]} lines @param {number} y @returns {string[]} */
+/** @param {Line[]} lines @param {number} y */
 function typeset(lines, y) {
   return lines.map(({ text, size, weight, fill }) => {
     y += size * LEADING;

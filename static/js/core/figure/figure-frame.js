@@ -194,7 +194,6 @@ export function createRoom(element, measure = own) {
   let now = measure(element);
   /** The size used for the last drawing. */
   let used = now;
-  /** @type {() => void} */
   let tell = () => {};
 
   function redraw() {

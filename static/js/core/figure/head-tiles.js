@@ -213,7 +213,6 @@ function worded({ t }, { page, summary }, { layer, head }, measure) {
  * @param {number} index
  * @param {number} down
  * @param {number} right
- * @returns {number}
  */
 function neighbour({ places }, index, down, right) {
   if (right) return within(index + right, places.length);

@@ -84,7 +84,7 @@ export function explainTerms(root, load, lang) {
   });
   document.addEventListener("click", (event) => {
     const place = event.target instanceof Element ? event.target.closest(TERM) : null;
-    const tapped = /** @type {PointerEvent} */ (event).pointerType === "touch" || place?.matches("button");
+    const tapped = event.pointerType === "touch" || place?.matches("button");
     if (place && tapped && place !== shown) void explain(place);
     else if (shown && !box.contains(/** @type {Node} */ (event.target))) hide();
   });

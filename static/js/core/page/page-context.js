@@ -165,7 +165,7 @@ export async function openPage(window, api, { plotly, catalog }) {
   let again = () => {};
   const failed = trouble(page, () => again());
   document.querySelector("#problem")?.replaceWith(failed.element);
-  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  bindTheme(window, find("#theme"), page.restyle);
 
   /**
    * Send a request in place of the last one, and say why it failed, with a button that sends it again.

@@ -173,7 +173,6 @@ async function read(api, id) {
 /**
  * The models, other than the share's, that made some of its replies.
  * @param {import("./store.js").Page["answers"]} answers
- * @returns {ModelInfo[]}
  */
 function madeBy(answers) {
   const found = Object.values(answers).map((one) => /** @type {Partial<Trace>} */ (one).described);

@@ -223,7 +223,6 @@ export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
  * @param {Page} page
  * @param {Page} previous
  * @param {(page: Page) => string} opens
- * @returns {Page}
  */
 function opened(page, previous, opens) {
   const { link, unoffered } = page;
@@ -288,7 +287,6 @@ export function nearest(link, model, viewOf = () => ({})) {
  * @param {State} link
  * @param {Table} model
  * @param {Rules} view
- * @returns {State}
  */
 function suited(link, model, { blocks: suits = () => true }) {
   const open = blocks(model).filter(suits);

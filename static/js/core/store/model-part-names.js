@@ -208,7 +208,6 @@ function added(place, add, t) {
  * @param {Change} change
  * @param {Translate} t
  * @param {PageModel} model
- * @returns {string}
  */
 function partOf({ at, head = null, heads = null, units = null }, t, model) {
   const dot = at.lastIndexOf(".");

@@ -157,7 +157,6 @@ export const hasRun = (page, question) => !isFixed(page) || Object.keys(page.ans
  * The run of the model as trained, which a share of a changed model also contains.
  * @param {Page} page
  * @param {string[]} select
- * @returns {Question[]}
  */
 const asTrained = (page, select) =>
   isChanged(page.link) ? [traced(page, { interventions: null, select: [...KINDS.map((kind) => `*.${kind}`), ...select] })] : [];

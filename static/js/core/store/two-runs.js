@@ -88,7 +88,6 @@ export function otherOf(page) {
  * @param {Page} page  with the other run's link
  * @param {Trace | null} one
  * @param {Trace} other
- * @returns {State}
  */
 function pinned({ link, model }, one, other) {
   const { query, key } = blockAt({ model, link });

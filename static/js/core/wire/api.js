@@ -63,7 +63,6 @@ function pageFiles({ ask, read, send }) {
      * The server's reply as a file.
      * @param {string} path
      * @param {{body?: object, accept?: string}} [asked]  without a body, a GET request
-     * @returns {Promise<Blob>}
      */
     async file(path, { body, accept = "*/*" } = {}) {
       const headers = { Accept: accept };
@@ -87,7 +86,6 @@ function models({ ask, read }) {
     /**
      * @param {{model: string, select: string[]}} wanted
      * @param {AbortSignal} [signal]
-     * @returns {Promise<Record<string, import("./wire.js").Tensor>>}
      */
     async parameters({ model, select }, signal) {
       const path = `/api/models/${encodeURIComponent(model)}/parameters`;
@@ -144,7 +142,6 @@ function runs({ read, send, lines }) {
     /**
      * @param {object} request  as the API takes it
      * @param {AbortSignal} [signal]
-     * @returns {Promise<Trace>}
      */
     async trace(request, signal) {
       const response = await send("/api/trace", request, BINARY, signal);
@@ -156,7 +153,6 @@ function runs({ read, send, lines }) {
      * @param {object} request  as the API takes it
      * @param {AbortSignal} [signal]
      * @param {(progress: import("./long-texts.js").Progress) => void} [onProgress]  absent: no progress is requested
-     * @returns {Promise<Trace>}
      */
     async overview(request, signal, onProgress) {
       if (!onProgress) return tensors(await send("/api/overview", request, BINARY, signal));
@@ -174,7 +170,6 @@ function runs({ read, send, lines }) {
      * A window of one head's weights.
      * @param {object} request  as the API takes it
      * @param {AbortSignal} [signal]
-     * @returns {Promise<import("./wire.js").Tensor>}
      */
     async tile(request, signal) {
       const { tensors: found } = await tensors(await send("/api/tile", request, BINARY, signal));

@@ -56,7 +56,6 @@ export function connect(fetch) {
   /**
    * @param {string} path
    * @param {RequestInit} [init]
-   * @returns {Promise<Response>}
    */
   async function ask(path, init) {
     const response = await fetch(path, init).catch(cut);
@@ -136,7 +135,6 @@ export function connect(fetch) {
 
 /**
  * @param {Response} response
- * @returns {Promise<Problem>}
  */
 async function problem(response) {
   const document = await response.json().catch(() => ({}));
@@ -203,7 +201,6 @@ export function createAsker() {
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} question
  * @param {AbortSignal} signal
- * @returns {Promise<T | Problem | null>}
  */
 async function attempt(question, signal) {
   try {

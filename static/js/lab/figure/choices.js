@@ -148,7 +148,7 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
   };
 }
 
-/** @param {Lab} lab @param {{name: string, value: string, checked: boolean}} input @returns {Lab | null} */
+/** @param {Lab} lab @param {{name: string, value: string, checked: boolean}} input */
 function chosen(lab, { name, value, checked }) {
   if (name === "preset") return value ? { ...oriented(preset(value), lab.convention), fractions: lab.fractions } : null;
   if (name === "numbers") return { ...lab, fractions: value === "fractions" };
@@ -162,7 +162,7 @@ function chosen(lab, { name, value, checked }) {
 /** @param {Lab} lab @param {string} convention */
 const oriented = (lab, convention) => (lab.convention === convention ? lab : turned(lab));
 
-/** @param {Lab} lab @param {string} name @returns {number} */
+/** @param {Lab} lab @param {string} name */
 const countOf = (lab, name) => (name === "heads" ? lab.heads : name === "window" ? lab.window : sizes(lab)[/** @type {"n"} */ (name)]);
 
 /** @param {Lab} lab @param {string} size @param {number} by */

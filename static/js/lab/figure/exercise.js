@@ -22,7 +22,7 @@ export function createExercise({ t, announce }, { again, row: choose }) {
 
   /** @param {Step} step @param {number} head @param {number} row @param {number} col */
   const key = ({ id }, head, row, col) => `${id} ${head} ${row} ${col}`;
-  /** @param {Step} step @param {number} head @param {number} row @param {number} col @returns {Verdict} */
+  /** @param {Step} step @param {number} head @param {number} row @param {number} col */
   const verdict = (step, head, row, col) => judged(typed.get(key(step, head, row, col)) ?? "", Number(step.tables[head].values[row][col]));
   /** @param {Step} step @param {number} asked */
   const rowOf = ({ tables }, asked) => within(asked, tables[0].rows.length);

@@ -142,7 +142,7 @@ function picking() {
 /** @param {Place} at @param {string} value @returns {Change} */
 const only = (at, value) => (i, j, text) => (i === at[0] && j === at[1] ? value : text);
 
-/** @param {EventTarget | null} target @returns {Place | null} */
+/** @param {EventTarget | null} target */
 function placeOf(target) {
   const at = /** @type {HTMLElement} */ (target)?.dataset?.at;
   return at ? /** @type {Place} */ (at.split(",").map(Number)) : null;

@@ -48,7 +48,6 @@ function sentences(text, lang) {
 /**
  * A blank line begins a paragraph; in a text without blank lines, every line does.
  * @param {string} text
- * @returns {number[]}
  */
 function paragraphs(text) {
   const blank = /\n[^\S\n]*\n\s*/g;

@@ -277,7 +277,7 @@ export function createReader(context, pins) {
 
   const one = () => shown !== null && shown.axes.rows.tokens === shown.axes.cols.tokens;
   const column = () => store.get().link.options.shade === "column";
-  /** What a click in a panel pins. @param {Side} side @returns {Side} */
+  /** What a click in a panel pins. @param {Side} side */
   const picks = (side) => (one() ? (column() ? "col" : "row") : side);
   const panelOf = (/** @type {Side} */ side, /** @type {string} */ label) =>
     createTextPanel({ label, onPick: (token) => pins.token(picks(side), token), onHover: (token) => pins.point(picks(side), token) });

@@ -188,7 +188,6 @@ export function mountRuns(context, root, bar, { line: lead, inner }) {
  * Why the two directions cannot be compared.
  * @param {Context} context
  * @param {Problem | null} wrong  of B
- * @returns {import("../../lib/render.js").Described[]}
  */
 function hints({ store, t }, wrong) {
   const { link } = store.get();

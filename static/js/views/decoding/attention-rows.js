@@ -131,7 +131,7 @@ export function createLooks(context) {
   return { element, show, light };
 }
 
-/** @param {number[]} weights @param {Label[]} labels @param {(label: Label) => boolean} among @returns {number | null} */
+/** @param {number[]} weights @param {Label[]} labels @param {(label: Label) => boolean} among */
 const largest = (weights, labels, among) =>
   weights.reduce((/** @type {number | null} */ best, weight, i) => (among(labels[i]) && (best === null || weight > weights[best]) ? i : best), null);
 
@@ -143,7 +143,7 @@ const largest = (weights, labels, among) =>
  */
 const strongest = (weights, labels) => largest(weights, labels, ({ special }) => !special);
 
-/** A special token that has more weight than any word. @param {number[]} weights @param {Label[]} labels @returns {number | null} */
+/** A special token that has more weight than any word. @param {number[]} weights @param {Label[]} labels */
 function sinkOf(weights, labels) {
   const best = largest(weights, labels, () => true);
   return best !== null && labels[best].special ? best : null;

@@ -288,7 +288,7 @@ function asked(page) {
     pad_to: _,
     select: __,
     ...run
-  } = /** @type {Record<string, unknown>} */ (request(model, link, []));
+  } = request(model, link, []);
   if (continues(page)) return { ...run, decode: decodeOf(page), candidates: CANDIDATES };
   if (target === undefined) return { ...run, candidates: CANDIDATES };
   if (!trace || status !== "ready") return null;

@@ -165,7 +165,7 @@ function edge({ from, to, weight: weights }, above, below, weight) {
   weights.push(weight);
 }
 
-/** @param {Graph} graph @param {Side} side @param {number} column @param {number} count @returns {number[]} */
+/** @param {Graph} graph @param {Side} side @param {number} column @param {number} count */
 function add({ nodes }, side, column, count) {
   return Array.from({ length: count }, (_, index) => nodes.push({ side, column, index }) - 1);
 }
@@ -214,7 +214,7 @@ export function network({ nodes, from, to, weight }) {
     return level[sink] >= 0;
   }
 
-  /** @param {number} node @param {number} sink @param {number} most @returns {number} */
+  /** @param {number} node @param {number} sink @param {number} most */
   function push(node, sink, most) {
     if (node === sink) return most;
     let sent = 0;

@@ -218,7 +218,7 @@ function createBars(left, middles, wide, colour, theme) {
       const length = (/** @type {number} */ i) => fine((room * (values[i] ?? 0)) / most);
       element.setAttribute("d", middles.map((y, i) => `M${left} ${fine(y - BAR_HEIGHT / 2)}h${length(i)}v${BAR_HEIGHT}h-${length(i)}z`).join(""));
       numbers.forEach((number, i) => {
-        const said = values[i] === undefined ? "…" : two(/** @type {number} */ (values[i]));
+        const said = values[i] === undefined ? "…" : two(values[i]);
         if (number.data !== said) number.data = said;
       });
     },

@@ -132,7 +132,6 @@ function mount(context, root) {
  * @param {Context} context
  * @param {import("../../core/wire/wire.js").Trace} trace
  * @param {import("./qk-plane.js").Space} seen
- * @returns {Layout}
  */
 function arrange({ room, store, theme }, trace, { queries, keys, origin, directions }) {
   const { width: all, height, wide } = room();

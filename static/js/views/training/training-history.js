@@ -51,7 +51,7 @@ export function watched({ model, link }) {
  */
 export function learned(page) {
   const [question] = watched(page);
-  return question && /** @type {Learned | Problem | undefined} */ (answer(page, question));
+  return question && answer(page, question);
 }
 
 /**

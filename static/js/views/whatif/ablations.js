@@ -34,7 +34,7 @@ export function ablations(context) {
   const parts = () => partsOf(chosen());
   const part = () => /** @type {"heads" | "tokens" | "sublayers" | "pairs"} */ (parts());
 
-  /** @param {import("./before-after.js").Runs} runs @returns {import("./sweep-grids.js").Section[]} */
+  /** @param {import("./before-after.js").Runs} runs */
   function sections({ before }) {
     const { model, link } = store.get();
     if (!model) return [];

@@ -34,7 +34,6 @@ import { answer, traced } from "../../core/store/view-requests.js";
 /**
  * Tensors to compare besides the output. A share contains all of them, whichever part is open.
  * @param {Page} page
- * @returns {string[]}
  */
 function select({ model, link, share }) {
   const shown = share || link.view !== "whatif" || link.options.effect === "attention";
@@ -189,7 +188,7 @@ export function attentions(page) {
     return { ...both, rows: pinned(both.rows, "query"), cols: pinned(both.cols, "key") };
   });
 
-  /** @param {Comparison["rows"]} axis @param {"query" | "key"} which @returns {Comparison["rows"]} */
+  /** @param {Comparison["rows"]} axis @param {"query" | "key"} which */
   function pinned(axis, which) {
     if (blockOf(model, link.block)[which] === typed(model)) return axis;
     const own = partners(before, /** @type {Trace} */ (trace));

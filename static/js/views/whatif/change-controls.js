@@ -45,7 +45,6 @@ export function onOff(label, choose) {
 export function gesture() {
   let going = false;
   return {
-    /** @returns {"chosen" | "moved"} */
     next: () => (going ? "moved" : ((going = true), "chosen")),
     end: () => void (going = false),
   };

@@ -80,7 +80,7 @@ export function leaving(page, run) {
 /** Whether what the page shows can be kept. @param {Page} page */
 export const canKeep = (page) => listed(page).length < MOST && !listed(page).some((one) => same(one, presentRun(page)));
 
-/** @param {Page} page @param {Run} run @param {object} [changes] @returns {Question} */
+/** @param {Page} page @param {Run} run @param {object} [changes] */
 const asking = (page, run, changes = {}) => traced(page, { pad_to: null, ...run, ...changes, select: [] });
 
 /** Those kept, and what the page shows. @param {Page} page @returns {{run: Run, kept: boolean}[]} */

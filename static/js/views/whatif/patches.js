@@ -33,7 +33,7 @@ export function patches(context) {
   const { store, t } = context;
   const chosen = () => store.get().link.options;
 
-  /** @param {Runs} runs @returns {Section[]} */
+  /** @param {Runs} runs */
   function sections({ before }) {
     const { model } = store.get();
     if (!model) return [];
@@ -115,7 +115,7 @@ export function patches(context) {
   };
 }
 
-/** The text whose rows a tensor has. @param {import("../../core/store/store.js").Page["model"]} model @param {string} at @returns {string} */
+/** The text whose rows a tensor has. @param {import("../../core/store/store.js").Page["model"]} model @param {string} at */
 function textOf(model, at) {
   const [first] = at.split(".");
   if (model?.texts.includes(first)) return first;
@@ -124,7 +124,7 @@ function textOf(model, at) {
 
 /** @typedef {(context: Context, sections: Section[], share: (cell: Cell) => number, values: Record<string, import("../../lib/render.js").Child>) => import("../../lib/render.js").Child[]} Finding */
 
-/** @param {Section[]} sections @returns {Cell[]} */
+/** @param {Section[]} sections */
 const cellsOf = (sections) => sections.flatMap(({ rows }) => rows.flatMap(({ cells }) => cells.filter((cell) => cell !== null)));
 
 /** @param {Cell[]} cells @param {(cell: Cell) => number} share */

@@ -64,7 +64,7 @@ function says(t, count) {
   return t("Every run is also given the output of A: Δ is by how much that becomes more likely, in nats.");
 }
 
-/** @param {Kept} run @returns {Trace | null} */
+/** @param {Kept} run */
 const traceOf = ({ own }) => (own && !(own instanceof Problem) ? own : null);
 
 /** @param {Context} context @param {Kept[]} runs @param {boolean} fixed */

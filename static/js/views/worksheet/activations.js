@@ -32,7 +32,7 @@ export function erf(x) {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/** @param {Formula} by @returns {Formula[]} */
+/** @param {Formula} by */
 const sigmoid = (by) => ["z", "σ", "(", by, ")"];
 
 /** By the name that a model's description gives. @type {Record<string, Activation>} */
@@ -52,7 +52,7 @@ const ACTIVATIONS = {
   "relu-squared": { name: "ReLU²", of: (z) => Math.max(0, z) ** 2, is: [raised(["max", "(", plain(0), ",", "z", ")"], plain(2))] },
 };
 
-/** @param {Formula} z @returns {Formula[]} */
+/** @param {Formula} z */
 function fractionOf(z) {
   return [fraction(z, [plain(1), "+", raised("e", ["−", "z"])])];
 }

@@ -201,7 +201,7 @@ function shared({ sharing, group }, head) {
 
 /** @typedef {Projected["q"]} Projection */
 
-/** @param {Scene} scene @param {Letter} letter @param {At} at @param {Projection} projection @returns {Table} */
+/** @param {Scene} scene @param {Letter} letter @param {At} at @param {Projection} projection */
 function projected(scene, letter, at, { from, W, b, start, computed, model }) {
   const { t } = scene;
   return ledger(t, {

@@ -100,7 +100,6 @@ const drawn = (name, tone, { before, computed, at }, some, { pairs, theta }) =>
 /** @param {Scene["t"]} t @param {string} name @param {Rotated["q"]} values @param {import("../../core/compute/positions.js").Rotation} rotation */
 function turned(t, name, { before, at, computed, model }, { pairs, theta }) {
   const [letter] = name.split("_");
-  /** @type {Map<number, number>} */
   const pairOf = new Map(pairs.flatMap((channels, pair) => channels.map((c) => [c, pair])));
   const angle = (/** @type {number} */ c) => (pairOf.has(c) ? at * theta[/** @type {number} */ (pairOf.get(c))] : null);
   return ledger(t, {

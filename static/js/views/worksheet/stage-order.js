@@ -112,7 +112,7 @@ export function told({ says, values = {} }) {
   });
 }
 
-/** @param {Translate} t @param {Table} table @returns {string[]} */
+/** @param {Translate} t @param {Table} table */
 function columns(t, { head, rows, entries, foot }) {
   const shown = rows.length > LINES ? rows.slice(0, LINES / 4) : rows;
   const lines = [

@@ -147,7 +147,7 @@ function project(find, here, { head, query, key }, named, x) {
     const b = biases.has(letter) ? row(part(`b_${letter}`)) : null;
     const computed = affine(from, W, b, start, start + model.length);
     const flat = turns && orders ? turnedBy(model, at, rotationOf(here, named, model.length), -1) : model;
-    const by = perHead && orders ? perHead[/** @type {"q" | "k"} */ (letter)] : null;
+    const by = perHead && orders ? perHead[letter] : null;
     const norm = by ? normed(here, computed, flat, by) : null;
     return { from, read, position: position && orders ? row(position, at) : null, W, b, start, model: norm ? computed : flat, computed, norm };
   };
