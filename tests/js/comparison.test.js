@@ -25,10 +25,7 @@ function page(choices, link = {}) {
   const state = { ...DEFAULTS, block: "encoder", source: "the the", view: "compare", ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }
-/**
- * @param {Page} page
- * @param {import("../../static/js/core/store/view-requests.js").Answer | Problem} reply
- */
+/** @param {Page} page @param {import("../../static/js/core/store/view-requests.js").Answer | Problem} reply */
 function answered(page, reply) {
   const question = otherRun(page);
   assert.ok(question);

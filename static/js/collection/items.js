@@ -6,11 +6,7 @@ import { liven } from "../learn/figures.js";
 
 /** @import { LiveFigures } from "../learn/live-figures.js" */
 
-/**
- * @param {Parameters<typeof liven>[0]} desk
- * @param {LiveFigures} figures
- * @returns {Item[]}
- */
+/** @param {Parameters<typeof liven>[0]} desk @param {LiveFigures} figures @returns {Item[]} */
 export function bindItems(desk, figures) {
   return [...document.querySelectorAll("#items > .item")].map((one) => bindItem(desk, /** @type {HTMLElement} */ (one), figures));
 }

@@ -106,12 +106,7 @@ function pickers(context) {
   };
 }
 
-/**
- * @param {string} label
- * @param {string} name
- * @param {number} head
- * @param {number} chosen
- */
+/** @param {string} label @param {string} name @param {number} head @param {number} chosen */
 const thumb = (label, name, head, chosen) =>
   el(
     "label",

@@ -188,10 +188,7 @@ function said({ t }, shown, which, cell) {
 
 const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
 
-/**
- * @param {Context} context
- * @param {ReturnType<typeof pointing>} points
- */
+/** @param {Context} context @param {ReturnType<typeof pointing>} points */
 export function panels(context, points) {
   const { t, theme } = context;
   const labels = {

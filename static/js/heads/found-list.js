@@ -69,19 +69,13 @@ const arrow = (t, [from, to]) => el("span", {}, el("b", { className: "from", lan
 /** @param {string} text */
 const langOf = (text) => (/\p{Script=Han}/u.test(text) ? bcp47("zh") : "en");
 
-/**
- * @param {Translate} t
- * @param {import("../core/wire/schemas.d.ts").HeadExamplesReply} found
- */
+/** @param {Translate} t @param {import("../core/wire/schemas.d.ts").HeadExamplesReply} found */
 export const ofRanking = (t, { examples }) => ({
   says: t("From the top of the ranking to the bottom, a sentence at each tenth."),
   items: examples.map(({ sentence, value }) => ({ sentence, value, cell: null })),
 });
 
-/**
- * @param {Translate} t
- * @param {import("../core/wire/schemas.d.ts").FoundRowsReply} reply
- */
+/** @param {Translate} t @param {import("../core/wire/schemas.d.ts").FoundRowsReply} reply */
 export const ofRows = (t, { rows, sentences, of, found }) => ({
   says: told(t, rows, sentences, of),
   items: found.map(({ sentence, query, key, weight }) => ({

@@ -2,10 +2,7 @@
 
 const MOST = 200;
 
-/**
- * @template T
- * @param {T} first
- */
+/** @template T @param {T} first */
 export function createHistory(first) {
   let present = first;
   let last = "";

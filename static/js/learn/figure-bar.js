@@ -67,8 +67,5 @@ export function createFigureBar({ t }, store, first, link = undefined) {
   return element;
 }
 
-/**
- * @param {import("../core/store/link.js").State} a
- * @param {import("../core/store/link.js").State} b
- */
+/** @param {import("../core/store/link.js").State} a @param {import("../core/store/link.js").State} b */
 const sameLink = (a, b) => JSON.stringify(a) === JSON.stringify(b);

@@ -8,10 +8,7 @@
 /** The figure of a scene, which may be the scene itself. @param {Element | null | undefined} scene */
 export const figureOf = (scene) => (scene?.matches(".live") ? scene : (scene?.querySelector(".live") ?? null));
 
-/**
- * @param {HTMLElement[]} scenes
- * @param {import("./live-figures.js").LiveFigures} figures
- */
+/** @param {HTMLElement[]} scenes @param {import("./live-figures.js").LiveFigures} figures */
 export function bindPointed(scenes, figures) {
   /** @type {Pointer | null} */
   let wanted = null;

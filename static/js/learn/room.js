@@ -5,10 +5,7 @@ import { asksOf, wordingOf } from "./questions.js";
 import { bindScenes } from "./presented-scenes.js";
 import { scenesOf, topOf } from "./scenes.js";
 
-/**
- * @param {import("../pages/learn.js").Desk} desk
- * @param {import("./live-figures.js").LiveFigures} figures
- */
+/** @param {import("../pages/learn.js").Desk} desk @param {import("./live-figures.js").LiveFigures} figures */
 export function bindLessonRoom({ page, api, lesson }, figures) {
   const root = find("#learn");
   if (root.dataset.screen === "yes") document.documentElement.toggleAttribute("data-projector", true);

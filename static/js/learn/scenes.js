@@ -11,10 +11,7 @@ const LINE = 0.15;
 
 /** @typedef {{parts: HTMLElement[], block: HTMLElement | null}} Scene  block: its figure or question */
 
-/**
- * @param {HTMLElement} article
- * @returns {Scene[]}
- */
+/** @param {HTMLElement} article @returns {Scene[]} */
 export function scenesOf(article) {
   /** @type {Scene[]} */
   const scenes = [{ parts: [], block: null }];

@@ -49,10 +49,7 @@ export function heightOf(...elements) {
 
 const MARGIN = "240px 0px";
 
-/**
- * @param {Iterable<HTMLElement>} elements
- * @param {(element: HTMLElement) => Promise<unknown>} make
- */
+/** @param {Iterable<HTMLElement>} elements @param {(element: HTMLElement) => Promise<unknown>} make */
 export function inSight(elements, make) {
   /** @type {Promise<unknown>} */
   let last = Promise.resolve();

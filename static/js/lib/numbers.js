@@ -139,11 +139,7 @@ export function parts(value, decimals) {
   return small ? scientific(value, 1) : { digits: fixed(value, value === 0 ? 0 : decimals), ten: null };
 }
 
-/**
- * @param {number} value
- * @param {number} decimals
- * @returns {Parts & {ten: number}}
- */
+/** @param {number} value @param {number} decimals @returns {Parts & {ten: number}} */
 function scientific(value, decimals) {
   const [digits, ten] = value.toExponential(decimals).split("e");
   return { digits: signed(digits), ten: Number(ten) };

@@ -39,10 +39,7 @@ const descriptions = new WeakMap();
  */
 export const el = (tag, { key, ...props } = {}, ...children) => ({ tag, key, props, children: children.flat() });
 
-/**
- * @param {ParentNode & Node} root
- * @param {...(Child | Child[])} children
- */
+/** @param {ParentNode & Node} root @param {...(Child | Child[])} children */
 export function render(root, ...children) {
   const described = withoutGaps(children);
   const names = namesOf(described);

@@ -25,10 +25,7 @@ async function start() {
   if (opened.page.plotter) await opened.ask((signal) => api.headSurvey(model, ready && corpus, signal), ({ heads }) => show(opened, heads));
 }
 
-/**
- * @param {import("../core/page/page-context.js").RequestingPage} opened
- * @param {SurveyedHeadReply[]} heads
- */
+/** @param {import("../core/page/page-context.js").RequestingPage} opened @param {SurveyedHeadReply[]} heads */
 function show({ page, fail }, heads) {
   if (!page.plotter) return;
   const form = /** @type {HTMLFormElement} */ (find("#axes"));

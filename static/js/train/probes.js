@@ -5,10 +5,7 @@ import { el, render } from "../lib/render.js";
 
 /** @import { LiveRun } from "./live-run.js" */
 
-/**
- * @param {import("../workspace/types.js").Desk} desk
- * @param {import("./shown.js").Shown} shown
- */
+/** @param {import("../workspace/types.js").Desk} desk @param {import("./shown.js").Shown} shown */
 export function bindProbes({ t }, shown) {
   const list = find("#probes");
   list.addEventListener("change", ({ target }) => shown.look(Number(/** @type {HTMLInputElement} */ (target).value)));

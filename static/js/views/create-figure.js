@@ -143,11 +143,7 @@ const wishes = (beside, offer) => ({
 /** What a view shows of a run: of a long text the thumbnails of all heads. @param {Page} page */
 const needsOf = (page) => (isLong(page.trace) ? pictures(page.model, page.link.block) : view(page.link.view).needs(page));
 
-/**
- * @param {Plan} plan
- * @param {import("../core/figure/figure-frame.js").RoomOf} room
- * @returns {Context}
- */
+/** @param {Plan} plan @param {import("../core/figure/figure-frame.js").RoomOf} room @returns {Context} */
 function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++made}` }, { now }) {
   const { plotter, t, say, announce, theme } = page;
   const own = (/** @type {string} */ word) => (name ? `${name}-${word}` : word);

@@ -191,11 +191,7 @@ const wordings = (t) => ({
   html: { name: "HTML", says: t("a handout: opens anywhere, without a network") },
 });
 
-/**
- * @param {Desk} context
- * @param {Exclude<Kind, "pdf">} kind
- * @returns {Promise<Blob>}
- */
+/** @param {Desk} context @param {Exclude<Kind, "pdf">} kind @returns {Promise<Blob>} */
 async function make(context, kind) {
   if (kind === "png") return pixels(drawn(context));
   if (kind === "svg") return new Blob([drawn(context).svg], { type: "image/svg+xml" });

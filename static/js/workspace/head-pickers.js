@@ -32,11 +32,7 @@ export function bindSteppers({ store }) {
   }
 }
 
-/**
- * @param {Desk["store"]} store
- * @param {"layer" | "head"} axis
- * @param {number} by
- */
+/** @param {Desk["store"]} store @param {"layer" | "head"} axis @param {number} by */
 export function step(store, axis, by) {
   const { model, link } = store.get();
   const count = model ? extent(model, link.block)[`${axis}s`] : 0;
@@ -111,11 +107,7 @@ export function bindPickers(context) {
   bindSteppers(context);
 }
 
-/**
- * @param {number} i
- * @param {string} name
- * @param {boolean} checked
- */
+/** @param {number} i @param {string} name @param {boolean} checked */
 function option(i, name, checked) {
   return el(
     "label",

@@ -40,12 +40,7 @@ const CHANNELS = 2;
 /** @param {string} name @param {...import("../lib/render.js").Child} value */
 const line = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
 
-/**
- * @param {Translate} t
- * @param {Scoring} scoring
- * @param {Working} work
- * @param {Learned} learned
- */
+/** @param {Translate} t @param {Scoring} scoring @param {Working} work @param {Learned} learned */
 function scoreLines(t, scoring, work, learned) {
   const { scored, score, width } = work;
   const placed = scored.pi !== null;

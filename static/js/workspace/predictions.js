@@ -89,10 +89,7 @@ function bindChat(store) {
  * @property {Problem | null} problem
  */
 
-/**
- * @param {Pick<import("../core/store/data-sources.js").Source, "lines">} source
- * @param {() => void} changed
- */
+/** @param {Pick<import("../core/store/data-sources.js").Source, "lines">} source @param {() => void} changed */
 function createContinuation(source, changed) {
   const asker = createAsker();
   /** @type {Written | null} */

@@ -14,11 +14,7 @@ import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 /** @typedef {{lang: string, pick: (at: Record<string, At>) => void}} Desk  pick: heads by model */
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 
-/**
- * @param {PageContext} page
- * @param {import("../core/store/data-sources.js").Source} source
- * @param {Desk} desk
- */
+/** @param {PageContext} page @param {import("../core/store/data-sources.js").Source} source @param {Desk} desk */
 export function createPanels(page, source, desk) {
   const root = find("#panels");
   /** @type {Map<string, Panel>} */

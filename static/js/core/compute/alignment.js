@@ -96,10 +96,7 @@ function spans(tokens) {
   return found;
 }
 
-/**
- * @param {TokenReply[]} tokens
- * @param {number[]} group
- */
+/** @param {TokenReply[]} tokens @param {number[]} group */
 function spelled(tokens, group) {
   let text = "";
   /** @type {number[]} */

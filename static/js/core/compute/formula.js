@@ -69,11 +69,7 @@ export function mathml(document, formula, display = false) {
   return math;
 }
 
-/**
- * @param {Document} document
- * @param {Formula} formula
- * @returns {Element}
- */
+/** @param {Document} document @param {Formula} formula @returns {Element} */
 function tree(document, formula) {
   /** @param {string} tag @param {...Formula} parts */
   const with_ = (tag, ...parts) => make(document, tag, ...parts.map((part) => tree(document, part)));

@@ -11,10 +11,7 @@ import { two } from "../../lib/numbers.js";
  * @property {string} [unit]
  */
 
-/**
- * @param {Translate} t
- * @returns {Record<string, Measure>}
- */
+/** @param {Translate} t @returns {Record<string, Measure>} */
 export const measures = (t) => ({
   entropy: { name: t("entropy"), order: t("entropy, sharp heads first"), rising: true, unit: t("nats") },
   distance: { name: t("distance"), order: t("distance, far heads first"), unit: t("tokens") },

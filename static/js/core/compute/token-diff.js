@@ -151,10 +151,7 @@ const COUNTERPART = new Map(
   }),
 );
 
-/**
- * @param {string} text
- * @returns {string}
- */
+/** @param {string} text @returns {string} */
 export function swapped(text) {
   for (const { 0: run, index } of text.matchAll(WORD)) {
     const found = /\p{Script=Han}/u.test(run) ? within(run) : counterpart(run);

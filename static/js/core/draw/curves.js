@@ -28,11 +28,7 @@ const TOP = 12;
 const bottom = ({ size }) => 5 + 3 * size;
 const LEFT = 52;
 
-/**
- * @param {Plot} plot
- * @param {Theme} theme
- * @returns {SVGSVGElement}
- */
+/** @param {Plot} plot @param {Theme} theme @returns {SVGSVGElement} */
 export function plot({ curves, range, titles, width, height, places, at, band, say, right: names }, theme) {
   const right = names ?? margins(curves, theme).right;
   const measure = ruler(theme);

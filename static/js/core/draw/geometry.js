@@ -47,10 +47,7 @@ const GAP = 8;
 /** Angles by which labels slant: the flattest at which no two neighbours overlap. */
 const SLANTS = [32, 45, 65];
 
-/**
- * @param {Wanted} wanted
- * @returns {Geometry}
- */
+/** @param {Wanted} wanted @returns {Geometry} */
 export function fit(wanted) {
   const {
     rowWidths,
@@ -149,12 +146,7 @@ function whole(size) {
  * @typedef {{row: number | null, col: number | null, tall?: number, wide?: number}} Place
  */
 
-/**
- * @param {Geometry} geometry
- * @param {number} x
- * @param {number} y
- * @returns {Place | null}
- */
+/** @param {Geometry} geometry @param {number} x @param {number} y @returns {Place | null} */
 export function hit({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, y) {
   const above = Math.max(0, top - y);
   const lean = slant ? leaning(above, (slant * Math.PI) / 180) : 0;

@@ -36,11 +36,7 @@ export function open({ matrix, cover }) {
   return { ...matrix, values: matrix.values.map((value, i) => (cover[i] === COVER.open ? value : NaN)) };
 }
 
-/**
- * @param {Shade} shade
- * @param {number} value
- * @returns {Rgb}
- */
+/** @param {Shade} shade @param {number} value @returns {Rgb} */
 export function colourOf({ stops, range: [low, high], floor }, value) {
   return colour(stops, floor ? logarithmic(value, floor) : (value - low) / (high - low));
 }

@@ -117,11 +117,7 @@ export function distinct(labels) {
   });
 }
 
-/**
- * @param {Picture} picture
- * @param {Size} size
- * @param {string | null} hatched
- */
+/** @param {Picture} picture @param {Size} size @param {string | null} hatched */
 function layout({ matrix, theme, labels, titles }, size, hatched) {
   const { rows, cols } = matrix;
   const font = { family: theme.font, size: theme.size, color: theme.ink };

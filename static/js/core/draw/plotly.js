@@ -45,11 +45,7 @@ function stand(document) {
     document.head.append(Object.assign(document.createElement("template"), { id, className: "no-inline-styles" }));
 }
 
-/**
- * @param {Document} document
- * @param {string} url
- * @returns {Promise<Plotly>}
- */
+/** @param {Document} document @param {string} url @returns {Promise<Plotly>} */
 function fetchPlotly(document, url) {
   return new Promise((resolve, reject) => {
     const script = Object.assign(document.createElement("script"), { src: url, async: true });

@@ -192,10 +192,7 @@ function oklab(colour) {
   ];
 }
 
-/**
- * @param {Rgb} lab
- * @returns {Rgb}
- */
+/** @param {Rgb} lab @returns {Rgb} */
 function fromOklab([L, a, b]) {
   const l = (L + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (L - 0.1055613458 * a - 0.0638541728 * b) ** 3;

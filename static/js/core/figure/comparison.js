@@ -47,11 +47,7 @@ const LEAST = 300;
  * @property {(which: Which, most: number) => string} heading  of an exported picture
  */
 
-/**
- * @param {Context} context
- * @param {ReturnType<typeof pointing>} points
- * @param {Names} [names]
- */
+/** @param {Context} context @param {ReturnType<typeof pointing>} points @param {Names} [names] */
 export function panels(context, points, names = compared(context)) {
   const { t } = context;
   const all = WHICH.map((which) => {
@@ -160,10 +156,7 @@ function titles({ store, t }, which) {
   return { rows: t("A's queries, B's keys"), cols: t("A's keys, B's queries") };
 }
 
-/**
- * @param {Context} context
- * @param {Which} which
- */
+/** @param {Context} context @param {Which} which */
 function describe({ store, t }, which) {
   const page = store.get();
   const { link, trace } = page;
@@ -340,11 +333,7 @@ function said({ t }, { a, b, delta, cols }, { row, col }) {
 
 // The largest changes, in words and numbers.
 
-/**
- * @param {Context} context
- * @param {Comparison} shown
- * @returns {import("../../lib/render.js").Child[]}
- */
+/** @param {Context} context @param {Comparison} shown @returns {import("../../lib/render.js").Child[]} */
 export function headline({ store, t, say }, { rows, cols, changes }) {
   const { other: by } = store.get().link.options;
   const [first] = changes;
@@ -367,10 +356,7 @@ export function headline({ store, t, say }, { rows, cols, changes }) {
     : say(t("Largest change: the weight of {query} on {key} is {a} in A, {b} in B."), values);
 }
 
-/**
- * @param {Context} context
- * @param {(change: Change) => void} choose
- */
+/** @param {Context} context @param {(change: Change) => void} choose */
 export function changeList({ t }, choose) {
   const list = h("ol", {});
   const element = h("section", { className: "changes" }, h("h3", {}, t("Largest changes")), list);

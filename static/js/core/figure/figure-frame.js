@@ -61,10 +61,7 @@ export function legend({ t }) {
   };
 }
 
-/**
- * @param {Context["t"]} t
- * @param {Meaning} of
- */
+/** @param {Context["t"]} t @param {Meaning} of */
 export function meaning(t, { shade, covers }) {
   const [low, high] = ends(shade);
   const patterns = [

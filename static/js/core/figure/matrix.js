@@ -32,10 +32,7 @@ import { createZoom } from "./zoom.js";
  * @property {() => Cell | null} picked  where the arrow keys start
  */
 
-/**
- * @param {HTMLElement} element
- * @param {Gestures} gestures
- */
+/** @param {HTMLElement} element @param {Gestures} gestures */
 function bindGestures(element, { geometry, onPoint, onPick, picked }) {
   /** @param {MouseEvent} event */
   function under(event) {
@@ -143,10 +140,7 @@ const MOST = 0.2;
 /** The smallest cell in pixels; what does not fit is scrolled. */
 const LEAST = 18;
 
-/**
- * @param {Context} context
- * @param {Options} options
- */
+/** @param {Context} context @param {Options} options */
 export function createMatrix(context, options) {
   const { label, onHover, onPick, picked, tip, zoomed } = options;
   const host = h("div", { className: "chart" });

@@ -44,12 +44,7 @@ export const largest = (rows) => Math.max(...rows.flat().map((value) => Math.abs
  * @property {"signed" | "share" | "mask"} scale
  */
 
-/**
- * @param {Numbers} of
- * @param {Theme} theme
- * @param {Translate} t
- * @param {(value: number) => string} [say]
- */
+/** @param {Numbers} of @param {Theme} theme @param {Translate} t @param {(value: number) => string} [say] */
 export function numberTable({ title, values, rows, cols, scale }, theme, t, say = plainly) {
   const most = largest(values);
   return headedTable({ title, rows, cols }, t, (i, j) => {

@@ -17,10 +17,7 @@ import { onSteps } from "./pointing.js";
 /** Elements that use letters and arrows themselves, and those that use only arrows. */
 const WRITES = "input:not([type=range]), textarea, select, [contenteditable]";
 const MOVES = "input, [role=application], .tiles";
-/**
- * @param {Context} context
- * @param {Steps} steps
- */
+/** @param {Context} context @param {Steps} steps */
 export function createTransport(context, { at, last, go, beat, waits = () => false }) {
   const { t } = context;
   /** @type {ReturnType<typeof setInterval> | undefined} */

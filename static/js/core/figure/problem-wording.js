@@ -125,10 +125,7 @@ function tooLong(t, { excess, field }) {
   return t("{text}. {advice}", { text, advice });
 }
 
-/**
- * @param {Translate} t
- * @param {Problem} problem
- */
+/** @param {Translate} t @param {Problem} problem */
 export function wording(t, problem) {
   if (problem.kind === "no-means") return t("This model has no mean outputs of its heads.");
   if (problem.kind === "does-not-fit" && problem.field === "options")

@@ -84,10 +84,7 @@ export function waitingLine({ store, t }, says) {
 
 // The problem of a view's additional request, with a button to retry.
 
-/**
- * @param {Pick<import("./types.js").Context, "t">} context
- * @param {() => void} again
- */
+/** @param {Pick<import("./types.js").Context, "t">} context @param {() => void} again */
 export function trouble({ t }, again) {
   const words = h("span", {});
   const button = h("button", { type: "button", className: "button" }, t("Try again"));

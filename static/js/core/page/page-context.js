@@ -40,10 +40,7 @@ const NAMES = /** @type {const} */ ([
   "font",
 ]);
 
-/**
- * @param {Window} window
- * @returns {Theme}
- */
+/** @param {Window} window @returns {Theme} */
 function theme(window) {
   const style = window.getComputedStyle(window.document.documentElement);
   const entries = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
@@ -91,11 +88,7 @@ export function createPageContext(window, { plotly, live, messages = {} }) {
 
 // The button for the light and dark themes, and the light theme on paper.
 
-/**
- * @param {Window} window
- * @param {HTMLButtonElement} button
- * @param {() => void} changed
- */
+/** @param {Window} window @param {HTMLButtonElement} button @param {() => void} changed */
 export function bindTheme(window, button, changed) {
   const root = window.document.documentElement;
   const system = window.matchMedia("(prefers-color-scheme: dark)");
@@ -114,10 +107,7 @@ export function bindTheme(window, button, changed) {
   bindPaper(window, changed);
 }
 
-/**
- * @param {Window} window
- * @param {string} name
- */
+/** @param {Window} window @param {string} name */
 function remember(window, name) {
   try {
     window.localStorage.setItem("theme", name);

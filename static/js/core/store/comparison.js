@@ -118,11 +118,7 @@ function opposed(one, two) {
   return compared({ ...one, rows: one.rows.map(alone) }, turned);
 }
 
-/**
- * @param {Run} one
- * @param {Run} two
- * @returns {Comparison}
- */
+/** @param {Run} one @param {Run} two @returns {Comparison} */
 export function compared(one, two) {
   const rows = joined(one.rows, two.rows);
   const cols = joined(one.cols, two.cols);

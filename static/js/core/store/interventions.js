@@ -98,12 +98,7 @@ const key = ({ at, head = null, heads = null, rows = null, units = null, do: wha
 /** @param {Change[]} list  As a link holds it: nothing where there are none. */
 export const linked = (list) => (list.length ? list : null);
 
-/**
- * @param {Change} change
- * @param {Translate} t
- * @param {Page["model"]} model
- * @returns {Worded}
- */
+/** @param {Change} change @param {Translate} t @param {Page["model"]} model @returns {Worded} */
 export function worded(change, t, model) {
   const kind = kindOf(change);
   const { at } = change ?? {};

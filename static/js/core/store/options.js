@@ -86,10 +86,7 @@ export function apart(options) {
   return [Object.fromEntries(entries.filter(own)), Object.fromEntries(entries.filter((one) => !own(one)))];
 }
 
-/**
- * @param {Options} options
- * @returns {Choices}
- */
+/** @param {Options} options @returns {Choices} */
 export function initials(options) {
   return Object.fromEntries(Object.entries(options).map(([name, { initial }]) => [name, initial]));
 }

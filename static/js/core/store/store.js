@@ -257,19 +257,12 @@ function alike(a, b) {
   return a.length === b.length && same(a, b);
 }
 
-/**
- * @template {object} T
- * @param {T} a
- * @param {T} b
- */
+/** @template {object} T @param {T} a @param {T} b */
 function same(a, b) {
   return /** @type {(keyof T)[]} */ (Object.keys(a)).every((key) => Object.is(a[key], b[key]));
 }
 
-/**
- * @param {Ref | null | undefined} a
- * @param {Ref | null | undefined} b
- */
+/** @param {Ref | null | undefined} a @param {Ref | null | undefined} b */
 function equal(a, b) {
   return a?.side === b?.side && a?.index === b?.index;
 }

@@ -77,10 +77,7 @@ export function parameters({ model, link }, select) {
   return { parameters: { model: model?.id ?? link.model ?? "", select } };
 }
 
-/**
- * @param {{variant?: string, length: number, d_model: number}} table
- * @returns {Question}
- */
+/** @param {{variant?: string, length: number, d_model: number}} table @returns {Question} */
 export function encoding({ variant = "sinusoidal", length, d_model }) {
   return { positions: { variant, length, d_model } };
 }

@@ -28,11 +28,7 @@ export function createApi(fetch) {
     ...api,
     pace: connection.pace,
 
-    /**
-     * @param {Question} question
-     * @param {AbortSignal} [signal]
-     * @returns {Promise<Answer>}
-     */
+    /** @param {Question} question @param {AbortSignal} [signal] @returns {Promise<Answer>} */
     answer(question, signal) {
       if ("trace" in question) return api.trace(question.trace, signal);
       if ("parameters" in question) return api.parameters(question.parameters, signal);
@@ -83,10 +79,7 @@ function models({ ask, read }) {
       return models;
     },
 
-    /**
-     * @param {{model: string, select: string[]}} wanted
-     * @param {AbortSignal} [signal]
-     */
+    /** @param {{model: string, select: string[]}} wanted @param {AbortSignal} [signal] */
     async parameters({ model, select }, signal) {
       const path = `/api/models/${encodeURIComponent(model)}/parameters`;
       const query = new URLSearchParams({ select: select.join(",") });

@@ -53,10 +53,7 @@ function pageToken() {
 /** @param {typeof globalThis.fetch} fetch */
 export function connect(fetch) {
   const pace = createPace();
-  /**
-   * @param {string} path
-   * @param {RequestInit} [init]
-   */
+  /** @param {string} path @param {RequestInit} [init] */
   async function ask(path, init) {
     const response = await fetch(path, init).catch(cut);
     if (init?.method === "POST") pace.hear(response);
@@ -133,9 +130,7 @@ export function connect(fetch) {
   return { ask, read, send, lines, follow, events, pace };
 }
 
-/**
- * @param {Response} response
- */
+/** @param {Response} response */
 async function problem(response) {
   const document = await response.json().catch(() => ({}));
   return told(document, Number(response.headers.get("Retry-After")) || null);
@@ -197,11 +192,7 @@ export function createAsker() {
   };
 }
 
-/**
- * @template T
- * @param {(signal: AbortSignal) => Promise<T>} question
- * @param {AbortSignal} signal
- */
+/** @template T @param {(signal: AbortSignal) => Promise<T>} question @param {AbortSignal} signal */
 async function attempt(question, signal) {
   try {
     return await question(signal);

@@ -13,10 +13,7 @@ const BINARY = { headers: { Accept: "application/octet-stream" } };
 /** @param {Pick<import("./connection.js").Connection, "ask">} connection */
 export function sharedData({ ask }) {
   return {
-    /**
-     * @param {string} id
-     * @returns {Promise<Share>}
-     */
+    /** @param {string} id @returns {Promise<Share>} */
     async readShare(id) {
       const response = await ask(`/api/shares/${encodeURIComponent(id)}`, BINARY);
       const file = await response.arrayBuffer().catch(cut);

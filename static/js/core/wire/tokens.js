@@ -53,11 +53,7 @@ export function telltale(steps) {
   return steps.map((step, i) => ofWord(step) && !special[i].special);
 }
 
-/**
- * @param {TokenReply[]} tokens
- * @param {string} lang
- * @returns {Label[]}
- */
+/** @param {TokenReply[]} tokens @param {string} lang @returns {Label[]} */
 export function labels(tokens, lang) {
   const words = tokens.map(({ text }) => visible(text.trimStart() || text));
   /** @type {Map<string, number>} */

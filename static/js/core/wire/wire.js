@@ -160,11 +160,7 @@ export function glance(tensor, index) {
 /** uint8 is sent, and kept, as value · 255. @param {Tensor} tensor */
 const unit = ({ dtype }) => (dtype === "uint8" ? 255 : 1);
 
-/**
- * @param {Matrix} matrix
- * @param {number} row
- * @returns {Numbers}
- */
+/** @param {Matrix} matrix @param {number} row @returns {Numbers} */
 export function row(matrix, row) {
   return matrix.values.subarray(row * matrix.cols, (row + 1) * matrix.cols);
 }

@@ -67,10 +67,7 @@ const counted = (t, lab) => [
   ...(lab.matrices.w_vocab ? [/** @type {[string, string, number]} */ (["vocab", t("Vocabulary"), MOST])] : []),
 ];
 
-/**
- * @param {import("../../core/figure/types.js").PageContext} page
- * @param {Desk} desk
- */
+/** @param {import("../../core/figure/types.js").PageContext} page @param {Desk} desk */
 export function createChoices({ t }, { get, change, step, again, root, own, beside, only }) {
   const element = h("div", { className: "options lab-choices" });
   const [menu, extra] = [menus(t), extras(t)];

@@ -111,10 +111,7 @@ const NAME = 28;
 /** The kind of groups. @param {Page} page @returns {Level} */
 export const levelOf = ({ link }) => link.options.level ?? "tokens";
 
-/**
- * @param {Page} page
- * @returns {{rows: Axis, cols: Axis}}
- */
+/** @param {Page} page @returns {{rows: Axis, cols: Axis}} */
 export function axesOf(page) {
   const trace = /** @type {Trace} */ (page.trace);
   const { query, key, writes } = blockAt(page);

@@ -34,10 +34,7 @@ import { tip as tipWords } from "./wording.js";
 const STILL = 5;
 const KEY_FACTOR = 2;
 
-/**
- * @param {HTMLElement} element
- * @param {Gestures} gestures
- */
+/** @param {HTMLElement} element @param {Gestures} gestures */
 function bindMapGestures(element, { at, onPoint, onPick, onMove, onZoom, onArrow, onEnd, onWhole, isWhole }) {
   /** Fingers or the mouse that are down, by pointer. @type {Map<number, Point>} */
   const down = new Map();
@@ -150,11 +147,7 @@ function createTip() {
 const NAMED = { wide: 16, narrow: 18 };
 const NOWHERE = Object.freeze({ row: null, col: null });
 
-/**
- * @param {Context} context
- * @param {import("./tiles.js").TileCache} tiles
- * @param {Actions} actions
- */
+/** @param {Context} context @param {import("./tiles.js").TileCache} tiles @param {Actions} actions */
 export function createMap(context, tiles, { onHover, onPick, onCamera }) {
   const { t } = context;
   const canvas = h("canvas", { "aria-hidden": "true" });

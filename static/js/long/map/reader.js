@@ -120,10 +120,7 @@ function createTextPanel({ label, onPick, onHover }) {
   };
 }
 
-/**
- * @param {HTMLElement} element
- * @param {Axis} axis
- */
+/** @param {HTMLElement} element @param {Axis} axis */
 function fill(element, { tokens, points }) {
   const { ownerDocument } = element;
   /** @type {(HTMLElement | null)[]} */

@@ -52,11 +52,7 @@ const fits = (words, width, measure) => across(widths(words, measure), width);
 /** The text of a word. @param {Label} label */
 const spelled = (label) => plain({ ...label, space: "" });
 
-/**
- * @param {Words} words
- * @param {(text: string) => number} measure
- * @returns {Record<Side, number[]>}
- */
+/** @param {Words} words @param {(text: string) => number} measure @returns {Record<Side, number[]>} */
 function widths({ source, target }, measure) {
   const wide = (/** @type {Label[]} */ words) => words.map((label) => measure(spelled(label)));
   return { source: wide(source), target: wide(target) };
@@ -188,10 +184,7 @@ const THICK = 10;
 /** Opacity of lines: those of words that are not highlighted, hard ones, soft ones. */
 const OPACITY = { off: 0.06, hard: 0.9, soft: 0.32 };
 
-/**
- * @param {Context} context
- * @param {Gestures} gestures
- */
+/** @param {Context} context @param {Gestures} gestures */
 export function createLines(context, gestures) {
   const { t, theme } = context;
   const element = h("div", {

@@ -45,10 +45,7 @@ export function notes({ store, t }, reading, floor) {
 /** @param {...import("../../core/compute/aggregate-attention.js").Axis} axes */
 const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => group.length > 1));
 
-/**
- * @param {Context["t"]} t
- * @param {Reading} reading
- */
+/** @param {Context["t"]} t @param {Reading} reading */
 function learnedSink(t, { choice, sinks, specials, templated }) {
   const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
   return [
@@ -62,10 +59,7 @@ function learnedSink(t, { choice, sinks, specials, templated }) {
   ];
 }
 
-/**
- * @param {Context["t"]} t
- * @param {Reading} reading
- */
+/** @param {Context["t"]} t @param {Reading} reading */
 function sinks(t, { choice, sinks, specials, templated, rows }) {
   const what = addedTokens(t, templated);
   const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));

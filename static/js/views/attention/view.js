@@ -224,11 +224,7 @@ function mountMatrix(context, root) {
   };
 }
 
-/**
- * @param {Context} context
- * @param {Place} place
- * @returns {import("../../core/store/store.js").Lit | null}
- */
+/** @param {Context} context @param {Place} place @returns {import("../../core/store/store.js").Lit | null} */
 function refs({ store }, { row, col }) {
   const found = reading(store.get());
   if (!found) return null;
@@ -240,11 +236,7 @@ function refs({ store }, { row, col }) {
   };
 }
 
-/**
- * @param {Context} context
- * @param {Place} place
- * @param {"click" | "key"} how
- */
+/** @param {Context} context @param {Place} place @param {"click" | "key"} how */
 function pick({ store }, { row, col }, how) {
   const page = store.get();
   const found = reading(page);
@@ -281,10 +273,7 @@ function endsLabel({ t }, { specials, templated, choice, sunk }) {
   return choice.hides ? t("hidden tokens") : templated ? t("special and template") : t("special tokens");
 }
 
-/**
- * @param {Context} context
- * @param {{row: number, col: number}} cell
- */
+/** @param {Context} context @param {{row: number, col: number}} cell */
 function tip({ store, t }, { row, col }) {
   const found = reading(store.get());
   if (!found) return [];

@@ -24,10 +24,7 @@ import { chances, onPath } from "./decoding-steps.js";
  * @property {(hypothesis: number) => void} turn
  */
 
-/**
- * @param {Context} context
- * @param {Actions} actions
- */
+/** @param {Context} context @param {Actions} actions */
 export function createCandidates({ t, own }, { pick, turn }) {
   const element = h("section", { className: "next" });
 

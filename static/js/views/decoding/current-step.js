@@ -208,10 +208,7 @@ export function told({ t, say }, scene) {
 /** The number of candidates requested per step: as many as a share's trace has. */
 const CANDIDATES = 10;
 
-/**
- * @param {Pick<import("../../core/store/data-sources.js").Source, "lines">} source
- * @param {() => void} changed
- */
+/** @param {Pick<import("../../core/store/data-sources.js").Source, "lines">} source @param {() => void} changed */
 export function createFeed(source, changed) {
   const asker = createAsker();
   /** @type {Heard} */

@@ -19,10 +19,7 @@ const ALL = 31;
 /** The initial settings of sampling: from the ten candidates shown. */
 const FIRST_DRAW = { top_k: 10, seed: 1 };
 
-/**
- * @param {Context} context
- * @returns {HTMLElement & {refresh: () => void}}
- */
+/** @param {Context} context @returns {HTMLElement & {refresh: () => void}} */
 export function methods({ store, t, own }) {
   const names = { greedy: t("greedy"), beam: t("beam search"), sample: t("sampling") };
   const present = () => plan(store.get().link.decode);
@@ -56,11 +53,7 @@ export function methods({ store, t, own }) {
   return Object.assign(element, { refresh });
 }
 
-/**
- * @param {Pick<Context, "t" | "own">} context
- * @param {(patch: Partial<Plan>) => void} choose
- * @returns {Bound[]}
- */
+/** @param {Pick<Context, "t" | "own">} context @param {(patch: Partial<Plan>) => void} choose @returns {Bound[]} */
 function numbers({ t, own }, choose) {
   return [
     slider("beam", t("Beams"), [1, 8, 1], choose, {

@@ -16,10 +16,7 @@ import { penalty, tree } from "./decoding-steps.js";
 /** Widths in multiples of the font size: padding of a token, distance of columns. */
 const [AROUND, BETWEEN] = [1.3, 2.6];
 
-/**
- * @param {Context} context
- * @param {{go: (step: number, hypothesis: number) => void}} actions
- */
+/** @param {Context} context @param {{go: (step: number, hypothesis: number) => void}} actions */
 export function createBranches(context, { go }) {
   const { t, theme } = context;
   const title = h("h3", {}, "");

@@ -18,10 +18,7 @@ import { measure, parting } from "./decoding-steps.js";
 
 /** @typedef {import("../../core/wire/wire.js").Trace["output"] & {ranks?: number[]}} Output */
 
-/**
- * @param {Context} context
- * @param {{go: (step: number) => void}} actions
- */
+/** @param {Context} context @param {{go: (step: number) => void}} actions */
 export function createScoring({ store, t, own }, { go }) {
   const box = h("input", { type: "text", id: own("own-translation"), autocomplete: "off", spellcheck: false });
   const submit = h("button", { type: "submit", className: "button" }, t("Score it"));
@@ -124,10 +121,7 @@ function plainly(t, perplexity) {
 // Two translations with the point at which they diverge: the chosen or typed one, and the model's
 // own.
 
-/**
- * @param {Context} context
- * @param {{undo: () => void}} actions
- */
+/** @param {Context} context @param {{undo: () => void}} actions */
 export function createVersus({ t }, { undo }) {
   const element = h("section", { className: "versus" });
 

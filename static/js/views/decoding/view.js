@@ -28,10 +28,7 @@ import { createScoring, createVersus } from "./translation-scores.js";
 /** Milliseconds per step while playing. */
 const BEAT = 1200;
 
-/**
- * @param {Context} context
- * @param {{go: (to: number) => void, scene: () => Scene | null}} actions
- */
+/** @param {Context} context @param {{go: (to: number) => void, scene: () => Scene | null}} actions */
 function createWriting(context, { go, scene }) {
   const { t } = context;
   const line = h("ol", { className: "written", "aria-label": t("What the model writes, one step per token") });

@@ -86,10 +86,7 @@ const BAR_WIDTH = { wide: 92, narrow: 58 };
 const COLUMN = { wide: 64, narrow: 46 };
 const NARROWEST = 26;
 
-/**
- * @param {{graph: Graph, tops: Step[], leaves: Record<Side, Step[]>}} content
- * @param {Room} room
- */
+/** @param {{graph: Graph, tops: Step[], leaves: Record<Side, Step[]>}} content @param {Room} room */
 function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
   const size = wide ? "wide" : "narrow";
   const side = graph.nodes[graph.tops[0]].side;
@@ -136,11 +133,7 @@ const NUMBER = 40;
 /** Height of a bar, in pixels. */
 const BAR_HEIGHT = 10;
 
-/**
- * @param {{graph: Graph, leaves: Record<Side, Step[]>}} content
- * @param {Places} places
- * @param {Theme} theme
- */
+/** @param {{graph: Graph, leaves: Record<Side, Step[]>}} content @param {Places} places @param {Theme} theme */
 function createInputs({ graph, leaves }, { x, y, row, bar, inputs: end }, theme) {
   const spots = graph.leaves.map((node) => graph.nodes[node]);
   const middles = spots.map(({ side, index }) => y(side, index));
@@ -290,12 +283,7 @@ function onlyOne(rows) {
  * @property {Record<Side, string>} stacks  names of the stacks that read each text
  */
 
-/**
- * @param {Content} content
- * @param {Room} room
- * @param {Theme} theme
- * @param {Translate} t
- */
+/** @param {Content} content @param {Room} room @param {Theme} theme @param {Translate} t */
 export function createDiagram(content, room, theme, t) {
   const places = layout(content, room);
   const edges = createEdges(content.graph, places, theme);

@@ -185,10 +185,7 @@ function lines(t, { heads, parts }) {
 /** @typedef {{block: string, layer: number, head: number}} At */
 /** @typedef {(value: number) => Record<string, string>} Paint  a cell's style */
 
-/**
- * @param {Context} context
- * @param {(at: At) => void} pick
- */
+/** @param {Context} context @param {(at: At) => void} pick */
 export function headTable({ t }, pick) {
   const element = h("table", { className: "head-sums" });
   const lines = () => [...element.querySelectorAll("tbody tr:not(.layers-hidden)")].map((line) => [...line.querySelectorAll("button")]);

@@ -32,10 +32,7 @@ import { createEnd, numberAt } from "./token-label.js";
  */
 /** @typedef {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}} At */
 
-/**
- * @param {Context} context
- * @param {import("./diagram-pointing.js").Gestures} gestures
- */
+/** @param {Context} context @param {import("./diagram-pointing.js").Gestures} gestures */
 export function createDiagram(context, gestures) {
   const { t, theme } = context;
   const element = h("div", {

@@ -47,10 +47,7 @@ export const stackOf = (page) => blockAt(page).stack;
 /** @param {Page} page */
 const learnedTable = (page) => `${stackOf(page)}.positions.table`;
 
-/**
- * @param {Page} page
- * @returns {Positions | Problem | undefined}
- */
+/** @param {Page} page @returns {Positions | Problem | undefined} */
 export function table(page) {
   const [question] = questions(page);
   const wanted = size(page);
@@ -69,11 +66,7 @@ export function table(page) {
   return { variant: "learned", length, d_model, positions, similarity, waves: false };
 }
 
-/**
- * @param {Page} page
- * @param {Positions} found
- * @returns {import("../../core/compute/computed-tensors.js").Shown}
- */
+/** @param {Page} page @param {Positions} found @returns {import("../../core/compute/computed-tensors.js").Shown} */
 export function numbers(page, { length, d_model, positions, similarity }) {
   const alike = { rows: length, cols: length, values: similarity };
   const dot = dots({ rows: length, cols: d_model, values: positions }, alike);

@@ -18,10 +18,7 @@ import { marked, size } from "./encodings.js";
  * @property {boolean} [zoomed]  whether it opens zoomable
  */
 
-/**
- * @param {Context} context
- * @param {Wording} wording
- */
+/** @param {Context} context @param {Wording} wording */
 export function createPanel(context, { name, says, square, tip, zoomed }) {
   const { store } = context;
   const matrix = createMatrix(context, {

@@ -121,10 +121,7 @@ const wording = (t) => ({
   v: { name: t("v · value"), says: t("what each token passes on") },
 });
 
-/**
- * @param {Context} context
- * @param {Letter} letter
- */
+/** @param {Context} context @param {Letter} letter */
 function panel(context, letter) {
   const { store, t } = context;
   const { name, says } = wording(t)[letter];

@@ -26,10 +26,7 @@ import { drawing, fine, s } from "../../core/draw/svg.js";
 /** Half the size of a mark, and the distance from its middle to its label, for labels of 13 px. */
 const [MARK, GAP] = [5, 9];
 
-/**
- * @param {Omit<Layout, "boxes">} content
- * @returns {Layout}
- */
+/** @param {Omit<Layout, "boxes">} content @returns {Layout} */
 export function lay(content) {
   const { points, sizes, width, height, origin, unit } = content;
   // The origin is a mark too: no label covers it.
@@ -37,11 +34,7 @@ export function lay(content) {
   return { ...content, boxes: boxes.slice(0, -1) };
 }
 
-/**
- * @param {Layout} layout
- * @param {Lit} lit
- * @param {Theme} theme
- */
+/** @param {Layout} layout @param {Lit} lit @param {Theme} theme */
 export function picture(layout, lit, theme) {
   const { width, height, points, queries } = layout;
   const strong = new Set([lit.query, ...lit.best.map(({ key }) => queries + key), ...(lit.key === null ? [] : [queries + lit.key])]);
@@ -143,13 +136,7 @@ function mark({ points, queries, unit }, i, strong, theme) {
   });
 }
 
-/**
- * @param {Layout} layout
- * @param {number} i
- * @param {Box | null} box
- * @param {boolean} strong
- * @param {Theme} theme
- */
+/** @param {Layout} layout @param {number} i @param {Box | null} box @param {boolean} strong @param {Theme} theme */
 function label({ labels, queries }, i, box, strong, theme) {
   if (!box) return null;
   return s(

@@ -17,10 +17,7 @@ const HEIGHT = { letters: 8, rest: 23 };
 /** Half the width of the slider's thumb, so that its middle aligns with a step's dot. */
 const THUMB = 8;
 
-/**
- * @param {Context} context
- * @param {{now: () => Moment | null, go: (place: number) => void}} actions
- */
+/** @param {Context} context @param {{now: () => Moment | null, go: (place: number) => void}} actions */
 export function createTimeline(context, { now, go }) {
   const { t, theme } = context;
   const chart = h("div", { className: "chart-of-steps" });

@@ -35,10 +35,7 @@ const [LETTER, HAN, SLANT] = [0.53, 1, 0.71];
 /** In multiples of the font size: the gap before columns that are set apart. */
 const APART = 0.5;
 
-/**
- * @param {Context} context
- * @param {(cell: Cell) => void} pick
- */
+/** @param {Context} context @param {(cell: Cell) => void} pick */
 export function effectMap(context, pick) {
   const element = h("div", { className: "head-map scroller" });
   let focus = "";

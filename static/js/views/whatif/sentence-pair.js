@@ -40,12 +40,7 @@ export function sentencePair(context) {
   };
 }
 
-/**
- * @param {Context["t"]} t
- * @param {Sweep} sweep
- * @param {Trace} run
- * @param {string} text
- */
+/** @param {Context["t"]} t @param {Sweep} sweep @param {Trace} run @param {string} text */
 function alignment(t, { other }, run, text) {
   const [lang] = languages(run.direction);
   const [theirs, ours] = [other?.tokens[text] ?? [], run.tokens[text] ?? []];

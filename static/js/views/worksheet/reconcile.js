@@ -10,10 +10,7 @@
 
 export const TOLERANCE = 1e-5;
 
-/**
- * @param {...{computed: Vector, model: Vector}} pairs
- * @returns {Check}
- */
+/** @param {...{computed: Vector, model: Vector}} pairs @returns {Check} */
 export function reconcile(...pairs) {
   let [largest, size, count] = [0, 1, 0];
   for (const { computed, model } of pairs) {

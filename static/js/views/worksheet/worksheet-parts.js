@@ -99,11 +99,7 @@ function described(listed, projection, pre) {
   };
 }
 
-/**
- * @param {string[]} listed
- * @param {string} prefix
- * @returns {Norm | null}
- */
+/** @param {string[]} listed @param {string} prefix @returns {Norm | null} */
 function normIn(listed, prefix) {
   const has = (/** @type {string} */ name) => listed.includes(`${prefix}${name}`);
   const rms = has("rms_gain");
