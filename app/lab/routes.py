@@ -9,6 +9,7 @@ from app.http.caches import ByteCache
 from app.http.replies import problems
 from app.http.services import Opened
 from app.http.worker_threads import LARGE, off_loop
+from app.lab import links  # noqa: F401 — registers its kinds of figures
 from app.lab.schemas import LabBody, LabReply, ScalingsReply
 from app.lab.service import lab_reply, scaling_reply
 
