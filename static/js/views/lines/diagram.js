@@ -43,7 +43,7 @@ export function createDiagram(context, gestures) {
   });
   /** @type {Content | null} */
   let content = null;
-  /** @type {ReturnType<typeof drawn> | null} */
+  /** @type {ReturnType<typeof diagramSvg> | null} */
   let picture = null;
   /** @type {At} */
   let at = { query: null, key: null, by: "default" };
@@ -57,7 +57,7 @@ export function createDiagram(context, gestures) {
     /** @param {Content} next  To be lit again. */
     draw(next) {
       content = next;
-      picture = drawn(next, lay(next, ruler(theme()), theme().size), theme());
+      picture = diagramSvg(next, lay(next, ruler(theme()), theme().size), theme());
       element.dataset.drawn = String(next.strands.strands.length);
       element.replaceChildren(picture.svg);
     },
@@ -87,7 +87,7 @@ export function createDiagram(context, gestures) {
  * @param {Layout} layout
  * @param {Theme} theme
  */
-function drawn(content, layout, theme) {
+function diagramSvg(content, layout, theme) {
   const strands = createStrands(content, layout);
   const sides = {
     query: content.rows.map((step, i) => createEnd("query", i, step, layout, theme)),

@@ -15,7 +15,7 @@ const FAINT = 0.07;
 /** @param {Content} content @param {Layout} layout */
 export function createStrands(content, layout) {
   const { strands } = content.strands;
-  const paths = drawn(content, layout);
+  const paths = strandPaths(content, layout);
   const all = s("g", { fill: "none", class: "fibres" }, ...paths);
   const alone = s("g", { fill: "none", class: "fibres" });
   let told = false;
@@ -36,7 +36,7 @@ export function createStrands(content, layout) {
 }
 
 /** @param {Content} content @param {Layout} layout @returns {SVGPathElement[]}  one a strand */
-function drawn({ colours, on, strands: { strands } }, { y, from, to, pitch, unit }) {
+function strandPaths({ colours, on, strands: { strands } }, { y, from, to, pitch, unit }) {
   // Side by side, so that one head's line does not cover another's.
   const apart = Math.min(2.4 * unit, (0.6 * pitch) / on.length);
   const thick = Math.max(1.2, Math.min(3.4 * unit, 1.6 * apart));

@@ -9,7 +9,7 @@ import { words } from "../../core/figure/zoom.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Snapshot } from "./training-history.js" */
 
-const HEIGHT = 340;
+const CURVES_HEIGHT = 340;
 const DASHES = ["solid", "dash"];
 
 /**
@@ -30,7 +30,7 @@ export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }
     if (!chart || !now) return;
     opener.setAttribute("aria-busy", "true");
     try {
-      if (!(await chart.show(figure(curves(now), { width: now.width, height: HEIGHT }, theme(), words(t))))) return;
+      if (!(await chart.show(figure(curves(now), { width: now.width, height: CURVES_HEIGHT }, theme(), words(t))))) return;
       turn(true);
     } catch {
       asked = false; // the small chart and the button stay

@@ -2,7 +2,7 @@
 
 import { axes, place } from "../../core/wire/attentions.js";
 import { where } from "../../core/store/model-part-names.js";
-import { kindOf } from "../../core/store/interventions.js";
+import { kindOf as changeKind } from "../../core/store/interventions.js";
 import { h } from "../../lib/dom.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { editModel, offered } from "../../core/store/set-interventions.js";
@@ -26,7 +26,7 @@ export function headChanges(context) {
   const rows = rowChoice(context, (before, after) => {
     const old = [change("zero"), change({ temperature: 1 }), scaled(1)].flatMap((one) => found(restricted(one, before)) ?? []);
     // A borrowed pattern is of all rows.
-    const kept = old.filter((one) => kindOf(one) !== "freeze");
+    const kept = old.filter((one) => changeKind(one) !== "freeze");
     if (kept.length) replace(kept, (one) => restricted(one, after));
     refresh();
   });
@@ -71,7 +71,7 @@ export function headChanges(context) {
     const still = fixed();
     rows.refresh(trace ? axes(model, trace, link.block).rows : [], still);
     const present = found(change("zero"));
-    const kind = present ? kindOf(present) : "own";
+    const kind = present ? changeKind(present) : "own";
     title.textContent = where(change("zero"), t, model);
     pattern.show(kind, still);
     borrowed.hidden = kind !== "freeze";
