@@ -196,7 +196,7 @@ NAMED_IN = {
     "core/wire/model.js",
     "views/worksheet/sheet-model.js",
     "core/store/examples.js",
-    "views/space/plotly-space.js",
+    "views/space/solid.js",
 }
 COMMENTS = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*", re.DOTALL)
 FOR_THE_READER = re.compile(r'\bt\(\s*"(?:[^"\\]|\\.)*"')

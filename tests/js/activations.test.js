@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { activation, erf } from "../../static/js/views/worksheet/activations.js";
+import { activation, erf } from "../../static/js/views/worksheet/sublayer.js";
 
 /** @param {number} found @param {number} expected */
 const near = (found, expected) => assert.ok(Math.abs(found - expected) < 1e-14, `${found} ≠ ${expected}`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cuts, edgesOf, joined, mended } from "../../static/js/views/whatif/edges.js";
+import { cuts, edgesOf, joined, mended } from "../../static/js/views/whatif/changes-panel.js";
 import { found, put } from "../../static/js/core/store/interventions.js";
 
 /** @param {any} cut */

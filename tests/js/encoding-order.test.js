@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { apart, featureAt } from "../../static/js/views/positions/encoding-order.js";
+import { apart, featureAt } from "../../static/js/views/positions/encodings.js";
 
 test("sines come first, then cosines, each feature once", () => {
   assert.deepEqual(

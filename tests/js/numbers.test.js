@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
 import { brief, four, grouped, one, plainly, roughly, short, significant, tiny, two, times } from "../../static/js/lib/numbers.js";
-import { inNats, likelier } from "../../static/js/views/whatif/likelihood-wording.js";
+import { inNats, likelier } from "../../static/js/views/whatif/wording.js";
 
 test("four decimals, and a power of ten where they would say nothing", () => {
   assert.deepEqual([0.61234, -8.76214, 1, 12345.678].map(four), ["0.6123", "−8.7621", "1.0000", "12345.6780"]);
@@ -36,7 +36,7 @@ test("numbers that are read are printed in one place", () => {
   const files = readdirSync(root, { recursive: true }).map(String).filter((name) => name.endsWith(".js"));
   const prints = /\.to(Fixed|Precision|Exponential|LocaleString)\(/;
   // Shortest decimals of float32 for a spreadsheet, dates, values that a request or a drawing takes.
-  const others = /(csv|share-panel|share-menu|cell-changes)\.js$/;
+  const others = /(csv|share-panel|share-menu|changes-panel)\.js$/;
   const found = files.filter((name) => !name.endsWith("lib/numbers.js") && !others.test(name)).flatMap((name) =>
     readFileSync(new URL(name, root), "utf8")
       .split("\n")

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { ends, endsInHead, pathEnd } from "../../static/js/views/whatif/path-end.js";
+import { ends, endsInHead, pathEnd } from "../../static/js/views/whatif/sweep-grids.js";
 import { sized } from "./trace.js";
 
 const model = { ...sized({ encoder: 2, decoder: 2 }, { encoder: 4, decoder: 4 }), capabilities: ["lens"] };

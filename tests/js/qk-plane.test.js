@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { dot, eigen, pca } from "../../static/js/views/space/pca.js";
-import { nearest, placed, ranking, space } from "../../static/js/views/space/qk-plane.js";
-import { spread, touch } from "../../static/js/views/space/label-placement.js";
+import { dot, eigen, nearest, pca, placed, ranking, space } from "../../static/js/views/space/qk-plane.js";
+import { spread, touch } from "../../static/js/views/space/scatter.js";
 
 /** @typedef {{points: number[][], components: number[][], shares: number[], projected: number[][]}} Case */
 const golden = /** @type {Record<string, Case>} */ (

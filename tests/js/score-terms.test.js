@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { breakdown } from "../../static/js/views/qkv/score-terms.js";
+import { breakdown } from "../../static/js/views/qkv/score-breakdown.js";
 import { cellOf, named, termsOf } from "../../static/js/views/qkv/score-names.js";
 import { csv } from "../../static/js/lib/csv.js";
 import { tensor, trace } from "./trace.js";

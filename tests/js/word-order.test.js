@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { difference, follow, restored, shuffle } from "../../static/js/views/positions/word-order.js";
+import { difference, follow, restored, shuffle } from "../../static/js/views/positions/reordering.js";
 
 /**
  * Cut as the server cuts: words with their space, marks and Chinese characters alone. The id is

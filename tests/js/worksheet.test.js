@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { affine, row, size, terms } from "../../static/js/lib/vectors.js";
-import { reconcile } from "../../static/js/views/worksheet/reconcile.js";
+import { reconcile } from "../../static/js/views/worksheet/sublayer.js";
 import { worksheet } from "../../static/js/views/worksheet/worksheet.js";
 import { names } from "../../static/js/views/worksheet/worksheet-names.js";
 import { sized, tensor } from "./trace.js";

@@ -1,15 +1,16 @@
 /** The encodings shown: for the sentence's positions, or for a chosen size. */
 
-import { blockAt, stands } from "../../core/wire/attentions.js";
+import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
+import { dots, kindOf } from "../../core/compute/positions.js";
 import { lit } from "../../core/store/highlight.js";
 import { answer, encoding, parameters } from "../../core/store/view-requests.js";
-import { dots, kindOf } from "../../core/compute/positions.js";
-import { cosines } from "./cosines.js";
+import { blockAt, stands } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
-import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
+import { sum, times } from "../../lib/vectors.js";
 
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
+
 /** @typedef {import("../../core/wire/api.js").Positions & {waves: boolean}} Positions  waves: sines and cosines, not learned */
 
 /**
@@ -108,4 +109,42 @@ export function marked(page, hovered) {
   const { query, key } = lit(page, hovered);
   const { query: rows, key: cols } = blockAt(page);
   return { row: query, col: rows === cols ? key : null };
+}
+
+// Cosine similarity of the rows of a matrix.
+
+/**
+ * @param {import("../../core/wire/wire.js").Matrix} matrix  [row, feature]
+ * @returns {Float32Array}  the cosine of every two rows, [row, row]; 0 if one is zero
+ */
+function cosines({ rows, cols, values }) {
+  const row = (/** @type {number} */ i) => values.subarray(i * cols, (i + 1) * cols);
+  const dot = (/** @type {number} */ a, /** @type {number} */ b) => sum(times(row(a), row(b)));
+  const lengths = Array.from({ length: rows }, (_, i) => Math.sqrt(dot(i, i)));
+  const cosine = (/** @type {number} */ a, /** @type {number} */ b) => dot(a, b) / (lengths[a] * lengths[b] || 1);
+  return Float32Array.from({ length: rows * rows }, (_, cell) => cosine(Math.floor(cell / rows), cell % rows));
+}
+
+// The order in which positional encodings are drawn: all sines (even features), then all cosines.
+
+/**
+ * @param {number} col  of the drawing
+ * @param {number} width  d_model
+ * @returns {number}  the feature drawn there
+ */
+export function featureAt(col, width) {
+  const sines = Math.ceil(width / 2);
+  return col < sines ? 2 * col : 2 * (col - sines) + 1;
+}
+
+/**
+ * @param {import("../../core/wire/wire.js").Matrix} matrix  [position, feature]
+ * @returns {import("../../core/wire/wire.js").Matrix}  the same, with columns in drawing order
+ */
+export function apart({ rows, cols, values }) {
+  const drawn = Float32Array.from(values, (_, i) => {
+    const row = Math.floor(i / cols);
+    return values[row * cols + featureAt(i % cols, cols)];
+  });
+  return { rows, cols, values: drawn };
 }

@@ -18,8 +18,7 @@ import { diverging } from "../../core/draw/scale.js";
 import { plane } from "../../core/wire/wire.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../core/compute/scoring.js";
 import { bare } from "./encodings.js";
-import { createKeyCell } from "./key-cell.js";
-import { picker } from "./pickers.js";
+import { createKeyCell, picker } from "./position-matrix.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

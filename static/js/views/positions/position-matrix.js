@@ -1,14 +1,17 @@
 /** A matrix over positions, linked with the tokens at them. */
 
-import { blockAt } from "../../core/wire/attentions.js";
-import { lit } from "../../core/store/highlight.js";
 import { file } from "../../core/draw/svg.js";
-import { h } from "../../lib/dom.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { createKeyCell } from "./key-cell.js";
+import { lit } from "../../core/store/highlight.js";
+import { blockAt, extent } from "../../core/wire/attentions.js";
+import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { marked, size } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Place } from "../../core/draw/geometry.js" */
+
 /**
  * @typedef {object} Wording
  * @property {string} name
@@ -75,5 +78,68 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
     say: (text) => (line.textContent = text),
     /** @param {string} text */
     call: (text) => (head.textContent = text),
+  };
+}
+
+// The cell that arrow keys or a click reached, whether or not the link can pin it. It is announced
+// to screen readers; Escape unpins it.
+
+/** @typedef {{row: number, col: number}} Cell */
+
+/**
+ * @param {Context} context
+ * @param {() => void} light  called when the cell changes
+ */
+export function createKeyCell({ keys, announce, t }, light) {
+  /** @type {Cell | null} */
+  let at = null;
+  const stop = keys.listen(({ key }) => {
+    if (key !== "Escape" || !at) return;
+    at = null;
+    light();
+    announce(t("Unpinned."));
+  });
+  return {
+    at: () => at,
+    /**
+     * @param {Place} place  a missing row or column stays as it is
+     * @param {string} name  of the matrix
+     * @param {(cell: Cell) => import("../../lib/render.js").Child[]} tip
+     */
+    move({ row, col }, name, tip) {
+      at = { row: row ?? at?.row ?? 0, col: col ?? at?.col ?? 0 };
+      light();
+      announce(`${name}: ${words(tip(at))}`);
+    },
+    stop,
+  };
+}
+
+/** The text of a tooltip. @param {import("../../lib/render.js").Child[]} children */
+function words(children) {
+  const line = h("p", {});
+  render(line, ...children);
+  return line.textContent ?? "";
+}
+
+// Menus for the layer and the head, in views without thumbnails beside the figure.
+
+/**
+ * @param {Context} context
+ * @param {"layer" | "head"} which
+ * @param {(page: Page) => {block: string, layer: number, head: number}} at  the block, and the
+ *   layer and head selected in it
+ */
+export function picker({ store, t }, which, at) {
+  const select = h("select", {});
+  select.addEventListener("change", () => store.go({ [which]: Number(select.value) }));
+  return {
+    element: h("label", { className: "option" }, h("span", {}, which === "layer" ? t("Layer") : t("Head")), select),
+    draw() {
+      const page = store.get();
+      const count = page.model ? extent(page.model, at(page).block)[`${which}s`] : 0;
+      render(select, Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i + 1))));
+      select.value = String(at(page)[which]);
+    },
   };
 }

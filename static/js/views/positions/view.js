@@ -10,13 +10,12 @@ import { choice, list, whole } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { createLikeness } from "./similarity.js";
+import { createLikeness, createWaves } from "./encoding-panels.js";
 import * as shuffled from "./reordering.js";
 import * as relative from "./offsets.js";
 import { kindOf, whereSaid } from "../../core/compute/positions.js";
 import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
-import { createWaves } from "./encoding-waves.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
 

@@ -1,15 +1,18 @@
 /** A timeline of the training: how good the model was at each step, and a slider over the steps. */
 
-import { one, two } from "../../lib/numbers.js";
+import { margins, plot } from "../../core/draw/curves.js";
+import { createPlot } from "../../core/draw/plotly.js";
+import { createTransport } from "../../core/figure/playback.js";
+import { words } from "../../core/figure/zoom.js";
 import { h } from "../../lib/dom.js";
+import { one, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { counted, scores } from "./training-history.js";
-import { margins, plot } from "../../core/draw/curves.js";
-import { createTransport } from "../../core/figure/playback.js";
-import { createLearningCurves } from "./learning-curves.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Moment } from "./view.js" */
+/** @import { Snapshot } from "./training-history.js" */
+/** @import { Theme } from "../../core/page/page-context.js" */
 
 /** Milliseconds per step while playing. */
 const BEAT = 900;
@@ -120,3 +123,159 @@ const pair = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, val
 
 /** @param {string} direction  e.g. "en-zh" */
 const arrow = (direction) => direction.replace("-", " → ");
+
+// The loss and BLEU of every snapshot as a zoomable Plotly chart, in place of the small chart.
+
+const CURVES_HEIGHT = 340;
+const DASHES = ["solid", "dash"];
+
+/**
+ * @param {Context} context
+ * @param {{go: (place: number) => void, name: (direction: string) => string, onTurn: () => void}}
+ *   actions onTurn: called after it was opened or closed
+ */
+function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
+  const opener = h("button", { type: "button", className: "button quiet", hidden: !plotter, "aria-expanded": "false" });
+  const problem = h("p", { className: "note", role: "alert", hidden: true }, t("The curves did not load. Try again."));
+  const plot = h("div", { className: "plot", hidden: true });
+  const chart = plotter && createPlot(plot, plotter, { plotly_click: ({ points: [{ pointIndex }] }) => go(pointIndex) });
+  let asked = false;
+  /** @type {{snapshots: Snapshot[], place: number, width: number} | null} */
+  let now = null;
+
+  async function draw() {
+    if (!chart || !now) return;
+    opener.setAttribute("aria-busy", "true");
+    try {
+      if (!(await chart.show(figure(curves(now), { width: now.width, height: CURVES_HEIGHT }, theme(), words(t))))) return;
+      turn(true);
+    } catch {
+      asked = false; // the small chart and the button stay
+      problem.hidden = false;
+    } finally {
+      opener.removeAttribute("aria-busy");
+    }
+  }
+
+  /** @param {boolean} on */
+  function turn(on) {
+    problem.hidden = true;
+    if (plot.hidden === !on) return;
+    plot.hidden = !on;
+    opener.setAttribute("aria-expanded", String(on));
+    onTurn();
+  }
+
+  /** @param {NonNullable<typeof now>} shown @returns {Curves} */
+  function curves({ snapshots, place }) {
+    const look = theme();
+    const measured = scores(snapshots);
+    const tasks = measured[0].direction === null;
+    const good = measured.map(({ direction, values }, i) => ({
+      name: direction === null ? t("right, %") : `BLEU ${name(direction)}`,
+      values,
+      color: look.q,
+      dash: DASHES[i % DASHES.length],
+    }));
+    const loss = { name: tasks ? t("Held-out loss") : t("Dev loss"), values: snapshots.map((one) => one.loss ?? NaN), color: look.k, right: true };
+    return {
+      steps: snapshots.map(({ step }) => step),
+      curves: [...good, loss],
+      at: place,
+      titles: {
+        x: t("training step"),
+        left: tasks ? t("right, %") : "BLEU",
+        right: tasks ? t("Held-out loss (nats per token)") : t("Dev loss (nats per token)"),
+      },
+    };
+  }
+
+  function close() {
+    asked = false;
+    turn(false);
+    chart?.clear();
+  }
+
+  opener.addEventListener("click", () => {
+    asked = !asked;
+    if (asked) void draw();
+    else close();
+  });
+
+  return {
+    elements: [opener, problem, plot],
+    open: () => !plot.hidden,
+
+    /** @param {Snapshot[]} snapshots @param {number} place @param {number} width  in pixels */
+    show(snapshots, place, width) {
+      now = { snapshots, place, width };
+      opener.textContent = scores(snapshots)[0].direction === null ? t("Loss and accuracy curves") : t("Loss and BLEU curves");
+      if (asked) void draw();
+    },
+    destroy: close,
+  };
+}
+
+// Curves over training steps as a zoomable Plotly figure (plain data).
+
+/**
+ * @typedef {object} Curve
+ * @property {string} name
+ * @property {number[]} values  one per step
+ * @property {string} color
+ * @property {string} [dash]  one of Plotly's names
+ * @property {boolean} [right]  whether it uses the right axis
+ */
+/**
+ * @typedef {object} Curves
+ * @property {number[]} steps
+ * @property {Curve[]} curves
+ * @property {number} at  index of the selected step
+ * @property {{x: string, left: string, right: string}} titles
+ */
+
+const BUTTONS = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];
+
+/**
+ * @param {Curves} shown
+ * @param {{width: number, height: number}} size
+ * @param {Theme} theme
+ * @param {Record<string, string>} dictionary  of the toolbar
+ * @returns {import("../../core/draw/plotly.js").Figure}
+ */
+function figure({ steps, curves, at, titles }, size, theme, dictionary) {
+  const font = { family: theme.font, size: theme.size, color: theme.ink };
+  const title = (/** @type {string} */ text) => ({ text, standoff: 8, font: { ...font, color: theme.muted } });
+  const axis = { gridcolor: theme.hatch, zeroline: false, linecolor: theme.muted };
+  return {
+    data: curves.map(({ name, values, color, dash = "solid", right }) => ({
+      type: "scatter",
+      mode: "lines+markers",
+      name,
+      x: steps,
+      y: values,
+      ...(right ? { yaxis: "y2" } : {}),
+      line: { color, dash, width: 2 },
+      marker: { color, symbol: right ? "square" : "circle", size: steps.map((_, i) => (i === at ? 10 : 5)) },
+      hovertemplate: "%{y:.2f}",
+    })),
+    layout: {
+      ...size,
+      uirevision: String(steps),
+      margin: { l: 48, t: 36, r: 48, b: 84 },
+      paper_bgcolor: theme.paper,
+      plot_bgcolor: theme.paper,
+      font,
+      hovermode: "x unified",
+      dragmode: "zoom",
+      legend: { orientation: "h", x: 0, y: -0.25, xanchor: "left", yanchor: "top" },
+      modebar: { bgcolor: theme.paper, color: theme.muted, activecolor: theme.ink },
+      hoverlabel: { bgcolor: theme.paper, bordercolor: theme.muted, font },
+      xaxis: { ...axis, title: title(titles.x), tickformat: ",d" },
+      yaxis: { ...axis, title: title(titles.left), rangemode: "tozero" },
+      yaxis2: { ...axis, title: title(titles.right), overlaying: "y", side: "right", tickmode: "auto", rangemode: "tozero", showgrid: false },
+      shapes: [{ type: "line", x0: steps[at], x1: steps[at], yref: "paper", y0: 0, y1: 1, line: { color: theme.muted, width: 1, dash: "dot" } }],
+    },
+    config: { displayModeBar: true, displaylogo: false, modeBarButtons: BUTTONS, scrollZoom: true, locale: "own", locales: { own: { dictionary, format: {} } } },
+  };
+}

@@ -1,22 +1,23 @@
 /** How attention formed: the heads of a block on a fixed sentence at each step of the training. */
 
-import { extent } from "../../core/wire/attentions.js";
 import { arrange, ordered } from "../../core/draw/head-grid.js";
-import { Problem } from "../../core/wire/problem.js";
-import { counted, learned, placeOf, subject, traceAt, watched } from "./training-history.js";
 import { file } from "../../core/draw/svg.js";
-import { h } from "../../lib/dom.js";
-import { whole } from "../../core/store/options.js";
-import { wording } from "../../core/figure/problem-wording.js";
 import { createTiles, look } from "../../core/figure/head-tiles.js";
+import { wording } from "../../core/figure/problem-wording.js";
+import { whole } from "../../core/store/options.js";
+import { extent } from "../../core/wire/attentions.js";
+import { Problem } from "../../core/wire/problem.js";
+import { bcp47, languages } from "../../core/wire/tokens.js";
+import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { createFigure } from "./head-figure.js";
-import { createPicker } from "./sentence-picker.js";
-import { createSaid } from "./written-by-model.js";
 import { createTimeline } from "./timeline.js";
+import { counted, learned, placeOf, subject, traceAt, watched } from "./training-history.js";
 
-/** @import { View } from "../../core/figure/types.js" */
-/** @import { Page } from "../../core/store/store.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Learned } from "./training-history.js" */
+/** @import { Page } from "../../core/store/store.js" */
+
 /**
  * @typedef {object} Moment  what is shown
  * @property {Page} page
@@ -146,6 +147,54 @@ function mount(context, root) {
     picture() {
       const drawn = figure.drawing();
       return drawn && { svg: file(drawn, context.theme()) };
+    },
+  };
+}
+
+// Choose one of the fixed sentences, with a note that they are not the typed one.
+
+/** @param {Context} context */
+function createPicker({ store, t, own }) {
+  const select = h("select", { id: own("option-example") });
+  select.addEventListener("change", () =>
+    store.choose({ example: Number(select.value), row: null, col: null }, "chosen"),
+  );
+  const note = t("Fixed sentences, recorded while the model was trained; not the sentence you typed.");
+  return {
+    element: h("div", { className: "which" }, h("label", { className: "option menu" }, h("span", {}, t("Sentence")), select)),
+    note: h("p", { className: "note" }, note),
+
+    /** @param {Moment} moment */
+    show({ found: { examples, example } }) {
+      render(
+        select,
+        examples.map(({ source, direction }, value) => el("option", { value: String(value), lang: languages(direction)[0] }, source)),
+      );
+      select.value = String(example);
+      select.lang = languages(examples[example].direction)[0];
+    },
+  };
+}
+
+// What the model itself writes at a step.
+
+/** @param {import("../../core/figure/types.js").Context} context */
+function createSaid({ store, t }) {
+  const texts = h("div", { className: "texts" });
+  return {
+    element: h("div", { className: "said" }, h("span", {}, t("At this step it writes")), texts),
+
+    /** @param {Moment} moment  All lie in one place, so that it is as high for each of them. */
+    show({ found, place }) {
+      const lang = languages(found.direction)[1];
+      const silent = bcp47(store.get().link.lang);
+      render(
+        texts,
+        found.texts.map((text, i) => {
+          const className = [!text.trim() && "silent", i === place && "text"].filter(Boolean).join(" ");
+          return el("p", { className, lang: text.trim() ? lang : silent }, text.trim() ? text : t("nothing"));
+        }),
+      );
     },
   };
 }

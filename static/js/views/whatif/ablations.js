@@ -8,13 +8,11 @@ import { el } from "../../lib/render.js";
 import { quoted } from "../../core/draw/token.js";
 import { counted, outputKind } from "../../core/wire/reply.js";
 import { plain } from "../../core/wire/tokens.js";
-import { inNats, likelier } from "./likelihood-wording.js";
+import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./wording.js";
 import { of, partTensors, standIns, strongest, tensors } from "./head-sweep.js";
 import { sublayerName, where } from "../../core/store/model-part-names.js";
 import { found, same, touches } from "../../core/store/interventions.js";
-import { writes } from "./row-picker.js";
 import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
-import { key, pairKey, sublayerKey, theWhole, whole } from "./wording.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Sweep } from "./head-sweep.js" */

@@ -1,12 +1,18 @@
 /** The parts of a model that a sweep changes, as a map: sections of rows and columns. */
 
-import { attentionAt, axes, blockOf, blocks, place, stacked, within } from "../../core/wire/attentions.js";
-import { plainStep } from "../../core/wire/tokens.js";
-import { nameOf, pairName } from "./head-sweep.js";
+import { otherSentence } from "../../core/store/comparison.js";
+import { changes, linked } from "../../core/store/interventions.js";
 import { blockName, hasSublayers, kindName, networks, sublayerName, where } from "../../core/store/model-part-names.js";
+import { attentionAt, axes, blockOf, blocks, place, predicting, stacked, within } from "../../core/wire/attentions.js";
+import { request } from "../../core/wire/request.js";
+import { plainStep } from "../../core/wire/tokens.js";
+import { writing } from "./before-after.js";
+import { nameOf, pairName } from "./head-sweep.js";
 
-/** @import { Translate } from "../../lib/i18n.js" */
 /** @import { ModelInfo } from "../../core/wire/model.js" */
+/** @import { Page } from "../../core/store/store.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
+
 /**
  * @typedef {object} Cell
  * @property {string} name  of its effect
@@ -171,3 +177,85 @@ const streamAfter = (t, block, layer) => (layer ? t("{block}, layer {layer}", { 
 /** @param {Translate} t @param {number} layer */
 const layerName = (t, layer) => ({ name: t("Layer {n}", { n: layer + 1 }), short: String(layer + 1) });
 
+// Where a patched part acts: on everything after it, or along the direct path to one place only.
+
+/** Values of the option; all but the first and the last are an input of the selected head. */
+export const THROUGH = /** @type {const} */ (["all", "q", "k", "v", "end"]);
+
+/** Whether a path can be followed: the outputs of all sublayers are known. @param {Page["model"]} model */
+const follows = (model) => model?.capabilities?.includes("lens") ?? false;
+
+/**
+ * The end of the path, as the API takes it.
+ * @param {Pick<Page, "model" | "link">} page
+ * @returns {{at: string, head?: number} | null}  null: the part acts on everything after it
+ */
+export function pathEnd({ model, link }) {
+  const { through } = link.options;
+  if (through === "all" || through === undefined || !model || !follows(model)) return null;
+  if (through === "end") {
+    const { stack } = predicting(model);
+    const last = networks(model).findLast((one) => one.stack === stack);
+    return last ? { at: `${last.at}.${model.norm === "post" ? "norm" : "residual"}` } : null;
+  }
+  const at = place(model, link);
+  const { heads, kv_heads } = attentionAt(model, at) ?? { heads: 1, kv_heads: 1 };
+  const head = through === "q" ? link.head : Math.floor((link.head * kv_heads) / heads);
+  return { at: `${at}.${through}`, head };
+}
+
+/** Whether the end is an input of the selected head, which a click on another must not replace. @param {Page["link"]} link */
+export const endsInHead = ({ options }) => ["q", "k", "v"].includes(options.through);
+
+/**
+ * The values of the option with their names.
+ * @param {Translate} t
+ * @param {Page["model"]} model
+ * @returns {Record<string, string>}  none: there is nothing to choose
+ */
+export const ends = (t, model) =>
+  follows(model)
+    ? { all: t("everything after it"), q: t("q of the selected head"), k: t("its k"), v: t("its v"), end: t("the logits, directly") }
+    : {};
+
+// The request for a sweep: which parts of the model are changed, one at a time, and how.
+
+/**
+ * As the API takes it: for the original translation, on the model as trained or as changed.
+ * @param {Page} page
+ * @param {import("../../core/wire/wire.js").Trace | null} before  the original run
+ */
+export function sweepRequest(page, before) {
+  const { model, link } = page;
+  const interventions = link.options.over ? linked(changes(link)) : null;
+  const written = before ? writing(link, before) : {};
+  const { select: _, ...body } = request(model, { ...link, ...written, interventions, options: {}, pad_to: null }, []);
+  return { ...body, ...(link.options.ablation === "patch" ? patched(page) : ablated(page)) };
+}
+
+/** @param {Page} page */
+function ablated({ model, link }) {
+  const over = {
+    heads: {},
+    tokens: {},
+    sublayers: { over: "sublayers" },
+    pairs: { over: "pairs", among: [place(model, link)] },
+  };
+  return { effect: link.options.ablation, ...over[/** @type {keyof typeof over} */ (partsOf(link.options))] };
+}
+
+/** @param {Page} page */
+function patched(page) {
+  const { options } = page.link;
+  const against = options.against === null ? {} : { against: options.against };
+  return { effect: { patch: { ...otherRun(page), ...along(page) } }, over: partsOf(options), ...against };
+}
+
+/** The sentence that patches are taken from. @param {Page} page */
+export const otherRun = (page) => ({ source: otherSentence(page), ...(page.link.direction ? { direction: page.link.direction } : {}) });
+
+/** The end of the path, if a patch acts along one only. @param {Page} page */
+export function along(page) {
+  const to = pathEnd(page);
+  return to ? { to } : {};
+}

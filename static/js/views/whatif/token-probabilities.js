@@ -10,8 +10,7 @@ import { named, tensor } from "../../core/compute/computed-tensors.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { plain } from "../../core/wire/tokens.js";
 import { rowsOf } from "./before-after.js";
-import { basis } from "./wording.js";
-import { writes } from "./row-picker.js";
+import { basis, writes } from "./wording.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Runs, Row } from "./before-after.js" */

@@ -1,27 +1,29 @@
 /** The changed model: what to change, the effect on the translation, and which heads matter. */
 
-import { Problem } from "../../core/wire/problem.js";
-import { place } from "../../core/wire/attentions.js";
-import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
-import { choice, flag, text, whole } from "../../core/store/options.js";
 import { continuationLength, controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { kept, questions, runs } from "./before-after.js";
 import { isChanged } from "../../core/store/interventions.js";
-import { keptQuestions, option as runOption } from "./kept-runs.js";
+import { choice, flag, text, whole } from "../../core/store/options.js";
+import { place } from "../../core/wire/attentions.js";
+import { Problem } from "../../core/wire/problem.js";
+import { logprob, outputKind } from "../../core/wire/reply.js";
+import { languages } from "../../core/wire/tokens.js";
+import { h } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
 import { attentionChanges } from "./attention-panels.js";
-import { THROUGH } from "./path-end.js";
-import { outcome } from "./translations.js";
-import { runsTable } from "./runs-table.js";
+import { kept, pieces, questions, runs } from "./before-after.js";
 import { changePanel } from "./changes-panel.js";
+import { keptQuestions, option as runOption, runsTable } from "./kept-runs.js";
+import { THROUGH, sweepRequest } from "./sweep-grids.js";
 import { headSweep } from "./sweep.js";
-import { sweepRequest } from "./sweep-request.js";
 import { tokenChanges } from "./token-probabilities.js";
-import { needsMask } from "./wording.js";
+import { effect, inNats, likelier, needsMask } from "./wording.js";
 
-/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Runs } from "./before-after.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+
 /**
  * @typedef {object} Part  one of the three pictures
  * @property {HTMLElement} element
@@ -176,4 +178,45 @@ function mount(context, root) {
     picture: () => part?.picture() ?? null,
     numbers: () => part?.numbers() ?? null,
   };
+}
+
+// The outputs of both runs, one below the other, and how the likelihood of the original one changed.
+
+/** @param {Context} context */
+function outcome({ store, t, say }) {
+  const element = h("div", {});
+  /** @type {import("../../lib/render.js").Child[]} */
+  let said = [];
+
+  /** @param {Runs} runs @param {Trace} own */
+  function draw({ before, after }, own) {
+    if (!isChanged(store.get().link)) {
+      said = [t("No changes yet: this is the model as trained.")];
+      return render(element, []);
+    }
+    if (!before.output.tokens.length) {
+      said = [];
+      return render(element, []);
+    }
+    const [, lang] = languages(before.direction);
+    const [was, is] = [before, after].map(({ output }) => logprob(output));
+    said = say(
+      effect(t, outputKind(store.get().model), before.output.text === own.output.text),
+      { likelier: el("b", {}, likelier(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
+    );
+    const texts = el(
+      "dl",
+      { className: "outcome" },
+      line(t("As trained"), pieces(before, own), "del", lang),
+      line(t("Changed"), pieces(own, before), "ins", lang),
+    );
+    render(element, texts);
+  }
+
+  /** @param {string} name @param {ReturnType<typeof pieces>} cut @param {"del" | "ins"} tag  of what only this one has @param {string} lang */
+  function line(name, cut, tag, lang) {
+    const parts = cut.map(({ text, differs }) => (differs ? el(tag, { className: tag === "ins" ? "new" : "gone" }, text) : text));
+    return el("div", {}, el("dt", {}, name), el("dd", { lang: cut.length ? lang : "" }, cut.length ? parts : t("(nothing)")));
+  }
+  return { element, draw, finding: () => said };
 }

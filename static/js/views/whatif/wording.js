@@ -1,7 +1,16 @@
 /** What the view says of an output: a translation, a text that is continued, or words at masks. */
 
-/** @import { Translate } from "../../lib/i18n.js" */
+import { token } from "../../core/draw/token.js";
+import { continuesAt, counted, outputKind } from "../../core/wire/reply.js";
+import { labels, languages } from "../../core/wire/tokens.js";
+import { h } from "../../lib/dom.js";
+import { plus, times, two } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
+
+/** @import { Context } from "../../core/figure/types.js" */
 /** @import { Kind } from "../../core/wire/reply.js" */
+/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Translate } from "../../lib/i18n.js" */
 
 /**
  * The effect of the changes, as `say` takes it.
@@ -78,3 +87,45 @@ export const pairKey = (t) =>
 /** What the model writes itself, as trained or changed: the name of its line. @param {Translate} t @param {string} mask */
 export const needsMask = (t, mask) =>
   t("This model only predicts words at a mask. Put {mask} in place of a word to see what changes do to it.", { mask });
+
+// Describe a difference of log-probabilities in words.
+
+/** Smaller differences (in nats) count as equally likely. */
+const SAME = Math.log(1.05);
+
+/**
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @param {number} nats  after − before
+ * @returns {string}  such as "255× less likely"
+ */
+export function likelier(t, nats) {
+  if (Math.abs(nats) < SAME) return t("about as likely as before");
+  const ratio = times(Math.abs(nats));
+  return nats < 0 ? t("{ratio}× less likely", { ratio }) : t("{ratio}× more likely", { ratio });
+}
+
+/** @param {number} nats  With its sign. */
+export const inNats = (nats) => plus(nats, two);
+
+// Choose one written token, or all of them.
+
+/** @param {Trace} trace  What it writes. */
+export const writes = ({ output, direction }) => labels(output.tokens, languages(direction)[1]);
+
+/** @param {Context} context */
+export function rowPicker({ store, t }) {
+  const element = h("div", { className: "sweep-rows", role: "group", "aria-label": t("Written token") });
+
+  return {
+    element,
+    /** @param {Trace} trace @param {number | null} row @param {boolean} all  whether all of them can be chosen */
+    show(trace, row, all) {
+      const kind = outputKind(store.get().model);
+      const from = continuesAt(store.get().model, trace.output);
+      const names = writes(trace);
+      const choice = (/** @type {import("../../lib/render.js").Child} */ name, /** @type {number | null} */ written) =>
+        el("button", { type: "button", className: `chip${Number(written) >= from ? " continued" : ""}`, "aria-pressed": written === row, title: written === null ? whole(t, kind) : Number(written) >= from ? t("written by the model") : "", onclick: () => store.choose({ written, against: null }) }, name);
+      render(element, all && choice(t("all"), null), counted(trace.output).map((index) => choice(token(names[index]), index)));
+    },
+  };
+}

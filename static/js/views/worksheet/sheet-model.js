@@ -3,7 +3,7 @@
 /** @import { Formula } from "../../core/compute/formula.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
 /** @import { Vector } from "../../lib/vectors.js" */
-/** @import { Check } from "./reconcile.js" */
+/** @import { Check } from "./sublayer.js" */
 /** @import { Cell, Worksheet } from "./worksheet.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {"input" | "project" | "headnorm" | "rotate" | "score" | "softmax" | "mix" | "output" | "ownnorm" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "ownnorm2" | "close" | "cross"} StageId */

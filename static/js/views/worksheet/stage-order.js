@@ -3,13 +3,10 @@
 import { written } from "../../core/compute/formula.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { plainStep } from "../../core/wire/tokens.js";
-import { mix, softmax } from "./head-stages.js";
+import { ffn, hidden, mix, onwards, output, softmax } from "./layer-stages.js";
 import { given, input, project } from "./input-stages.js";
-import { onwards, output } from "./layer-stages.js";
-import { ffn, hidden } from "./network-stages.js";
 import { add, close, headNorm, norm, normAgain, ownNorm, ownNormAgain } from "./norm-stages.js";
-import { rotate } from "./rotate-stage.js";
-import { score } from "./score-stage.js";
+import { rotate, score } from "./score-stages.js";
 import { ONWARD } from "./sheet-model.js";
 
 /** @import { Scene, Stage, Table, Entry, Prose } from "./sheet-model.js" */
@@ -61,7 +58,7 @@ export function stages(scene) {
 
 /**
  * @param {Stage[]} list
- * @returns {import("./reconcile.js").Check}  of all stages together
+ * @returns {import("./sublayer.js").Check}  of all stages together
  */
 export function overall(list) {
   const checks = list.flatMap(({ check }) => check ?? []);
@@ -72,7 +69,7 @@ export function overall(list) {
   };
 }
 
-/** @param {Translate} t @param {import("./reconcile.js").Check} check */
+/** @param {Translate} t @param {import("./sublayer.js").Check} check */
 export function verdict(t, { agrees, largest, count }) {
   const values = { difference: tiny(largest), count };
   return agrees

@@ -5,17 +5,17 @@
  *     pre-norm:  residual = x + Sublayer(LayerNorm(x))   (Xiong et al. 2020, figure 1b)
  */
 
-import { activation } from "./activations.js";
+import { fraction, plain, raised } from "../../core/compute/formula.js";
 import { affine, plus, row, sum, times } from "../../lib/vectors.js";
-import { reconcile } from "./reconcile.js";
 
-/** @import { Vector } from "../../lib/vectors.js" */
 /** @import { Find } from "./worksheet.js" */
+/** @import { Formula } from "../../core/compute/formula.js" */
+/** @import { Vector } from "../../lib/vectors.js" */
 
 /** The ε of a layer norm: torch's default, which the model uses. */
 export const EPSILON = 1e-5;
 
-/** The norm of the project's own models. @type {import("./worksheet-parts.js").Norm} */
+/** The norm of the project's own models. @type {import("./worksheet-names.js").Norm} */
 const OWN = { gain: "gain", bias: "bias", epsilon: null, rms: false };
 
 /**
@@ -24,7 +24,7 @@ const OWN = { gain: "gain", bias: "bias", epsilon: null, rms: false };
  * @param {Find} here
  * @param {Vector} x
  * @param {Vector | null} model  the recorded result; null: there is none
- * @param {import("./worksheet-parts.js").Norm} [norm]
+ * @param {import("./worksheet-names.js").Norm} [norm]
  */
 export function normed(here, x, model, norm = OWN) {
   const mean = norm.rms ? 0 : sum(x) / x.length;
@@ -55,7 +55,7 @@ export function added(here, query, { x, output }) {
  * @param {Find} here
  * @param {number} query
  * @param {{x: Vector, output: Vector}} from
- * @param {import("./worksheet-parts.js").Norm} [by]
+ * @param {import("./worksheet-names.js").Norm} [by]
  */
 export function addNorm(here, query, from, by) {
   const residual = added(here, query, from);
@@ -69,7 +69,7 @@ export function addNorm(here, query, from, by) {
  * @param {Find} here  finds tensors of the feed-forward network
  * @param {number} query
  * @param {{stream: Vector, entry: Vector}} from  what the output is added to, and what is read
- * @param {import("./worksheet-parts.js").Network} network
+ * @param {import("./worksheet-names.js").Network} network
  */
 export function feedForward(here, query, { stream, entry }, network) {
   const { before, own, after, activation: by, biases } = network;
@@ -95,7 +95,7 @@ export function feedForward(here, query, { stream, entry }, network) {
  * @param {Find} here
  * @param {number} query
  * @param {Vector} x
- * @param {import("./worksheet-parts.js").Network} network
+ * @param {import("./worksheet-names.js").Network} network
  */
 function hiddenUnits(here, query, x, { activation: by, gated, biases }) {
   const f = activation(by).of;
@@ -109,4 +109,90 @@ function hiddenUnits(here, query, x, { activation: by, gated, biases }) {
   const gate = inner ? { ...inner, values: inner.sums.map(f) } : null;
   const hidden = { computed: gate ? times(gate.values, sums) : sums.map(f), model: row(here("hidden"), query) };
   return { x, b, sums, gate, ...hidden, check: reconcile(hidden) };
+}
+
+// The activation functions of feed-forward networks, in float64.
+//
+// Sources: Hendrycks, Gimpel 2016, "Gaussian Error Linear Units", section 2 and its two
+// approximations; Elfwing et al. 2018, "Sigmoid-weighted linear units", equation 6.
+
+/**
+ * @typedef {object} Activation
+ * @property {string} name
+ * @property {(z: number) => number} of
+ * @property {Formula[]} is  its definition, behind "name(z) ="
+ */
+
+const logistic = (/** @type {number} */ z) => 1 / (1 + Math.exp(-z));
+
+/**
+ * The error function, by the series 2/√π · e^(−x²) Σ 2ⁿ x^(2n+1) / (2n+1)!!, whose terms have one
+ * sign, so that nothing cancels.
+ * @param {number} x
+ */
+export function erf(x) {
+  if (Math.abs(x) > 6) return Math.sign(x);
+  let [term, sum] = [x, x];
+  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
+    term *= (2 * x * x) / (2 * n + 1);
+    sum += term;
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
+}
+
+/** @param {Formula} by */
+const sigmoid = (by) => ["z", "σ", "(", by, ")"];
+
+/** By the name that a model's description gives. @type {Record<string, Activation>} */
+const ACTIVATIONS = {
+  relu: { name: "ReLU", of: (z) => Math.max(0, z), is: ["max", "(", plain(0), ",", "z", ")"] },
+  gelu: { name: "GELU", of: (z) => (z / 2) * (1 + erf(z / Math.SQRT2)), is: ["z", "Φ", "(", "z", ")"] },
+  "gelu-tanh": {
+    name: "GELU",
+    of: (z) => (z / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (z + 0.044715 * z ** 3))),
+    is: [
+      fraction("z", plain(2)), "(", plain(1), "+", "tanh", "(", { root: fraction(plain(2), "π") },
+      "(", "z", "+", plain(0.044715), raised("z", plain(3)), ")", ")", ")",
+    ],
+  },
+  "gelu-sigmoid": { name: "GELU", of: (z) => z * logistic(1.702 * z), is: sigmoid([plain(1.702), "z"]) },
+  silu: { name: "SiLU", of: (z) => z * logistic(z), is: fractionOf("z") },
+  "relu-squared": { name: "ReLU²", of: (z) => Math.max(0, z) ** 2, is: [raised(["max", "(", plain(0), ",", "z", ")"], plain(2))] },
+};
+
+/** @param {Formula} z */
+function fractionOf(z) {
+  return [fraction(z, [plain(1), "+", raised("e", ["−", "z"])])];
+}
+
+/** @param {string} name @returns {Activation} */
+export function activation(name) {
+  const found = ACTIVATIONS[name];
+  if (!found) throw new RangeError(`unknown activation ${name}`);
+  return found;
+}
+
+// Compare numbers computed in the page with the model's own.
+
+/**
+ * @typedef {object} Check
+ * @property {number} largest  difference between the computed and the model's numbers
+ * @property {number} count  how many numbers were compared
+ * @property {boolean} agrees
+ */
+
+export const TOLERANCE = 1e-5;
+
+/** @param {...{computed: Vector, model: Vector}} pairs @returns {Check} */
+export function reconcile(...pairs) {
+  let [largest, size, count] = [0, 1, 0];
+  for (const { computed, model } of pairs) {
+    count += model.length;
+    for (let i = 0; i < model.length; i++) {
+      const difference = Math.abs(computed[i] - model[i]);
+      largest = Math.max(largest, Number.isNaN(difference) ? Infinity : difference);
+      size = Math.max(size, Math.abs(model[i]));
+    }
+  }
+  return { largest, count, agrees: largest <= TOLERANCE * size };
 }

@@ -3,29 +3,29 @@
  * model's numbers.
  */
 
-import { attentionAt, axes, between, blockAt, place } from "../../core/wire/attentions.js";
-import { isOff } from "../../core/store/interventions.js";
-import { pair } from "../../core/store/highlight.js";
-import { four, grouped } from "../../lib/numbers.js";
-import { waitingLine } from "../../core/figure/status.js";
-import { blockWord } from "../../core/store/model-part-names.js";
-import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
 import { quoted } from "../../core/draw/token.js";
-import { Problem } from "../../core/wire/problem.js";
-import { choice } from "../../core/store/options.js";
-import { cellPicker } from "../../core/figure/pointing.js";
+import { cellPicker, onSteps } from "../../core/figure/pointing.js";
 import { wording } from "../../core/figure/problem-wording.js";
+import { waitingLine } from "../../core/figure/status.js";
+import { pair } from "../../core/store/highlight.js";
+import { isOff } from "../../core/store/interventions.js";
+import { blockWord } from "../../core/store/model-part-names.js";
+import { choice } from "../../core/store/options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
+import { across, attentionAt, axes, between, blockAt, place } from "../../core/wire/attentions.js";
+import { Problem } from "../../core/wire/problem.js";
 import { languages, plainStep } from "../../core/wire/tokens.js";
-import { names } from "./worksheet-names.js";
-import { worksheet as calculate } from "./worksheet.js";
+import { copyText } from "../../lib/browser.js";
+import { h } from "../../lib/dom.js";
+import { four, grouped } from "../../lib/numbers.js";
+import { render } from "../../lib/render.js";
+import { ONWARD } from "./sheet-model.js";
 import { judgement, section } from "./sheet.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
-import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
-import { ONWARD } from "./sheet-model.js";
+import { names } from "./worksheet-names.js";
+import { worksheet as calculate } from "./worksheet.js";
 
-/** @import { View, Context } from "../../core/figure/types.js" */
+/** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Stage } from "./sheet-model.js" */
 
@@ -284,4 +284,97 @@ function told({ store, t }, { list, query, key, weight, masked }) {
     `${overall(list).agrees ? "✓" : "✗"} ${verdictText(t, overall(list))}`,
   ];
   return transcript(t, lines, list);
+}
+
+// Navigation through the stages (list, buttons, keys), printing and copying.
+
+/** Elements that use arrows or Space themselves. */
+const TAKES = "input, textarea, select, [contenteditable], [role='region']";
+
+/**
+ * A stage in the list: its number, name and result, and whether it agrees.
+ * @param {Context} context
+ * @param {Stage} stage
+ * @param {number} number
+ * @param {(id: string) => void} choose
+ */
+function entry({ t }, { id, title, result, check }, number, choose) {
+  const agrees = check && h("span", { className: check.agrees ? "tick" : "tick differs" }, check.agrees ? "✓" : "✗ " + t("differs"));
+  if (check?.agrees) agrees?.append(h("span", { className: "hidden" }, t("agrees")));
+  const button = h(
+    "button",
+    { type: "button" },
+    h("span", { className: "nth" }, String(number)),
+    h("span", { className: "title" }, title),
+    h("span", { className: "out" }, result),
+    agrees,
+  );
+  button.dataset.stage = id;
+  button.addEventListener("click", () => choose(id));
+  return h("li", {}, button);
+}
+
+/**
+ * @param {Context} context
+ * @param {{go: (by: number) => void, choose: (id: string) => void, text: () => string}} actions
+ */
+function toolbar({ t }, { go, choose, text }) {
+  const button = (/** @type {string} */ says, /** @type {() => void} */ act, className = "button") => {
+    const made = h("button", { type: "button", className }, says);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const back = button("← " + t("Previous"), () => go(-1));
+  const on = button(t("Next") + " →", () => go(1));
+  const count = h("span", { className: "where" });
+  let [now, first] = ["", "input"];
+  const all = button(t("Show all"), () => choose(now === "all" ? first : "all"), "button quiet");
+  const copied = h("span", { className: "copied", role: "status" });
+  const copy = button(t("Copy as text"), async () => {
+    copied.textContent = (await copyText(text())) ? t("Copied.") : t("This browser does not allow pages to copy.");
+  }, "button quiet");
+  const print = button(t("Print"), () => window.print(), "button quiet");
+  const element = h(
+    "div",
+    { className: "turning", role: "group", "aria-label": t("Stages") },
+    h("div", { className: "paging" }, back, count, on),
+    all,
+    h("div", { className: "take" }, copy, print, copied),
+  );
+  return {
+    element,
+    /** @param {string} step @param {string[]} ids */
+    show(step, ids) {
+      [now, first] = [step, ids[0]];
+      const at = ids.indexOf(step);
+      back.disabled = at === 0;
+      on.disabled = at === ids.length - 1;
+      count.textContent = at < 0 ? t("all {count}", { count: ids.length }) : t("{n} of {count}", { n: at + 1, count: ids.length });
+      all.setAttribute("aria-pressed", String(step === "all"));
+      copied.textContent = "";
+    },
+  };
+}
+
+/**
+ * @param {Context} context
+ * @param {(by: number) => void} go
+ * @returns {() => void}  unbinds the keys
+ */
+const bindKeys = ({ store, keys }, go) =>
+  onSteps(keys, {
+    projector: () => store.get().link.options.projector === true,
+    takes: { arrows: TAKES, space: TAKES },
+    go,
+    space: (back) => go(back ? -1 : 1),
+  });
+
+/** Go to the next attention of the same layer, for the same token. @param {Context} context */
+function onward({ store, t }) {
+  const button = h("button", { type: "button", className: "button" }, t("Continue with cross-attention") + " →");
+  button.addEventListener("click", () => {
+    const { link } = store.get();
+    store.go({ block: across(store.get().model).id, query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "chosen");
+  });
+  return button;
 }

@@ -10,11 +10,10 @@
  */
 
 import { affine, plus, row, rows } from "../../lib/vectors.js";
-import { reconcile } from "./reconcile.js";
+import { addNorm, added, feedForward, normed, reconcile } from "./sublayer.js";
 import { plainRotation, turnedBy } from "../../core/compute/positions.js";
 import { scorer } from "../../core/compute/scoring.js";
 import { softmaxRow } from "../../core/compute/attention-row.js";
-import { addNorm, added, feedForward, normed } from "./sublayer.js";
 import { sliceOf } from "./worksheet-names.js";
 
 /** @import { Tensor } from "../../core/wire/wire.js" */
@@ -64,7 +63,7 @@ export function worksheet(find, cell, named) {
  * @param {Find} here
  * @param {Cell} cell
  * @param {Names} named
- * @param {import("./worksheet-parts.js").Network} network
+ * @param {import("./worksheet-names.js").Network} network
  */
 function fed(find, here, { query }, named, network) {
   const stream = row(here(named.pre ? "residual" : "norm"), query);
@@ -116,7 +115,7 @@ function incoming(find, { query, key }, { sums, query: from, key: memory, eachLa
  */
 function normsBefore(here, { query, key }, named, x) {
   const own = named.query === named.key;
-  const norm = /** @type {import("./worksheet-parts.js").Norm} */ (named.before);
+  const norm = /** @type {import("./worksheet-names.js").Norm} */ (named.before);
   const of = (/** @type {number} */ at, /** @type {Vector} */ vector) => normed(here, vector, row(here("norm"), at), norm);
   const [first, second] = [of(query, x.query), own ? of(key, x.key) : null];
   return { query: first, key: second, check: second ? reconcile(first, second) : first.check };
