@@ -49,12 +49,12 @@ class Freezer:
 def check_asks(services: Services, asks: Sequence[Question]) -> None:
     """Raise InputError for requests that the settings or the catalog do not allow."""
     for n, question in enumerate(asks):
-        for kind, asked in question:
+        for kind, request in question:
             with within(f"asks[{n}].{kind}"):
-                if isinstance(asked, Asking):
-                    chosen(services, asked)
-                elif asked is not None:
-                    services[Listing].pick(asked.model)
+                if isinstance(request, Asking):
+                    chosen(services, request)
+                elif request is not None:
+                    services[Listing].pick(request.model)
 
 
 async def freeze_answers(
@@ -78,14 +78,14 @@ def _mechanism(services: Services, state: SentenceState) -> list[Question]:
     """
     name = services[Listing].pick(state.model)
     table = services[Listing].describe(name).attentions
-    parts = {part for one in table for part in one.scoring.split(" & ")}
+    parts = {part for attention in table for part in attention.scoring.split(" & ")}
     select = []
     if any(SCORINGS[part].learns for part in parts & SCORINGS.keys()):
         select.append("*.scoring.*")
     if any(POSITIONS[part].learns for part in parts & POSITIONS.keys()):
         select.append("*.positions.*")
-    asked = ParametersRequest(model=name, select=select)
-    return [Question(parameters=asked)] if select else []
+    request = ParametersRequest(model=name, select=select)
+    return [Question(parameters=request)] if select else []
 
 
 async def _freeze_answer(
@@ -94,8 +94,8 @@ async def _freeze_answer(
     kind, answer = _answering(services, question)
     with within(f"{place}.{kind}"):
         frozen = await freezer.keep(answer)
-    if (other := _other_model(services, state, question)) is not None:
-        frozen = await off_loop(_described, frozen, other, size=len(frozen))
+    if (other_model := _other_model(services, state, question)) is not None:
+        frozen = await off_loop(_described, frozen, other_model, size=len(frozen))
     return Answer(question.model_dump(mode="json", exclude_unset=True), frozen)
 
 
@@ -103,19 +103,19 @@ def other_models(
     services: Services, state: SentenceState, asks: Sequence[Question]
 ) -> list[ModelInfo]:
     """Return the models, other than the state's, that requests run."""
-    found = list[ModelInfo | None]()
+    models = list[ModelInfo | None]()
     for n, question in enumerate(asks):
         with within(f"asks[{n}].trace"):
-            found.append(_other_model(services, state, question))
-    return [one for one in found if one is not None]
+            models.append(_other_model(services, state, question))
+    return [model for model in models if model is not None]
 
 
 def _other_model(services: Services, state: SentenceState, question: Question) -> ModelInfo | None:
     """Return the model that a question runs, if that is not the state's."""
     if question.trace is None:
         return None
-    own, name = (services[Listing].pick(one.model) for one in (state, question.trace))
-    return None if name == own else services[Listing].describe(name)
+    own_model, name = (services[Listing].pick(source.model) for source in (state, question.trace))
+    return None if name == own_model else services[Listing].describe(name)
 
 
 def _described(frozen: bytes, model: ModelInfo) -> bytes:
@@ -136,8 +136,8 @@ def _answering(
     """Return a request's name in the share, and a function that computes its reply in a format."""
     if (traced := question.trace) is not None:
         return "trace", lambda encoding: run_trace(services, traced, encoding)
-    if (asked := question.parameters) is not None:
-        return "parameters", partial(parameters, services, asked.model, asked.select)
+    if (request := question.parameters) is not None:
+        return "parameters", partial(parameters, services, request.model, request.select)
     if (swept := question.sweep) is not None:
         return "sweep", partial(whole_sweep, services, swept)
     watched = question.learning

@@ -69,8 +69,8 @@ def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
     _one_of("view", state.view, VIEWS)
     _one_of("lang", state.lang, languages())
     blocks: dict[str, list[AttentionInfo]] = {}
-    for one in attentions:
-        blocks.setdefault(one.block, []).append(one)
+    for attention in attentions:
+        blocks.setdefault(attention.block, []).append(attention)
     _one_of("block", state.block, blocks)
     layers = blocks[state.block or [*blocks][-1]]  # the default block of a link
     _below("layer", state.layer, len(layers))
@@ -79,13 +79,13 @@ def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
         _below(name, getattr(state, name), count)
 
 
-def _shape(reply: Reply, one: AttentionInfo) -> tuple[int, ...]:
+def _shape(reply: Reply, attention: AttentionInfo) -> tuple[int, ...]:
     """Return the numbers of heads, queries and keys; a long text has no weights, only pictures."""
-    weights = reply.arrays.get(f"{one.place}.weights")
+    weights = reply.arrays.get(f"{attention.place}.weights")
     if weights is not None:
         return weights.shape
     tokens = reply.document["tokens"]
-    return one.heads, len(tokens[one.query]), len(tokens[one.key])
+    return attention.heads, len(tokens[attention.query]), len(tokens[attention.key])
 
 
 def check_options(settings: Settings, state: Looking) -> None:
@@ -98,9 +98,9 @@ def check_options(settings: Settings, state: Looking) -> None:
             raise InputError("too-long", f"state.{name}", detail, excess)
 
 
-def _one_of(field: str, value: str | None, known: Collection[str]) -> None:
-    if value is not None and value not in known:
-        raise InputError("unknown-value", field, f"{field} must be one of: {', '.join(known)}")
+def _one_of(field: str, value: str | None, allowed: Collection[str]) -> None:
+    if value is not None and value not in allowed:
+        raise InputError("unknown-value", field, f"{field} must be one of: {', '.join(allowed)}")
 
 
 def _below(field: str, value: int | None, count: int) -> None:
@@ -130,7 +130,7 @@ class Maker:
     token: str
 
 
-async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Created:
+async def create(services: Services, body: ShareRequest, maker: Maker) -> Created:
     """Run the state and the additional requests and store the results; durable on return.
 
     The same request by the same maker for the same weights returns the existing share. Another
@@ -139,59 +139,59 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
     Raises what `run` and `check` raise, with fields named as in a request for a share, and
     StorageError.
     """
-    request = _identity(services, wanted, maker)
-    if known := await services[Shares].find_request(request):
-        share_id, created = known
+    request = _identity(services, body, maker)
+    if existing := await services[Shares].find_request(request):
+        share_id, created = existing
         return Created(share_id, None, _expires(services, created))
-    keep = partial(_keep, services, wanted, maker, request)
-    if isinstance(wanted.state, LabShareState):
-        return await _create_by_hand(services, wanted, wanted.state, maker, keep)
+    keep = partial(_keep, services, body, maker, request)
+    if isinstance(body.state, LabShareState):
+        return await _create_by_hand(services, body, body.state, maker, keep)
     settings = services[Settings]
-    check_options(settings, wanted.state)
-    check_asks(services, wanted.asks)
+    check_options(settings, body.state)
+    check_asks(services, body.asks)
     await services[Shares].check_room(maker.address)
     freezer = Freezer(settings.max_values)
     with within("state"):
-        long = await is_long(services, wanted.state)
-    slow = long or any(question.sweep for question in wanted.asks)
+        long = await is_long(services, body.state)
+    slow = long or any(question.sweep for question in body.asks)
     seconds = settings.max_long_seconds if slow else settings.max_wait_seconds
     freeze_state = _freeze_long if long else _freeze_state
     try:
         async with asyncio.timeout(seconds):
-            trace = await freeze_state(services, wanted, wanted.state, freezer)
-            more = await freeze_answers(services, wanted.state, wanted.asks, freezer)
+            trace = await freeze_state(services, body, body.state, freezer)
+            answers = await freeze_answers(services, body.state, body.asks, freezer)
     except TimeoutError as error:
         raise BusyError(f"the model took more than {seconds:g} seconds") from error
-    name = services[Listing].pick(wanted.state.model)
+    name = services[Listing].pick(body.state.model)
     model = ModelReply.model_validate(services[Listing].describe(name)).model_dump(mode="json")
-    return await keep(model, trace, more)
+    return await keep(model, trace, answers)
 
 
-def _identity(services: Services, wanted: ShareRequest, maker: Maker) -> str:
+def _identity(services: Services, body: ShareRequest, maker: Maker) -> str:
     """Return a digest of the request, the weights and the maker."""
-    asked = wanted.model_dump(mode="json", exclude_unset=True)
-    digest, others = "", list[str]()
-    if not isinstance(wanted.state, LabShareState):
+    fields = body.model_dump(mode="json", exclude_unset=True)
+    digest, other_digests = "", list[str]()
+    if not isinstance(body.state, LabShareState):
         with within("state"):
-            name = services[Listing].pick(wanted.state.model)
+            name = services[Listing].pick(body.state.model)
         digest = services[Listing].describe(name).digest
-        others = [one.digest for one in other_models(services, wanted.state, wanted.asks)]
-    document = [maker.address, maker.token, formats.FORMAT, digest, asked, *others]
+        other_digests = [info.digest for info in other_models(services, body.state, body.asks)]
+    document = [maker.address, maker.token, formats.FORMAT, digest, fields, *other_digests]
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode()
 
 
 async def _create_by_hand(
     services: Services,
-    wanted: ShareRequest,
+    body: ShareRequest,
     state: LabShareState,
     maker: Maker,
     keep: Callable[[dict[str, Any], bytes, Sequence[Answer]], Awaitable[Created]],
 ) -> Created:
     """Create a share of the lab, which has no model and no additional requests."""
     for field in ("select", "asks", "tiles"):
-        if getattr(wanted, field):
+        if getattr(body, field):
             raise InputError("unsupported", field, f"{field} is not for a state of the lab")
-    if wanted.about and wanted.about.predict:
+    if body.about and body.about.predict:
         detail = "about.predict is not for a state of the lab"
         raise InputError("unsupported", "about.predict", detail)
     await services[Shares].check_room(maker.address)
@@ -202,28 +202,28 @@ async def _create_by_hand(
 
 async def _keep(
     services: Services,
-    wanted: ShareRequest,
+    body: ShareRequest,
     maker: Maker,
     request: str,
     model: dict[str, Any],
     trace: bytes,
-    more: Sequence[Answer],
+    answers: Sequence[Answer],
 ) -> Created:
-    state = wanted.state.model_dump(mode="json", exclude_unset=True)
+    state = body.state.model_dump(mode="json", exclude_unset=True)
     edit_key = new_edit_key()
-    about = wanted.about.model_dump(mode="json", exclude_none=True) if wanted.about else {}
-    kept = await services[Shares].add(
+    about = body.about.model_dump(mode="json", exclude_none=True) if body.about else {}
+    share_added = await services[Shares].add(
         formats.FORMAT,
         state,
         model,
         trace,
-        more,
+        answers,
         about=about or None,
         address=maker.address,
         edit_key=edit_key,
         request=request,
     )
-    return Created(kept.id, edit_key, _expires(services, kept.created))
+    return Created(share_added.id, edit_key, _expires(services, share_added.created))
 
 
 def _expires(services: Services, created: datetime) -> datetime | None:
@@ -232,37 +232,37 @@ def _expires(services: Services, created: datetime) -> datetime | None:
 
 
 async def _freeze_state(
-    services: Services, wanted: ShareRequest, state: SentenceState, freezer: Freezer
+    services: Services, body: ShareRequest, state: SentenceState, freezer: Freezer
 ) -> bytes:
-    if wanted.tiles:
+    if body.tiles:
         detail = f"tiles are for texts of more than {MAX_TOKENS} tokens"
         raise InputError("unsupported", "tiles", detail)
     # The client's own patterns come first, so that an error has the client's index.
-    with within("state", but="select" if wanted.select else None):
+    with within("state", but="select" if body.select else None):
         model = services[Listing].pick(state.model)
-        select = [*wanted.select, *present(FROZEN, services[Listing].names(model))]
+        select = [*body.select, *present(FROZEN, services[Listing].names(model))]
         frozen = await freezer.keep(
             lambda encoding: run(services, state, select, encoding, summarise=["*"])
         )
-        seen = await off_loop(thaw, frozen, size=len(frozen))
-        check(state, services[Listing].describe(model).attentions, seen)
+        reply = await off_loop(thaw, frozen, size=len(frozen))
+        check(state, services[Listing].describe(model).attentions, reply)
         return frozen
 
 
 async def _freeze_long(
-    services: Services, wanted: ShareRequest, state: SentenceState, freezer: Freezer
+    services: Services, body: ShareRequest, state: SentenceState, freezer: Freezer
 ) -> bytes:
     """Freeze the overview of a long text, and the windows that its picture shows."""
-    for field, given in (
-        ("select", wanted.select),
-        ("about.predict", wanted.about and wanted.about.predict),
+    for field, value in (
+        ("select", body.select),
+        ("about.predict", body.about and body.about.predict),
     ):
-        if given:
+        if value:
             raise InputError("unsupported", field, f"{field} is not for a long text")
-    frozen = await freezer.keep(lambda encoding: run_long(services, state, wanted.tiles, encoding))
-    seen = await off_loop(thaw, frozen, size=len(frozen))
+    frozen = await freezer.keep(lambda encoding: run_long(services, state, body.tiles, encoding))
+    reply = await off_loop(thaw, frozen, size=len(frozen))
     with within("state"):
         check(
-            state, services[Listing].describe(services[Listing].pick(state.model)).attentions, seen
+            state, services[Listing].describe(services[Listing].pick(state.model)).attentions, reply
         )
     return frozen

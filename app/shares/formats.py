@@ -34,18 +34,18 @@ def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
     Before the table of attentions existed, every model was an encoder–decoder with all
     capabilities. Even earlier, only one aligning head was given, for the rows that predict a word.
     """
-    known = dict(model)
-    aligner = known.pop("aligner", None)
+    fields = dict(model)
+    aligner = fields.pop("aligner", None)
     if aligner:
-        known["aligners"] = [{**aligner, "rows": "writes"}]
-    if "attentions" not in known:
-        layers, heads = known["layers"], known["heads"]
+        fields["aligners"] = [{**aligner, "rows": "writes"}]
+    if "attentions" not in fields:
+        layers, heads = fields["layers"], fields["heads"]
         table = attentions(layers["encoder"], layers["decoder"], heads["encoder"])
-        known["attentions"] = to_jsonable_python(table)
-        known["texts"] = ["source", "target"]
-        lacks = {"chat"} if known.get("examples") else {"chat", "learning"}
-        known["capabilities"] = sorted(CAPABILITIES.keys() - lacks)
-    return known
+        fields["attentions"] = to_jsonable_python(table)
+        fields["texts"] = ["source", "target"]
+        lacks = {"chat"} if fields.get("examples") else {"chat", "learning"}
+        fields["capabilities"] = sorted(CAPABILITIES.keys() - lacks)
+    return fields
 
 
 def changes_of_heads(answer: bytes) -> bytes:

@@ -60,17 +60,17 @@ async def create_share(
     address = client_network(request)
     await services[CreationRate].count(address)
     maker = share_creation.Maker(address, request.headers.get(CLIENT_HEADER, ""))
-    made = await while_present(request, share_creation.create(services, body, maker))
-    if made.edit_key is None:
+    created = await while_present(request, share_creation.create(services, body, maker))
+    if created.edit_key is None:
         response.status_code = 200
-    path = request.app.url_path_for("share_page", id=made.id)
-    response.headers["Location"] = request.app.url_path_for("share", id=made.id)
+    path = request.app.url_path_for("share_page", id=created.id)
+    response.headers["Location"] = request.app.url_path_for("share", id=created.id)
     response.headers["Cache-Control"] = "no-store"
     return ShareCreated(
-        id=made.id,
+        id=created.id,
         url=base_url(request, services) + path,
-        edit_key=made.edit_key,
-        expires=made.expires.isoformat(timespec="seconds") if made.expires else None,
+        edit_key=created.edit_key,
+        expires=created.expires.isoformat(timespec="seconds") if created.expires else None,
     )
 
 

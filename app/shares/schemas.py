@@ -52,8 +52,8 @@ class Question(Strict):
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        asked = (self.trace, self.parameters, self.learning, self.sweep)
-        if sum(one is not None for one in asked) != 1:
+        requests = (self.trace, self.parameters, self.learning, self.sweep)
+        if sum(request is not None for request in requests) != 1:
             raise PydanticCustomError("one_question", "one of four")
         return self
 

@@ -46,11 +46,11 @@ async def open_shares(services: Services) -> AsyncIterator[None]:
 
     async def count() -> None:
         try:
-            found: tuple[float, float] = await totals.get()
+            totals_now: tuple[float, float] = await totals.get()
         except StorageError:
-            found = math.nan, math.nan
-        number.set(found[0])
-        size.set(found[1])
+            totals_now = math.nan, math.nan
+        number.set(totals_now[0])
+        size.set(totals_now[1])
 
     services[Metrics].refresh(count)
     yield
@@ -69,11 +69,11 @@ async def find(services: Services, share_id: str) -> Share:
 
 async def find_answer(services: Services, share_id: str, n: int) -> bytes:
     """Return the reply to the n-th request of a share. Raises what `find` raises."""
-    found = await services[Shares].find_answer(share_id, n)
-    if found is None:
+    stored = await services[Shares].find_answer(share_id, n)
+    if stored is None:
         await find(services, share_id)
         raise ProblemError(404, "not-found", "the share has no request with this number", field="n")
-    written, answer = found
+    written, answer = stored
     return formats.upgrade_answer(answer, written)
 
 
@@ -111,12 +111,12 @@ def card(share: Share) -> dict[str, Any]:
 async def picture(services: Services, share_id: str) -> bytes:
     """Return the PNG for link previews, drawn off the event loop. Raises what `find` raises."""
     share_id = share_id.lower()
-    known = services[SharePictures].get(share_id)
-    services[Metrics].count_lookup("previews", known is not None)
-    if known is None or not await services[Shares].has(share_id):
+    png = services[SharePictures].get(share_id)
+    services[Metrics].count_lookup("previews", png is not None)
+    if png is None or not await services[Shares].has(share_id):
         share = await find(services, share_id)
-        known = services[SharePictures][share_id] = await off_loop(_draw, share)
-    return known
+        png = services[SharePictures][share_id] = await off_loop(_draw, share)
+    return png
 
 
 def _draw(share: Share) -> bytes:
@@ -169,15 +169,15 @@ async def encoded_answer(services: Services, share_id: str, n: int, media_type: 
 async def _kept(
     services: Services,
     share_id: str,
-    what: tuple[object, ...],
+    key: tuple[object, ...],
     make: Callable[[], Awaitable[bytes]],
 ) -> bytes:
     """Return the cached value for a share that still exists, or make it."""
     share_id = share_id.lower()
     if not await services[Shares].has(share_id):
         return await make()  # raises the problem of a share that does not exist
-    kept: bytes = await services[ByteCache].find((share_id, *what), make)
-    return kept
+    content: bytes = await services[ByteCache].find((share_id, *key), make)
+    return content
 
 
 def _work(frozen: bytes, media_type: str) -> int:

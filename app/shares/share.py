@@ -55,21 +55,23 @@ def thawed(frozen: bytes) -> bytes:
         raise DamagedError from error
 
 
-def seal(share: Any, digest: bytes, asked: Sequence[Mapping[str, Any]]) -> bytes:
+def seal(share: Any, digest: bytes, questions: Sequence[Mapping[str, Any]]) -> bytes:
     """Return the seal of a share or its row; `digest` is that of its trace."""
     return sealed(
         [share.id, share.format, share.created, digest],
         [share.state, share.model, share.about or None],
-        [[one["n"], one["question"], one["digest"]] for one in asked],
+        [[question["n"], question["question"], question["digest"]] for question in questions],
     )
 
 
-def check_share(row: Row[Any], asked: Sequence[Row[Any]]) -> None:
+def check_share(row: Row[Any], questions: Sequence[Row[Any]]) -> None:
     """Raise DamagedError if a share is not as it was stored.
 
     A share in a newer format is not checked: its seal may be of something else.
     """
     if row.format <= FORMAT:
         check_seal(
-            "share", row.seal, lambda: seal(row, row.digest, [one._asdict() for one in asked])
+            "share",
+            row.seal,
+            lambda: seal(row, row.digest, [question._asdict() for question in questions]),
         )

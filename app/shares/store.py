@@ -98,7 +98,7 @@ class Shares:
         state: dict[str, Any],
         model: dict[str, Any],
         trace: bytes,
-        more: Sequence[Answer] = (),
+        frozen_answers: Sequence[Answer] = (),
         *,
         about: dict[str, str] | None = None,
         address: str | None = None,
@@ -110,18 +110,18 @@ class Shares:
         `address` is the author's, `edit_key` deletes the share, and `request` finds it again
         (`find_request`); only their digests are stored. Raises StorageError beyond the limits.
         """
-        asks = tuple(answer.question for answer in more)
+        asks = tuple(answer.question for answer in frozen_answers)
         share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks, about)
         owner = None if address is None else self.store.keyed(address)
         key = None if edit_key is None else key_digest(edit_key)
-        asked = None if request is None else self.store.keyed(request)
-        await self.put(share, more, owner, key, asked, limited=True)
+        request_key = None if request is None else self.store.keyed(request)
+        await self.put(share, frozen_answers, owner, key, request_key, limited=True)
         return share
 
     async def put(
         self,
         share: Share,
-        more: Sequence[Answer],
+        frozen_answers: Sequence[Answer],
         owner: bytes | None,
         edit_key: bytes | None,
         request: bytes | None = None,
@@ -129,24 +129,24 @@ class Shares:
         limited: bool,
     ) -> bool:
         """Store a share under its id; durable on return. Return False if the id is already used."""
-        held = [share.trace, *(one.answer for one in more)]
-        digests = await off_loop(digests_of, held, size=sum(map(len, held)))
+        contents_held = [share.trace, *(frozen.answer for frozen in frozen_answers)]
+        digests = await off_loop(digests_of, contents_held, size=sum(map(len, contents_held)))
         documents = len(dumped([share.state, share.model, [*share.asks], share.about]))
-        size = documents + sum(map(len, held))
+        size = documents + sum(map(len, contents_held))
         row = {name: getattr(share, name) for name in ("id", "format", "created", "state", "model")}
         row |= {"digest": digests[0], "documents": documents, "size": size}
         row |= {"edit_key": edit_key, "address": owner, "request": request}
         row |= {"about": share.about or null()}
         rows = [
-            {"share": share.id, "n": n, "question": one.question, "digest": digest}
-            for n, (one, digest) in enumerate(zip(more, digests[1:], strict=True))
+            {"share": share.id, "n": n, "question": frozen.question, "digest": digest}
+            for n, (frozen, digest) in enumerate(zip(frozen_answers, digests[1:], strict=True))
         ]
         row["seal"] = seal(share, digests[0], rows)
-        known = select(shares.c.id).where(shares.c.id == share.id)
+        existing = select(shares.c.id).where(shares.c.id == share.id)
         async with self.database.writing() as connection:
-            if await connection.scalar(known) is not None:
+            if await connection.scalar(existing) is not None:
                 return False
-            new = await lacking(connection, dict(zip(digests, held, strict=True)))
+            new = await lacking(connection, dict(zip(digests, contents_held, strict=True)))
             if limited:
                 grows = documents + sum(map(len, new.values()))
                 await self.store.check_room(connection, owner, grows, size)
@@ -163,18 +163,18 @@ class Shares:
 
     async def totals(self) -> tuple[int, int]:
         """Return the number of shares, and the bytes that they take in total."""
-        wanted = select(
+        query = select(
             select(func.count()).select_from(shares).scalar_subquery(), self.store.used()
         )
         async with self.database.reading() as connection:
-            number, size = (await connection.execute(wanted)).one()
+            number, size = (await connection.execute(query)).one()
         return number, int(size)
 
     async def has(self, share_id: str) -> bool:
         """Return whether a share with this id exists, in either case."""
-        wanted = select(shares.c.id).where(self._is(share_id))
+        query = select(shares.c.id).where(self._is(share_id))
         async with self.database.reading() as connection:
-            return await connection.scalar(wanted) is not None
+            return await connection.scalar(query) is not None
 
     async def find(self, share_id: str) -> Share | None:
         """Return the share with this id, in either case; None if there is none.
@@ -182,21 +182,21 @@ class Shares:
         Raises DamagedError if it cannot be read.
         """
         async with self.database.reading() as connection:
-            found = await self._read(connection, share_id)
-            if found is None:
+            rows = await self._read(connection, share_id)
+            if rows is None:
                 return None
-            row, asked = found
+            row, questions = rows
             content = await _content(connection, row.digest)
         trace = await off_loop(checked, row.digest, content, size=len(content or b""))
-        asks = tuple(one.question for one in asked)
+        asks = tuple(question.question for question in questions)
         created = in_utc(row.created)
         return Share(row.id, row.format, created, row.state, row.model, trace, asks, row.about)
 
     async def brief(self, share_id: str) -> tuple[dict[str, Any], dict[str, str]] | None:
         """Return the state and the author's texts of a share, without its contents; or None."""
         async with self.database.reading() as connection:
-            found = await self._read(connection, share_id)
-        return None if found is None else (found[0].state, found[0].about or {})
+            rows = await self._read(connection, share_id)
+        return None if rows is None else (rows[0].state, rows[0].about or {})
 
     async def _read(
         self, connection: AsyncConnection, share_id: str
@@ -206,13 +206,13 @@ class Shares:
         Raises DamagedError if they are not as they were stored, or if the share is missing and the
         table damaged.
         """
-        wanted = select(*(shares.c[name] for name in OWN)).where(self._is(share_id))
-        row = (await connection.execute(wanted)).one_or_none()
+        query = select(*(shares.c[name] for name in OWN)).where(self._is(share_id))
+        row = (await connection.execute(query)).one_or_none()
         if row is None:
             await self.database.check_absent("shares", share_id, "share")
             return None
-        asked = select(answers.c.n, answers.c.question, answers.c.digest)
-        mine = asked.where(answers.c.share == share_id.lower()).order_by(answers.c.n)
+        questions = select(answers.c.n, answers.c.question, answers.c.digest)
+        mine = questions.where(answers.c.share == share_id.lower()).order_by(answers.c.n)
         rows: list[Row[Any]] = [*await connection.execute(mine)]
         check_share(row, rows)
         return row, rows
@@ -220,9 +220,9 @@ class Shares:
     async def find_request(self, request: str) -> tuple[str, datetime] | None:
         """Return the id and the time of the newest share that `add` was given `request` for."""
         mine = (shares.c.request == self.store.keyed(request)) & self._lasts()
-        wanted = select(shares.c.id, shares.c.created).where(mine)
+        query = select(shares.c.id, shares.c.created).where(mine)
         async with self.database.reading() as connection:
-            row = (await connection.execute(wanted.order_by(shares.c.created.desc()))).first()
+            row = (await connection.execute(query.order_by(shares.c.created.desc()))).first()
         return None if row is None else (row.id, in_utc(row.created))
 
     async def find_answer(self, share_id: str, n: int) -> tuple[int, bytes] | None:
@@ -231,11 +231,11 @@ class Shares:
         Raises DamagedError if it cannot be read.
         """
         async with self.database.reading() as connection:
-            found = await self._read(connection, share_id)
-            if found is None:
+            rows = await self._read(connection, share_id)
+            if rows is None:
                 return None
-            row, asked = found
-            digest = next((one.digest for one in asked if one.n == n), None)
+            row, questions = rows
+            digest = next((question.digest for question in questions if question.n == n), None)
             if digest is None:
                 return None
             content = await _content(connection, digest)
@@ -243,9 +243,9 @@ class Shares:
 
     async def delete(self, share_id: str, edit_key: str) -> bool | None:
         """Delete a share; return False for a wrong edit key, None if there is no such share."""
-        wanted = select(shares.c.id, shares.c.edit_key).where(self._is(share_id))
+        query = select(shares.c.id, shares.c.edit_key).where(self._is(share_id))
         async with self.database.writing() as connection:
-            row = (await connection.execute(wanted)).one_or_none()
+            row = (await connection.execute(query)).one_or_none()
             if row is None:
                 return None
             if not opens(edit_key, row.edit_key):
@@ -256,10 +256,10 @@ class Shares:
     async def remove(self, share_id: str) -> bool:
         """Delete a share without its key; return False if there is none."""
         async with self.database.writing() as connection:
-            found = await connection.scalar(select(shares.c.id).where(shares.c.id == share_id))
-            if found is not None:
-                await delete_shares(connection, [found])
-            return found is not None
+            existing = await connection.scalar(select(shares.c.id).where(shares.c.id == share_id))
+            if existing is not None:
+                await delete_shares(connection, [existing])
+            return existing is not None
 
     def _is(self, share_id: str) -> ColumnElement[bool]:
         """Match a share by its id in either case, unless it is older than the limits allow."""
@@ -272,24 +272,24 @@ class Shares:
 
 
 async def _content(connection: AsyncConnection, digest: bytes) -> bytes | None:
-    wanted = select(contents.c.content).where(contents.c.digest == digest)
-    content: bytes | None = await connection.scalar(wanted)
+    query = select(contents.c.content).where(contents.c.digest == digest)
+    content: bytes | None = await connection.scalar(query)
     return content
 
 
 async def delete_shares(connection: AsyncConnection, ids: Sequence[str]) -> None:
     """Delete shares with their replies, and contents that no other share uses."""
     mine, theirs = shares.c.id.in_(ids), answers.c.share.in_(ids)
-    held = list(await connection.scalars(select(shares.c.digest).where(mine)))
-    held += list(await connection.scalars(select(answers.c.digest).where(theirs)))
+    digests = list(await connection.scalars(select(shares.c.digest).where(mine)))
+    digests += list(await connection.scalars(select(answers.c.digest).where(theirs)))
     await connection.execute(delete(answers).where(theirs))
     await connection.execute(delete(shares).where(mine))
-    await drop(connection, held)
+    await drop(connection, digests)
 
 
 def digests_of(files: Sequence[bytes]) -> list[bytes]:
     """Return the digest of each file. Blocks."""
-    return [digest_of(one) for one in files]
+    return [digest_of(file) for file in files]
 
 
 def checked(digest: bytes, content: bytes | None) -> bytes:
@@ -304,11 +304,11 @@ def checked(digest: bytes, content: bytes | None) -> bytes:
 
 async def lacking(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     """Return the files, by digest, that are not stored yet."""
-    found = await connection.scalars(
+    result = await connection.scalars(
         select(contents.c.digest).where(contents.c.digest.in_(list(files)))
     )
-    known = set(found)
-    return {digest: content for digest, content in files.items() if digest not in known}
+    stored = set(result)
+    return {digest: content for digest, content in files.items() if digest not in stored}
 
 
 async def put(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> None:
@@ -323,11 +323,11 @@ async def put(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> None
 
 async def drop(connection: AsyncConnection, digests: Iterable[bytes]) -> None:
     """Delete the contents that no share refers to any more."""
-    held = (
+    references = (
         select(table.c.digest).where(table.c.digest == contents.c.digest).exists()
         for table in (shares, answers)
     )
-    unheld = [~one for one in held]
+    unheld = [~reference for reference in references]
     for digest in set(digests):
         await connection.execute(delete(contents).where(contents.c.digest == digest, *unheld))
 
@@ -359,17 +359,17 @@ async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
     joined = select(shares, contents.c.content).outerjoin(
         contents, shares.c.digest == contents.c.digest
     )
-    asked = select(answers, contents.c.content).outerjoin(
+    query = select(answers, contents.c.content).outerjoin(
         contents, answers.c.digest == contents.c.digest
     )
     async with store.database.reading() as connection:
         share = (await connection.execute(joined.where(shares.c.id == row_id))).one_or_none()
-        mine = asked.where(answers.c.share == row_id).order_by(answers.c.n)
-        more = list(await connection.execute(mine))
+        mine = query.where(answers.c.share == row_id).order_by(answers.c.n)
+        answer_rows = list(await connection.execute(mine))
     if share is None:  # deleted meanwhile
         return
-    check_share(share, more)
-    for row in (share, *more):
+    check_share(share, answer_rows)
+    for row in (share, *answer_rows):
         archive.add_content(row.digest, checked(row.digest, row.content))
     document = ArchivedShare(
         id=share.id,
@@ -378,7 +378,10 @@ async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
         state=share.state,
         model=share.model,
         trace=share.digest.hex(),
-        asks=[ArchivedAnswer(question=one.question, answer=one.digest.hex()) for one in more],
+        asks=[
+            ArchivedAnswer(question=answer.question, answer=answer.digest.hex())
+            for answer in answer_rows
+        ],
         edit_key=share.edit_key.hex() if share.edit_key else None,
         about=share.about,
     )
@@ -388,19 +391,21 @@ async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
 async def _read(store: Store, entries: Entries, name: str) -> bool:
     """Store one share; return False if its id is already used."""
     read = entries.document(name, ArchivedShare)
-    digests = [read.trace, *(one.answer for one in read.asks)]
+    digests = [read.trace, *(answer.answer for answer in read.asks)]
     content = entries.contents(digests, MOST_BYTES)
     try:
         key = None if read.edit_key is None else bytes.fromhex(read.edit_key)
-        trace, *found = map(checked, map(bytes.fromhex, digests), content)
+        trace, *answer_contents = map(checked, map(bytes.fromhex, digests), content)
     except (ValueError, DamagedError) as error:
         raise entries.error(name, "it is damaged") from error
-    asks = tuple(one.question for one in read.asks)
+    asks = tuple(answer.question for answer in read.asks)
     share = Share(
         read.id, read.format, read.created, read.state, read.model, trace, asks, read.about
     )
-    more = [Answer(ask, answer) for ask, answer in zip(asks, found, strict=True)]
-    return await Shares(store).put(share, more, None, key, limited=False)
+    frozen_answers = [
+        Answer(ask, answer) for ask, answer in zip(asks, answer_contents, strict=True)
+    ]
+    return await Shares(store).put(share, frozen_answers, None, key, limited=False)
 
 
 async def _prune(store: Store, days: float | None) -> int:
@@ -411,10 +416,10 @@ async def _prune(store: Store, days: float | None) -> int:
     deleted = 0
     while True:
         async with store.database.writing() as connection:
-            found = list(await connection.scalars(old))
-            await delete_shares(connection, found)
-        deleted += len(found)
-        if len(found) < AT_ONCE:
+            ids = list(await connection.scalars(old))
+            await delete_shares(connection, ids)
+        deleted += len(ids)
+        if len(ids) < AT_ONCE:
             return deleted
 
 
