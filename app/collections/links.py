@@ -39,44 +39,44 @@ async def fitting(services: Services, request: Request, text: str, field: str) -
 
     Raises InputError as `target` does, and for a state that is not one of the lesson's figure.
     """
-    found, told = await _found(services, request, text, field)
-    if not told.fits:
+    target, description = await _found(services, request, text, field)
+    if not description.fits:
         detail = f"{field}: shows is not a state of this figure"
         raise InputError("not-a-state", field, detail)
-    return found
+    return target
 
 
 async def _found(
     services: Services, request: Request, text: str, field: str
 ) -> tuple[Target, LinkReply]:
-    found = parse_link(text, base_url(request, services))
-    if found is None:
+    target = parse_link(text, base_url(request, services))
+    if target is None:
         raise InputError("not-a-link", field, f"{field} must be {SHOWN}")
-    told = await describe(services, found, "en")
-    if told.gone:
+    description = await describe(services, target, "en")
+    if description.gone:
         raise InputError("not-a-link", field, f"{field} leads to something that is not there")
-    return found, told
+    return target, description
 
 
 async def describe(services: Services, of: Target, lang: str) -> LinkReply:
     """Return what a link shows, in a language; `gone` if it is no longer there."""
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "link": of.link,
         "kind": of.kind,
         "share": of.share,
         "says": "",
         "title": "",
     }
-    told |= {"page": "workspace", "query": of.query, "gone": False}
+    fields |= {"page": "workspace", "query": of.query, "gone": False}
     if of.kind == "workspace":
-        told["title"] = Link("workspace", f"{of.query}&{of.fragment}").state.get("source", "")
+        fields["title"] = Link("workspace", f"{of.query}&{of.fragment}").state.get("source", "")
     if of.kind == "lab":
-        told["page"] = "lab"
+        fields["page"] = "lab"
     if of.kind in ("lesson", "figure"):
-        told |= _in_lesson(services, of, lang)
-    if of.share and not told["gone"]:
-        told |= await _shared(services, of, str(told["title"]))
-    return LinkReply.model_validate(told)
+        fields |= _in_lesson(services, of, lang)
+    if of.share and not fields["gone"]:
+        fields |= await _shared(services, of, str(fields["title"]))
+    return LinkReply.model_validate(fields)
 
 
 def _in_lesson(services: Services, of: Target, lang: str) -> dict[str, object]:
@@ -85,23 +85,23 @@ def _in_lesson(services: Services, of: Target, lang: str) -> dict[str, object]:
         figures = lessons.figures(of.lesson, lang)
     except ProblemError:
         return {"page": "lesson", "gone": True}
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "title": document.title,
         "says": document.claim.striptags(),
         "page": "lesson",
     }
     if of.kind == "lesson":
-        return {**told, "questions": _questions(document)}
+        return {**fields, "questions": _questions(document)}
     if not 1 <= of.figure <= len(figures):
-        return {**told, "gone": True}
+        return {**fields, "gone": True}
     block = figures[of.figure - 1].block
-    own = block.shown(services[Runs].on)
-    link = kinds.in_state(services, own, of.shows) if of.shows else own
-    told |= {"fits": link is not None, "options": block.options}
-    shown = link or own
-    told |= {"page": own.page, "query": shown.query}
-    told["picture"] = bool(of.share) or kinds.has_picture(services, shown)
-    return {**told, "says": lessons.says(of.lesson, of.figure, lang, live=True).striptags()}
+    block_link = block.shown(services[Runs].on)
+    link = kinds.in_state(services, block_link, of.shows) if of.shows else block_link
+    fields |= {"fits": link is not None, "options": block.options}
+    link_shown = link or block_link
+    fields |= {"page": block_link.page, "query": link_shown.query}
+    fields["picture"] = bool(of.share) or kinds.has_picture(services, link_shown)
+    return {**fields, "says": lessons.says(of.lesson, of.figure, lang, live=True).striptags()}
 
 
 def _questions(document: Document) -> list[Asked]:
@@ -117,18 +117,21 @@ def _questions(document: Document) -> list[Asked]:
 
 
 async def _shared(services: Services, of: Target, title: str) -> dict[str, object]:
-    found = await services[Shares].brief(of.share)
-    if found is None:
+    share = await services[Shares].brief(of.share)
+    if share is None:
         return {"gone": True}
-    state, about = found
+    state, about = share
     by_hand = "lab" in state
     named = about.get("title") or ("" if by_hand else sentence(state))
-    told: dict[str, object] = {"page": "lab" if by_hand else "workspace", "title": named or title}
+    fields: dict[str, object] = {
+        "page": "lab" if by_hand else "workspace",
+        "title": named or title,
+    }
     if of.kind == "figure":
-        told["query"] = ""
+        fields["query"] = ""
     elif "predict" in about:
-        told["questions"] = [Asked(kind=about["predict"], link="", share=of.share)]
-    return told
+        fields["questions"] = [Asked(kind=about["predict"], link="", share=of.share)]
+    return fields
 
 
 async def picture(services: Services, of: Target, lang: str) -> bytes:
@@ -139,8 +142,8 @@ async def picture(services: Services, of: Target, lang: str) -> bytes:
         async def make() -> bytes:
             return await off_loop(_still_of, share, size=LARGE)
 
-        made: bytes = await services[ByteCache].find(("still", share.id), make)
-        return made
+        png: bytes = await services[ByteCache].find(("still", share.id), make)
+        return png
     if of.kind in ("lesson", "figure"):
         return await _of_lesson(services, of, lang)
     page = "lab" if of.kind == "lab" else "workspace"
@@ -149,13 +152,13 @@ async def picture(services: Services, of: Target, lang: str) -> bytes:
 
 async def _of_lesson(services: Services, of: Target, lang: str) -> bytes:
     if of.shows:
-        told = await describe(services, of, lang)
-        link = Link(told.page, told.query)
-        if told.fits and told.picture:
+        description = await describe(services, of, lang)
+        link = Link(description.page, description.query)
+        if description.fits and description.picture:
             return await kinds.picture(services, link)
     return await lessons.picture(services, of.lesson, of.figure, lang)
 
 
 def _still_of(share: Share) -> bytes:
-    shown = heatmap_of(share.state, share.model, sharing.thaw(share.trace))
-    return still(shown.hidden() if "predict" in (share.about or {}) else shown)
+    heatmap = heatmap_of(share.state, share.model, sharing.thaw(share.trace))
+    return still(heatmap.hidden() if "predict" in (share.about or {}) else heatmap)

@@ -45,25 +45,27 @@ async def page(
 
     Raises a 404 ProblemError if there is none.
     """
-    found = await collections.find(services, collection_id)
+    collection = await collections.find(services, collection_id)
     lang = negotiate(request, languages())
-    items = await collections.shown(services, request, found, lang)
-    more = {"collection": found, "items": items, **(room or {})}
-    return render(request, services, "collection.html", more=more)
+    items = await collections.shown(services, request, collection, lang)
+    variables = {"collection": collection, "items": items, **(room or {})}
+    return render(request, services, "collection.html", more=variables)
 
 
 async def preview(request: Request, services: Services, collection_id: str) -> bytes:
     """Return the PNG for link previews: the title, and the picture of the first item."""
-    found = await collections.find(services, collection_id)
-    items = await collections.shown(services, request, found, "en")
+    collection = await collections.find(services, collection_id)
+    items = await collections.shown(services, request, collection, "en")
 
     async def make() -> bytes:
         first = await _first_picture(services, items)
-        said = [(item.title or item.of.kind) for item in items]
-        return await off_loop(list_preview, found.document["title"], said, first, size=LARGE)
+        titles = [(item.title or item.of.kind) for item in items]
+        return await off_loop(list_preview, collection.document["title"], titles, first, size=LARGE)
 
-    made: bytes = await services[ByteCache].find(("collection", found.id, found.version), make)
-    return made
+    png: bytes = await services[ByteCache].find(
+        ("collection", collection.id, collection.version), make
+    )
+    return png
 
 
 async def handout(
@@ -73,18 +75,21 @@ async def handout(
 
     Links that no longer lead anywhere, or cannot be run, are in it without a figure.
     """
-    found = await collections.find(services, collection_id)
+    collection = await collections.find(services, collection_id)
     lang, home = negotiate(request, languages()), base_url(request, services)
     items: list[Item] = []
-    for item in await collections.shown(services, request, found, lang):
+    for item in await collections.shown(services, request, collection, lang):
         items += await _items(services, item, lang)
-    told = {**_told(found), "url": str(collections.reply(services, request, found).url)}
-    file = await off_loop(collection_handout, told, items, lang, home, theme)
-    return file, f"headlight-collection-{found.id}.html"
+    content = {
+        **_told(collection),
+        "url": str(collections.reply(services, request, collection).url),
+    }
+    file = await off_loop(collection_handout, content, items, lang, home, theme)
+    return file, f"headlight-collection-{collection.id}.html"
 
 
-def _told(found: Collection) -> dict[str, Any]:
-    return {"title": found.document["title"], "note": found.document["note"]}
+def _told(collection: Collection) -> dict[str, Any]:
+    return {"title": collection.document["title"], "note": collection.document["note"]}
 
 
 async def _first_picture(services: Services, items: Sequence[Shown]) -> bytes | None:
@@ -105,17 +110,25 @@ async def _items(services: Services, item: Shown, lang: str) -> list[Item]:
     if item.of.gone:
         return [({**texts, "gone": True}, None)]
     if item.of.kind == "figure" and not item.of.share:
-        told, figure = await _figure(services, item, lang)
-        return [({**texts, **told}, figure)]
+        figure_texts, figure = await _figure(services, item, lang)
+        return [({**texts, **figure_texts}, figure)]
     if item.of.kind != "lesson":
         about = {"about": item.of.options.get("about", "")}
         return [({**texts, **about}, await _data(services, item, lang))]
-    made: list[Item] = [(texts, None)]
-    for one in lessons.figures(item.target.lesson, lang):
-        said = {"title": "", "note": "", "link": f"{item.of.link}#figure-{one.block.number}"}
-        told, figure = await _of_lesson(services, one, one.block.pictured, lang)
-        made.append(({**said, "says": unlinked(one.caption), **told}, figure))
-    return made
+    entries: list[Item] = [(texts, None)]
+    for lesson_figure in lessons.figures(item.target.lesson, lang):
+        link_texts = {
+            "title": "",
+            "note": "",
+            "link": f"{item.of.link}#figure-{lesson_figure.block.number}",
+        }
+        figure_texts, figure = await _of_lesson(
+            services, lesson_figure, lesson_figure.block.pictured, lang
+        )
+        entries.append(
+            ({**link_texts, "says": unlinked(lesson_figure.caption), **figure_texts}, figure)
+        )
+    return entries
 
 
 async def _figure(services: Services, item: Shown, lang: str) -> Item:
@@ -125,9 +138,9 @@ async def _figure(services: Services, item: Shown, lang: str) -> Item:
     link = Link(item.of.page, item.of.query) if stated else figure.block.pictured
     if not item.of.picture and not figure.still:  # a training run without a snapshot
         link = figure.block.pictured
-    told, shown = await _of_lesson(services, figure, link, lang)
-    other = {"remark": "state"} if stated and told["still"] else {}
-    return {**told, **other, "fits": item.of.fits}, shown
+    texts, figure_shown = await _of_lesson(services, figure, link, lang)
+    remark = {"remark": "state"} if stated and texts["still"] else {}
+    return {**texts, **remark, "fits": item.of.fits}, figure_shown
 
 
 async def _of_lesson(services: Services, figure: Figure, link: Link, lang: str) -> Item:
@@ -137,12 +150,12 @@ async def _of_lesson(services: Services, figure: Figure, link: Link, lang: str) 
     """
     kind = kind_of(link)
     still = figure.still if kind in ("formula", "zoo") else ""
-    told = {"about": figure.block.options.get("about", ""), "still": still}
+    texts = {"about": figure.block.options.get("about", ""), "still": still}
     if kind == "pairing":
-        told["remark"] = "matrix"
+        texts["remark"] = "matrix"
     if figure.block.link.page == "train" and link.page != "train":
-        told["remark"] = "run"
-    return told, None if still else await _run(services, link, lang)
+        texts["remark"] = "run"
+    return texts, None if still else await _run(services, link, lang)
 
 
 async def _data(services: Services, item: Shown, lang: str) -> HandoutContent | None:

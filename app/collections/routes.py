@@ -64,12 +64,12 @@ async def create_collection(
     address = client_network(request)
     await services[CreationRate].count(address)
     token = request.headers.get(CLIENT_HEADER, "")
-    made, new = await collections.create(services, request, body, address, token)
+    collection, new = await collections.create(services, request, body, address, token)
     if not new:
         response.status_code = 200
-    response.headers["Location"] = request.app.url_path_for("collection", id=made.id)
+    response.headers["Location"] = request.app.url_path_for("collection", id=collection.id)
     response.headers["Cache-Control"] = "no-store"
-    return made
+    return collection
 
 
 @router.get(
@@ -81,10 +81,10 @@ async def collection(
     request: Request, response: Response, services: Opened, collection_id: CollectionId
 ) -> CollectionReply:
     """Return the title, the note and the items. The ETag names the version."""
-    found = await collections.find(services, collection_id)
-    response.headers["ETag"] = f'"{found.version}"'
+    document = await collections.find(services, collection_id)
+    response.headers["ETag"] = f'"{document.version}"'
     response.headers["Cache-Control"] = "no-cache"
-    return collections.reply(services, request, found)
+    return collections.reply(services, request, document)
 
 
 @router.put(
@@ -133,8 +133,8 @@ async def delete_collection(
 )
 async def link(request: Request, services: Opened, link: Asked) -> LinkReply:
     """Return the title and the place of what a link of this server shows, and its one form."""
-    found = await links.target(services, request, link, "link")
-    return await links.describe(services, found, negotiate(request, languages()))
+    target = await links.target(services, request, link, "link")
+    return await links.describe(services, target, negotiate(request, languages()))
 
 
 @router.get(
@@ -154,7 +154,7 @@ async def link(request: Request, services: Opened, link: Asked) -> LinkReply:
 async def link_picture(request: Request, services: Opened, link: Asked) -> Response:
     """Return the heatmap at a link, for a page that shows the link itself on request."""
     lang = negotiate(request, languages())
-    found = await links.target(services, request, link, "link")
-    content = await links.picture(services, found, lang)
+    target = await links.target(services, request, link, "link")
+    content = await links.picture(services, target, lang)
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
     return Response(content, headers=headers, media_type="image/png")

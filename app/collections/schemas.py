@@ -31,7 +31,7 @@ class CollectionItem(Strict):
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(one is not None for one in (self.link, self.share, self.lesson)) != 1:
+        if sum(target is not None for target in (self.link, self.share, self.lesson)) != 1:
             raise PydanticCustomError("one_link", "one of three")
         if self.figure is not None and self.lesson is None:
             raise PydanticCustomError("figure_alone", "a figure needs its lesson")

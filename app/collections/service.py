@@ -51,39 +51,40 @@ class Shown:
 
 
 async def create(
-    services: Services, request: Request, wanted: CollectionRequest, address: str, token: str
+    services: Services, request: Request, body: CollectionRequest, address: str, token: str
 ) -> tuple[CollectionCreated, bool]:
     """Store a collection; return the reply and whether it is new.
 
     Raises InputError for an item that leads nowhere, and StorageError.
     """
-    document = await _document(services, request, wanted, known=())
+    document = await _document(services, request, body, links_before=())
     repeatable = orjson.dumps([address, token, document]).decode() if token else None
-    made, key, new = await services[Collections].add(document, address, repeatable)
-    url = f"{base_url(request, services)}{request.app.url_path_for('collection_page', id=made.id)}"
+    collection, key, new = await services[Collections].add(document, address, repeatable)
+    path = request.app.url_path_for("collection_page", id=collection.id)
+    url = f"{base_url(request, services)}{path}"
     days = services[Settings].keep_shares_days
-    expires = None if days is None else _moment(made.changed + timedelta(days=days))
+    expires = None if days is None else _moment(collection.changed + timedelta(days=days))
     reply = CollectionCreated(
-        id=made.id, url=url, edit_url=f"{url}#edit={key}", edit_key=key, expires=expires
+        id=collection.id, url=url, edit_url=f"{url}#edit={key}", edit_key=key, expires=expires
     )
     return reply, new
 
 
 async def find(services: Services, collection_id: str) -> Collection:
     """Return a collection. Raises a 404 ProblemError if there is none, and DamagedError."""
-    found = await services[Collections].find(collection_id)
-    if found is None:
+    collection = await services[Collections].find(collection_id)
+    if collection is None:
         _refuse("unknown")
     with undamaged("collection"):
-        CollectionDocument.model_validate(found.document)
-    return found
+        CollectionDocument.model_validate(collection.document)
+    return collection
 
 
 async def change(
     services: Services,
     request: Request,
     collection_id: str,
-    wanted: CollectionRequest,
+    body: CollectionRequest,
     edit_key: str,
     version: int | None,
 ) -> Collection:
@@ -94,8 +95,8 @@ async def change(
     if refused := await services[Collections].check_key(collection_id, edit_key):
         _refuse(refused)  # before its links are read
     before = await find(services, collection_id)
-    known = [item["link"] for item in before.document["items"]]
-    document = await _document(services, request, wanted, known)
+    links_before = [item["link"] for item in before.document["items"]]
+    document = await _document(services, request, body, links_before)
     changed = await services[Collections].change(collection_id, document, edit_key, version)
     if isinstance(changed, str):
         _refuse(changed)
@@ -108,26 +109,26 @@ async def delete(services: Services, collection_id: str, edit_key: str) -> None:
         _refuse(refused)
 
 
-def reply(services: Services, request: Request, found: Collection) -> CollectionReply:
+def reply(services: Services, request: Request, collection: Collection) -> CollectionReply:
     """Return a collection as the API sends it."""
-    path = request.app.url_path_for("collection_page", id=found.id)
+    path = request.app.url_path_for("collection_page", id=collection.id)
     return CollectionReply(
-        id=found.id,
+        id=collection.id,
         url=base_url(request, services) + path,
-        version=found.version,
-        created=_moment(found.created),
-        changed=_moment(found.changed),
-        **found.document,
+        version=collection.version,
+        created=_moment(collection.created),
+        changed=_moment(collection.changed),
+        **collection.document,
     )
 
 
 async def shown(
-    services: Services, request: Request, found: Collection, lang: str
+    services: Services, request: Request, collection: Collection, lang: str
 ) -> Sequence[Shown]:
     """Return the items with what their links show, in a language."""
     home = base_url(request, services)
     items = []
-    for n, item in enumerate(found.document["items"], 1):
+    for n, item in enumerate(collection.document["items"], 1):
         target = parse_link(item["link"], home)
         if target is None:
             raise DamagedError("collection")
@@ -148,17 +149,17 @@ def version_of(header: str) -> int | None:
 
 
 async def _document(
-    services: Services, request: Request, wanted: CollectionRequest, known: Sequence[str]
+    services: Services, request: Request, body: CollectionRequest, links_before: Sequence[str]
 ) -> dict[str, Any]:
     """Return what is stored. Links that a collection already has may lead nowhere by now."""
     items = []
-    for n, item in enumerate(wanted.items):
+    for n, item in enumerate(body.items):
         link = item.address
-        if link not in known:
+        if link not in links_before:
             with within(f"items[{n}]"):
                 link = (await links.fitting(services, request, link, "link")).link
         items.append({"link": link, "title": item.title, "note": item.note})
-    return {"title": wanted.title, "note": wanted.note, "items": items}
+    return {"title": body.title, "note": body.note, "items": items}
 
 
 def _refuse(why: Refusal) -> NoReturn:

@@ -88,24 +88,24 @@ class Collections:
         again only from the request.
         """
         now = datetime.now(UTC)
-        made = Collection(new_id(), now, now, FIRST, document)
+        collection = Collection(new_id(), now, now, FIRST, document)
         owner = self.store.keyed(address)
-        asked = None if request is None else self.store.keyed(request)
+        request_key = None if request is None else self.store.keyed(request)
         size = len(dumped(document))
         async with self.database.writing() as connection:
-            row = None if request is None else await self._repeated(connection, asked)
+            row = None if request is None else await self._repeated(connection, request_key)
             if row is None:
                 await self.store.check_room(connection, owner, size, size)
-                key = new_edit_key() if request is None else self._key(made.id, request)
-                new = vars(made) | {
+                key = new_edit_key() if request is None else self._key(collection.id, request)
+                new = vars(collection) | {
                     "size": size,
                     "edit_key": key_digest(key),
-                    "seal": seal_of_collection(made),
+                    "seal": seal_of_collection(collection),
                 }
                 await connection.execute(
-                    insert(collections).values(new | {"address": owner, "request": asked})
+                    insert(collections).values(new | {"address": owner, "request": request_key})
                 )
-                return made, key, True
+                return collection, key, True
         assert request is not None
         return read_collection(row), self._key(row.id, request), False
 
@@ -160,16 +160,18 @@ class Collections:
     async def _row(
         self, connection: AsyncConnection, collection_id: str, columns: Sequence[Any] = CONTROL
     ) -> Row[Any] | None:
-        wanted = collection_id.lower()
-        mine = collections.c.id == (wanted if is_id(wanted) else "")
-        found = await connection.execute(select(*columns).where(mine & self._lasts()))
-        return found.one_or_none()
+        lowercase_id = collection_id.lower()
+        mine = collections.c.id == (lowercase_id if is_id(lowercase_id) else "")
+        result = await connection.execute(select(*columns).where(mine & self._lasts()))
+        return result.one_or_none()
 
-    async def _repeated(self, connection: AsyncConnection, asked: bytes | None) -> Row[Any] | None:
-        mine = (collections.c.request == asked) & (collections.c.version == FIRST)
+    async def _repeated(
+        self, connection: AsyncConnection, request_key: bytes | None
+    ) -> Row[Any] | None:
+        mine = (collections.c.request == request_key) & (collections.c.version == FIRST)
         newest = collections.c.created.desc()
-        wanted = select(collections).where(mine & self._lasts()).order_by(newest)
-        return (await connection.execute(wanted)).first()
+        query = select(collections).where(mine & self._lasts()).order_by(newest)
+        return (await connection.execute(query)).first()
 
     def _lasts(self) -> ColumnElement[bool]:
         days = self.store.limits.days
@@ -220,8 +222,8 @@ async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
         mine = select(collections).where(collections.c.id == row_id)
         row = (await connection.execute(mine)).one_or_none()
     if row is not None:
-        found = vars(read_collection(row)) | {"edit_key": row.edit_key.hex()}
-        archive.add(COLLECTIONS, row_id, ArchivedCollection(**found))
+        document = vars(read_collection(row)) | {"edit_key": row.edit_key.hex()}
+        archive.add(COLLECTIONS, row_id, ArchivedCollection(**document))
 
 
 async def _read(store: Store, entries: Entries, name: str) -> bool:
