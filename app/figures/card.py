@@ -56,23 +56,29 @@ class Seen:
     @property
     def kind(self) -> str:
         """The kind of attention, in words."""
-        one = self.attention
-        return f"{one.stack} self-attention" if one.kind == SELF else f"{one.kind}-attention"
+        attention = self.attention
+        return (
+            f"{attention.stack} self-attention"
+            if attention.kind == SELF
+            else f"{attention.kind}-attention"
+        )
 
 
 def look(state: Mapping[str, Any], model: Mapping[str, Any], reply: Reply) -> Seen:
     """Return the weights that the state shows, at the nearest existing layer and head."""
-    table = [AttentionInfo(**one) for one in model["attentions"]]
-    there = [one for one in table if _heads(reply, one) is not None]
-    wanted = str(state.get("block"))
-    block = [one for one in there if one.block == wanted] or [
-        one for one in there if one.block == there[-1].block
+    table = [AttentionInfo(**entry) for entry in model["attentions"]]
+    available = [attention for attention in table if _heads(reply, attention) is not None]
+    block_name = str(state.get("block"))
+    block = [attention for attention in available if attention.block == block_name] or [
+        attention for attention in available if attention.block == available[-1].block
     ]
     layer = int(state.get("layer") or 0)
-    chosen = max((one for one in block if one.layer <= layer), key=_layer, default=block[0])
-    found = _heads(reply, chosen)
-    assert found is not None  # it is there
-    heads, mask, span = found
+    chosen = max(
+        (attention for attention in block if attention.layer <= layer), key=_layer, default=block[0]
+    )
+    weights = _heads(reply, chosen)
+    assert weights is not None  # it is there
+    heads, mask, span = weights
     head = min(int(state.get("head") or 0), len(heads) - 1)
     pool = str(state.get("pool"))
     pooled = {"mean": heads.mean(axis=0), "max": heads.max(axis=0)}
@@ -87,13 +93,13 @@ def is_overview(reply: Reply) -> bool:
 
 
 def _heads(
-    reply: Reply, one: AttentionInfo
+    reply: Reply, attention: AttentionInfo
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], tuple[int, int]] | None:
     """Return the weights of all heads of an attention, their mask, and the tokens of a cell."""
-    name = one.place + PICTURE
+    name = attention.place + PICTURE
     if name not in reply.arrays:
-        weights = reply.arrays.get(f"{one.place}.weights")
-        mask = reply.arrays.get(f"{one.place}.mask")
+        weights = reply.arrays.get(f"{attention.place}.weights")
+        mask = reply.arrays.get(f"{attention.place}.mask")
         return None if weights is None or mask is None else (weights.astype(float), mask, (1, 1))
     steps, span = reply.arrays[name], reply.document["tensors"][name]["span"]
     mask = steps[0] != HIDDEN
@@ -137,31 +143,31 @@ def preview(
         draw_heatmap(picture, room, by_hand(state, reply), face)
         _words_by_hand(picture, reply, face)
     else:
-        seen = look(state, model, reply)
-        shown, document = heatmap(seen, reply.document), reply.document
+        selection = look(state, model, reply)
+        weights, document = heatmap(selection, reply.document), reply.document
         if hidden:
-            shown, document = shown.hidden(), {**document, "output": {"text": ""}}
-        draw_heatmap(picture, room, shown, face)
-        _words(picture, state, str(model["name"]), document, seen, face)
+            weights, document = weights.hidden(), {**document, "output": {"text": ""}}
+        draw_heatmap(picture, room, weights, face)
+        _words(picture, state, str(model["name"]), document, selection, face)
     file = io.BytesIO()
     picture.save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
-def heatmap(seen: Seen, document: Mapping[str, Any]) -> Heatmap:
+def heatmap(selection: Seen, document: Mapping[str, Any]) -> Heatmap:
     """Return the weights with the tokens of their rows and columns."""
-    if seen.span != (1, 1):
-        firsts, others = (
+    if selection.span != (1, 1):
+        firsts, remaining = (
             [str(n * side + 1) for n in range(cells)]
-            for cells, side in zip(seen.weights.shape, seen.span, strict=True)
+            for cells, side in zip(selection.weights.shape, selection.span, strict=True)
         )
-        return Heatmap(seen.weights, seen.mask, firsts, others, positions=True)
+        return Heatmap(selection.weights, selection.mask, firsts, remaining, positions=True)
     read = document["tokens"]
-    rows = document["output"]["tokens"] if seen.written else read[seen.attention.query]
-    columns = read[seen.attention.key]
+    rows = document["output"]["tokens"] if selection.written else read[selection.attention.query]
+    columns = read[selection.attention.key]
     return Heatmap(
-        seen.weights,
-        seen.mask,
+        selection.weights,
+        selection.mask,
         [label(token) for token in rows],
         [label(token) for token in columns],
     )
@@ -206,7 +212,7 @@ def _words(
     state: Mapping[str, Any],
     model: str,
     document: Mapping[str, Any],
-    seen: Seen,
+    selection: Seen,
     face: Typeface,
 ) -> None:
     draw = ImageDraw.Draw(picture)
@@ -215,11 +221,11 @@ def _words(
     draw.text((TEXT + 48, MARGIN + 18), "Headlight", INK, face.at(28), anchor="lm")
     y = MARGIN + 84
     changes = len(state.get("interventions") or [])
-    most = 3 if changes else 4
+    max_lines = 3 if changes else 4
     written = str(document["output"]["text"]) if "output" in document else ""
-    said = (sentence(state), 38, INK, most), (written, 28, MUTED, 3)
-    for text, size, colour, most in said:
-        for line in wrap(face.covered(in_short(text)), width, size, most, face):
+    texts = (sentence(state), 38, INK, max_lines), (written, 28, MUTED, 3)
+    for text, size, colour, max_lines in texts:
+        for line in wrap(face.covered(in_short(text)), width, size, max_lines, face):
             draw.text((TEXT, y), line, colour, face.at(size))
             y += int(size * 1.35)
         y += 14
@@ -227,21 +233,21 @@ def _words(
     if changes:
         words = "a modified model: " + ("1 change" if changes == 1 else f"{changes} changes")
         draw.text((TEXT, bottom - 98), words, ALTERED, face.at(22), anchor="ls")
-    draw.text((TEXT, bottom - 60), seen.place, VIOLET, face.at(28), anchor="ls")
-    draw.text((TEXT, bottom - 28), seen.kind, INK, face.at(22), anchor="ls")
+    draw.text((TEXT, bottom - 60), selection.place, VIOLET, face.at(28), anchor="ls")
+    draw.text((TEXT, bottom - 28), selection.kind, INK, face.at(22), anchor="ls")
     (line, *_) = wrap(face.covered(model), width, 20, 1, face) or [""]
     draw.text((TEXT, bottom), line, MUTED, face.at(20), anchor="ls")
 
 
-def wrap(text: str, width: int, size: int, most: int, face: Typeface) -> list[str]:
-    """Break a text into at most `most` lines of a width in pixels; the rest becomes an ellipsis."""
+def wrap(text: str, width: int, size: int, max_lines: int, face: Typeface) -> list[str]:
+    """Break a text into `max_lines` lines of a width in pixels; the rest is an ellipsis."""
     font = face.at(size)
     lines = [""]
     for word in _pieces(text):
         if lines[-1] and font.getlength(lines[-1] + word.rstrip()) > width:
             lines.append("")
         lines[-1] += word if lines[-1] else word.lstrip()
-        while font.getlength(lines[-1].rstrip()) > width and len(lines) <= most:
+        while font.getlength(lines[-1].rstrip()) > width and len(lines) <= max_lines:
             cut = next(
                 n
                 for n in range(len(lines[-1]), 0, -1)
@@ -249,11 +255,11 @@ def wrap(text: str, width: int, size: int, most: int, face: Typeface) -> list[st
             )
             lines[-1:] = [lines[-1][:cut], lines[-1][cut:]]
     lines = [line.rstrip() for line in lines if line.strip()]
-    if len(lines) > most:
-        last = lines[most - 1]
+    if len(lines) > max_lines:
+        last = lines[max_lines - 1]
         while last and font.getlength(last + "…") > width:
             last = last[:-1]
-        lines = [*lines[: most - 1], last.rstrip() + "…"]
+        lines = [*lines[: max_lines - 1], last.rstrip() + "…"]
     return lines
 
 
@@ -277,10 +283,10 @@ def draw_mark(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
     draw.rounded_rectangle((x, y, x + 36, y + 36), 7, VIOLET)
     cells = [(5, 6, "#c4b5fd"), (10, 6, "#7c5cc4"), (5, 11, "#7c5cc4"), (10, 11, PAPER)]
     cells += [(15, 11, "#7c5cc4"), (10, 16, "#7c5cc4"), (15, 16, "#c4b5fd")]
-    for left, top, colour in cells:
-        right, bottom = left + 4, min(top + 4, 19)
+    for column, top, colour in cells:
+        right, bottom = column + 4, min(top + 4, 19)
         draw.rectangle(
-            (x + left * 1.5, y + top * 1.5, x + right * 1.5 - 1, y + bottom * 1.5 - 1), colour
+            (x + column * 1.5, y + top * 1.5, x + right * 1.5 - 1, y + bottom * 1.5 - 1), colour
         )
 
 
@@ -323,7 +329,7 @@ def list_preview(
 
 def _paste(picture: Image.Image, first: bytes) -> None:
     """Paste the picture of an item at the right, in the middle of the height."""
-    with Image.open(io.BytesIO(first)) as shown:
+    with Image.open(io.BytesIO(first)) as image:
         width = WIDTH - LEFT - MARGIN - 20
-        small = shown.convert("RGB").resize((width, width * shown.height // shown.width))
+        small = image.convert("RGB").resize((width, width * image.height // image.width))
     picture.paste(small, (LEFT + 20, (HEIGHT - small.height) // 2))

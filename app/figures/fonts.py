@@ -33,10 +33,10 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 @cache
 def chinese_file(folders: tuple[str, ...] = FOLDERS) -> tuple[Path, int] | None:
     """Return a font file with Chinese, and the index of the face in it; None without one."""
-    there = {path.name: path for folder in folders for path in _files(Path(folder).expanduser())}
+    paths = {path.name: path for folder in folders for path in _files(Path(folder).expanduser())}
     for name in FILES:
-        if name in there:
-            return there[name], _face(there[name])
+        if name in paths:
+            return paths[name], _face(paths[name])
     return None
 
 

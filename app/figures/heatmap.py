@@ -71,10 +71,10 @@ def _stops() -> Floats:
         TO_LAB @ np.cbrt(TO_CONES @ _linear(np.array(rgb(colour), dtype=float)))
         for colour in (PAPER, VIOLET)
     )
-    at = np.linspace(0, 1, STEPS + 1)[:, None] ** LIFT
-    line = paper + (violet - paper) * at
+    positions = np.linspace(0, 1, STEPS + 1)[:, None] ** LIFT
+    line = paper + (violet - paper) * positions
     hue = violet[1:] / np.hypot(*violet[1:])
-    line[:, 1:] += hue * BLOOM * np.sin(np.pi * at)
+    line[:, 1:] += hue * BLOOM * np.sin(np.pi * positions)
     light = (line @ np.linalg.inv(TO_LAB).T) ** 3 @ np.linalg.inv(TO_CONES).T
     return _coded(light)
 
@@ -175,19 +175,17 @@ def _size(pixels: int) -> int:
 
 
 def _layout(room: Box, rows: int, columns: int, names: list[list[str]], face: Typeface) -> Grid:
-    left, top, right, bottom = room
+    x0, top, right, bottom = room
     longest = [max(face.at(20).getlength(name) for name in texts) for texts in names]
     gutter = min(GUTTER, int(longest[0]) + 14)
     head = min(GUTTER, int(longest[1] * 0.72) + 30)
-    across = max(1, min(CELL, (right - left - gutter) // columns))
+    across = max(1, min(CELL, (right - x0 - gutter) // columns))
     down = max(1, min(CELL, (bottom - top - head) // rows))
     down = min(down, across * 2)
     across = min(across, down * 2)
-    spare_x = right - left - gutter - across * columns
+    spare_x = right - x0 - gutter - across * columns
     spare_y = bottom - top - head - down * rows
-    return Grid(
-        left + gutter + max(0, spare_x // 2), top + head + max(0, spare_y // 2), across, down
-    )
+    return Grid(x0 + gutter + max(0, spare_x // 2), top + head + max(0, spare_y // 2), across, down)
 
 
 def _cells(heatmap: Heatmap, grid: Grid) -> Image.Image:
@@ -234,11 +232,11 @@ def _column_labels(
     step = 1 if grid.across >= LABELLED else -(-POSITION // grid.across)
     font = face.at(_size(grid.across * step))
     draw = ImageDraw.Draw(picture)
-    shown = range(0, len(names), step)
-    texts = [_cut(names[n], GUTTER, font) if step == 1 else places[n] for n in shown]
+    indices = range(0, len(names), step)
+    texts = [_cut(names[n], GUTTER, font) if step == 1 else places[n] for n in indices]
     lengths = [font.getlength(text) for text in texts]
     fits = all(length <= grid.across * step - 6 for length in lengths)
-    for column, text, length in zip(shown, texts, lengths, strict=True):
+    for column, text, length in zip(indices, texts, lengths, strict=True):
         foot = grid.middle(0, column)[0], grid.top - 8
         # A single Chinese character stays upright among slanted words.
         if fits or (length <= grid.across - 4 and ord(text[0]) >= 0x2E80):
@@ -250,10 +248,10 @@ def _column_labels(
 def _slanted(picture: Image.Image, foot: tuple[float, float], name: str, font: Font) -> None:
     """Draw a label that rises to the right by 45° from its foot."""
     draw = ImageDraw.Draw(picture)
-    left, top, right, bottom = draw.textbbox((0, 0), name, font=font, anchor="ls")
-    size = int(right - left) + 4, int(bottom - top) + 4
+    x0, top, right, bottom = draw.textbbox((0, 0), name, font=font, anchor="ls")
+    size = int(right - x0) + 4, int(bottom - top) + 4
     mask = Image.new("L", size)
-    ImageDraw.Draw(mask).text((2 - left, 2 - top), name, 255, font, anchor="ls")
+    ImageDraw.Draw(mask).text((2 - x0, 2 - top), name, 255, font, anchor="ls")
     mask = mask.rotate(45, expand=True, resample=Image.Resampling.BICUBIC)
     # After rotation, the label's lower left corner is on the left edge, half a line up.
     rise = size[1] * 0.7071
@@ -270,11 +268,11 @@ def _cut(text: str, width: int, font: Font) -> str:
 WIDTH, HEIGHT, MARGIN = 960, 600, 16
 
 
-def still(shown: Heatmap, face: Typeface | None = None) -> bytes:
+def still(heatmap: Heatmap, face: Typeface | None = None) -> bytes:
     """Return the PNG, 960 × 600; `face` replaces the system's font."""
     picture = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     room = (MARGIN, MARGIN, WIDTH - MARGIN, HEIGHT - MARGIN)
-    draw_heatmap(picture, room, shown, face or Typeface(chinese_file()))
+    draw_heatmap(picture, room, heatmap, face or Typeface(chinese_file()))
     file = io.BytesIO()
     picture.save(file, "PNG", optimize=True)
     return file.getvalue()

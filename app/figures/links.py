@@ -84,7 +84,7 @@ def parse_link(text: str, home: str) -> Target | None:
     """
     try:
         parts = urlsplit(text.strip())
-        said = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100)
+        parameters = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100)
     except ValueError:
         return None
     if parts.scheme not in ("", "http", "https") or (parts.netloc and not parts.scheme):
@@ -92,25 +92,25 @@ def parse_link(text: str, home: str) -> Target | None:
     path = parts.path
     if parts.netloc:
         path = path.removeprefix(urlsplit(home).path.rstrip("/"))
-    query = urlencode([(name, value) for name, value in said if name not in OWN], safe="*")
+    query = urlencode([(name, value) for name, value in parameters if name not in OWN], safe="*")
     match path.rstrip("/").split("/"):
-        case [""] if "source" in dict(said) or parts.fragment.startswith("source="):
+        case [""] if "source" in dict(parameters) or parts.fragment.startswith("source="):
             return Target("workspace", query=query, fragment=parts.fragment)
-        case ["", "lab"] if "x" in dict(said):
+        case ["", "lab"] if "x" in dict(parameters):
             return Target("lab", query=query)
         case ["", "s" | "embed", share] if is_id(share.lower()):
             return Target("share", query=query, share=share.lower())
         case ["", "learn", lesson] if lesson != "plan":
-            return _in_lesson(lesson, dict(said), parts.fragment)
+            return _in_lesson(lesson, dict(parameters), parts.fragment)
     return None
 
 
-def _in_lesson(lesson: str, said: Mapping[str, str], fragment: str) -> Target:
+def _in_lesson(lesson: str, parameters: Mapping[str, str], fragment: str) -> Target:
     """Return a lesson or its figure: of a share, or else in a state, as the lesson's page does."""
     number = fragment.removeprefix(FIGURE)
     if not fragment.startswith(FIGURE) or not number.isdecimal() or len(number) > 3:
         return Target("lesson", lesson=lesson)
-    share = said.get("share", "").lower()
+    share = parameters.get("share", "").lower()
     if is_id(share):
         return Target("figure", share=share, lesson=lesson, figure=int(number))
-    return Target("figure", lesson=lesson, figure=int(number), shows=said.get("shows", ""))
+    return Target("figure", lesson=lesson, figure=int(number), shows=parameters.get("shows", ""))

@@ -69,20 +69,20 @@ SentenceState = ShareState | OneTextShareState
 
 def looking(link: Link) -> ShareState:
     """Return a link's state, validated like that of a share."""
-    said: dict[str, Any] = dict(link.state)
+    fields: dict[str, Any] = dict(link.state)
     for key in JSON_KEYS:
-        if key in said:
-            said[key] = json.loads(said[key])
+        if key in fields:
+            fields[key] = json.loads(fields[key])
     for key in NUMBERS:
-        if key in said:
-            said[key] = int(said[key])
-    return ShareState.model_validate(said)
+        if key in fields:
+            fields[key] = int(fields[key])
+    return ShareState.model_validate(fields)
 
 
 def running(state: ShareState) -> RunRequest:
     """Return the part of a state that determines the run."""
-    said = state.model_dump(exclude_unset=True, include=set(RunRequest.model_fields))
-    return RunRequest.model_validate(said)
+    fields = state.model_dump(exclude_unset=True, include=set(RunRequest.model_fields))
+    return RunRequest.model_validate(fields)
 
 
 def state_of(services: Services, link: Link) -> SentenceState:
@@ -92,33 +92,33 @@ def state_of(services: Services, link: Link) -> SentenceState:
     """
     name = services[Listing].pick(link.state.get("model") or None)
     texts = services[Listing].describe(name).texts
-    said = dict(_readable(link.state))
+    fields = dict(_readable(link.state))
     if len(texts) == 1:
-        said = {"text": said.get("source", "")} | {
+        fields = {"text": fields.get("source", "")} | {
             name: value
-            for name, value in said.items()
+            for name, value in fields.items()
             if name not in ("source", "target", "direction")
         }
     try:
-        return (OneTextShareState if len(texts) == 1 else ShareState).model_validate(said)
+        return (OneTextShareState if len(texts) == 1 else ShareState).model_validate(fields)
     except ValidationError as error:
         raise unreadable() from error
 
 
-def _readable(said: Mapping[str, str]) -> Mapping[str, Any]:
-    found: dict[str, Any] = {}
-    for name, text in said.items():
+def _readable(parameters: Mapping[str, str]) -> Mapping[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, text in parameters.items():
         if name in NUMBERS:
             if text.isdecimal() and len(text) <= 4:
-                found[name] = int(text)
+                fields[name] = int(text)
         elif name in JSON_KEYS:
             try:
-                found[name] = json.loads(text)
+                fields[name] = json.loads(text)
             except ValueError:
                 continue
         elif OPTION.fullmatch(name) and (text or name == "source"):
-            found[name] = text
-    return found
+            fields[name] = text
+    return fields
 
 
 def unreadable() -> InputError:
