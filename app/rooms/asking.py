@@ -59,13 +59,13 @@ async def ask(
     return room
 
 
-async def _note(rooms: Rooms, hub: Hub, n: int, asked: dict[str, Any]) -> None:
+async def _note(rooms: Rooms, hub: Hub, n: int, about: dict[str, Any]) -> None:
     """Store what a question is about. Raises a ProblemError beyond the limits of the room."""
     if n > rooms.limits.questions:
-        most = rooms.limits.questions
-        detail = f"a room can be asked at most {most} questions"
-        raise ProblemError(409, "too-many-questions", detail, excess=Excess(most, "questions"))
-    await rooms.store(hub, "asked", str(n), dumped(asked), document=None)
+        limit = rooms.limits.questions
+        detail = f"a room can be asked at most {limit} questions"
+        raise ProblemError(409, "too-many-questions", detail, excess=Excess(limit, "questions"))
+    await rooms.store(hub, "asked", str(n), dumped(about), document=None)
 
 
 async def proceed(
@@ -79,7 +79,7 @@ async def proceed(
         return await rooms.change(code, key, lambda room: _staged(room, stage))
     # No answer is accepted any more; those that were are all counted.
     room = await rooms.change(
-        code, key, lambda one: one if _is(one, "closed") else _staged(one, "closed")
+        code, key, lambda before: before if _is(before, "closed") else _staged(before, "closed")
     )
     assert room.question
     question = room.question
@@ -87,7 +87,7 @@ async def proceed(
     results = {
         vote: tally(
             question.entry,
-            [one.answer for one in await _answers(rooms, code, question.n, vote)],
+            [vote_answer.answer for vote_answer in await _answers(rooms, code, question.n, vote)],
             truth,
         )
         for vote in VOTES
@@ -114,7 +114,7 @@ async def answer(
     hub: Hub,
     member: str,
     n: int,
-    given: Sequence[str],
+    values: Sequence[str],
     nickname: str | None = None,
     address: str = "",
 ) -> None:
@@ -127,9 +127,9 @@ async def answer(
     for _ in range(TRIES):
         document, question, seq = hub.document, hub.room.question, hub.room.seq
         if question and question.n == n and question.stage in VOTES:
-            _check(question, given, nickname)
-            told = {"answer": list(given), "at": time.time(), "nickname": nickname}
-            value = dumped(told)
+            _check(question, values, nickname)
+            stored = {"answer": list(values), "at": time.time(), "nickname": nickname}
+            value = dumped(stored)
             if len(value) > MAX_BYTES:
                 detail = f"answer takes {len(value)} bytes; at most {MAX_BYTES} are allowed"
                 raise InputError(
@@ -156,18 +156,20 @@ async def answered(rooms: Rooms, hub: Hub) -> int:
 
 async def given(rooms: Rooms, hub: Hub, n: int) -> list[Given]:
     """Return the answers to a question, in the order in which they came."""
-    return [one for vote in VOTES for one in await _answers(rooms, hub.code, n, vote)]
+    return [
+        vote_answer for vote in VOTES for vote_answer in await _answers(rooms, hub.code, n, vote)
+    ]
 
 
 async def remove(rooms: Rooms, hub: Hub, n: int, identity: str) -> bool:
     """Remove a member's answers to a question; return whether there was one."""
-    found = False
+    removed = False
     for part in parts_of(n):
         members = await rooms.bus.fields(hub.code, part)
         gone = [member for member in members if identity_of(n, member) == identity]
         await rooms.bus.remove(hub.code, part, gone)
-        found |= bool(gone)
-    return found
+        removed |= bool(gone)
+    return removed
 
 
 async def table(rooms: Rooms, hub: Hub) -> str:
@@ -175,19 +177,26 @@ async def table(rooms: Rooms, hub: Hub) -> str:
 
     There are nicknames where the question asked for them.
     """
-    asked = await rooms.bus.fields(hub.code, "asked")
+    notes = await rooms.bus.fields(hub.code, "asked")
     rows = []
     for n in range(1, hub.room.asked + 1):
-        about = orjson.loads(asked.get(str(n), b"{}"))
-        for one in await given(rooms, hub, n):
-            row = [n, about.get("kind"), about.get("link"), one.vote, one.id, one.nickname]
-            seconds = round(one.at - hub.room.created, 1)
-            rows.append([*row, seconds, " ".join(one.answer)])
+        about = orjson.loads(notes.get(str(n), b"{}"))
+        for vote_answer in await given(rooms, hub, n):
+            row = [
+                n,
+                about.get("kind"),
+                about.get("link"),
+                vote_answer.vote,
+                vote_answer.id,
+                vote_answer.nickname,
+            ]
+            seconds = round(vote_answer.at - hub.room.created, 1)
+            rows.append([*row, seconds, " ".join(vote_answer.answer)])
     return await off_loop(csv_of, COLUMNS, rows, size=1_000 * len(rows))
 
 
-def _check(question: Question, given: Sequence[str], nickname: str | None) -> None:
-    if not check(question.entry, given):
+def _check(question: Question, values: Sequence[str], nickname: str | None) -> None:
+    if not check(question.entry, values):
         detail = f"answer does not fit a question of the kind {question.entry}"
         raise InputError("wrong-type", "answer", detail)
     if nickname is not None and not question.nicknames:
@@ -203,11 +212,11 @@ def _stated(about: Mapping[str, Any]) -> Truth | None:
 
 async def _answers(rooms: Rooms, code: str, n: int, vote: str) -> list[Given]:
     fields = await rooms.bus.fields(code, _part(n, vote))
-    found = [
-        Given(identity_of(n, member), n, vote, told["answer"], told["at"], told["nickname"])
-        for member, told in ((name, orjson.loads(value)) for name, value in fields.items())
+    votes = [
+        Given(identity_of(n, member), n, vote, stored["answer"], stored["at"], stored["nickname"])
+        for member, stored in ((name, orjson.loads(value)) for name, value in fields.items())
     ]
-    return sorted(found, key=lambda one: one.at)
+    return sorted(votes, key=lambda vote_answer: vote_answer.at)
 
 
 def identity_of(n: int, member: str) -> str:

@@ -28,20 +28,20 @@ Limited = Literal["rooms", "fields", "bytes"]
 class FullError(Exception):
     """A holder has its share of `limited`: it has `mine`, and all others have `others`."""
 
-    def __init__(self, limited: Limited, mine: int, others: int) -> None:
+    def __init__(self, limited: Limited, mine: int, theirs: int) -> None:
         super().__init__(f"no {limited} are free")
-        self.limited, self.mine, self.others = limited, mine, others
+        self.limited, self.mine, self.others = limited, mine, theirs
 
 
 class Bus(Protocol):
     """Storage and notification. All methods raise StorageError if the storage fails."""
 
     async def create(
-        self, code: str, document: bytes, seconds: float, most: int, holder: str = ""
+        self, code: str, document: bytes, seconds: float, limit: int, holder: str = ""
     ) -> bool:
         """Store a new room; return False if the code is in use.
 
-        Raises FullError if the holder has its share of `most` rooms.
+        Raises FullError if the holder has its share of `limit` rooms.
         """
 
     async def read(self, code: str) -> bytes | None:
@@ -66,11 +66,11 @@ class Bus(Protocol):
         """
 
     async def admit(
-        self, code: str, part: str, name: str, value: bytes, most: int, holder: str = ""
+        self, code: str, part: str, name: str, value: bytes, limit: int, holder: str = ""
     ) -> bool:
         """Add a field, or leave one that exists as it is; return False if there is no such room.
 
-        Raises what `put` raises, and FullError if the holder has its share of `most` fields.
+        Raises what `put` raises, and FullError if the holder has its share of `limit` fields.
         """
 
     async def write(self, code: str, part: str, name: str, value: bytes) -> bool:
@@ -98,9 +98,9 @@ class Bus(Protocol):
         """Disconnect."""
 
 
-def share_of(holder: str, most: int, others: int) -> int:
-    """Return how much of `most` a holder may have while the others have `others`."""
-    return fair_share(most, others) if holder else max(0, most - others)
+def share_of(holder: str, limit: int, theirs: int) -> int:
+    """Return how much of `limit` a holder may have while the others have `theirs`."""
+    return fair_share(limit, theirs) if holder else max(0, limit - theirs)
 
 
 @dataclass(frozen=True)
@@ -142,24 +142,24 @@ class MemoryBus:
         self._sweeping: asyncio.TimerHandle | None = None
 
     async def create(
-        self, code: str, document: bytes, seconds: float, most: int, holder: str = ""
+        self, code: str, document: bytes, seconds: float, limit: int, holder: str = ""
     ) -> bool:
         self._sweep()
-        _check("rooms", (kept.holder for kept in self._rooms.values()), holder, most)
+        _check("rooms", (room.holder for room in self._rooms.values()), holder, limit)
         if code in self._rooms:
             return False
         self._rooms[code] = _Kept(document, self._clock() + seconds, holder)
         return True
 
     async def read(self, code: str) -> bytes | None:
-        kept = self._find(code)
-        return kept.document if kept else None
+        room = self._find(code)
+        return room.document if room else None
 
     async def replace(self, code: str, old: bytes, new: bytes, seconds: float) -> bool:
-        kept = self._find(code)
-        if kept is None or kept.document != old:
+        room = self._find(code)
+        if room is None or room.document != old:
             return False
-        kept.document, kept.until = new, self._clock() + seconds
+        room.document, room.until = new, self._clock() + seconds
         for queue in self._listeners.get(code, ()):
             if queue.full():
                 queue.get_nowait()  # only the last document matters
@@ -176,51 +176,51 @@ class MemoryBus:
         holder: str = "",
         document: bytes | None = None,
     ) -> bool:
-        kept = self._find(code)
-        if kept is None or document not in (None, kept.document):
+        room = self._find(code)
+        if room is None or document not in (None, room.document):
             return False
-        new, before = _Field(value, holder, len(name) + len(value)), kept.parts[part].get(name)
-        held = Counter(kept.held)
+        new, before = _Field(value, holder, len(name) + len(value)), room.parts[part].get(name)
+        bytes_by_holder = Counter(room.held)
         if before:
-            held[before.holder] -= before.size
-        mine, others = held[holder], held.total() - held[holder]
-        grows = mine + new.size > kept.held[holder]
-        if grows and mine + new.size > share_of(holder, self._bytes, others):
-            raise FullError("bytes", mine, others)
-        kept.set(part, name, new)
+            bytes_by_holder[before.holder] -= before.size
+        mine, theirs = bytes_by_holder[holder], bytes_by_holder.total() - bytes_by_holder[holder]
+        grows = mine + new.size > room.held[holder]
+        if grows and mine + new.size > share_of(holder, self._bytes, theirs):
+            raise FullError("bytes", mine, theirs)
+        room.set(part, name, new)
         return True
 
     async def admit(
-        self, code: str, part: str, name: str, value: bytes, most: int, holder: str = ""
+        self, code: str, part: str, name: str, value: bytes, limit: int, holder: str = ""
     ) -> bool:
-        kept = self._find(code)
-        if kept is None:
+        room = self._find(code)
+        if room is None:
             return False
-        if name in kept.parts[part]:
+        if name in room.parts[part]:
             return True
-        _check("fields", (one.holder for one in kept.parts[part].values()), holder, most)
+        _check("fields", (stored.holder for stored in room.parts[part].values()), holder, limit)
         return await self.put(code, part, name, value, holder=holder)
 
     async def write(self, code: str, part: str, name: str, value: bytes) -> bool:
-        kept = self._find(code)
-        if kept:
-            kept.set(part, name, _Field(value))
-        return kept is not None
+        room = self._find(code)
+        if room:
+            room.set(part, name, _Field(value))
+        return room is not None
 
     async def fields(self, code: str, part: str) -> dict[str, bytes]:
-        return {name: one.value for name, one in self._part(code, part).items()}
+        return {name: stored.value for name, stored in self._part(code, part).items()}
 
     async def holders(self, code: str, part: str) -> dict[str, str]:
-        return {name: one.holder for name, one in self._part(code, part).items()}
+        return {name: stored.holder for name, stored in self._part(code, part).items()}
 
     async def count(self, code: str, part: str) -> int:
         return len(self._part(code, part))
 
     async def remove(self, code: str, part: str, names: Iterable[str]) -> None:
-        kept = self._find(code)
-        if kept:
+        room = self._find(code)
+        if room:
             for name in names:
-                kept.drop(part, name)
+                room.drop(part, name)
 
     @asynccontextmanager
     async def listen(self, code: str) -> AsyncIterator[AsyncIterator[bytes | None]]:
@@ -242,24 +242,24 @@ class MemoryBus:
         if self._sweeping:
             self._sweeping.cancel()
         now = self._clock()
-        self._rooms = {name: one for name, one in self._rooms.items() if one.until > now}
+        self._rooms = {name: room for name, room in self._rooms.items() if room.until > now}
         self._sweeping = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
 
     def _find(self, code: str) -> _Kept | None:
-        kept = self._rooms.get(code)
-        return kept if kept and kept.until > self._clock() else None
+        room = self._rooms.get(code)
+        return room if room and room.until > self._clock() else None
 
     def _part(self, code: str, part: str) -> dict[str, _Field]:
-        kept = self._find(code)
-        return kept.parts.get(part, {}) if kept else {}
+        room = self._find(code)
+        return room.parts.get(part, {}) if room else {}
 
 
-def _check(limited: Limited, holders: Iterable[str], holder: str, most: int) -> None:
+def _check(limited: Limited, holders: Iterable[str], holder: str, limit: int) -> None:
     """Raise FullError if a holder has its share of what these holders have one each of."""
     counts = Counter(holders)
-    mine, others = counts[holder], counts.total() - counts[holder]
-    if mine + 1 > share_of(holder, most, others):
-        raise FullError(limited, mine, others)
+    mine, theirs = counts[holder], counts.total() - counts[holder]
+    if mine + 1 > share_of(holder, limit, theirs):
+        raise FullError(limited, mine, theirs)
 
 
 async def _documents(queue: "asyncio.Queue[bytes]") -> AsyncIterator[bytes | None]:

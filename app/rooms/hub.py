@@ -140,31 +140,33 @@ class Hub:
             finally:
                 self.screens[holder] -= 1
             return
-        one = self._members.setdefault(member, _Member())
-        one.streams += 1
-        one.exploring = exploring
+        presence = self._members.setdefault(member, _Member())
+        presence.streams += 1
+        presence.exploring = exploring
         try:
             yield
         finally:
-            one.streams -= 1
-            one.left = time.monotonic()
+            presence.streams -= 1
+            presence.left = time.monotonic()
             self._seen[member] = time.time()
 
     def sent(self, member: str | None, seq: int) -> None:
         """Note that a member, if it is present, has the document of this number."""
-        if member is not None and (one := self._members.get(member)):
-            one.seq = seq
+        if member is not None and (presence := self._members.get(member)):
+            presence.seq = seq
 
     def counts(self) -> Counts:
         """Count the members that are present here."""
         oldest = time.monotonic() - ABSENT_SECONDS
         self._members = {
-            name: one for name, one in self._members.items() if one.streams or one.left > oldest
+            name: presence
+            for name, presence in self._members.items()
+            if presence.streams or presence.left > oldest
         }
-        following = [one for one in self._members.values() if not one.exploring]
+        following = [presence for presence in self._members.values() if not presence.exploring]
         return Counts(
             following=len(following),
-            in_step=sum(one.seq == self.room.seq for one in following),
+            in_step=sum(presence.seq == self.room.seq for presence in following),
             exploring=len(self._members) - len(following),
             seq=self.room.seq,
             at=time.time(),
@@ -181,8 +183,10 @@ class Hub:
         Others must be admitted again, since someone else may have their place by then.
         """
         now = time.time()
-        self._seen |= dict.fromkeys((n for n, one in self._members.items() if one.streams), now)
-        self._seen = {n: at for n, at in self._seen.items() if now - at < LEFT_SECONDS}
+        self._seen |= dict.fromkeys(
+            (n for n, presence in self._members.items() if presence.streams), now
+        )
+        self._seen = {n: last for n, last in self._seen.items() if now - last < LEFT_SECONDS}
         self.known &= self._seen.keys()
         return self._seen
 

@@ -35,23 +35,23 @@ async def listed(rooms: Rooms, hub: Hub, address: str) -> tuple[list[Present], i
     """
     joined = await rooms.bus.fields(hub.code, "members")
     holders = await rooms.bus.holders(hub.code, "members")
-    seen, oldest = await rooms.seen(hub), time.time() - HERE_SECONDS
+    last_times, oldest = await rooms.seen(hub), time.time() - HERE_SECONDS
     question = hub.room.question
     parts = parts_of(question.n) if question else ()
     answered = {name for part in parts for name in await rooms.bus.fields(hub.code, part)}
     order = sorted(joined, key=lambda name: (float(joined[name]), name))
     networks = {holder: n for n, holder in enumerate(dict.fromkeys(map(holders.get, order)), 1)}
-    found = [
+    present = [
         Present(
             id=identity_in(hub, name),
             network=networks[holders.get(name)],
             joined=float(joined[name]),
-            here=seen.get(name, 0) > oldest,
+            here=last_times.get(name, 0) > oldest,
             answered=name in answered,
         )
         for name in order
     ]
-    return found, networks.get(hub.holder(address))
+    return present, networks.get(hub.holder(address))
 
 
 async def close(rooms: Rooms, code: str, key: str, *, closed: bool) -> Room:

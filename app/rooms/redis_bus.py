@@ -126,17 +126,17 @@ class RedisBus:
         self._remove = self._redis.register_script(REMOVE)
 
     async def create(
-        self, code: str, document: bytes, seconds: float, most: int, holder: str = ""
+        self, code: str, document: bytes, seconds: float, limit: int, holder: str = ""
     ) -> bool:
         with _translated():
             keys = [_room(code), ROOMS, HOLDERS]
-            args: list[bytes | str | int] = [document, _whole(seconds), code, most, holder]
+            args: list[bytes | str | int] = [document, _whole(seconds), code, limit, holder]
             return _done(await self._create(keys=keys, args=args))
 
     async def read(self, code: str) -> bytes | None:
         with _translated():
-            found: bytes | None = await self._redis.get(_room(code))
-        return found
+            document: bytes | None = await self._redis.get(_room(code))
+        return document
 
     async def replace(self, code: str, old: bytes, new: bytes, seconds: float) -> bool:
         with _translated():
@@ -156,9 +156,9 @@ class RedisBus:
         return await self._set(code, part, name, value, holder, "", self._bytes, document or b"")
 
     async def admit(
-        self, code: str, part: str, name: str, value: bytes, most: int, holder: str = ""
+        self, code: str, part: str, name: str, value: bytes, limit: int, holder: str = ""
     ) -> bool:
-        return await self._set(code, part, name, value, holder, most, self._bytes)
+        return await self._set(code, part, name, value, holder, limit, self._bytes)
 
     async def write(self, code: str, part: str, name: str, value: bytes) -> bool:
         return await self._set(code, part, name, value, UNCOUNTED, "", "")
@@ -170,13 +170,13 @@ class RedisBus:
         name: str,
         value: bytes,
         holder: str,
-        most: int | str,
+        limit: int | str,
         room_bytes: int | str,
         document: bytes = b"",
     ) -> bool:
         with _translated():
             keys = [_room(code), _part(code, part), _parts(code), _held(code)]
-            args: list[bytes | str | int] = [document, name, value, holder, most, room_bytes]
+            args: list[bytes | str | int] = [document, name, value, holder, limit, room_bytes]
             return _done(await self._put(keys=keys, args=args))
 
     async def fields(self, code: str, part: str) -> dict[str, bytes]:
@@ -187,9 +187,9 @@ class RedisBus:
 
     async def _split(self, code: str, part: str) -> dict[str, tuple[str, bytes]]:
         with _translated():
-            found: dict[bytes, bytes] = await self._redis.hgetall(_part(code, part))
-        split = {name: stored.partition(b" ") for name, stored in found.items()}
-        return {name.decode(): (one[0].decode(), one[2]) for name, one in split.items()}
+            fields: dict[bytes, bytes] = await self._redis.hgetall(_part(code, part))
+        split = {name: stored.partition(b" ") for name, stored in fields.items()}
+        return {name.decode(): (parts[0].decode(), parts[2]) for name, parts in split.items()}
 
     async def count(self, code: str, part: str) -> int:
         with _translated():
@@ -215,9 +215,9 @@ class RedisBus:
 
 def _done(reply: list[int]) -> bool:
     """Return whether a script has stored something. Raises FullError if a share is used up."""
-    outcome, *held = reply
+    outcome, *amounts = reply
     if outcome in LIMITED:
-        raise FullError(LIMITED[outcome], *held)
+        raise FullError(LIMITED[outcome], *amounts)
     return outcome == STORED
 
 

@@ -91,14 +91,14 @@ class Rooms:
         for _ in range(TRIES):
             code = new_code()
             try:
-                made = await self.bus.create(
+                created = await self.bus.create(
                     code, document, self.limits.seconds, self.limits.rooms, holder
                 )
             except FullError as full:
                 detail = _refusal(full, self.limits.rooms, "rooms")
                 headers = {"Retry-After": "60"}
                 raise ProblemError(503, "rooms-full", detail, headers=headers) from None
-            if made:
+            if created:
                 await self._note(code, room)
                 return code, key, room
         raise RuntimeError("no free code found")
@@ -141,46 +141,53 @@ class Rooms:
 
     async def _admit(self, hub: Hub, member: str, holder: str) -> None:
         """Give a member a place, unless it has one. Raises what `join` raises."""
-        most = 0 if hub.room.closed else self.limits.members
+        limit = 0 if hub.room.closed else self.limits.members
         try:
-            admitted = await self._enter(hub, member, most, holder)
+            admitted = await self._enter(hub, member, limit, holder)
         except FullError as full:
             if hub.room.closed:
                 detail = "the room is closed to newcomers"
                 raise ProblemError(409, "room-closed", detail) from None
             if full.limited == "bytes":
                 raise _no_space(full, self.limits.bytes) from None
-            why = _refusal(full, most, "members")
-            raise _room_full(why, most, "members") from None
+            why = _refusal(full, limit, "members")
+            raise _room_full(why, limit, "members") from None
         if not admitted:
             await hub.refresh()
             raise unknown_room()
 
-    async def _enter(self, hub: Hub, member: str, most: int, holder: str) -> bool:
+    async def _enter(self, hub: Hub, member: str, limit: int, holder: str) -> bool:
         """Give a member a place, if need be that of one who has left. Raises FullError."""
         now = f"{time.time():.3f}".encode()
         try:
-            return await self.bus.admit(hub.code, "members", member, now, most, holder)
+            return await self.bus.admit(hub.code, "members", member, now, limit, holder)
         except FullError:
             gone = [] if hub.room.closed else await self._left(hub)
             if not gone:
                 raise
             await self.bus.remove(hub.code, "members", gone)
-            return await self.bus.admit(hub.code, "members", member, now, most, holder)
+            return await self.bus.admit(hub.code, "members", member, now, limit, holder)
 
     async def _left(self, hub: Hub) -> list[str]:
         """Return the members that no server has seen for a while."""
-        seen = await self.seen(hub)
+        last_times = await self.seen(hub)
         oldest = time.time() - LEFT_SECONDS
         joined = await self.bus.fields(hub.code, "members")
-        return [name for name, at in joined.items() if max(float(at), seen.get(name, 0)) < oldest]
+        return [
+            name
+            for name, joined_at in joined.items()
+            if max(float(joined_at), last_times.get(name, 0)) < oldest
+        ]
 
     async def seen(self, hub: Hub) -> dict[str, float]:
         """Return when each member was last here, as all servers know."""
-        told = [orjson.loads(one) for one in (await self.bus.fields(hub.code, "seen")).values()]
+        by_server = [
+            orjson.loads(document)
+            for document in (await self.bus.fields(hub.code, "seen")).values()
+        ]
         times: dict[str, float] = {}
-        for each in (*told, hub.seen()):
-            times |= {name: max(at, times.get(name, 0)) for name, at in each.items()}
+        for seen_by_server in (*by_server, hub.seen()):
+            times |= {name: max(last, times.get(name, 0)) for name, last in seen_by_server.items()}
         return times
 
     def knows(self, code: str, member: str | None) -> bool:
@@ -245,19 +252,23 @@ class Rooms:
 
     async def counts(self, hub: Hub) -> Counts:
         """Count the members that are present, on all servers."""
-        own = hub.counts()
-        others = await self.bus.fields(hub.code, "servers")
-        found = [own]
-        for server, told in others.items():
-            counts = Counts.model_validate_json(told)
-            if server != self._server and own.at - counts.at < STALE_SECONDS:
-                found.append(counts)
+        here_counts = hub.counts()
+        stored = await self.bus.fields(hub.code, "servers")
+        by_server = [here_counts]
+        for server, document in stored.items():
+            counts = Counts.model_validate_json(document)
+            if server != self._server and here_counts.at - counts.at < STALE_SECONDS:
+                by_server.append(counts)
         return Counts(
-            following=sum(one.following for one in found),
-            in_step=sum(one.in_step for one in found if one.seq == own.seq),
-            exploring=sum(one.exploring for one in found),
-            seq=own.seq,
-            at=own.at,
+            following=sum(server_counts.following for server_counts in by_server),
+            in_step=sum(
+                server_counts.in_step
+                for server_counts in by_server
+                if server_counts.seq == here_counts.seq
+            ),
+            exploring=sum(server_counts.exploring for server_counts in by_server),
+            seq=here_counts.seq,
+            at=here_counts.at,
         )
 
     async def record(self, hub: Hub) -> list[dict[str, object]]:
@@ -285,7 +296,7 @@ class Rooms:
     def _pace(self, code: str) -> None:
         """Count a change. Raises a 429 ProblemError beyond the limit."""
         now = time.monotonic()
-        recent = [at for at in self._changes.get(code, []) if now - at < 1]
+        recent = [moment for moment in self._changes.get(code, []) if now - moment < 1]
         if len(recent) >= self.limits.changes:
             detail = f"at most {self.limits.changes} changes of a room per second"
             headers = {"Retry-After": "1"}
@@ -294,8 +305,8 @@ class Rooms:
 
     def _forget(self, code: str) -> None:
         """Keep nothing of a room that has ended: who knew it, and what it showed."""
-        for kept in (self._hubs, self._changes):
-            kept.pop(code, None)
+        for by_code in (self._hubs, self._changes):
+            by_code.pop(code, None)
 
 
 @asynccontextmanager
@@ -333,16 +344,16 @@ def check_key(room: Room, key: str, *, drivers: bool) -> None:
         raise ProblemError(403, "wrong-room-key", "the key does not match the room")
 
 
-def _refusal(full: FullError, most: int, unit: str) -> str:
-    why = Shared(most, unit).refusal_of(full.mine, full.others)
-    return why or f"of at most {most} {unit}, {full.mine + full.others} are in use"
+def _refusal(full: FullError, limit: int, unit: str) -> str:
+    why = Shared(limit, unit).refusal_of(full.mine, full.others)
+    return why or f"of at most {limit} {unit}, {full.mine + full.others} are in use"
 
 
-def _room_full(why: str, most: int, unit: str) -> ProblemError:
-    return ProblemError(409, "room-full", why, excess=Excess(most, unit))
+def _room_full(why: str, limit: int, unit: str) -> ProblemError:
+    return ProblemError(409, "room-full", why, excess=Excess(limit, unit))
 
 
-def _no_space(full: FullError, most: int) -> ProblemError:
-    detail = _refusal(full, most, "bytes of a room")
-    excess, headers = Excess(most, "bytes"), {"Retry-After": "60"}
+def _no_space(full: FullError, limit: int) -> ProblemError:
+    detail = _refusal(full, limit, "bytes of a room")
+    excess, headers = Excess(limit, "bytes"), {"Retry-After": "60"}
     return ProblemError(507, "room-out-of-space", detail, headers=headers, excess=excess)

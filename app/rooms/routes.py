@@ -64,11 +64,11 @@ JOINED = {"_409": "The room is full, or closed to newcomers.", **TRIED, **SPACE}
 
 
 def _key(
-    request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 ) -> str:
-    if given is None:
+    if credentials is None:
         raise ProblemError(403, "wrong-room-key", "Authorization must be Bearer and the room's key")
-    return given.credentials
+    return credentials.credentials
 
 
 Key = Annotated[str, Depends(_key)]

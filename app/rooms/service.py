@@ -76,17 +76,17 @@ async def page(request: Request, services: Services, typed: str, *, screen: bool
     code = normalised(typed)
     hub = await _visited(request, services, code)
     path = urlsplit(hub.room.link).path
-    more = {"room": {"code": code, "link": hub.room.link, "screen": screen}, "newcomer": ""}
+    variables = {"room": {"code": code, "link": hub.room.link, "screen": screen}, "newcomer": ""}
     if path.startswith("/c/"):
-        return await collection_pages.page(request, services, path.removeprefix("/c/"), more)
+        return await collection_pages.page(request, services, path.removeprefix("/c/"), variables)
     if path.startswith("/learn/"):
-        return lessons.page(request, services, path.removeprefix("/learn/"), more)
+        return lessons.page(request, services, path.removeprefix("/learn/"), variables)
     share, template = None, "lab.html" if path == "/lab" else "workspace.html"
     if path.startswith("/s/"):
-        found = await shares.find(services, path.removeprefix("/s/"))
-        share = await off_loop(shares.card, found, size=len(found.trace))
-        template = "lab.html" if "lab" in found.state else "workspace.html"
-    return render(request, services, template, share=share, more=more)
+        share_found = await shares.find(services, path.removeprefix("/s/"))
+        share = await off_loop(shares.card, share_found, size=len(share_found.trace))
+        template = "lab.html" if "lab" in share_found.state else "workspace.html"
+    return render(request, services, template, share=share, more=variables)
 
 
 async def joined(request: Request, services: Services, typed: str, member: str | None) -> Hub:
@@ -191,50 +191,48 @@ async def about_class(services: Services, hub: Hub) -> ClassReply:
 async def listed(request: Request, services: Services, code: str, key: str) -> MembersReply:
     """Return the members of a room, given its key."""
     hub = await owned(request, services, code, key)
-    found, network = await members.listed(services[Rooms], hub, _address(request))
-    listed = [vars(member) for member in found]
+    present, network = await members.listed(services[Rooms], hub, _address(request))
+    listed = [vars(member) for member in present]
     return MembersReply.model_validate(
         {"closed": hub.room.closed, "at": time.time(), "network": network, "members": listed}
     )
 
 
-async def close(
-    request: Request, services: Services, code: str, key: str, wanted: RoomPatch
-) -> Room:
+async def close(request: Request, services: Services, code: str, key: str, body: RoomPatch) -> Room:
     """Close a room to newcomers or open it again, given its key."""
-    change = members.close(services[Rooms], normalised(code), key, closed=wanted.closed)
+    change = members.close(services[Rooms], normalised(code), key, closed=body.closed)
     return await _tried(request, services, change)
 
 
 async def remove_members(
-    request: Request, services: Services, code: str, key: str, wanted: RemovalRequest
+    request: Request, services: Services, code: str, key: str, body: RemovalRequest
 ) -> RemovalReply:
     """Close a room and remove members, given its key."""
-    work = members.remove(services[Rooms], normalised(code), key, set(wanted.members))
+    work = members.remove(services[Rooms], normalised(code), key, set(body.members))
     return RemovalReply(removed=await _tried(request, services, work))
 
 
 async def ask(
-    request: Request, services: Services, code: str, key: str, wanted: QuestionRequest
+    request: Request, services: Services, code: str, key: str, body: QuestionRequest
 ) -> Room:
     """Ask the room a question, given its key."""
-    about = wanted.ask.model_dump(exclude_none=True)
+    about = body.ask.model_dump(exclude_none=True)
     change = asking.ask(
         services[Rooms],
         normalised(code),
         key,
-        wanted.entry,
+        body.entry,
         about,
-        nicknames=wanted.nicknames,
+        nicknames=body.nicknames,
     )
     return await _tried(request, services, change)
 
 
 async def proceed(
-    request: Request, services: Services, code: str, key: str, wanted: StageRequest
+    request: Request, services: Services, code: str, key: str, body: StageRequest
 ) -> Room:
     """Go on to a stage of the present question, given the room's key."""
-    change = asking.proceed(services[Rooms], normalised(code), key, wanted.stage, wanted.truth)
+    change = asking.proceed(services[Rooms], normalised(code), key, body.stage, body.truth)
     return await _tried(request, services, change)
 
 
@@ -243,10 +241,10 @@ async def dismiss(request: Request, services: Services, code: str, key: str) -> 
     await _tried(request, services, asking.dismiss(services[Rooms], normalised(code), key))
 
 
-async def answer(request: Request, services: Services, code: str, given: AnswerRequest) -> None:
+async def answer(request: Request, services: Services, code: str, body: AnswerRequest) -> None:
     """Store a student's answer."""
-    hub = await joined(request, services, code, given.member)
-    sent = given.member, given.n, given.answer, given.nickname
+    hub = await joined(request, services, code, body.member)
+    sent = body.member, body.n, body.answer, body.nickname
     await asking.answer(services[Rooms], hub, *sent, _address(request))
 
 
@@ -254,8 +252,10 @@ async def given(request: Request, services: Services, code: str, key: str) -> An
     """Return the answers to the present question, given the room's key."""
     hub = await owned(request, services, code, key)
     n = hub.room.question.n if hub.room.question else 0
-    found = await asking.given(services[Rooms], hub, n)
-    return AnswersReply.model_validate({"n": n, "answers": [vars(one) for one in found]})
+    answers = await asking.given(services[Rooms], hub, n)
+    return AnswersReply.model_validate(
+        {"n": n, "answers": [vars(vote_answer) for vote_answer in answers]}
+    )
 
 
 async def table(request: Request, services: Services, code: str, key: str) -> str:

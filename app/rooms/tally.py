@@ -32,7 +32,7 @@ def check(entry: Entry, answer: Answer) -> bool:
     if entry == "text":
         return len(answer) == 1 and bool(answer[0].strip())
     try:
-        numbers = [float(one) for one in answer]
+        numbers = [float(text) for text in answer]
     except ValueError:
         return False
     if not numbers or not all(-FAR <= number <= FAR for number in numbers):  # NaN is not within
@@ -43,25 +43,32 @@ def check(entry: Entry, answer: Answer) -> bool:
 def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Results:
     """Sum up the answers of a vote, each of which `check` accepts."""
     if entry in ("choice", "text"):
-        chosen = Counter(one for (one,) in answers) if entry == "choice" else Counter[str]()
-        known = set(truth.right) if truth else set[str]()
-        frequent, others = _frequent(chosen, known)
-        right = sum(chosen[one] for one in known) if known else None
-        return Results(
-            count=len(answers), chosen=frequent, others=others, mean=[], right=right, distance=None
+        chosen = Counter(choice for (choice,) in answers) if entry == "choice" else Counter[str]()
+        right_answers = set(truth.right) if truth else set[str]()
+        frequent, rest_count = _frequent(chosen, right_answers)
+        right = (
+            sum(chosen[right_answer] for right_answer in right_answers) if right_answers else None
         )
-    rows = [[float(one) for one in answer] for answer in answers]
+        return Results(
+            count=len(answers),
+            chosen=frequent,
+            others=rest_count,
+            mean=[],
+            right=right,
+            distance=None,
+        )
+    rows = [[float(text) for text in answer] for answer in answers]
     if entry == "shares":
-        rows = [[one / sum(row) for one in row] for row in rows]
+        rows = [[number / sum(row) for number in row] for row in rows]
     truths = truth.numbers if truth else []
     if truths:
         rows = [row for row in rows if len(row) == len(truths)]
     numbers = [f"{row[0]:.6g}" for row in rows if entry == "numbers" and len(row) == 1]
-    given, others = _frequent(Counter(numbers))
+    frequent_numbers, rest_count = _frequent(Counter(numbers))
     return Results(
         count=len(answers),
-        chosen=given,
-        others=others,
+        chosen=frequent_numbers,
+        others=rest_count,
         mean=_mean(rows),
         right=_right(entry, rows, truth) if truth and truths else None,
         distance=_mean_distance(rows, truths) if entry == "shares" and truths and rows else None,
@@ -69,14 +76,14 @@ def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Resul
     )
 
 
-def _frequent(given: Counter[str], always: Collection[str] = ()) -> tuple[dict[str, int], int]:
+def _frequent(counts: Counter[str], always: Collection[str] = ()) -> tuple[dict[str, int], int]:
     """Return how often the most frequent answers were given, and how many answers are others.
 
     Those of `always` that were given are among the former, so that the right one is not left out.
     """
-    first = {one: given[one] for one in always if given[one]}
-    first |= dict(given.most_common(MAX_GIVEN))
-    return first, given.total() - sum(first.values())
+    first = {text: counts[text] for text in always if counts[text]}
+    first |= dict(counts.most_common(MAX_GIVEN))
+    return first, counts.total() - sum(first.values())
 
 
 def _mean(rows: Sequence[Sequence[float]]) -> list[float]:
@@ -105,11 +112,11 @@ def _distance(row: Sequence[float], truth: Sequence[float]) -> float:
 def _nearest_first(rows: Sequence[Sequence[float]], truth: Sequence[float]) -> list[list[float]]:
     """Return rows from the nearest to the farthest, at most as many as every member is sent."""
     ordered = sorted(rows, key=lambda row: _distance(row, truth))
-    most = max(1, min(MAX_ROWS, MAX_NUMBERS // len(truth)))
-    if len(ordered) > most:
-        step = (len(ordered) - 1) / max(1, most - 1)
-        ordered = [ordered[round(n * step)] for n in range(most)]
-    return [[round(one, DIGITS) for one in row] for row in ordered]
+    max_rows = max(1, min(MAX_ROWS, MAX_NUMBERS // len(truth)))
+    if len(ordered) > max_rows:
+        step = (len(ordered) - 1) / max(1, max_rows - 1)
+        ordered = [ordered[round(n * step)] for n in range(max_rows)]
+    return [[round(number, DIGITS) for number in row] for row in ordered]
 
 
 MARK = "\ufeff"  # Excel misreads Chinese without a byte order mark
