@@ -41,7 +41,7 @@ UNSAID = {"gone": False, "still": "", "about": "", "fits": True, "remark": ""}
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
 
 
-def handout(told: HandoutContent, home: str, theme: str | None = None) -> bytes:
+def handout(content: HandoutContent, home: str, theme: str | None = None) -> bytes:
     """Return the file.
 
     `home` is the address of the server to link to ("" for none), `theme` "light" or "dark" (None:
@@ -49,23 +49,25 @@ def handout(told: HandoutContent, home: str, theme: str | None = None) -> bytes:
     """
     return _page(
         "handout",
-        _language(told.about),
-        bundle=_bundle(told),
+        _language(content.about),
+        bundle=_bundle(content),
         theme=theme,
         home=home.rstrip("/"),
-        share=told.about.get("id") or "",
-        source=in_short(sentence(told.about["state"])),
-        trace=_trace("trace", told, MANY),
+        share=content.about.get("id") or "",
+        source=in_short(sentence(content.about["state"])),
+        trace=_trace("trace", content, MANY),
     )
 
 
-def _bundle(told: HandoutContent) -> str:
+def _bundle(content: HandoutContent) -> str:
     """Return the page whose modules draw this: no more than it needs."""
-    if is_overview(told.trace):
+    if is_overview(content.trace):
         return "long-handout"
     # A second model, and a score that is split.
-    more = any({"described", "scores"} & answer.document.keys() for _, answer in told.answers)
-    return "full-handout" if more else "handout"
+    explained = any(
+        {"described", "scores"} & answer.document.keys() for _, answer in content.answers
+    )
+    return "full-handout" if explained else "handout"
 
 
 def lab_handout(
@@ -83,7 +85,7 @@ def lab_handout(
 
 
 def collection_handout(
-    told: Mapping[str, Any],
+    collection: Mapping[str, Any],
     items: Sequence[tuple[Mapping[str, Any], HandoutContent | None]],
     lang: str,
     home: str,
@@ -91,49 +93,52 @@ def collection_handout(
 ) -> bytes:
     """Return the file for a collection: scripts and styles once, and the data of every item.
 
-    `told` is the collection with its address; an item is its texts, and what its figure shows
+    `collection` is the collection with its address; an item is its texts, and what its figure shows
     (None: it has none).
     """
-    most = MANY // max(1, len(items))
-    shown = []
+    max_numbers = MANY // max(1, len(items))
+    rendered = []
     for n, (texts, figure) in enumerate(items, 1):
-        kind, held = "", Markup("")
+        kind, script = "", Markup("")
         if figure is not None and "lab" in figure.about["state"]:
-            kind, held = "lab", _steps(f"item-{n}-data", figure.trace, figure.about)
+            kind, script = "lab", _steps(f"item-{n}-data", figure.trace, figure.about)
         elif figure is not None:
-            kind, held = "workspace", _trace(f"item-{n}-data", figure, most)
-        shown.append({**UNSAID, **texts, "n": n, "page": kind, "held": held})
+            kind, script = "workspace", _trace(f"item-{n}-data", figure, max_numbers)
+        rendered.append({**UNSAID, **texts, "n": n, "page": kind, "held": script})
     return _page(
         "collection-handout",
         lang,
         theme=theme,
         home=home.rstrip("/"),
-        told=told,
-        items=shown,
+        told=collection,
+        items=rendered,
     )
 
 
-def _trace(identity: str, told: HandoutContent, most: int) -> Markup:
-    """Return a share with its numbers; if there are more than `most`, only attention.
+def _trace(identity: str, content: HandoutContent, max_numbers: int) -> Markup:
+    """Return a share with its numbers; if there are more than `max_numbers`, only attention.
 
     Of a long text, which is drawn from pictures, everything is kept. Its replies are blocks of
     their own: `identity-ask-0` is that of the first of its `asks`.
     """
-    asked = [(question, _drawn(answer)) for question, answer in told.answers]
-    kept = [(question, answer) for question, answer in asked if answer.arrays]
-    long = is_overview(told.trace)
-    trace = told.trace if long else told.trace.only(PARTS)
-    if not long and trace.values + sum(answer.values for _, answer in kept) > most:
+    drawn = [(question, _drawn(answer)) for question, answer in content.answers]
+    with_numbers = [(question, answer) for question, answer in drawn if answer.arrays]
+    long = is_overview(content.trace)
+    trace = content.trace if long else content.trace.only(PARTS)
+    if not long and trace.values + sum(answer.values for _, answer in with_numbers) > max_numbers:
         trace = trace.only(FEW)
-        kept = [(question, answer.only((*FEW, *LEARNED, *TERMS))) for question, answer in kept]
+        with_numbers = [
+            (question, answer.only((*FEW, *LEARNED, *TERMS))) for question, answer in with_numbers
+        ]
     share = {
-        **told.about,
-        "asks": [question for question, _ in kept],
-        "model": {**told.about["model"], "card": ""},  # long, and not shown here
+        **content.about,
+        "asks": [question for question, _ in with_numbers],
+        "model": {**content.about["model"], "card": ""},  # long, and not shown here
     }
     blocks = [numbers(identity, trace.safetensors(share=share))]
     blocks += [
-        numbers(f"{identity}-ask-{n}", answer.safetensors()) for n, (_, answer) in enumerate(kept)
+        numbers(f"{identity}-ask-{n}", answer.safetensors())
+        for n, (_, answer) in enumerate(with_numbers)
     ]
     return Markup("").join(blocks)
 
@@ -151,10 +156,10 @@ def _steps(identity: str, reply: Reply, about: Mapping[str, Any]) -> Markup:
     return block(identity, orjson.dumps({**about, "trace": orjson.loads(reply.json())}))
 
 
-def _page(name: str, lang: str, bundle: str | None = None, **own: Any) -> bytes:
+def _page(name: str, lang: str, bundle: str | None = None, **variables: Any) -> bytes:
     page = environment(lang, static_digest()).get_template(f"{name}.html")
     frame = _frame(bundle or name, lang, static_digest())
-    return encoded(page.render(**frame, lang=lang, **own))
+    return encoded(page.render(**frame, lang=lang, **variables))
 
 
 def _language(about: Mapping[str, Any]) -> str:
@@ -170,12 +175,12 @@ def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
     """
     loader = script(bundles.script(LOADER))
     code = translated(bundles.script(name), lang)
-    own = held("script", code)
+    element = held("script", code)
     sheet = held("sheet", bundles.stylesheet(name))
     before = style(UNSTYLED)
     policy = [
         "default-src 'none'",
-        f"script-src {loader.source} {own.source}",
+        f"script-src {loader.source} {element.source}",
         f"style-src {before.source} {sheet.source}",
         "img-src data: blob:",
         "base-uri 'none'",
@@ -185,7 +190,7 @@ def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
         "charset": CHARSET,
         "policy": "; ".join(policy),
         "before": before.element,
-        "packed": [sheet.element, own.element],
+        "packed": [sheet.element, element.element],
         "loader": loader.element,
         "mark": data_url(Path(STATIC / "img/mark.svg").read_bytes(), "image/svg+xml"),
     }
@@ -196,11 +201,11 @@ def translated(code: str, lang: str) -> str:
 
     They are the texts in `t("…")`; one without a translation stays in English.
     """
-    known = messages(lang)
+    catalog = messages(lang)
 
     def translate(call: re.Match[str]) -> str:
-        found = known.get(orjson.loads(JOINED.sub("", call[1])))
-        text = found[0] if isinstance(found, list) else found
+        translation = catalog.get(orjson.loads(JOINED.sub("", call[1])))
+        text = translation[0] if isinstance(translation, list) else translation
         return f"t({orjson.dumps(text).decode()}" if text else call[0]
 
     return MESSAGE.sub(translate, code)

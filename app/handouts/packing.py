@@ -24,7 +24,7 @@ from markupsafe import Markup
 CHARSET = "windows-1252"
 LEFT_OUT = " \"&'<>\\\xa0\xad"
 PRINTED = bytes((*range(0x20, 0x7F), *range(0x80, 0x100))).decode(CHARSET, "ignore")
-LETTERS = np.array([ord(one) for one in PRINTED if one not in LEFT_OUT])
+LETTERS = np.array([ord(character) for character in PRINTED if character not in LEFT_OUT])
 BITS, GROUP = 23, 3
 BLOCK = re.compile(r' data-bytes="(\d+)">([^ <]+)</script>')
 
@@ -42,7 +42,7 @@ def decoded(text: str, length: int) -> bytes:
     """Decode a text to bytes."""
     digits = np.zeros(LETTERS.max() + 1, np.int64)
     digits[LETTERS] = np.arange(len(LETTERS))
-    groups = digits[[ord(one) for one in text]].reshape(-1, GROUP)
+    groups = digits[[ord(character) for character in text]].reshape(-1, GROUP)
     numbers = groups @ len(LETTERS) ** np.arange(GROUP - 1, -1, -1)
     bits = numbers[:, None] >> np.arange(BITS - 1, -1, -1) & 1
     return np.packbits(bits.astype(np.uint8).ravel()).tobytes()[:length]
@@ -106,8 +106,8 @@ def block(identity: str, content: bytes) -> Markup:
 def numbers(identity: str, safetensors: bytes) -> Markup:
     """Return two blocks with a file of numbers: its header, and `planes` of the rest."""
     start = 8 + int.from_bytes(safetensors[:8], "little")
-    rest = block(f"{identity}-planes", planes(safetensors[start:]))
-    return block(identity, safetensors[:start]) + rest
+    values = block(f"{identity}-planes", planes(safetensors[start:]))
+    return block(identity, safetensors[:start]) + values
 
 
 def data_url(content: bytes, media_type: str) -> str:

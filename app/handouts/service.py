@@ -32,12 +32,12 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 UNDRAWN = {"learning", "sweep"}  # requests whose replies no view of a handout draws
 
 
-async def create(services: Services, wanted: ShareRequest, home: str, theme: str | None) -> bytes:
+async def create(services: Services, body: ShareRequest, home: str, theme: str | None) -> bytes:
     """Run a state and the requests besides, and return the handout. Raises as `run_state`."""
-    told = await run_state(services, wanted.state, wanted.asks, wanted.tiles)
-    if isinstance(wanted.state, LabShareState):
-        return await off_loop(lab_handout, told.trace, told.about, home, theme)
-    return await off_loop(handout, told, home, theme)
+    content = await run_state(services, body.state, body.asks, body.tiles)
+    if isinstance(body.state, LabShareState):
+        return await off_loop(lab_handout, content.trace, content.about, home, theme)
+    return await off_loop(handout, content, home, theme)
 
 
 async def run_state(
@@ -63,16 +63,16 @@ async def run_state(
         model = services[Listing].describe(name)
         long = await is_long(services, state)
     if long:
-        seen = await run_long(services, state, tiles, encoding)
+        traced = await run_long(services, state, tiles, encoding)
     else:
         with within("state"):
             select = present(SELECT, services[Listing].names(name))
-            seen = await run(services, state, select, encoding, summarise=["*"])
-    reply = await off_loop(Reply.parse, seen.content, size=len(seen.content))
+            traced = await run(services, state, select, encoding, summarise=["*"])
+    reply = await off_loop(Reply.parse, traced.content, size=len(traced.content))
     with within("state"):
         check(state, model.attentions, reply)
     freezer = Freezer(services[Settings].max_values - reply.values, "a handout")
-    drawn = [one for one in asks if not one.model_fields_set & UNDRAWN]
+    drawn = [question for question in asks if not question.model_fields_set & UNDRAWN]
     frozen = await freeze_answers(services, state, drawn, freezer)
     about = {
         "state": state.model_dump(exclude_unset=True),
@@ -86,10 +86,10 @@ async def of_share(
     services: Services, share: Share, home: str, lang: str, theme: str | None
 ) -> bytes:
     """Return the handout of a share, in a reader's language."""
-    told = await of_kept(services, share, lang)
+    content = await of_kept(services, share, lang)
     if "lab" in share.state:
-        return await off_loop(lab_handout, told.trace, told.about, home, theme)
-    return await off_loop(handout, told, home, theme)
+        return await off_loop(lab_handout, content.trace, content.about, home, theme)
+    return await off_loop(handout, content, home, theme)
 
 
 async def of_kept(services: Services, share: Share, lang: str) -> HandoutContent:
@@ -108,8 +108,10 @@ async def of_kept(services: Services, share: Share, lang: str) -> HandoutContent
 
 
 def _told(reply: Reply, about: Mapping[str, Any], frozen: Sequence[Answer]) -> HandoutContent:
-    wanted = [one for one in frozen if not one.question.keys() & UNDRAWN]
-    return HandoutContent(reply, about, [(one.question, thaw(one.answer)) for one in wanted])
+    drawn = [answer for answer in frozen if not answer.question.keys() & UNDRAWN]
+    return HandoutContent(
+        reply, about, [(answer.question, thaw(answer.answer)) for answer in drawn]
+    )
 
 
 def _now() -> str:
