@@ -79,11 +79,11 @@ class Corpora:
             self._indexes[name] = None
             bundle = self._bundles.get(name)
             folder = self._named.get(name) or (bundle and bundle / SHIPPED)
-            there = folder is not None and (folder / INDEX).is_file()
+            has_index = folder is not None and (folder / INDEX).is_file()
             with self._optional(name):
-                index = Index(folder) if folder and there else None
-                same = index is not None and index.digest == self._catalog[name].digest
-                self._indexes[name] = index if same else None
+                index = Index(folder) if folder and has_index else None
+                is_current = index is not None and index.digest == self._catalog[name].digest
+                self._indexes[name] = index if is_current else None
         return self._indexes[name]
 
     @contextmanager
@@ -122,7 +122,7 @@ START = 100_000.0  # cost of a text, in units of work: its process imports and o
 SENTENCE = 200.0  # cost of a sentence: about a second of a core for a hundred
 
 
-def create(services: Services, wanted: CorpusRequest) -> tuple[Kept, str]:
+def create(services: Services, body: CorpusRequest) -> tuple[Kept, str]:
     """Add a text to the queue; return it and its key.
 
     Raises InputError for a text beyond the limits, SpentError, and what `Indexing.start` raises.
@@ -130,31 +130,31 @@ def create(services: Services, wanted: CorpusRequest) -> tuple[Kept, str]:
     client = asking.get()
     services[Indexing].admit(client)
     settings = services[Settings]
-    path = {**settings.zoo_bundles, **settings.bundles}.get(wanted.model)
-    if wanted.model not in services[Listing] or path is None:
-        detail = f"model: {services[Listing].absent(wanted.model)}"
+    path = {**settings.zoo_bundles, **settings.bundles}.get(body.model)
+    if body.model not in services[Listing] or path is None:
+        detail = f"model: {services[Listing].absent(body.model)}"
         raise InputError("unknown-model", "model", detail)
-    most = settings.max_corpus_characters
-    if len(wanted.text) > most:
-        detail = f"text has {len(wanted.text)} characters; it may have at most {most}"
-        excess = Excess(most, "characters", len(wanted.text))
+    max_characters = settings.max_corpus_characters
+    if len(body.text) > max_characters:
+        detail = f"text has {len(body.text)} characters; it may have at most {max_characters}"
+        excess = Excess(max_characters, "characters", len(body.text))
         raise InputError("too-many-characters", "text", detail, excess)
-    lines = sentences_of(wanted.text, wanted.split)
-    languages = services[Listing][wanted.model].languages
+    lines = sentences_of(body.text, body.split)
+    languages = services[Listing][body.model].languages
     check(lines, settings.max_corpus_sentences, settings.max_text_characters, len(languages) == 2)
     services[Engine].charge(START + SENTENCE * len(lines))
-    digest = services[Listing][wanted.model].digest
+    digest = services[Listing][body.model].digest
     return services[Indexing].start(
-        wanted.model, path, digest, tuple(lines), wanted.title.strip(), client
+        body.model, path, digest, tuple(lines), body.title.strip(), client
     )
 
 
-def told(found: Kept) -> CorpusReply:
+def told(corpus: Kept) -> CorpusReply:
     """Return what is known of a text."""
-    about, state = found.about, found.state
+    about, state = corpus.about, corpus.state
     count = state.get("sentences", 0)
     return CorpusReply(
-        id=found.id,
+        id=corpus.id,
         model=about["model"],
         title=about["title"],
         given=about["given"],
@@ -163,7 +163,7 @@ def told(found: Kept) -> CorpusReply:
         of=state.get("of", count),
         why=state.get("why"),
         created=_time(about["created"]),
-        expires=_time(found.expires),
+        expires=_time(corpus.expires),
     )
 
 
@@ -172,11 +172,11 @@ def of_model(services: Services, name: str, corpus: str) -> Kept:
 
     A text that was indexed with other weights of the model counts as expired.
     """
-    found = services[Indexing].find(corpus)
-    if found.about["model"] != name or found.about["digest"] != services[Listing][name].digest:
+    text = services[Indexing].find(corpus)
+    if text.about["model"] != name or text.about["digest"] != services[Listing][name].digest:
         detail = "corpus: this text was indexed for another model"
         raise ProblemError(404, "unknown-corpus", detail, field="corpus")
-    return found
+    return text
 
 
 def index(services: Services, name: str, corpus: str) -> Index | None:
@@ -191,11 +191,11 @@ def index(services: Services, name: str, corpus: str) -> Index | None:
 
 def done(services: Services, name: str, corpus: str) -> Kept:
     """Return a text as `of_model` does. Raises a 404 ProblemError if it is not indexed (yet)."""
-    found = of_model(services, name, corpus)
-    if found.state["state"] != "done":
+    text = of_model(services, name, corpus)
+    if text.state["state"] != "done":
         detail = "corpus: this text is not indexed; GET /api/corpora/{id} says how far it is"
         raise ProblemError(404, "no-index", detail, field="corpus")
-    return found
+    return text
 
 
 def _time(seconds: float) -> str:

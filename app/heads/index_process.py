@@ -44,16 +44,16 @@ def sentences_of(text: str, split: str) -> list[str]:
     return [line.strip(" ") for line in lines if line.strip()]
 
 
-def check(sentences: Sequence[str], most: int, most_characters: int, pairs: bool) -> None:
+def check(sentences: Sequence[str], max_sentences: int, most_characters: int, pairs: bool) -> None:
     """Raise InputError for no sentence, too many, one that is too long, or too many tabs.
 
     `pairs` says whether a sentence may have a translation.
     """
     if not sentences:
         raise InputError("too-short", "text", "text must have at least 1 sentence")
-    if len(sentences) > most:
-        detail = f"text has {len(sentences)} sentences; it may have at most {most}"
-        excess = Excess(most, "sentences", len(sentences))
+    if len(sentences) > max_sentences:
+        detail = f"text has {len(sentences)} sentences; it may have at most {max_sentences}"
+        excess = Excess(max_sentences, "sentences", len(sentences))
         raise InputError("too-many-sentences", "text", detail, excess)
     for number, sentence in enumerate(sentences, 1):
         longest = max(map(len, sentence.split("\t")))
@@ -83,7 +83,7 @@ class Wanted:
     nice: int
 
 
-def main(connection: Connection, wanted: Wanted) -> None:
+def main(connection: Connection, task: Wanted) -> None:
     """Index the lines, on the CPU: the device of the models stays theirs."""
     import torch
 
@@ -91,20 +91,20 @@ def main(connection: Connection, wanted: Wanted) -> None:
     from model.measure.head_survey import survey_heads
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the server ends this process
-    wanted.prepare()
-    os.nice(wanted.nice)
-    torch.set_num_threads(wanted.threads)
+    task.prepare()
+    os.nice(task.nice)
+    torch.set_num_threads(task.threads)
 
     def tell(**document: object) -> None:
         send(connection, document)
 
     with contextlib.suppress(ConnectionError):  # the server is gone
         try:
-            found = survey_heads(
-                open_model(wanted.model, "cpu"),
-                wanted.lines,
-                wanted.folder,
-                title=wanted.title,
+            surveyed = survey_heads(
+                open_model(task.model, "cpu"),
+                task.lines,
+                task.folder,
+                title=task.title,
                 index=True,
                 told=lambda done, of: tell(done=done, of=of),
             )
@@ -117,11 +117,11 @@ def main(connection: Connection, wanted: Wanted) -> None:
                 raise
             tell(why=why)
         else:
-            tell(sentences=found["sentences"])
+            tell(sentences=surveyed["sentences"])
 
 
 async def build(
-    wanted: Wanted, seconds: float, heard: Callable[[int, int], None]
+    task: Wanted, seconds: float, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
     """Index a text; return its last state. `heard` gets the progress on the event loop.
 
@@ -136,7 +136,7 @@ async def build(
         nonlocal result
         try:
             if "of" in document:
-                heard(document["done"], document["of"])
+                progress(document["done"], document["of"])
             elif "why" in document:
                 result = {"state": "failed", **document}
             else:
@@ -147,7 +147,7 @@ async def build(
 
     process = ChildProcess(
         "index",
-        lambda: start("index", main, wanted),
+        lambda: start("index", main, task),
         take,
         lambda: None if ended.done() else ended.set_result(None),
     )

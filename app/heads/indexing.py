@@ -127,8 +127,8 @@ class Indexing:
         busy = (self._clients[text_id].address for text_id in self._tasks)
         if why := places.refusal(busy, client.address):
             raise ProblemError(503, "indexing-busy", why, headers=retry)
-        kept = Shared(limits.kept, "kept texts")
-        if why := kept.refusal(self._holders(), self._keyed(client.address)):
+        quota = Shared(limits.kept, "kept texts")
+        if why := quota.refusal(self._holders(), self._keyed(client.address)):
             raise ProblemError(507, "corpora-full", why, headers={"Retry-After": "600"})
 
     def start(
@@ -159,11 +159,11 @@ class Indexing:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        wanted = Wanted(
+        index_task = Wanted(
             self._prepare, path, lines, title, folder, self.limits.threads, self.limits.nice
         )
         self._clients[text_id] = client
-        self._tasks[text_id] = task = begin(self._index(wanted))
+        self._tasks[text_id] = task = begin(self._index(index_task))
         task.add_done_callback(lambda _: self._done(text_id))
         return queued, key
 
@@ -196,29 +196,29 @@ class Indexing:
 
         Raises a 403 ProblemError for a wrong key.
         """
-        found = self.find(text_id)
-        if not opens(key, bytes.fromhex(found.about["key"])):
+        text = self.find(text_id)
+        if not opens(key, bytes.fromhex(text.about["key"])):
             detail = "Corpus-Key is not the key of this text"
             raise ProblemError(403, "wrong-corpus-key", detail, field="Corpus-Key")
         if task := self._tasks.get(text_id):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        await asyncio.to_thread(shutil.rmtree, found.folder, ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, text.folder, ignore_errors=True)
 
-    async def _index(self, wanted: Wanted) -> None:
-        state = wanted.folder / STATE
+    async def _index(self, task: Wanted) -> None:
+        state = task.folder / STATE
 
-        def heard(done: int, of: int) -> None:
+        def progress(done: int, of: int) -> None:
             _write(state, {"state": "running", "done": done, "of": of})
 
         try:
             async with self._room:
-                heard(0, len(wanted.lines))
-                _write(state, await build(wanted, self.limits.seconds, heard))
+                progress(0, len(task.lines))
+                _write(state, await build(task, self.limits.seconds, progress))
         except Exception as error:
             why = disk_problem(error)
             log.error("a text failed: %s", why or type(error).__name__)
-            await asyncio.to_thread(_leave_no_half, wanted.folder, why or "crashed")
+            await asyncio.to_thread(_leave_no_half, task.folder, why or "crashed")
             if why is None:
                 raise
 

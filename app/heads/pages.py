@@ -37,59 +37,69 @@ def overview(request: Request, services: Services, model: str, corpus: str) -> H
     404 ProblemError without a survey.
     """
     served(services, model)
-    kept = corpora.of_model(services, model, corpus) if corpus else None
-    ready = kept is not None and kept.state["state"] == "done"
-    told = survey(services, model, corpus if ready else "")
+    text = corpora.of_model(services, model, corpus) if corpus else None
+    ready = text is not None and text.state["state"] == "done"
+    surveyed = survey(services, model, corpus if ready else "")
     info = services[Listing][model]
-    more = {
+    variables = {
         "model": info,
-        "survey": told,
-        "rows": rows(info, told.heads),
-        "corpus": kept and corpora.told(kept),
+        "survey": surveyed,
+        "rows": rows(info, surveyed.heads),
+        "corpus": text and corpora.told(text),
         "ready": ready,
         "indexing": services[Indexing],
         "settings": services[Settings],
     }
-    return render(request, services, "heads.html", more=more)
+    return render(request, services, "heads.html", more=variables)
 
 
 def head(
     request: Request, services: Services, model: str, place: str, head: int, corpus: str
 ) -> HTMLResponse:
     """Return the page of one head. Raises a 404 ProblemError if it, or the text, is not known."""
-    told = survey(services, model, corpus)
+    surveyed = survey(services, model, corpus)
     info = services[Listing][model]
-    listed = rows(info, told.heads)
-    by_name = {(one.found.place, one.found.head): one for one in listed}
+    listed = rows(info, surveyed.heads)
+    by_name = {(row_listed.found.place, row_listed.found.head): row_listed for row_listed in listed}
     if (place, head) not in by_name:
         raise ProblemError(404, "unknown-head", "this model has no such head", field="head")
     row = by_name[place, head]
-    at = listed.index(row)
-    more = {
+    index = listed.index(row)
+    variables = {
         "model": info,
-        "survey": told,
+        "survey": surveyed,
         "row": row,
         "rows": by_name,
         "corpus": corpora.told(corpora.done(services, model, corpus)) if corpus else None,
         # Over another text, the patterns of other models hold more or less often for that alone.
         "elsewhere": []
         if corpus
-        else [_elsewhere(services, one) for one in elsewhere(services, model, place, head)],
+        else [
+            _elsewhere(services, similar_head)
+            for similar_head in elsewhere(services, model, place, head)
+        ],
         "patterns": patterns_of(row.attention.kind == CROSS),
-        "before": listed[at - 1] if at else None,
-        "after": listed[at + 1] if at + 1 < len(listed) else None,
+        "before": listed[index - 1] if index else None,
+        "after": listed[index + 1] if index + 1 < len(listed) else None,
     }
-    return render(request, services, "head.html", more=more)
+    return render(request, services, "head.html", more=variables)
 
 
-def _elsewhere(services: Services, found: ElsewhereReply) -> tuple[AttentionInfo, ElsewhereReply]:
-    [one] = [one for one in services[Listing][found.model].attentions if one.place == found.place]
-    return one, found
+def _elsewhere(
+    services: Services, similar_head: ElsewhereReply
+) -> tuple[AttentionInfo, ElsewhereReply]:
+    [attention] = [
+        attention
+        for attention in services[Listing][similar_head.model].attentions
+        if attention.place == similar_head.place
+    ]
+    return attention, similar_head
 
 
 def rows(info: ModelInfo, heads: Sequence[SurveyedHeadReply]) -> list[HeadRow]:
     """Return the surveyed heads in their order, each with its attention."""
-    table = {one.place: one for one in info.attentions}
+    table = {attention.place: attention for attention in info.attentions}
     return [
-        HeadRow(table[one.place], one, f"/heads/{info.id}/{one.place}/{one.head}") for one in heads
+        HeadRow(table[head.place], head, f"/heads/{info.id}/{head.place}/{head.head}")
+        for head in heads
     ]

@@ -128,8 +128,8 @@ async def head_rows(
 ) -> FoundRowsReply:
     """Return rows in which the head looks from one word to another, one per sentence."""
     response.headers["Cache-Control"] = "no-cache"
-    asked = RowQuery(place, head, query, key, distance, weight, pattern)
-    return await heads.found_rows(services, name, asked, limit, corpus)
+    row_query = RowQuery(place, head, query, key, distance, weight, pattern)
+    return await heads.found_rows(services, name, row_query, limit, corpus)
 
 
 corpora_router = APIRouter(prefix="/corpora", tags=["models"])
@@ -157,12 +157,12 @@ async def create_corpus(
 
     Its id is the `corpus` of the routes about heads, for as long as the text is kept.
     """
-    found, key = corpora.create(services, body)
-    response.headers["Location"] = request.app.url_path_for("read_corpus", id=found.id)
+    text, key = corpora.create(services, body)
+    response.headers["Location"] = request.app.url_path_for("read_corpus", id=text.id)
     response.headers["Cache-Control"] = "no-store"
     path = request.app.url_path_for("heads_page", model=body.model)
-    url = f"{base_url(request, services)}{path}?{urlencode({'corpus': found.id})}"
-    return CorpusCreated(**corpora.told(found).model_dump(), url=url, key=key)
+    url = f"{base_url(request, services)}{path}?{urlencode({'corpus': text.id})}"
+    return CorpusCreated(**corpora.told(text).model_dump(), url=url, key=key)
 
 
 @corpora_router.get(

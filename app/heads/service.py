@@ -42,15 +42,15 @@ def survey(services: Services, name: str, corpus: str = "") -> SurveyReply:
     """
     served(services, name)
     if corpus:
-        kept = corpora.done(services, name, corpus)
-        found = read_survey(kept.folder, kept.about["digest"])
+        text = corpora.done(services, name, corpus)
+        document = read_survey(text.folder, text.about["digest"])
     else:
-        found = services[Corpora].survey(name)
-    if found is None:
+        document = services[Corpora].survey(name)
+    if document is None:
         raise ProblemError(404, "no-survey", "the heads of this model have not been measured")
     index = corpora.index(services, name, corpus)
-    heads = [_head(one) for one in found["heads"]]
-    return SurveyReply(**{**found, "heads": heads}, indexed=len(index) if index else 0)
+    heads = [_head(head) for head in document["heads"]]
+    return SurveyReply(**{**document, "heads": heads}, indexed=len(index) if index else 0)
 
 
 async def examples(
@@ -68,7 +68,7 @@ async def examples(
 
 
 async def found_rows(
-    services: Services, name: str, asked: RowQuery, most: int, corpus: str = ""
+    services: Services, name: str, row_query: RowQuery, max_rows: int, corpus: str = ""
 ) -> FoundRowsReply:
     """Search the rows of a head.
 
@@ -76,17 +76,17 @@ async def found_rows(
     for a pattern that the head cannot have.
     """
     index = _index(services, name, corpus)
-    one = _attention(services, name, asked.place, asked.head)
-    _allowed(one, "pattern", asked.pattern, "")
-    if asked.distance and one.kind == CROSS:
+    attention = _attention(services, name, row_query.place, row_query.head)
+    _allowed(attention, "pattern", row_query.pattern, "")
+    if row_query.distance and attention.kind == CROSS:
         detail = "distance: between two texts there is no distance"
         raise InputError("unsupported", "distance", detail)
-    found = await off_loop(search, index, asked, most)
+    result = await off_loop(search, index, row_query, max_rows)
     return FoundRowsReply(
-        rows=found.rows,
-        sentences=found.sentences,
+        rows=result.rows,
+        sentences=result.sentences,
         of=len(index),
-        found=[_row(index, asked.place, row) for row in found.best],
+        found=[_row(index, row_query.place, row) for row in result.best],
     )
 
 
@@ -96,38 +96,41 @@ def elsewhere(services: Services, name: str, place: str, head: int) -> list[Else
     Only heads of the same kind and mask are compared, and not their rows, since tokens differ
     between models. Raises a 404 ProblemError for a head that is not known.
     """
-    own = services[Listing][served(services, name)]
+    model_compared = services[Listing][served(services, name)]
     kind = _kind(_attention(services, name, place, head))
-    heads = {(one.place, one.head): one.patterns for one in survey(services, name).heads}
-    found = []
-    for other, info in services[Listing].items():
-        told = services[Corpora].survey(other)
-        if told is None or info.digest == own.digest:
+    heads = {
+        (own_head.place, own_head.head): own_head.patterns
+        for own_head in survey(services, name).heads
+    }
+    similar = []
+    for other_id, info in services[Listing].items():
+        document = services[Corpora].survey(other_id)
+        if document is None or info.digest == model_compared.digest:
             continue
-        alike = {one.place for one in info.attentions if _kind(one) == kind}
-        for one in map(_head, told["heads"]):
-            if one.place in alike:
-                found.append(
+        alike = {attention.place for attention in info.attentions if _kind(attention) == kind}
+        for other_head in map(_head, document["heads"]):
+            if other_head.place in alike:
+                similar.append(
                     ElsewhereReply(
-                        model=other,
+                        model=other_id,
                         name=info.name,
-                        place=one.place,
-                        head=one.head,
-                        difference=_difference(heads[place, head], one.patterns),
-                        described=one.described,
+                        place=other_head.place,
+                        head=other_head.head,
+                        difference=_difference(heads[place, head], other_head.patterns),
+                        described=other_head.described,
                     )
                 )
-    return sorted(found, key=lambda one: one.difference)[:SIMILAR]
+    return sorted(similar, key=lambda reply: reply.difference)[:SIMILAR]
 
 
 def in_general(services: Services, name: str) -> dict[str, list[list[tuple[str, float]]]]:
     """Return the patterns that describe each head of a model, by attention; {} if not measured."""
-    found: dict[str, list[list[tuple[str, float]]]] = {}
-    for one in (services[Corpora].survey(name) or {"heads": []})["heads"]:
-        found.setdefault(one["place"], []).append(
-            [(held, share) for held, share in one["described"]]
+    by_place: dict[str, list[list[tuple[str, float]]]] = {}
+    for head in (services[Corpora].survey(name) or {"heads": []})["heads"]:
+        by_place.setdefault(head["place"], []).append(
+            [(pattern, share) for pattern, share in head["described"]]
         )
-    return found
+    return by_place
 
 
 def served(services: Services, name: str) -> str:
@@ -138,14 +141,18 @@ def served(services: Services, name: str) -> str:
     return name
 
 
-def _kind(one: AttentionInfo) -> tuple[str, str]:
-    return one.kind, one.mask
+def _kind(attention: AttentionInfo) -> tuple[str, str]:
+    return attention.kind, attention.mask
 
 
 def _difference(mine: Shares, theirs: Shares) -> float:
     pairs = [(share, theirs.get(name)) for name, share in mine.items()]
-    both = [abs(share - other) for share, other in pairs if share is not None and other is not None]
-    return sum(both) / len(both) if both else 1.0
+    differences = [
+        abs(share - their_share)
+        for share, their_share in pairs
+        if share is not None and their_share is not None
+    ]
+    return sum(differences) / len(differences) if differences else 1.0
 
 
 def _index(services: Services, name: str, corpus: str) -> Index:
@@ -157,34 +164,36 @@ def _index(services: Services, name: str, corpus: str) -> Index:
 
 
 def _attention(services: Services, name: str, place: str, head: int) -> AttentionInfo:
-    for one in services[Listing][name].attentions:
-        if one.place == place and 0 <= head < one.heads:
-            return one
+    for attention in services[Listing][name].attentions:
+        if attention.place == place and 0 <= head < attention.heads:
+            return attention
     raise ProblemError(404, "unknown-head", "this model has no such head", field="head")
 
 
-def _allowed(one: AttentionInfo, field: str, pattern: str, otherwise: str) -> None:
-    known = (otherwise, *patterns_of(one.kind == CROSS))
-    if pattern not in known:
-        words = ", ".join(filter(None, known))
+def _allowed(attention: AttentionInfo, field: str, pattern: str, otherwise: str) -> None:
+    allowed = (otherwise, *patterns_of(attention.kind == CROSS))
+    if pattern not in allowed:
+        words = ", ".join(filter(None, allowed))
         raise InputError("unknown-value", field, f"{field} must be one of: {words}")
 
 
-def _head(told: dict[str, Any]) -> SurveyedHeadReply:
-    held = [HeldReply(pattern=name, share=share) for name, share in told["described"]]
+def _head(document: dict[str, Any]) -> SurveyedHeadReply:
+    patterns = [HeldReply(pattern=name, share=share) for name, share in document["described"]]
     similar = [
         SimilarReply(place=place, head=head, divergence=divergence)
-        for place, head, divergence in told["similar"]
+        for place, head, divergence in document["similar"]
     ]
     writes = [
         WritesReply(
-            token=one["token"],
-            rows=one["rows"],
-            adds=[AddedReply(token=token, logit=logit) for token, logit in one["adds"]],
+            token=written["token"],
+            rows=written["rows"],
+            adds=[AddedReply(token=token, logit=logit) for token, logit in written["adds"]],
         )
-        for one in told.get("writes", [])
+        for written in document.get("writes", [])
     ]
-    return SurveyedHeadReply(**{**told, "described": held, "similar": similar, "writes": writes})
+    return SurveyedHeadReply(
+        **{**document, "described": patterns, "similar": similar, "writes": writes}
+    )
 
 
 def _row(index: Index, place: str, row: Row) -> FoundRow:
@@ -201,6 +210,6 @@ def _sentence(index: Index, number: int) -> IndexedSentence:
     return IndexedSentence(**index.sentence(number))
 
 
-def _token(index: Index, text: str, sentence: int, at: int) -> FoundToken:
-    number = index.tokens(text)[index.starts(text)[sentence] + at]
-    return FoundToken(index=at, text=index.vocabulary[int(number)])
+def _token(index: Index, text: str, sentence: int, position: int) -> FoundToken:
+    number = index.tokens(text)[index.starts(text)[sentence] + position]
+    return FoundToken(index=position, text=index.vocabulary[int(number)])
