@@ -46,11 +46,13 @@ def history(run: Run, last: int, digest: str) -> Learning:
     `digest` is the digest of the bundle that holds the last snapshot. Blocks; raises
     `FileNotFoundError` if a snapshot's file is missing.
     """
-    snapshots = [told for step, told in sorted([*run.snapshots.items()]) if step <= last]
+    snapshots = [
+        probe_written for step, probe_written in sorted([*run.snapshots.items()]) if step <= last
+    ]
     probes = run.begun["probes"] if run.begun else []
     weights: dict[str, torch.Tensor] = {}
     examples = []
-    for probe, told in enumerate(probes):
+    for probe, probe_written in enumerate(probes):
         document: dict[str, Any] = {}
         for snapshot in snapshots:
             step = snapshot["step"]
@@ -62,14 +64,17 @@ def history(run: Run, last: int, digest: str) -> Learning:
                     scaled = np.rint(array.astype(np.float32) * 255).astype(np.uint8)
                     weights[f"{probe}.{step}.{name}"] = torch.from_numpy(scaled)
         written = [snapshot["written"][probe] for snapshot in snapshots]
-        examples.append(_watched(told["source"], document, written))
-    scores = [SnapshotScores(one["step"], one["loss"], {}, one["accuracy"]) for one in snapshots]
+        examples.append(_watched(probe_written["source"], document, written))
+    scores = [
+        SnapshotScores(snapshot["step"], snapshot["loss"], {}, snapshot["accuracy"])
+        for snapshot in snapshots
+    ]
     return Learning(digest, scores, examples, weights)
 
 
 def _watched(source: str, document: Mapping[str, Any], written: list[str]) -> WatchedSentence:
-    tokens = {text: [Token(**one) for one in read] for text, read in document["tokens"].items()}
-    answer = [Token(**one) for one in document["output"]["tokens"]]
+    tokens = {text: [Token(**token) for token in read] for text, read in document["tokens"].items()}
+    answer = [Token(**token) for token in document["output"]["tokens"]]
     return WatchedSentence(source, DIRECTION, tokens, answer, written)
 
 
@@ -83,18 +88,18 @@ OWNER = "owner"  # a file: the keyed digest of the address that kept it
 class KeptModels:
     """Adds models to the folder and to the served models, and deletes them from both.
 
-    At most `most` are kept, each for `days`; `keyed` returns what of an address is stored.
+    At most `max_models` are kept, each for `days`; `keyed` returns what of an address is stored.
     """
 
     def __init__(
         self,
         folder: Path,
-        most: int,
+        max_models: int,
         days: float,
         listing: Listing,
         keyed: Callable[[str], str] = str,
     ) -> None:
-        self.folder, self.most, self.days, self.listing = folder, most, days, listing
+        self.folder, self.most, self.days, self.listing = folder, max_models, days, listing
         self._keyed = keyed
         self._folders: set[str] = {path.name for path in folder.glob(KEPT)}
         self._one_at_a_time = asyncio.Lock()
@@ -102,8 +107,8 @@ class KeptModels:
     async def add(self, write: Callable[[Path], None], address: str) -> tuple[str, str]:
         """Add the model that `write` writes into a folder; return its id and its key.
 
-        If anything fails, nothing is added. Raises a 507 ProblemError if `most` models are kept, or
-        if `address` has its share of them, and StorageError.
+        If anything fails, nothing is added. Raises a 507 ProblemError if `max_models` models are
+        kept, or if `address` has its share of them, and StorageError.
         """
         async with self._one_at_a_time:
             await self._prune()
@@ -151,8 +156,8 @@ class KeptModels:
 
     def _check_key(self, model_id: str, key: str) -> None:
         path = self.folder / model_id / KEY
-        known = path.read_text() if fnmatchcase(model_id, KEPT) and path.is_file() else ""
-        if not hmac.compare_digest(known, digest_of(key.strip().lower().encode()).hex()):
+        digest = path.read_text() if fnmatchcase(model_id, KEPT) and path.is_file() else ""
+        if not hmac.compare_digest(digest, digest_of(key.strip().lower().encode()).hex()):
             detail = "Model-Key is not the key of this model"
             raise ProblemError(403, "wrong-model-key", detail, field="Model-Key")
 
@@ -187,10 +192,10 @@ class KeptModels:
 async def open_kept_models(services: Services) -> AsyncIterator[None]:
     """Open the models kept from training runs; those that expire are deleted."""
     settings, folder = services[Settings], services[Settings].data_dir / "kept"
-    most, days = settings.max_kept_models, settings.keep_models_days
-    kept = KeptModels(folder, most, days, services[Listing], services[Store].owner)
-    services.add(kept)
-    async with running(kept.keep_pruning()):
+    max_models, days = settings.max_kept_models, settings.keep_models_days
+    kept_models = KeptModels(folder, max_models, days, services[Listing], services[Store].owner)
+    services.add(kept_models)
+    async with running(kept_models.keep_pruning()):
         yield
 
 

@@ -43,19 +43,19 @@ class EndError(Exception):
     """The run was asked to end."""
 
 
-def main(connection: Connection, wanted: Wanted) -> None:
+def main(connection: Connection, task: Wanted) -> None:
     """Train to the end, until asked to end, or until the server is gone."""
     from model.live.run import LiveRun, branch, in_background
     from model.train.run_state import STATE
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the server ends this process
-    wanted.prepare()
-    in_background(wanted.threads, wanted.nice)
+    task.prepare()
+    in_background(task.threads, task.nice)
     try:
-        if wanted.fork and not (wanted.folder / STATE).is_file():
-            branch(*wanted.fork, wanted.folder, wanted.options)
-        run = LiveRun(wanted.folder, wanted.options, wanted.minutes)
-        run.learning_rate = wanted.learning_rate
+        if task.fork and not (task.folder / STATE).is_file():
+            branch(*task.fork, task.folder, task.options)
+        run = LiveRun(task.folder, task.options, task.minutes)
+        run.learning_rate = task.learning_rate
         with contextlib.closing(run.events()) as events:  # closing it saves the state
             _train(connection, run, events)
     except Exception as error:
@@ -113,16 +113,16 @@ def _observed(event: "Observed", folder: Path) -> dict[str, Any]:
         "loss": event.loss,
         "accuracy": event.accuracy,
         "seconds": event.seconds,
-        "written": [one.written for one in event.probes],
+        "written": [probe.written for probe in event.probes],
     }
 
 
 def _traces(event: "Observed", name: str) -> Iterator[bytes]:
     from app.engine.wire import trace_reply
 
-    for probe, one in enumerate(event.probes):
+    for probe, observation in enumerate(event.probes):
         identity = f"{name}-{event.step}-{probe}"
-        yield trace_reply(one.trace, identity, one.trace.model.id).safetensors()
+        yield trace_reply(observation.trace, identity, observation.trace.model.id).safetensors()
 
 
 TOLD: dict[str, dict[str, Callable[[Any, Path], Any]]] = {

@@ -235,7 +235,7 @@ class Runs:
         if self._closing:
             return
         busy = [run for run in self._runs.values() if run.process]
-        for run in [one for one in self._queue if not one.process]:
+        for run in [queued for queued in self._queue if not queued.process]:
             if len(busy) < self.limits.at_once:
                 self._queue.remove(run)
                 self._begin(run)
@@ -250,7 +250,7 @@ class Runs:
 
     def _begin(self, run: Run) -> None:
         limits = self.limits
-        wanted = Wanted(
+        task = Wanted(
             self._prepare,
             run.folder,
             run.options,
@@ -263,7 +263,7 @@ class Runs:
         run.turn("starting")
         run.process = ChildProcess(
             "run",
-            lambda: start("run", main, wanted),
+            lambda: start("run", main, task),
             partial(self._heard, run),
             partial(self._lost, run),
         )
@@ -292,9 +292,9 @@ class Runs:
 
     def _lost(self, run: Run) -> None:
         """Handle the end of a run's process, expected or not."""
-        asked = run.process is not None and run.process.ending
+        was_ended = run.process is not None and run.process.ending
         run.process = None
-        if not run.over and run.state != "paused" and not asked:
+        if not run.over and run.state != "paused" and not was_ended:
             self._fail(run, "crashed")
         self._advance()
 

@@ -38,7 +38,10 @@ START = 100_000.0  # cost of starting a run: seconds of imports, and of drawing 
 def offered(services: Services) -> RunsReply:
     """Return what can be trained. Raises a 404 ProblemError if training is off."""
     services[Runs].check_on()
-    limits = {name: {"low": one.ge, "high": one.le} for name, one in intervals(LiveOptions).items()}
+    limits = {
+        name: {"low": interval.ge, "high": interval.le}
+        for name, interval in intervals(LiveOptions).items()
+    }
     limits["steps"]["high"] = services[Settings].max_run_steps
     return RunsReply.model_validate(
         {
@@ -52,28 +55,28 @@ def offered(services: Services) -> RunsReply:
     )
 
 
-def create(services: Services, wanted: RunOptions) -> tuple[Run, str]:
+def create(services: Services, body: RunOptions) -> tuple[Run, str]:
     """Start a run; return it and its key. Raises InputError, SpentError, and as `Runs.start`."""
     services[Runs].check_on()
-    options = wanted.options()
+    options = body.options()
     options.check()
     _check_limits(services, options)
     services[Engine].charge(START)
     return services[Runs].start(options, asking.get())
 
 
-def fork(services: Services, run_id: str, wanted: ForkRequest) -> tuple[Run, str]:
+def fork(services: Services, run_id: str, body: ForkRequest) -> tuple[Run, str]:
     """Start a run from another run's snapshot. Raises what `create` and `snapshot_of` raise."""
     parent = services[Runs].find(run_id)
-    snapshot_of(parent, wanted.step, "step")
-    options = _changed(parent.options, wanted.options)
-    options.check_fork(parent.options, wanted.step)
+    snapshot_of(parent, body.step, "step")
+    options = _changed(parent.options, body.options)
+    options.check_fork(parent.options, body.step)
     _check_limits(services, options)
     services[Engine].charge(START)
-    return services[Runs].start(options, asking.get(), (parent, wanted.step))
+    return services[Runs].start(options, asking.get(), (parent, body.step))
 
 
-def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
+def control(services: Services, run_id: str, key: str, body: RunPatch) -> Run:
     """Pause, resume or stop a run, or change its learning rate, given its key.
 
     Raises a 409 ProblemError if the run has ended, and what `Runs.controlled` raises.
@@ -81,17 +84,17 @@ def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
     run = services[Runs].controlled(run_id, key)
     if run.over:
         raise ProblemError(409, "run-ended", "the run has ended; fork it to continue a snapshot")
-    if wanted.learning_rate is not None:
-        services[Runs].set_rate(run, wanted.learning_rate)
-    if wanted.paused is not None and wanted.paused != (run.state == "paused"):
-        (services[Runs].pause if wanted.paused else services[Runs].resume)(run)
-    if wanted.stop:
+    if body.learning_rate is not None:
+        services[Runs].set_rate(run, body.learning_rate)
+    if body.paused is not None and body.paused != (run.state == "paused"):
+        (services[Runs].pause if body.paused else services[Runs].resume)(run)
+    if body.stop:
         services[Runs].stop(run)
     return run
 
 
 async def keep(
-    services: Services, run_id: str, key: str, wanted: KeepRequest
+    services: Services, run_id: str, key: str, body: KeepRequest
 ) -> tuple[str, str, str]:
     """Turn a snapshot into a served model; return its id, its key, and an example input.
 
@@ -102,7 +105,7 @@ async def keep(
     if services[Settings].ray_address:
         raise ProblemError(404, "training-off", "models cannot be added to a cluster")
     last = max(run.snapshots, default=0)
-    step = last if wanted.step is None else wanted.step
+    step = last if body.step is None else body.step
     snapshot_of(run, step)
     services[Engine].charge(KEEP)
     model_id, model_key = await services[KeptModels].add(
@@ -194,9 +197,9 @@ def _changed(options: LiveOptions, changes: Mapping[str, Any]) -> LiveOptions:
 
 
 def _check_limits(services: Services, options: LiveOptions) -> None:
-    most = services[Settings].max_run_steps
-    if options.steps > most:
-        raise InputError("out-of-range", "steps", f"steps must be at most {most}")
+    max_steps = services[Settings].max_run_steps
+    if options.steps > max_steps:
+        raise InputError("out-of-range", "steps", f"steps must be at most {max_steps}")
 
 
 async def _content(services: Services, link: Link) -> HandoutContent:
