@@ -68,8 +68,8 @@ def formula(tex: str, *, display: bool, symbols: Mapping[str, Symbol] = SYMBOLS)
     math.set("lang", "en")
     for element in list(math.iter()):
         _join(element)
-    found = dict(_marked(math, symbols))
-    return Formula(ET.tostring(math, encoding="unicode"), found)
+    symbols_marked = dict(_marked(math, symbols))
+    return Formula(ET.tostring(math, encoding="unicode"), symbols_marked)
 
 
 def _marked(element: ET.Element, symbols: Mapping[str, Symbol]) -> Iterator[tuple[str, Symbol]]:

@@ -23,8 +23,8 @@ PLACE = re.compile(r"\{\{(\w+)\}\}")
 @cache
 def numbers() -> Mapping[str, Mapping[str, str]]:
     """Return the values of each lesson, by name."""
-    found: dict[str, dict[str, str]] = tomllib.loads(NUMBERS.read_text(encoding="utf-8"))
-    return found
+    by_lesson: dict[str, dict[str, str]] = tomllib.loads(NUMBERS.read_text(encoding="utf-8"))
+    return by_lesson
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
@@ -76,12 +76,14 @@ def _found(name: str, lang: str) -> tuple[str, str]:
 @cache
 def lessons() -> tuple[Lesson, ...]:
     """Return all lessons in order."""
-    found = tomllib.loads((LESSONS / "contents.toml").read_text(encoding="utf-8"))
+    contents = tomllib.loads((LESSONS / "contents.toml").read_text(encoding="utf-8"))
     return tuple(
-        Lesson(one["slug"], one["number"], one["minutes"], _symbols(one.get("symbols", {})))
-        for one in found["lesson"]
+        Lesson(entry["slug"], entry["number"], entry["minutes"], _symbols(entry.get("symbols", {})))
+        for entry in contents["lesson"]
     )
 
 
-def _symbols(found: dict[str, list[str]]) -> tuple[tuple[str, Symbol], ...]:
-    return tuple((name, Symbol(term, " ".join(parts))) for name, (term, *parts) in found.items())
+def _symbols(by_symbol: dict[str, list[str]]) -> tuple[tuple[str, Symbol], ...]:
+    return tuple(
+        (name, Symbol(term, " ".join(parts))) for name, (term, *parts) in by_symbol.items()
+    )

@@ -86,12 +86,12 @@ def read(text: str, lang: str, symbols: tuple[tuple[str, Symbol], ...] = ()) -> 
     tokens = md.parse(PERCENT.sub("\N{NO-BREAK SPACE}", text), env)
     if [token.type for token in tokens[:6]] != OPENING:
         raise ValueError("a lesson must begin with its title and a paragraph with its claim")
-    title, claim = (Markup(md.renderInline(tokens[at].content, env)) for at in (1, 4))
-    rest = tokens[6:]
+    title, claim = (Markup(md.renderInline(tokens[index].content, env)) for index in (1, 4))
+    body = tokens[6:]
     opening: Sequence[str] = ()
-    if rest and _has_notes(rest[0]):
-        opening = _notes(md, rest.pop(0), env)
-    parts = tuple(_with_notes(_parts(md, rest, env)))
+    if body and _has_notes(body[0]):
+        opening = _notes(md, body.pop(0), env)
+    parts = tuple(_with_notes(_parts(md, body, env)))
     return Document(title.striptags(), claim, parts, tuple(env["terms"]), opening)
 
 
@@ -173,17 +173,17 @@ def _markdown(lang: str) -> MarkdownIt:
 
 
 def _math(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    made = formula(tokens[at].content, display=False, symbols=env["symbols"])
-    _note(env, made.symbols)
-    return made.mathml
+    formula_marked = formula(tokens[index].content, display=False, symbols=env["symbols"])
+    _note(env, formula_marked.symbols)
+    return formula_marked.mathml
 
 
 def _math_block(
     self: RendererHTML,
     tokens: Sequence[Token],
-    at: int,
+    index: int,
     options: OptionsDict,
     env: EnvType,
 ) -> str:
@@ -191,13 +191,16 @@ def _math_block(
 
     Those with a wide space between them are on two lines where one is too short.
     """
-    parts = tokens[at].content.split(SPACE_BETWEEN)
-    made = [formula(part.strip(), display=True, symbols=env["symbols"]) for part in parts]
-    symbols = {name: it for one in made for name, it in one.symbols.items()}
+    parts = tokens[index].content.split(SPACE_BETWEEN)
+    formulas = [formula(part.strip(), display=True, symbols=env["symbols"]) for part in parts]
+    symbols = {
+        name: symbol for part_formula in formulas for name, symbol in part_formula.symbols.items()
+    }
     _note(env, symbols)
     links = [_meant(name, symbol, env["lang"]) for name, symbol in _distinct(symbols)]
     return Markup('<div class="formula" tabindex="0">{}</div><p class="symbols">{}</p>').format(
-        Markup("").join(Markup(one.mathml) for one in made), Markup(" ").join(links)
+        Markup("").join(Markup(part_formula.mathml) for part_formula in formulas),
+        Markup(" ").join(links),
     )
 
 
@@ -205,20 +208,20 @@ def _meant(name: str, symbol: Symbol, lang: str) -> Markup:
     """Return a link from a symbol to its meaning."""
     word, _ = meaning(symbol.term, lang)
     tex = rf"\mathrm{{{name}}}" if len(name) > 1 and name.isalpha() else name
-    shown = Markup(formula(tex, display=False).mathml)
-    said = "" if word == name else f" {word}"
+    mathml = Markup(formula(tex, display=False).mathml)
+    suffix = "" if word == name else f" {word}"
     return Markup('<a href="#term-{0}" data-term="{0}" aria-label="{3}">{1}{2}</a>').format(
-        symbol.term, shown, said, f"{name}{said}"
+        symbol.term, mathml, suffix, f"{name}{suffix}"
     )
 
 
 def _distinct(symbols: Mapping[str, Symbol]) -> list[tuple[str, Symbol]]:
     """Return the first symbol of each term."""
-    found: dict[str, tuple[str, Symbol]] = {}
+    distinct: dict[str, tuple[str, Symbol]] = {}
     for name, symbol in symbols.items():
         if symbol.term:
-            found.setdefault(symbol.term, (name, symbol))
-    return list(found.values())
+            distinct.setdefault(symbol.term, (name, symbol))
+    return list(distinct.values())
 
 
 def _note(env: EnvType, symbols: Mapping[str, Symbol]) -> None:
@@ -228,10 +231,10 @@ def _note(env: EnvType, symbols: Mapping[str, Symbol]) -> None:
 
 
 def _link(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     """Render a link; `[queries](#query)` refers to a term."""
-    token = tokens[at]
+    token = tokens[index]
     target = str(token.attrGet("href"))
     if target.startswith(TERM):
         term = unquote(target.removeprefix(TERM))
@@ -239,7 +242,7 @@ def _link(
         env["terms"][term] = True
         token.attrSet("href", f"#term-{term}")
         token.attrSet("data-term", term)
-    return self.renderToken(tokens, at, options, env)
+    return self.renderToken(tokens, index, options, env)
 
 
 def meaning(term: str, lang: str) -> tuple[str, str]:
@@ -253,7 +256,7 @@ def meaning(term: str, lang: str) -> tuple[str, str]:
 
 @cache
 def _glossary() -> dict[str, dict[str, dict[str, str]]]:
-    found: dict[str, dict[str, dict[str, str]]] = json.loads(
+    terms: dict[str, dict[str, dict[str, str]]] = json.loads(
         (STATIC / "glossary.json").read_text(encoding="utf-8")
     )
-    return found
+    return terms

@@ -21,6 +21,6 @@ def unlinked(html: str) -> Markup:
     return Markup(LINK.sub("", html))
 
 
-def _root(found: re.Match[str]) -> str:
-    under = plain(found[1])
+def _root(match: re.Match[str]) -> str:
+    under = plain(match[1])
     return f"√{under}" if len(under) <= LONG else f"√({under})"

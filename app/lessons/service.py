@@ -25,22 +25,22 @@ def contents(request: Request, services: Services) -> HTMLResponse:
 def listed(request: Request) -> list[dict[str, Any]]:
     """Return all lessons in the reader's language, with their questions in all and to take."""
     lang = negotiate(request, languages())
-    documents = [(one, one.document(lang)) for one in lessons()]
+    documents = [(lesson, lesson.document(lang)) for lesson in lessons()]
     return [
         {
-            "lesson": one,
+            "lesson": lesson,
             "document": document,
             "questions": sum(isinstance(part, Predict) for part in document.parts),
             "taken": len(taken(document)),
         }
-        for one, document in documents
+        for lesson, document in documents
     ]
 
 
 def taken(document: Document) -> list[Predict]:
     """Return the questions that can be asked outside of their lesson: those about one model."""
-    found = (part for part in document.parts if isinstance(part, Predict))
-    return [part for part in found if part.block.link.page != "zoo"]
+    questions = (part for part in document.parts if isinstance(part, Predict))
+    return [part for part in questions if part.block.link.page != "zoo"]
 
 
 def page(
@@ -54,17 +54,17 @@ def page(
     lesson = find(slug)
     document = lesson.document(lang)
     all_lessons = lessons()
-    at = all_lessons.index(lesson)
-    near = {"previous": at - 1, "next": at + 1}
+    index = all_lessons.index(lesson)
+    near = {"previous": index - 1, "next": index + 1}
     beside: dict[str, Any] = {
         name: (all_lessons[n], all_lessons[n].document(lang).title)
         for name, n in near.items()
         if 0 <= n < len(all_lessons)
     }
     terms = [(term, *meaning(term, lang)) for term in document.terms]
-    more = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
-    more |= room or {}
-    return render(request, services, "lesson.html", more=more)
+    variables = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
+    variables |= room or {}
+    return render(request, services, "lesson.html", more=variables)
 
 
 def plan_page(request: Request, services: Services) -> HTMLResponse:
@@ -104,11 +104,13 @@ async def picture(services: Services, slug: str, number: int, lang: str) -> byte
     `number` counts from 1; 0 is the first figure that has a picture. Raises a 404 ProblemError if
     there is no such figure, and what `run` raises.
     """
-    found = figures(slug, lang)
-    number = number or next((one.block.number for one in found if not one.block.still), 0)
-    if not 1 <= number <= len(found):
+    lesson_figures = figures(slug, lang)
+    number = number or next(
+        (figure.block.number for figure in lesson_figures if not figure.block.still), 0
+    )
+    if not 1 <= number <= len(lesson_figures):
         raise ProblemError(404, "not-found", "the lesson has no figure with this number")
-    block = found[number - 1].block
+    block = lesson_figures[number - 1].block
     if block.still:
         raise ProblemError(404, "not-found", "this figure has a table in place of a picture")
     return await kinds.picture(services, block.pictured)
