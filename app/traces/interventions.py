@@ -280,7 +280,10 @@ class InterventionRequest(Strict):
 
     def intervention(self) -> Intervention:
         """Convert the request to an `Intervention`."""
-        parts = (None if one is None else tuple(one) for one in (self.heads, self.rows, self.units))
+        parts = (
+            None if indices is None else tuple(indices)
+            for indices in (self.heads, self.rows, self.units)
+        )
         if isinstance(self.do, str):
             return Intervention(self.at, self.do, self.head, None, *parts)
         name = next(name for name, kind in DEEDS.items() if isinstance(self.do, kind))

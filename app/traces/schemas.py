@@ -50,7 +50,7 @@ class Asking(Strict):
         return Request(
             source=read or "",
             decode=decode_of(self.decode),
-            interventions=tuple(one.intervention() for one in self.interventions),
+            interventions=tuple(intervention.intervention() for intervention in self.interventions),
             select=(),
         )
 
@@ -85,12 +85,15 @@ class OneText(Asking):
         return {"text": self.text}
 
     def asked(self) -> Request:
-        asked = super().asked()
+        request = super().asked()
         if not self.chat:
-            return asked
+            return request
         # Another sentence is another turn.
-        made = tuple(replace(one, value=in_chat(one.value)) for one in asked.interventions)
-        return replace(asked, chat=True, interventions=made)
+        interventions = tuple(
+            replace(intervention, value=in_chat(intervention.value))
+            for intervention in request.interventions
+        )
+        return replace(request, chat=True, interventions=interventions)
 
 
 class Running(Asking):

@@ -27,7 +27,7 @@ TOKEN_CHARACTERS = 16  # of a token, at most, on average over a long text
 
 async def run(
     services: Services,
-    wanted: Running,
+    body: Running,
     select: list[str],
     encoding: Encoding,
     dtype: Dtype = "float32",
@@ -37,20 +37,20 @@ async def run(
 
     Raises InputError for bad input and BusyError if the model is busy.
     """
-    name = chosen(services, wanted)
+    name = chosen(services, body)
     selection = Selection.parse(select)
-    asked = wanted.request(list(selection.patterns), summarise or [])
-    recorded = {"select": select, "summarise": asked.summarise, "dtype": dtype}
-    identity = _identity(wanted, recorded, services[Listing].describe(name).digest)
-    return await services[Engine].run(TraceJob(name, asked, identity, dtype, encoding, selection))
+    request = body.request(list(selection.patterns), summarise or [])
+    recorded = {"select": select, "summarise": request.summarise, "dtype": dtype}
+    identity = _identity(body, recorded, services[Listing].describe(name).digest)
+    return await services[Engine].run(TraceJob(name, request, identity, dtype, encoding, selection))
 
 
-async def run_trace(services: Services, wanted: AnyTraceRequest, encoding: Encoding) -> Encoded:
+async def run_trace(services: Services, body: AnyTraceRequest, encoding: Encoding) -> Encoded:
     """Return the reply to a trace request."""
-    return await run(services, wanted, wanted.select, encoding, wanted.dtype, wanted.summarise)
+    return await run(services, body, body.select, encoding, body.dtype, body.summarise)
 
 
-def chosen(services: Services, wanted: Asking, *, long: bool = False) -> str:
+def chosen(services: Services, body: Asking, *, long: bool = False) -> str:
     """Return the id of the requested model.
 
     Its texts may have the characters of a sentence, or if `long` as many as the tokens that the
@@ -60,39 +60,39 @@ def chosen(services: Services, wanted: Asking, *, long: bool = False) -> str:
     and for texts other than those that the model reads.
     """
     settings = services[Settings]
-    name = services[Listing].pick(wanted.model)
+    name = services[Listing].pick(body.model)
     info = services[Listing].describe(name)
     limit = settings.max_text_characters
     if long:
         limit = max(limit, info.max_tokens * TOKEN_CHARACTERS)
         limit = min(limit, settings.max_long_characters)
-    check_limits(settings, wanted, limit)
+    check_limits(settings, body, limit)
     texts = info.texts
-    given, read = next(iter(wanted.texts)), texts[0]
-    if given != read:
+    field, read = next(iter(body.texts)), texts[0]
+    if field != read:
         detail = f"{read} is required: this model reads {' and '.join(texts)}"
         raise InputError("missing", read, detail)
     return name
 
 
-def check_limits(settings: Settings, wanted: Asking, limit: int) -> None:
+def check_limits(settings: Settings, body: Asking, limit: int) -> None:
     """Raise InputError for longer texts, or more interventions, than allowed."""
-    for field, sent in wanted.texts.items():
+    for field, sent in body.texts.items():
         text = sent or ""
         if len(text) > limit:
             detail = f"{field} has {len(text)} characters; at most {limit} are allowed"
             excess = Excess(limit, "characters", len(text), limit)
             raise InputError("text-too-long", field, detail, excess)
-    if len(wanted.interventions) > settings.max_interventions:
+    if len(body.interventions) > settings.max_interventions:
         detail = f"interventions may have at most {settings.max_interventions} entries"
-        excess = Excess(settings.max_interventions, "entries", len(wanted.interventions))
+        excess = Excess(settings.max_interventions, "entries", len(body.interventions))
         raise InputError("too-long", "interventions", detail, excess)
 
 
-def _identity(wanted: Running, recorded: dict[str, Any], digest: str) -> str:
+def _identity(body: Running, recorded: dict[str, Any], digest: str) -> str:
     """Return a digest of the request in canonical form and of the model."""
-    run = RunRequest if isinstance(wanted, RunRequest) else OneTextRunRequest
-    canonical = wanted.model_dump(include=set(run.model_fields) - {"model"})
+    run = RunRequest if isinstance(body, RunRequest) else OneTextRunRequest
+    canonical = body.model_dump(include=set(run.model_fields) - {"model"})
     canonical |= {**recorded, "model": digest}
     return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
@@ -126,8 +126,8 @@ def positions_table(variant: str, length: int, d_model: int, limit: int) -> byte
         if not 1 <= size <= limit:
             raise InputError("out-of-range", field, f"{field} must be from 1 to {limit}")
     if variant not in TABLES:
-        known = ", ".join(TABLES)
-        raise InputError("unknown-variant", "variant", f"variant must be one of: {known}")
+        tables = ", ".join(TABLES)
+        raise InputError("unknown-variant", "variant", f"variant must be one of: {tables}")
     table = TABLES[variant](length, d_model)
     unit = normalize(table.double(), dim=-1)
     document = {

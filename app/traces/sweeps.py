@@ -91,10 +91,10 @@ class OneTextSweepRequest(OneText, Sweeping):
     """A text, and what to change in the model that reads it."""
 
     def change(self) -> str | Patch:
-        made: str | Patch = super().change()
+        value: str | Patch = super().change()
         if self.chat:
-            made = in_chat(made)
-        return made
+            value = in_chat(value)
+        return value
 
 
 AnySweepRequest = Annotated[
@@ -196,22 +196,22 @@ class SweepReply(BaseModel):
     tensors: dict[str, TensorReply] = Field(description="Always empty.")
 
 
-def sweep_job(services: Services, wanted: AnySweepRequest) -> SweepJob:
+def sweep_job(services: Services, body: AnySweepRequest) -> SweepJob:
     """Return the job of a sweep. Raises InputError for bad input."""
-    name = chosen(services, wanted)
-    asked = replace(wanted.asked(), target=wanted.texts.get("target"))
-    among = None if wanted.among is None else tuple(wanted.among)
-    change = wanted.change()
-    return SweepJob(name, asked, change, wanted.row, wanted.over, wanted.against, among)
+    name = chosen(services, body)
+    request = replace(body.asked(), target=body.texts.get("target"))
+    among = None if body.among is None else tuple(body.among)
+    change = body.change()
+    return SweepJob(name, request, change, body.row, body.over, body.against, among)
 
 
-async def whole_sweep(services: Services, wanted: AnySweepRequest, encoding: Encoding) -> Encoded:
+async def whole_sweep(services: Services, body: AnySweepRequest, encoding: Encoding) -> Encoded:
     """Return all lines of a sweep as one reply, a document without tensors: ``{"lines": […]}``.
 
     Raises what a streamed sweep raises, and InputError as soon as the lines have more numbers than
     the limit.
     """
-    job = sweep_job(services, wanted)
+    job = sweep_job(services, body)
     lines, values = list[dict[str, Any]](), 0
     async with aclosing(services[Engine].stream(job)) as stream:
         async for line in stream:
@@ -227,4 +227,6 @@ async def whole_sweep(services: Services, wanted: AnySweepRequest, encoding: Enc
 def _numbers(line: dict[str, Any]) -> int:
     """Return how many numbers the effects in a line have."""
     effects = line.get("changes", [])
-    return sum(len(value) for one in effects for value in one.values() if isinstance(value, list))
+    return sum(
+        len(value) for effect in effects for value in effect.values() if isinstance(value, list)
+    )
