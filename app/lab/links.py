@@ -36,44 +36,44 @@ def request_of(link: Link) -> LabRequest:
 
 def lab_state(link: Link, lang: str) -> LabShareState:
     """Return the state of a link to the lab. Raises InputError if it cannot be read."""
-    asked = {name: value for name, value in asdict(request_of(link)).items() if value is not None}
+    fields = {name: value for name, value in asdict(request_of(link)).items() if value is not None}
     try:
-        return LabShareState.model_validate({"lab": asked, "link": link.query, "lang": lang})
+        return LabShareState.model_validate({"lab": fields, "link": link.query, "lang": lang})
     except ValidationError as error:
         raise unreadable() from error
 
 
 def by_hand(link: Link) -> LabRequest:
     """Return the request of a link to the lab."""
-    said = link.state
-    asked: dict[str, Any] = {name: _matrix(said[name]) for name in MATRICES if name in said}
+    state = link.state
+    fields: dict[str, Any] = {name: _matrix(state[name]) for name in MATRICES if name in state}
     for name in VECTORS:
-        if name in said:
-            asked[name] = [one for row in _matrix(said[name]) for one in row]
-    asked |= {name: said[name] for name in ("convention", "scoring") if name in said}
-    mask, norm = said.get("mask", "none"), said.get("norm", "none")
+        if name in state:
+            fields[name] = [number for row in _matrix(state[name]) for number in row]
+    fields |= {name: state[name] for name in ("convention", "scoring") if name in state}
+    mask, norm = state.get("mask", "none"), state.get("norm", "none")
     if mask != "none":
-        asked["mask"] = mask
+        fields["mask"] = mask
     if "window" in mask:
-        asked["window"] = int(said["window"])
+        fields["window"] = int(state["window"])
     if norm == "residual":
-        asked["residual"] = True
+        fields["residual"] = True
     elif norm != "none":
-        asked["norm"] = norm
-    if "targets" in said:
-        asked["targets"] = [int(one) for row in _matrix(said["targets"]) for one in row]
-        asked["label_smoothing"] = float(said.get("smoothing", 0))
-        asked["shift"] = said.get("shift") != "0"
-    return LabRequest(**asked, **_positions(said), heads=int(said.get("heads", 1)))
+        fields["norm"] = norm
+    if "targets" in state:
+        fields["targets"] = [int(number) for row in _matrix(state["targets"]) for number in row]
+        fields["label_smoothing"] = float(state.get("smoothing", 0))
+        fields["shift"] = state.get("shift") != "0"
+    return LabRequest(**fields, **_positions(state), heads=int(state.get("heads", 1)))
 
 
-def _positions(said: Mapping[str, str]) -> dict[str, Any]:
-    kind = said.get("relative", "none")
+def _positions(state: Mapping[str, str]) -> dict[str, Any]:
+    kind = state.get("relative", "none")
     if kind == "sinusoidal":
         return {"positions": kind}
-    if "pi" not in said:
+    if "pi" not in state:
         return {}
-    offsets = {str(at - CLIP): one for at, one in enumerate(_matrix(said["pi"])[0])}
+    offsets = {str(offset - CLIP): number for offset, number in enumerate(_matrix(state["pi"])[0])}
     return {"relative": Relative(**{kind: offsets}, clip=CLIP)}
 
 
@@ -108,8 +108,10 @@ def _fitting(services: Services, figure: Link, stated: Link) -> Link:
 
 
 def _fitting_formula(services: Services, figure: Link, stated: Link) -> Link | None:
-    given = {name: value for name, value in stated.state.items() if name != "show"}
-    fields = all(FIELD.fullmatch(name) and NUMBER.fullmatch(it) for name, it in given.items())
+    inputs = {name: value for name, value in stated.state.items() if name != "show"}
+    fields = all(
+        FIELD.fullmatch(name) and NUMBER.fullmatch(number) for name, number in inputs.items()
+    )
     return stated if fields and stated.state["show"] == figure.state["show"] else None
 
 

@@ -40,10 +40,10 @@ class LabBody(Strict):
 
     def request(self) -> LabRequest:
         """Convert the request to a `LabRequest`."""
-        told = {field.name: getattr(self, field.name) for field in fields(LabRequest)}
+        values = {field.name: getattr(self, field.name) for field in fields(LabRequest)}
         if self.relative is not None:
-            told["relative"] = Relative(**self.relative.model_dump())
-        return LabRequest(**told)
+            values["relative"] = Relative(**self.relative.model_dump())
+        return LabRequest(**values)
 
 
 class LabReply(BaseModel):

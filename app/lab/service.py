@@ -27,20 +27,20 @@ BEFORE = "before."
 NAME = 40  # characters kept of a token's name
 
 
-def price(asked: LabRequest) -> float:
+def price(request: LabRequest) -> float:
     """Return the cost of a request in the engine's units of work (`app.engine.price`)."""
-    return LEAST + PER_NUMBER * numbers_in(asked)
+    return LEAST + PER_NUMBER * numbers_in(request)
 
 
-def numbers_in(asked: LabRequest) -> int:
+def numbers_in(request: LabRequest) -> int:
     """Return how many numbers the matrices of a request have, which are not checked yet."""
-    given = (getattr(asked, name) or [] for name in MATRICES)
-    return sum(len(row) for matrix in given for row in matrix if isinstance(row, list))
+    matrices = (getattr(request, name) or [] for name in MATRICES)
+    return sum(len(row) for matrix in matrices for row in matrix if isinstance(row, list))
 
 
-def worked_out(asked: LabRequest) -> bytes:
+def worked_out(request: LabRequest) -> bytes:
     """Return the JSON reply. Raises InputError if a matrix is invalid or does not match another."""
-    steps = compute(asked).steps
+    steps = compute(request).steps
     document = {
         "steps": {
             name: numbers(np.ascontiguousarray(step.value)) if step.dims else float(step.value)
@@ -51,11 +51,11 @@ def worked_out(asked: LabRequest) -> bytes:
     return orjson.dumps(document)
 
 
-async def lab_reply(services: Services, asked: LabRequest) -> bytes:
+async def lab_reply(services: Services, request: LabRequest) -> bytes:
     """Compute the reply, on a thread if large. Raises SpentError if the budget is spent."""
-    services[Engine].charge(price(asked))
-    size = SMALL if numbers_in(asked) <= SHORT else LARGE
-    return await off_loop(worked_out, asked, size=size)
+    services[Engine].charge(price(request))
+    size = SMALL if numbers_in(request) <= SHORT else LARGE
+    return await off_loop(worked_out, request, size=size)
 
 
 def frozen(state: LabShareState) -> Reply:
@@ -84,25 +84,25 @@ def frozen(state: LabShareState) -> Reply:
 
 async def freeze(services: Services, state: LabShareState) -> Reply:
     """Run `frozen` on a thread, and charge the client for it."""
-    for one in (state.lab, state.before):
-        if one is not None:
-            services[Engine].charge(price(one.request()))
+    for lab in (state.lab, state.before):
+        if lab is not None:
+            services[Engine].charge(price(lab.request()))
     return await off_loop(frozen, state, size=LARGE)
 
 
 def names(link: str, side: str, count: int) -> list[str]:
     """Return the token names in the lab's link; numbers from 1 for unnamed tokens."""
-    said: Mapping[str, list[str]] = parse_qs(link)
-    field = "memory_tokens" if side == KEY and "memory" in said else "tokens"
-    found = said.get(field, [""])[0].split("\n")
-    told = [name[:NAME].strip() for name in islice(found, count)]
-    return [(told[n] if n < len(told) else "") or str(n + 1) for n in range(count)]
+    parameters: Mapping[str, list[str]] = parse_qs(link)
+    field = "memory_tokens" if side == KEY and "memory" in parameters else "tokens"
+    lines = parameters.get(field, [""])[0].split("\n")
+    tokens = [name[:NAME].strip() for name in islice(lines, count)]
+    return [(tokens[n] if n < len(tokens) else "") or str(n + 1) for n in range(count)]
 
 
 def scaling_reply(keys: int, seed: int) -> bytes:
     """Return the JSON reply of `GET /api/lab/scaling`."""
-    found: dict[str, Any] = {
-        name: {key: numbers(value) for key, value in asdict(one).items()}
-        for name, one in scaling(keys, seed).items()
+    document: dict[str, Any] = {
+        name: {key: numbers(value) for key, value in asdict(result).items()}
+        for name, result in scaling(keys, seed).items()
     }
-    return orjson.dumps({"d_k": WIDTHS, **found})
+    return orjson.dumps({"d_k": WIDTHS, **document})
