@@ -30,7 +30,7 @@ def zoo(catalog: Listing) -> ZooReply:
     """Return all tasks, and all models of the zoo being served, in the order of the tasks."""
     models = [_model(catalog, id_) for id_ in catalog if catalog[id_].zoo]
     order = [*TASKS]
-    models.sort(key=lambda one: (order.index(one.task), bool(one.changed)))
+    models.sort(key=lambda model: (order.index(model.task), bool(model.changed)))
     tasks = [_task(name, task) for name, task in TASKS.items()]
     return ZooReply(tasks=tasks, models=models)
 
@@ -60,16 +60,16 @@ def answered(name: str, source: str) -> ZooExampleReply:
 
 def tested(models: Iterable[str]) -> set[int]:
     """Return the lengths at which models, by name, were measured; of an unknown model none."""
-    known = [one for one in models if (ZOO / one / RESULTS).is_file()]
-    seeds = [seed for one in known for seed in _results(one)["seeds"]]
+    measured = [model for model in models if (ZOO / model / RESULTS).is_file()]
+    seeds = [seed for model in measured for seed in _results(model)["seeds"]]
     return {int(length) for seed in seeds for length in seed["accuracy"]}
 
 
 def task_of(name: str) -> Task:
     """Return a task by its id. Raises a 404 ProblemError if there is none."""
     if name not in TASKS:
-        known = ", ".join(TASKS)
-        raise ProblemError(404, "unknown-task", f"task must be one of: {known}", field="task")
+        tasks = ", ".join(TASKS)
+        raise ProblemError(404, "unknown-task", f"task must be one of: {tasks}", field="task")
     return TASKS[name]
 
 
@@ -80,18 +80,18 @@ def _task(name: str, task: Task) -> ZooTaskReply:
 def _model(catalog: Listing, id_: str) -> ZooModelReply:
     info = catalog[id_]
     assert info.zoo
-    found = _results(info.zoo.name)
+    results = _results(info.zoo.name)
     seeds = [
-        SeedReply(**{**one, "shipped": one["digest"] == info.digest}) for one in found["seeds"]
+        SeedReply(**{**seed, "shipped": seed["digest"] == info.digest}) for seed in results["seeds"]
     ]
-    return ZooModelReply(id=id_, seeds=seeds, **{name: found[name] for name in FIELDS})
+    return ZooModelReply(id=id_, seeds=seeds, **{name: results[name] for name in FIELDS})
 
 
 @cache
 def _results(name: str) -> dict[str, Any]:
     """Return the measurements of a model; cached, since they change only with a new version."""
-    found: dict[str, Any] = json.loads((ZOO / name / RESULTS).read_text(encoding="utf-8"))
-    return found
+    results: dict[str, Any] = json.loads((ZOO / name / RESULTS).read_text(encoding="utf-8"))
+    return results
 
 
 def _example(task: str, example: Example) -> ZooExampleReply:
@@ -114,8 +114,8 @@ def _keys(places: Places) -> list[int]:
 def _fitting(services: Services, figure: Link, stated: Link) -> Link | None:
     models, length, seed = (stated.state.get(name, "") for name in ("models", "length", "seed"))
     # Those that are served.
-    some = set(models.split(",")) <= set(figure.state["models"].split(","))
-    if not some or stated.state.get("task") != figure.state["task"]:
+    included = set(models.split(",")) <= set(figure.state["models"].split(","))
+    if not included or stated.state.get("task") != figure.state["task"]:
         return None
     if not NUMBER.fullmatch(seed) or not NUMBER.fullmatch(length):
         return None
