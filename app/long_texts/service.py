@@ -42,106 +42,104 @@ RUN = {"source", "text", "target", "direction", "decode", "chat"}  # what a pass
 TELL_SECONDS = 0.5  # between two lines of progress
 
 
-async def see_overview(
-    services: Services, wanted: AnyOverviewRequest, encoding: Encoding
-) -> Encoded:
+async def see_overview(services: Services, body: AnyOverviewRequest, encoding: Encoding) -> Encoded:
     """Return the reply to a request for an overview of heads."""
-    return await services[Engine].run(_overview(services, wanted, encoding))
+    return await services[Engine].run(_overview(services, body, encoding))
 
 
-async def watch_overview(services: Services, wanted: AnyOverviewRequest) -> AsyncIterator[bytes]:
+async def watch_overview(services: Services, body: AnyOverviewRequest) -> AsyncIterator[bytes]:
     """Yield lines with the progress, and the reply as the last one.
 
     When cancelled or closed, the work stops, unless others wait for the same.
     """
-    job = _overview(services, wanted, Encoding(SAFETENSORS, services[Settings].max_values))
+    job = _overview(services, body, Encoding(SAFETENSORS, services[Settings].max_values))
     begun = time.monotonic()
     working = asyncio.ensure_future(services[Engine].run(job))
     try:
         while not (await asyncio.wait({working}, timeout=TELL_SECONDS))[0]:
-            found = services[Engine].progress(job)
-            phase = asdict(found) if found else {"phase": "queue", "done": 0, "of": 0}
+            progress = services[Engine].progress(job)
+            phase = asdict(progress) if progress else {"phase": "queue", "done": 0, "of": 0}
             yield line({"progress": phase | {"seconds": round(time.monotonic() - begun, 1)}})
         yield line({"end": {"file": base64.b64encode(working.result().content).decode()}})
     finally:
         working.cancel()
 
 
-def _overview(services: Services, wanted: AnyOverviewRequest, encoding: Encoding) -> AnswerJob:
-    _check_cells("cells", wanted.cells**2, services[Settings].max_cells)
-    if not wanted.select:
-        return _tokens(services, wanted, encoding)
-    view = Overview(tuple(wanted.select), wanted.cells, wanted.dtype)
-    return _view(services, wanted, view, encoding)
+def _overview(services: Services, body: AnyOverviewRequest, encoding: Encoding) -> AnswerJob:
+    _check_cells("cells", body.cells**2, services[Settings].max_cells)
+    if not body.select:
+        return _tokens(services, body, encoding)
+    view = Overview(tuple(body.select), body.cells, body.dtype)
+    return _view(services, body, view, encoding)
 
 
-async def see_tokens(services: Services, wanted: Asking, encoding: Encoding) -> Encoded:
+async def see_tokens(services: Services, body: Asking, encoding: Encoding) -> Encoded:
     """Return the tokens of the texts, without a run; for any model."""
-    return await services[Engine].run(_tokens(services, wanted, encoding))
+    return await services[Engine].run(_tokens(services, body, encoding))
 
 
-def _tokens(services: Services, wanted: Asking, encoding: Encoding) -> TokensJob:
-    name = chosen(services, wanted, long=True)
-    run = wanted.model_dump(include=RUN) | {"model": services[Listing].describe(name).digest}
-    return TokensJob(name, _request(wanted), _digest(run), encoding)
+def _tokens(services: Services, body: Asking, encoding: Encoding) -> TokensJob:
+    name = chosen(services, body, long=True)
+    run = body.model_dump(include=RUN) | {"model": services[Listing].describe(name).digest}
+    return TokensJob(name, _request(body), _digest(run), encoding)
 
 
-async def see_tile(services: Services, wanted: AnyTileRequest, encoding: Encoding) -> Encoded:
+async def see_tile(services: Services, body: AnyTileRequest, encoding: Encoding) -> Encoded:
     """Return the reply to a request for a window of one head."""
-    most = services[Settings].max_cells
-    cells, edges = _pair(wanted.cells), wanted.edges
+    max_cells = services[Settings].max_cells
+    cells, edges = _pair(body.cells), body.edges
     if cells:
-        _check_cells("cells", cells[0] * cells[1], most)
+        _check_cells("cells", cells[0] * cells[1], max_cells)
     if edges:
-        if wanted.query or wanted.key:
-            field = "query" if wanted.query else "key"
+        if body.query or body.key:
+            field = "query" if body.query else "key"
             raise InputError("unknown-field", field, f"{field} must be left out: edges are given")
-        _check_cells("edges", (len(edges.query) - 1) * (len(edges.key) - 1), most)
+        _check_cells("edges", (len(edges.query) - 1) * (len(edges.key) - 1), max_cells)
     view = Tile(
-        wanted.at,
-        wanted.head,
-        _pair(wanted.query),
-        _pair(wanted.key),
+        body.at,
+        body.head,
+        _pair(body.query),
+        _pair(body.key),
         cells,
         (tuple(edges.query), tuple(edges.key)) if edges else None,
-        most,
+        max_cells,
     )
-    return await services[Engine].run(_view(services, wanted, view, encoding))
+    return await services[Engine].run(_view(services, body, view, encoding))
 
 
 def _view(
-    services: Services, wanted: AnyOverviewRequest | AnyTileRequest, view: View, encoding: Encoding
+    services: Services, body: AnyOverviewRequest | AnyTileRequest, view: View, encoding: Encoding
 ) -> LongJob:
     """Return the job that runs the text, unless its pass is cached, and makes a view of it."""
-    name = chosen(services, wanted, long=True)
+    name = chosen(services, body, long=True)
     info = services[Listing].describe(name)
     info.require("long", "model")
-    if wanted.interventions:
+    if body.interventions:
         detail = "interventions: they are not available for long texts"
         raise InputError("unsupported", "interventions", detail)
-    run = wanted.model_dump(include=RUN) | {"model": info.digest}
+    run = body.model_dump(include=RUN) | {"model": info.digest}
     key = _digest(run)
     identity = _digest(run | {"view": asdict(view)})
-    return LongJob(name, _request(wanted), key, view, identity, encoding)
+    return LongJob(name, _request(body), key, view, identity, encoding)
 
 
-def _request(wanted: Asking) -> Request:
-    return replace(wanted.asked(), target=wanted.texts.get("target"))
+def _request(body: Asking) -> Request:
+    return replace(body.asked(), target=body.texts.get("target"))
 
 
-def _check_cells(field: str, cells: int, most: int) -> None:
+def _check_cells(field: str, cells: int, limit: int) -> None:
     """Raise InputError if there are no cells, or more than the settings allow."""
-    if not 0 < cells <= most:
-        detail = f"{field} give a picture of {cells} cells; it must have from 1 to {most}"
-        raise InputError("out-of-range", field, detail, Excess(most, "cells", cells))
+    if not 0 < cells <= limit:
+        detail = f"{field} give a picture of {cells} cells; it must have from 1 to {limit}"
+        raise InputError("out-of-range", field, detail, Excess(limit, "cells", cells))
 
 
-def _pair(given: list[int] | None) -> tuple[int, int] | None:
-    return (given[0], given[1]) if given else None
+def _pair(values: list[int] | None) -> tuple[int, int] | None:
+    return (values[0], values[1]) if values else None
 
 
-def _digest(said: dict[str, Any]) -> str:
-    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+def _digest(recorded: dict[str, Any]) -> str:
+    return hashlib.sha256(orjson.dumps(recorded, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
 MAX_TOKENS = 256  # of a text of which all weights are shown (docs/long.md)
@@ -155,8 +153,8 @@ async def is_long(services: Services, state: SentenceState) -> bool:
     Raises InputError for a text that is too long for its model, and for a long one whose model
     does not show long texts.
     """
-    given = {field: text for field, text in state.texts.items() if text}
-    if max(map(len, given.values()), default=0) <= MAX_TOKENS // 4:  # four bytes a character
+    texts = {field: text for field, text in state.texts.items() if text}
+    if max(map(len, texts.values()), default=0) <= MAX_TOKENS // 4:  # four bytes a character
         return False
     encoded = await see_tokens(
         services, state, Encoding(SAFETENSORS, services[Settings].max_values)
@@ -186,16 +184,20 @@ async def run_long(
     allows.
     """
     with within("state"):
-        asked = _overview_of(state)
-        seen = await see_overview(services, asked, Encoding(SAFETENSORS, encoding.max_values))
-    whole = await off_loop(Reply.parse, seen.content, size=len(seen.content))
+        overview = _overview_of(state)
+        overview_reply = await see_overview(
+            services, overview, Encoding(SAFETENSORS, encoding.max_values)
+        )
+    whole = await off_loop(Reply.parse, overview_reply.content, size=len(overview_reply.content))
     tensors, arrays = dict(whole.document["tensors"]), dict(whole.arrays)
-    left = encoding.max_values - whole.values
+    values_left = encoding.max_values - whole.values
     for n, window in enumerate(tiles):
         with within(f"tiles[{n}]"):
-            one = await see_tile(services, _tile_of(state, window), Encoding(SAFETENSORS, left))
-        left -= one.values
-        tile = Reply.parse(one.content)
+            tile_encoded = await see_tile(
+                services, _tile_of(state, window), Encoding(SAFETENSORS, values_left)
+            )
+        values_left -= tile_encoded.values
+        tile = Reply.parse(tile_encoded.content)
         ((name, about),) = tile.document["tensors"].items()
         tensors[f"tile.{n}"] = {**about, "at": window.at}
         arrays[f"tile.{n}"] = tile.arrays[name]
