@@ -38,8 +38,8 @@ async def models(services: Opened) -> list[ListedModelReply]:
     """Return all served models, the default first. Models are loaded when they are first used."""
     listed = []
     for name in services[Listing]:
-        told = ListedModelReply.model_validate(services[Listing].describe(name))
-        listed.append(told.model_copy(update={"in_general": in_general(services, name)}))
+        reply = ListedModelReply.model_validate(services[Listing].describe(name))
+        listed.append(reply.model_copy(update={"in_general": in_general(services, name)}))
     return listed
 
 
@@ -84,8 +84,8 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
     """Return the saved steps of the training run, and the recorded sentences."""
     _learned(services[Listing], name)
     response.headers["Cache-Control"] = "no-cache"
-    told = await services[Engine].run(OverviewJob(name))
-    return LearningReply.model_validate_json(told.content)
+    overview = await services[Engine].run(OverviewJob(name))
+    return LearningReply.model_validate_json(overview.content)
 
 
 @router.get(
