@@ -16,8 +16,8 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 @router.get("/a")
 async def assignments_page(request: Request, services: Opened) -> HTMLResponse:
     """List the assignments that this browser created, and create one."""
-    more = {"listed": lessons.listed(request)}
-    return render(request, services, "assignments.html", more=more)
+    variables = {"listed": lessons.listed(request)}
+    return render(request, services, "assignments.html", more=variables)
 
 
 @router.get("/a/{id}")
@@ -25,5 +25,5 @@ async def assignment_page(
     request: Request, services: Opened, assignment_id: Annotated[str, Path(alias="id")]
 ) -> HTMLResponse:
     """Show an assignment to students and, with its key, to its author."""
-    found = await assignments.find(services, assignment_id)
-    return render(request, services, "assignment.html", more={"assignment": found})
+    assignment = await assignments.find(services, assignment_id)
+    return render(request, services, "assignment.html", more={"assignment": assignment})

@@ -25,11 +25,11 @@ bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/
 Given = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 
 
-def _token(given: Given) -> str:
-    if given is None:
+def _token(credentials: Given) -> str:
+    if credentials is None:
         detail = "Authorization must be Bearer and the assignment's key"
         raise ProblemError(403, "wrong-assignment-key", detail)
-    return given.credentials
+    return credentials.credentials
 
 
 AssignmentId = Annotated[str, Path(alias="id", max_length=64)]
@@ -63,10 +63,10 @@ async def create_assignment(
     request: Request, response: Response, services: Opened, body: AssignmentRequest
 ) -> AssignmentCreated:
     """Store questions in their order. They are on disk before the reply is sent."""
-    made = await answers.create(services, request, body)
-    response.headers["Location"] = request.app.url_path_for("assignment", id=made.id)
+    created = await answers.create(services, request, body)
+    response.headers["Location"] = request.app.url_path_for("assignment", id=created.id)
     response.headers["Cache-Control"] = "no-store"
-    return made
+    return created
 
 
 @router.get("/{id}", summary="Read an assignment", responses=problems(**FOUND, **DATABASE))
@@ -75,7 +75,7 @@ async def assignment(
     response: Response,
     services: Opened,
     assignment_id: AssignmentId,
-    given: Given,
+    credentials: Given,
 ) -> AssignmentReply:
     """Return the questions, without the model's answers.
 
@@ -83,10 +83,10 @@ async def assignment(
     revealed, for a student's token.
     """
     response.headers["Vary"] = "Authorization"
-    if given:
+    if credentials:
         response.headers["Cache-Control"] = "no-store"
     return await answers.read(
-        services, request, assignment_id, given.credentials if given else None
+        services, request, assignment_id, credentials.credentials if credentials else None
     )
 
 

@@ -36,32 +36,32 @@ COLUMNS = ("question", "kind", "link", "member", "nickname", "sent", "answer")
 
 
 async def create(
-    services: Services, request: Request, wanted: AssignmentRequest
+    services: Services, request: Request, body: AssignmentRequest
 ) -> AssignmentCreated:
     """Store an assignment. Raises ProblemError if too many are created, and StorageError."""
     address = client_network(request)
     await services[CreationRate].count(address)
-    document = wanted.model_dump(mode="json", exclude_none=True)
-    made, key = await services[Assignments].add(document, address)
-    url = _url(services, request, made.id)
+    document = body.model_dump(mode="json", exclude_none=True)
+    assignment, key = await services[Assignments].add(document, address)
+    url = _url(services, request, assignment.id)
     days = timedelta(days=services[Settings].keep_assignments_days)
     return AssignmentCreated(
-        id=made.id,
+        id=assignment.id,
         url=url,
         key=key,
         owner_url=f"{url}#key={key}",
-        expires=(made.changed + days).isoformat(),
+        expires=(assignment.changed + days).isoformat(),
     )
 
 
 async def find(services: Services, assignment_id: str) -> Assignment:
     """Return an assignment. Raises a 404 ProblemError if there is none, and DamagedError."""
-    found = await services[Assignments].find(assignment_id)
-    if found is None:
+    assignment = await services[Assignments].find(assignment_id)
+    if assignment is None:
         _refuse("unknown")
     with undamaged("assignment"):
-        AssignmentDocument.model_validate(found.document)
-    return found
+        AssignmentDocument.model_validate(assignment.document)
+    return assignment
 
 
 async def read(
@@ -73,15 +73,17 @@ async def read(
     to the author all, to a student those of the questions that this student has answered or, at
     the end, all. Raises ProblemError if there is none, and DamagedError.
     """
-    found = await find(services, assignment_id)
-    questions = found.document["questions"]
-    revealed = await _revealed(services, found, token) if token else []
-    shown = [one if n in revealed else _hidden(one) for n, one in enumerate(questions)]
+    assignment = await find(services, assignment_id)
+    questions = assignment.document["questions"]
+    revealed = await _revealed(services, assignment, token) if token else []
+    visible = [
+        question if n in revealed else _hidden(question) for n, question in enumerate(questions)
+    ]
     return AssignmentReply(
-        id=found.id,
-        url=_url(services, request, found.id),
-        created=found.created.isoformat(),
-        **{**found.document, "questions": shown},
+        id=assignment.id,
+        url=_url(services, request, assignment.id),
+        created=assignment.created.isoformat(),
+        **{**assignment.document, "questions": visible},
     )
 
 
@@ -92,20 +94,20 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
     if the address has its share of the members, SpentError and StorageError.
     """
     services[Engine].charge(SEND)
-    found = await find(services, assignment_id)
-    _check(found, sent)
+    assignment = await find(services, assignment_id)
+    _check(assignment, sent)
     document = sent.model_dump(include={"nickname", "answers"})
     if (size := len(orjson.dumps(document))) > MAX_BYTES:
         detail = f"answers take {size} bytes; at most {MAX_BYTES} are allowed"
         raise InputError("too-long", "answers", detail, Excess(MAX_BYTES, "bytes", size))
-    most, address = services[Settings].max_assignment_members, asking.get().address
-    places = Shared(most, "members").refusal_of
+    max_members, address = services[Settings].max_assignment_members, asking.get().address
+    places = Shared(max_members, "members").refusal_of
     try:
         refused = await services[Assignments].submit(
-            found.id, sent.member, document, address, places
+            assignment.id, sent.member, document, address, places
         )
     except FullError as full:
-        beyond = Excess(most, "members")
+        beyond = Excess(max_members, "members")
         raise ProblemError(409, "assignment-full", str(full), excess=beyond) from None
     if refused:
         _refuse(refused)
@@ -113,9 +115,9 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
 
 async def summary(services: Services, assignment_id: str, key: str) -> AnswersSummary:
     """Return the sum of all answers, given the key. Raises ProblemError."""
-    found = await _owned(services, assignment_id, key)
-    sent = await services[Assignments].submissions(found.id)
-    questions = found.document["questions"]
+    assignment = await _owned(services, assignment_id, key)
+    sent = await services[Assignments].submissions(assignment.id)
+    questions = assignment.document["questions"]
     results = await off_loop(_sums, questions, sent, size=_cells(questions, sent))
     return AnswersSummary(members=len(sent), results=results)
 
@@ -125,13 +127,13 @@ async def table(services: Services, assignment_id: str, token: str) -> str:
 
     Raises ProblemError if there is no such assignment, or for another token.
     """
-    found = await find(services, assignment_id)
-    questions = found.document["questions"]
-    own = await services[Assignments].own(found.id, token)
-    if own is not None:
-        return await off_loop(_plain, questions, [own], size=_cells(questions, [own]))
+    assignment = await find(services, assignment_id)
+    questions = assignment.document["questions"]
+    submission = await services[Assignments].own(assignment.id, token)
+    if submission is not None:
+        return await off_loop(_plain, questions, [submission], size=_cells(questions, [submission]))
     await _owned(services, assignment_id, token)
-    sent = await services[Assignments].submissions(found.id)
+    sent = await services[Assignments].submissions(assignment.id)
     return await off_loop(_compared, questions, sent, size=_cells(questions, sent))
 
 
@@ -147,15 +149,15 @@ async def _owned(services: Services, assignment_id: str, key: str) -> Assignment
     return await find(services, assignment_id)
 
 
-async def _revealed(services: Services, found: Assignment, token: str) -> Collection[int]:
+async def _revealed(services: Services, assignment: Assignment, token: str) -> Collection[int]:
     """Return the questions whose right number may be shown to the owner of a token."""
-    everything = range(len(found.document["questions"]))
-    if (own := await services[Assignments].own(found.id, token)) is None:
-        refused = await services[Assignments].check_key(found.id, token)
+    everything = range(len(assignment.document["questions"]))
+    if (submission := await services[Assignments].own(assignment.id, token)) is None:
+        refused = await services[Assignments].check_key(assignment.id, token)
         return [] if refused else everything
-    if found.document["reveal"] == "end":
+    if assignment.document["reveal"] == "end":
         return everything
-    return [n for n, answer in enumerate(own.document["answers"]) if answer is not None]
+    return [n for n, answer in enumerate(submission.document["answers"]) if answer is not None]
 
 
 def _hidden(question: dict[str, Any]) -> dict[str, Any]:
@@ -163,16 +165,16 @@ def _hidden(question: dict[str, Any]) -> dict[str, Any]:
     ask = question["ask"]
     if "value" not in ask:
         return question
-    shown = {name: told for name, told in ask.items() if name != "value"}
-    return {**question, "ask": {**shown, "link": ""}}
+    visible = {name: value for name, value in ask.items() if name != "value"}
+    return {**question, "ask": {**visible, "link": ""}}
 
 
-def _check(found: Assignment, sent: SubmissionRequest) -> None:
-    questions = found.document["questions"]
+def _check(assignment: Assignment, sent: SubmissionRequest) -> None:
+    questions = assignment.document["questions"]
     if len(sent.answers) != len(questions):
         detail = f"answers has {len(sent.answers)} entries; there are {len(questions)} questions"
         raise InputError("does-not-fit", "answers", detail)
-    if sent.nickname is not None and not found.document["nicknames"]:
+    if sent.nickname is not None and not assignment.document["nicknames"]:
         detail = "nickname is not asked for in this assignment"
         raise InputError("unknown-field", "nickname", detail)
     for n, (question, answer) in enumerate(zip(questions, sent.answers, strict=True)):
@@ -184,9 +186,9 @@ def _check(found: Assignment, sent: SubmissionRequest) -> None:
 def _sums(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> list[Any]:
     results = []
     for n, question in enumerate(questions):
-        answers = [one.document["answers"][n] for one in sent]
-        given = [answer for answer in answers if answer is not None]
-        results.append(tally(question["entry"], given, _truth(question)))
+        answers = [submission.document["answers"][n] for submission in sent]
+        answered = [answer for answer in answers if answer is not None]
+        results.append(tally(question["entry"], answered, _truth(question)))
     return results
 
 
@@ -197,12 +199,23 @@ def _rows(
     rows = []
     for n, question in enumerate(questions):
         about, truth = question["ask"], _truth(question)
-        for one in sent:
-            answer = one.document["answers"][n]
+        for submission in sent:
+            answer = submission.document["answers"][n]
             if answer is None:
                 continue
-            name, at = one.document["nickname"] or "", one.sent.isoformat(timespec="seconds")
-            row = [n + 1, about["kind"], about["link"], one.member, name, at, " ".join(answer)]
+            name, time = (
+                submission.document["nickname"] or "",
+                submission.sent.isoformat(timespec="seconds"),
+            )
+            row = [
+                n + 1,
+                about["kind"],
+                about["link"],
+                submission.member,
+                name,
+                time,
+                " ".join(answer),
+            ]
             right = tally(question["entry"], [answer], truth).right
             rows.append((row, "" if right is None else "yes" if right else "no"))
     return rows

@@ -108,15 +108,15 @@ class Assignments:
         Only digests of the key and the address are stored.
         """
         now, key = datetime.now(UTC), new_edit_key()
-        made = Assignment(new_id(), now, now, document)
+        assignment = Assignment(new_id(), now, now, document)
         owner = self.store.keyed(address)
         size = len(dumped(document))
         async with self.database.writing() as connection:
             await self.store.check_room(connection, owner, size, size)
-            new = vars(made) | {"size": size, "owner_key": key_digest(key), "address": owner}
-            new |= {"seal": seal_of_assignment(made)}
+            new = vars(assignment) | {"size": size, "owner_key": key_digest(key), "address": owner}
+            new |= {"seal": seal_of_assignment(assignment)}
             await connection.execute(insert(assignments).values(new))
-        return made, key
+        return assignment, key
 
     async def find(self, assignment_id: str) -> Assignment | None:
         """Return the assignment with this id, in either case; None if there is none."""
@@ -175,9 +175,9 @@ class Assignments:
 
     async def submissions(self, assignment_id: str) -> Sequence[Submission]:
         """Return what all members sent, the earliest first."""
-        wanted = select(submissions).where(submissions.c.assignment == assignment_id.lower())
+        query = select(submissions).where(submissions.c.assignment == assignment_id.lower())
         async with self.database.reading("assignment") as connection:
-            rows = await connection.execute(wanted.order_by(submissions.c.sent))
+            rows = await connection.execute(query.order_by(submissions.c.sent))
             return [read_submission(row) for row in rows]
 
     async def own(self, assignment_id: str, member: str) -> Submission | None:
@@ -201,10 +201,10 @@ class Assignments:
     async def _row(
         self, connection: AsyncConnection, assignment_id: str, columns: Sequence[Any] = CONTROL
     ) -> Row[Any] | None:
-        wanted = assignment_id.lower()
-        mine = assignments.c.id == (wanted if is_id(wanted) else "")
-        found = await connection.execute(select(*columns).where(mine & self._lasts()))
-        return found.one_or_none()
+        lowercase_id = assignment_id.lower()
+        mine = assignments.c.id == (lowercase_id if is_id(lowercase_id) else "")
+        result = await connection.execute(select(*columns).where(mine & self._lasts()))
+        return result.one_or_none()
 
     def _lasts(self) -> ColumnElement[bool]:
         days = self.store.limits.assignment_days
@@ -223,11 +223,11 @@ async def open_assignments(services: Services) -> AsyncIterator[None]:
     yield
 
 
-async def delete_assignments(connection: AsyncConnection, which: ColumnElement[bool]) -> int:
+async def delete_assignments(connection: AsyncConnection, condition: ColumnElement[bool]) -> int:
     """Delete assignments with all answers to them; return their number."""
-    found = select(assignments.c.id).where(which)
-    await connection.execute(delete(submissions).where(submissions.c.assignment.in_(found)))
-    return (await connection.execute(delete(assignments).where(which))).rowcount
+    ids = select(assignments.c.id).where(condition)
+    await connection.execute(delete(submissions).where(submissions.c.assignment.in_(ids)))
+    return (await connection.execute(delete(assignments).where(condition))).rowcount
 
 
 def read_assignment(row: Row[Any]) -> Assignment:
@@ -245,11 +245,11 @@ def seal_of_submission(
 
 async def _count(connection: AsyncConnection, assignment_id: str, sender: bytes) -> tuple[int, int]:
     """Return how many members first answered from an address, and from all others."""
-    where = submissions.c.assignment == assignment_id
+    condition = submissions.c.assignment == assignment_id
     mine = func.count().filter(submissions.c.address == sender)
-    counted = await connection.execute(select(mine, func.count()).where(where))
-    (held, total) = counted.one()
-    return held, total - held
+    counted = await connection.execute(select(mine, func.count()).where(condition))
+    (count, total) = counted.one()
+    return count, total - count
 
 
 def seal_of_assignment(assignment: Any) -> bytes:
@@ -300,9 +300,14 @@ async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
         theirs = select(submissions).where(submissions.c.assignment == row_id)
         sent = list(await connection.execute(theirs))
     if row is not None:
-        given = [vars(read_submission(one)) | {"member": one.member.hex()} for one in sent]
-        found = vars(read_assignment(row)) | {"owner_key": row.owner_key.hex()}
-        document = ArchivedAssignment.model_validate(found | {"submissions": given})
+        submission_documents = [
+            vars(read_submission(submission)) | {"member": submission.member.hex()}
+            for submission in sent
+        ]
+        assignment_document = vars(read_assignment(row)) | {"owner_key": row.owner_key.hex()}
+        document = ArchivedAssignment.model_validate(
+            assignment_document | {"submissions": submission_documents}
+        )
         archive.add(ASSIGNMENTS, row_id, document)
 
 
@@ -310,27 +315,29 @@ async def _read(store: Store, entries: Entries, name: str) -> bool:
     """Store one assignment with its answers; return False if its id is already used."""
     read = entries.document(name, ArchivedAssignment)
     sent = []
-    for one in read.submissions:
-        token = entries.from_hex(name, one.member)
-        seal = seal_of_submission(read.id, token, one.sent, one.document)
-        size = len(dumped(one.document))
+    for submission in read.submissions:
+        token = entries.from_hex(name, submission.member)
+        seal = seal_of_submission(read.id, token, submission.sent, submission.document)
+        size = len(dumped(submission.document))
         sent.append(
-            vars(one) | {"assignment": read.id, "member": token, "size": size, "seal": seal}
+            vars(submission) | {"assignment": read.id, "member": token, "size": size, "seal": seal}
         )
     row = read.model_dump(exclude={"submissions"})
     row |= {"owner_key": entries.from_hex(name, read.owner_key)}
-    row |= {"size": len(dumped(read.document)) + sum(int(one["size"]) for one in sent)}
+    row |= {
+        "size": len(dumped(read.document)) + sum(int(submission["size"]) for submission in sent)
+    }
     row |= {"seal": seal_of_assignment(read)}
     return await insert_row(store, assignments, row, (submissions, sent))
 
 
 async def _prune(store: Store, days: float | None) -> int:
     """Delete those that nobody has answered for longer than the limits allow, whatever `days`."""
-    kept = store.limits.assignment_days
-    if kept is None:
+    max_days = store.limits.assignment_days
+    if max_days is None:
         return 0
     async with store.database.writing() as connection:
-        return await delete_assignments(connection, assignments.c.changed < since(kept))
+        return await delete_assignments(connection, assignments.c.changed < since(max_days))
 
 
 ASSIGNMENTS = "assignments"
