@@ -27,15 +27,15 @@ async def catalog(digest: str, lang: str) -> Response:
 async def page_bundle(request: Request, digest: str, name: str) -> Response:
     """Return all modules or all stylesheets of a page, as one file."""
     current = static_digest()
-    made = await off_loop(bundle, name, current)
-    if made is None:
+    script = await off_loop(bundle, name, current)
+    if script is None:
         raise HTTPException(404)
     accepted = preferences(request.headers.get("accept-encoding", ""))
-    content, encoding = await off_loop(made.encoded, accepted)
+    content, encoding = await off_loop(script.encoded, accepted)
     headers = _caching(digest, current) | {"Vary": "Accept-Encoding"}
     if encoding:
         headers["Content-Encoding"] = encoding
-    return Response(content, headers=headers, media_type=made.media_type)
+    return Response(content, headers=headers, media_type=script.media_type)
 
 
 @router.get("/static/{digest}/{path:path}")
@@ -61,6 +61,6 @@ async def vendor(request: Request, services: Opened, digest: str, name: str) -> 
     return FileResponse(path, headers=headers, media_type=media_type)
 
 
-def _caching(asked: str, current: str) -> dict[str, str]:
+def _caching(version: str, current: str) -> dict[str, str]:
     """Return cache headers: an address with an old digest is served, but must not be cached."""
-    return {"Cache-Control": FOREVER if asked == current else "no-cache"}
+    return {"Cache-Control": FOREVER if version == current else "no-cache"}

@@ -60,8 +60,8 @@ class Readiness:
         if file := self._store.database.file:
             written = asyncio.to_thread(_check_write, file.parent)
             checks.append(_failure("the folder of the database", written))
-        found = await asyncio.gather(*checks)
-        return [failure for failure in found if failure]
+        results = await asyncio.gather(*checks)
+        return [failure for failure in results if failure]
 
     async def _run(self) -> None:
         """Run a text through the first model that does not fail."""
