@@ -50,13 +50,13 @@ class Catalog(Mapping[str, Adapter]):
         loaders: Mapping[str, Loader],
         max_models: int,
         small: Collection[str] = (),
-        kept: Path | None = None,
+        kept_folder: Path | None = None,
         passes: Passes | None = None,
     ) -> None:
         self.max_models = max_models
         self.passes = passes or Passes()
         self._small = frozenset(small)
-        self._kept = kept
+        self._kept = kept_folder
         self._loaders = dict(loaders)
         self._loading = {name: Lock() for name in loaders}
         self._loaded: OrderedDict[str, Adapter] = OrderedDict()  # least recently used first
@@ -69,8 +69,8 @@ class Catalog(Mapping[str, Adapter]):
         for name in reversed(self._loaders):  # the default last, so that it stays loaded
             self._describe(name)
         if not self._infos.keys() - self._small:
-            told = [f"{name}: {self._errors[name]}" for name in loaders if name in self._errors]
-            raise NoModelError("\n".join(["no model can be opened", *told]))
+            failures = [f"{name}: {self._errors[name]}" for name in loaders if name in self._errors]
+            raise NoModelError("\n".join(["no model can be opened", *failures]))
 
     def _describe(self, name: str) -> None:
         """Open a model for the first time, and note what it is, or why it cannot be opened."""
@@ -92,7 +92,7 @@ class Catalog(Mapping[str, Adapter]):
         max_models: int = 1,
         drafts: Path | None = None,
         small: Mapping[str, str] | None = None,
-        kept: Path | None = None,
+        kept_folder: Path | None = None,
         passes: Passes | None = None,
     ) -> "Catalog":
         """Open every bundle; those of `small` models and in the folder `kept` come last.
@@ -103,16 +103,18 @@ class Catalog(Mapping[str, Adapter]):
         loaders = {
             name: partial(open_model, path, device, drafts=drafts) for name, path in bundles.items()
         }
-        there = {path.name: str(path) for path in sorted(kept.glob(KEPT))} if kept else {}
-        little = {**(small or {}), **there}
+        kept_paths = (
+            {path.name: str(path) for path in sorted(kept_folder.glob(KEPT))} if kept_folder else {}
+        )
+        little = {**(small or {}), **kept_paths}
         loaders |= {name: partial(open_model, path, device) for name, path in little.items()}
-        return cls(loaders, max_models, little, kept, passes)
+        return cls(loaders, max_models, little, kept_folder, passes)
 
     @classmethod
     def of(cls, adapters: Mapping[str, Adapter]) -> "Catalog":
         """Create a catalog from existing adapters."""
-        there = dict(adapters)
-        return cls({name: partial(there.__getitem__, name) for name in there}, len(there))
+        loaded = dict(adapters)
+        return cls({name: partial(loaded.__getitem__, name) for name in loaded}, len(loaded))
 
     @property
     def listing(self) -> Listing:
@@ -166,18 +168,18 @@ class Catalog(Mapping[str, Adapter]):
             self._small |= {name}
             self._loaders.setdefault(name, partial(open_model, str(self._kept / name), "cpu"))
 
-    def _forget_deleted(self, kept: Path) -> None:
+    def _forget_deleted(self, kept_folder: Path) -> None:
         """Unload kept models whose folders have been deleted."""
-        for name in [one for one in self._loaders if fnmatchcase(one, KEPT)]:
-            if not (kept / name).is_dir():
+        for name in [loader for loader in self._loaders if fnmatchcase(loader, KEPT)]:
+            if not (kept_folder / name).is_dir():
                 self._loaded.pop(name, None)
                 del self._loaders[name]
 
-    def _release(self, most: int) -> None:
+    def _release(self, max_loaded: int) -> None:
         """Unload models, least recently used first, except those in use and small ones."""
         counted = [name for name in self._loaded if name not in self._small]
         idle = [name for name in counted if not self._users[name]]
-        for name in idle[: max(0, len(counted) - most)]:
+        for name in idle[: max(0, len(counted) - max_loaded)]:
             del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -23,9 +23,9 @@ class Client:
     page: int
 
     @classmethod
-    def of(cls, address: str, token: str, most: int) -> "Client":
-        """Return the client of a page's random token, with up to `most` clients per address."""
-        return cls(address, zlib.crc32(token.encode()) % most if token else 0)
+    def of(cls, address: str, token: str, max_clients: int) -> "Client":
+        """Return the client of a page's random token, with up to `max_clients` per address."""
+        return cls(address, zlib.crc32(token.encode()) % max_clients if token else 0)
 
 
 NOBODY: Final = Client("", 0)
@@ -67,16 +67,16 @@ class Budgets:
         """Take the price from both buckets. Raises SpentError if either has less."""
         now = self.clock()
         buckets: list[tuple[Client | str, int]] = [(client, 1), (client.address, self.pages)]
-        left = [self._now(key, times, now) for key, times in buckets]
+        budgets = [self._now(key, times, now) for key, times in buckets]
         lacks = [
             (price - have) / (self.rate * times)
-            for have, (_, times) in zip(left, buckets, strict=True)
+            for have, (_, times) in zip(budgets, buckets, strict=True)
         ]
         if max(lacks) > 0:
             raise SpentError(max(lacks))
-        for have, (key, _) in zip(left, buckets, strict=True):
+        for have, (key, _) in zip(budgets, buckets, strict=True):
             self._left[key] = have - price, now
 
     def _now(self, key: Client | str, times: int, now: float) -> float:
-        left, when = self._left.get(key, (self.most * times, now))
-        return min(self.most * times, left + (now - when) * self.rate * times)
+        budget, charged = self._left.get(key, (self.most * times, now))
+        return min(self.most * times, budget + (now - charged) * self.rate * times)

@@ -91,12 +91,12 @@ class Teller:
 
     def _hypothesis(self, row: int, step: SearchStep) -> Document:
         read = step.read[row]
-        kept = {
+        chosen = {
             branch.hypothesis.ids[-1]
             for branch in step.branches
             if branch.parent == row and branch.state != PRUNED
         }
-        candidates, rest = step.candidates(row, self.candidates)
+        candidates, rest_probability = step.candidates(row, self.candidates)
         return {
             "ids": read.ids,
             "text": self.adapter.written(read.ids)[0],
@@ -104,15 +104,15 @@ class Teller:
             "score": read.score(self.length_penalty),
             "candidates": [
                 {
-                    "id": one.id,
-                    "text": self.adapter.token(one.id, first=not read.ids).text,
-                    "logprob": one.logprob,
-                    "probability": exp(one.logprob),
-                    "kept": one.id in kept,
+                    "id": candidate.id,
+                    "text": self.adapter.token(candidate.id, first=not read.ids).text,
+                    "logprob": candidate.logprob,
+                    "probability": exp(candidate.logprob),
+                    "kept": candidate.id in chosen,
                 }
-                for one in candidates
+                for candidate in candidates
             ],
-            "rest": rest,
+            "rest": rest_probability,
         }
 
     def _branch(self, branch: Branch, step: SearchStep) -> Document:

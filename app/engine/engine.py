@@ -86,7 +86,7 @@ class Engine:
         self._tries = models.tries
         self._queue = FairQueue()
         self._coming: dict[Hashable, Waiting] = {}  # requested, waiting or running
-        self._running: dict[Runner, list[Running]] = {one: [] for one in self.runners}
+        self._running: dict[Runner, list[Running]] = {runner: [] for runner in self.runners}
         self._turns: set[asyncio.Task[None]] = set()
         self._streams: Counter[Flow] = Counter()
         self._numbers = itertools.count()
@@ -142,9 +142,9 @@ class Engine:
         that has requested too much, BusyError if the queue is full, the wait too long, or the
         server shutting down. Cancelling the call removes the job from the queue.
         """
-        kept = self.cache.get(job)
-        if kept is not None:
-            return cast(Encoded, kept)
+        cached = self.cache.get(job)
+        if cached is not None:
+            return cast(Encoded, cached)
         place = self._coming.get(job)
         if place is None:
             cost = self._price(job)
@@ -188,12 +188,14 @@ class Engine:
 
     def _price(self, job: TraceJob | AnswerJob | StreamJob) -> float:
         """Return the price of a job. Raises InputError if that is more than allowed."""
-        info, most = self.listing[job.model], self.bounds.max_price
-        kept = isinstance(job, LongJob) and self._passes.is_kept(job.key)
-        cost = job.view_price(info) if kept and isinstance(job, LongJob) else price(job, info)
-        if cost > most:
-            detail = f"this needs {cost:.0f} units of work; at most {most:.0f} are allowed"
-            raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
+        info, max_price = self.listing[job.model], self.bounds.max_price
+        is_kept = isinstance(job, LongJob) and self._passes.is_kept(job.key)
+        cost = job.view_price(info) if is_kept and isinstance(job, LongJob) else price(job, info)
+        if cost > max_price:
+            detail = f"this needs {cost:.0f} units of work; at most {max_price:.0f} are allowed"
+            raise InputError(
+                "too-much-work", "", detail, Excess(int(max_price), "units", int(cost))
+            )
         return cost
 
     def _flow(self, model: str, cost: float) -> Flow:
@@ -221,9 +223,9 @@ class Engine:
         if self.service.level(ahead) == "refusing":
             detail = f"the model is busy for more than {self.bounds.max_wait_seconds:g} seconds"
             raise BusyError(detail, self.service.retry(ahead))
-        most = self.bounds.max_queue
-        busy = BusyError(f"{most} requests are already waiting for the model")
-        full = self._queue.count(flow.model) >= most
+        max_queue = self.bounds.max_queue
+        busy = BusyError(f"{max_queue} requests are already waiting for the model")
+        full = self._queue.count(flow.model) >= max_queue
         greedy = self._queue.displaced(flow) if full else None
         if full and greedy is None:
             raise busy
@@ -239,10 +241,14 @@ class Engine:
 
     def _admit_stream(self, flow: Flow) -> None:
         """Admit at most `max_streams` streams of a model, and half of that per client."""
-        most = self.bounds.max_streams
-        open_ = sum(n for other, n in self._streams.items() if other.model == flow.model)
-        if open_ >= most or (flow.client.address and self._streams[flow] >= (most + 1) // 2):
-            raise BusyError(f"{most} streams of the model are already open")
+        max_streams = self.bounds.max_streams
+        open_ = sum(
+            n for flow_queued, n in self._streams.items() if flow_queued.model == flow.model
+        )
+        if open_ >= max_streams or (
+            flow.client.address and self._streams[flow] >= (max_streams + 1) // 2
+        ):
+            raise BusyError(f"{max_streams} streams of the model are already open")
 
     def _enqueue(
         self, work: TraceJob | AnswerJob | Line, flow: Flow, cost: float, tokens: float
@@ -301,19 +307,19 @@ class Engine:
     async def __aexit__(self, *_: object) -> None:
         """Let running batches finish, and refuse the waiting requests."""
         self._closing = True
-        for one in list(self._queue):
-            self._withdraw(one)
-            self._settle(one, Outcome(error=BusyError("the server is shutting down")))
+        for waiting in list(self._queue):
+            self._withdraw(waiting)
+            self._settle(waiting, Outcome(error=BusyError("the server is shutting down")))
         await asyncio.gather(*self._turns)
         for runner in self.runners:
             await runner.close()
 
     def _dispatch(self) -> None:
         """Give waiting work to runners that have room."""
-        while not self._closing and (found := self._schedule.next(self._queue.heads())):
-            head, runner, urgent = found.head, found.runner, found.urgent
+        while not self._closing and (scheduled := self._schedule.next(self._queue.heads())):
+            head, runner, urgent = scheduled.head, scheduled.runner, scheduled.urgent
             batch = self._queue.take(head, self.bounds.max_batch)
-            prices = [one.price for one in batch]
+            prices = [waiting.price for waiting in batch]
             running = Running(head, max(prices), sum(prices), urgent)
             self._account(runner)
             self._running[runner].append(running)
@@ -322,11 +328,11 @@ class Engine:
             if isinstance(head.work, LongJob):
                 self._passes.start(head.work.key, runner)
             now = time.monotonic()
-            self._on_batch(head.kind, [now - one.since for one in batch])
+            self._on_batch(head.kind, [now - waiting.since for waiting in batch])
             turn = runner.start(_work(batch), urgent, partial(_advance, batch))
             _advance(batch, Progress("pass"))
-            for one in batch:
-                one.stop = lambda batch=batch, turn=turn: _stop(batch, turn)
+            for waiting in batch:
+                waiting.stop = lambda batch=batch, turn=turn: _stop(batch, turn)
             task = asyncio.ensure_future(self._finish(batch, runner, running, turn))
             self._turns.add(task)
             task.add_done_callback(self._turns.discard)
@@ -349,11 +355,11 @@ class Engine:
             self._passes.lose(runner)
             self._crashed(batch)
         else:
-            for one, outcome in zip(batch, outcomes, strict=True):
-                if isinstance(one.work, LongJob):
-                    told = outcome.result.passes if outcome.result else None
-                    self._passes.end(one.work.key, runner, told)
-                self._settle(one, outcome)
+            for waiting, outcome in zip(batch, outcomes, strict=True):
+                if isinstance(waiting.work, LongJob):
+                    passes = outcome.result.passes if outcome.result else None
+                    self._passes.end(waiting.work.key, runner, passes)
+                self._settle(waiting, outcome)
         self._account(runner, running.work)
         self._running[runner].remove(running)
         self._dispatch()
@@ -370,31 +376,31 @@ class Engine:
 
     def _crashed(self, batch: list[Waiting]) -> None:
         """Retry each job alone, so that a job that crashes its process affects no other."""
-        for one in batch:
-            one.tries, one.stop, one.progress = one.tries + 1, None, None
-            if isinstance(one.work, Line):
-                self._homes.pop(one.work.stream, None)
-            if one.tries >= self._tries:
-                self._settle(one, Outcome(error=BusyError("the model's process ended")))
+        for waiting in batch:
+            waiting.tries, waiting.stop, waiting.progress = waiting.tries + 1, None, None
+            if isinstance(waiting.work, Line):
+                self._homes.pop(waiting.work.stream, None)
+            if waiting.tries >= self._tries:
+                self._settle(waiting, Outcome(error=BusyError("the model's process ended")))
             elif self._closing:
-                self._settle(one, Outcome(error=BusyError("the server is shutting down")))
-            elif not one.answer.done():
-                self._queue.add(one, first=True)
+                self._settle(waiting, Outcome(error=BusyError("the server is shutting down")))
+            elif not waiting.answer.done():
+                self._queue.add(waiting, first=True)
 
 
 def _work(batch: list[Waiting]) -> Work:
     first = batch[0].work
     if isinstance(first, Line):
         return first
-    return Batch(tuple(one.work for one in batch if not isinstance(one.work, Line)))
+    return Batch(tuple(waiting.work for waiting in batch if not isinstance(waiting.work, Line)))
 
 
 def _advance(batch: list[Waiting], progress: Progress) -> None:
-    for one in batch:
-        one.progress = progress
+    for waiting in batch:
+        waiting.progress = progress
 
 
 def _stop(batch: list[Waiting], turn: Turn) -> None:
     """Stop a turn that no one waits for."""
-    if all(one.answer.done() for one in batch):
+    if all(waiting.answer.done() for waiting in batch):
         turn.stop()

@@ -153,8 +153,8 @@ def _become_engine(
 
 def prepare(opening: Opening) -> None:
     """Set up signals, memory and logging of a process."""
-    for told in (signal.SIGINT, signal.SIGTERM):  # the server gets them too and ends this process
-        signal.signal(told, signal.SIG_IGN)
+    for ignored in (signal.SIGINT, signal.SIGTERM):  # the server gets them and ends this process
+        signal.signal(ignored, signal.SIG_IGN)
     keep_freed(opening.free_bytes)
     opening.prepare()
 
@@ -215,13 +215,13 @@ class _Server:
         def tell(progress: Progress) -> None:
             self._send(Advanced(turn.number, progress))
 
-        found = self.worker.run(turn.work, stopped, turn.urgent, tell)
-        outcomes = [plain(one) for one in found]
+        results = self.worker.run(turn.work, stopped, turn.urgent, tell)
+        outcomes = [plain(result) for result in results]
         del self.running[turn.number]
         try:
             self._send(Ended(turn.number, outcomes))
         except Exception:  # an outcome cannot be pickled; nothing was sent
-            self._send(Ended(turn.number, [sendable(one) for one in outcomes]))
+            self._send(Ended(turn.number, [sendable(outcome) for outcome in outcomes]))
 
     def _send(self, message: Any) -> None:
         with self.writing:

@@ -92,34 +92,34 @@ class FairQueue:
         return sum(map(len, self.flows.values()))
 
     def __iter__(self) -> Iterator[Waiting]:
-        return (one for flow in self.flows.values() for one in flow)
+        return (waiting for flow in self.flows.values() for waiting in flow)
 
     def count(self, model: str) -> int:
         """Return how many requests wait for a model."""
-        return sum(len(some) for flow, some in self.flows.items() if flow.model == model)
+        return sum(len(entries) for flow, entries in self.flows.items() if flow.model == model)
 
-    def add(self, one: Waiting, *, first: bool = False) -> None:
+    def add(self, waiting: Waiting, *, first: bool = False) -> None:
         """Add a request behind its client's others, or in front of them."""
-        flow, length = self.flows.get(one.flow), one.flow.length
+        flow, length = self.flows.get(waiting.flow), waiting.flow.length
         if flow is None:
-            if not any(other.length == length for other in self.flows):
+            if not any(flow_queued.length == length for flow_queued in self.flows):
                 self.done[length] = max(self.done[length], self.turn)
-            flow = self.flows[one.flow] = deque()
-            self.served[one.flow] = max(self.served.get(one.flow, 0.0), self.now[length])
+            flow = self.flows[waiting.flow] = deque()
+            self.served[waiting.flow] = max(self.served.get(waiting.flow, 0.0), self.now[length])
         if first:
-            flow.appendleft(one)
+            flow.appendleft(waiting)
         else:
-            flow.append(one)
+            flow.append(waiting)
 
-    def remove(self, one: Waiting) -> bool:
+    def remove(self, waiting: Waiting) -> bool:
         """Remove a request; return whether it was waiting."""
-        flow = self.flows.get(one.flow)
-        if not flow or one not in flow:
+        flow = self.flows.get(waiting.flow)
+        if not flow or waiting not in flow:
             return False
-        flow.remove(one)
+        flow.remove(waiting)
         if not flow:
-            del self.flows[one.flow]
-            self._keep(one.flow)
+            del self.flows[waiting.flow]
+            self._keep(waiting.flow)
         return True
 
     def ahead(self, flow: Flow, cost: float) -> float:
@@ -129,12 +129,20 @@ class FairQueue:
         turns are fair, so a client with a long queue does not delay the others for its length. Of
         requests of the other length, as much as they are served in the meantime.
         """
-        waits = {client: sum(one.price for one in some) for client, some in self.flows.items()}
-        own = waits.pop(flow, 0.0)
-        alike = own + sum(min(waits[one], cost) for one in waits if one.length == flow.length)
-        others = sum(waits[one] for one in waits if one.length != flow.length)
+        waits = {
+            client: sum(one.price for one in entries) for client, entries in self.flows.items()
+        }
+        own_wait = waits.pop(flow, 0.0)
+        alike = own_wait + sum(
+            min(waits[client_alike], cost)
+            for client_alike in waits
+            if client_alike.length == flow.length
+        )
+        wait_of_other_lengths = sum(
+            waits[client_other] for client_other in waits if client_other.length != flow.length
+        )
         share = SHARES[flow.length]
-        return alike + min(others, (alike + cost) * (1 - share) / share)
+        return alike + min(wait_of_other_lengths, (alike + cost) * (1 - share) / share)
 
     def had(self, flow: Flow) -> float:
         """Return the work done for a client, including running work."""
@@ -151,43 +159,47 @@ class FairQueue:
         than the newcomer.
         """
         rivals = [flow for flow in self.flows if flow.model == by.model]
-        most = max(rivals, key=lambda flow: len(self.flows[flow]), default=by)
-        if len(self.flows.get(most, ())) < len(self.flows.get(by, ())) + 2:
+        longest = max(rivals, key=lambda flow: len(self.flows[flow]), default=by)
+        if len(self.flows.get(longest, ())) < len(self.flows.get(by, ())) + 2:
             return None
-        return self.flows[most][-1]
+        return self.flows[longest][-1]
 
     def heads(self) -> list[Waiting]:
         """Return the first request of each client, in the order of their turns."""
         flows = sorted(self.flows, key=self.order)
         return [self.flows[flow][0] for flow in flows]
 
-    def take(self, head: Waiting, most: int) -> list[Waiting]:
+    def take(self, head: Waiting, limit: int) -> list[Waiting]:
         """Remove `head` and, if it is a trace, others for its model that fit its batch."""
         length = head.flow.length
         batch = [head]
         if isinstance(head.work, TraceJob) and not head.tries:
-            batch += fitting(head, self._others(head), most - 1)
+            batch += fitting(head, self._others(head), limit - 1)
         self.turn = max(self.turn, self.done[length])
         self.now[length] = max(self.now[length], self.served[head.flow])
-        for one in batch:
-            self.done[length] += one.price / SHARES[length]
-            self.served[one.flow] += one.price
-            self.remove(one)
+        for waiting in batch:
+            self.done[length] += waiting.price / SHARES[length]
+            self.served[waiting.flow] += waiting.price
+            self.remove(waiting)
         self._forget(length)
         return batch
 
     def _others(self, head: Waiting) -> list[Waiting]:
         """Return traces of the same length and model: the first of each client, then the second."""
         model, _, length = head.flow
-        alike = [one for one in self.flows if (one.model, one.length) == (model, length)]
+        alike = [
+            flow_alike
+            for flow_alike in self.flows
+            if (flow_alike.model, flow_alike.length) == (model, length)
+        ]
         flows = sorted(alike, key=lambda flow: self.served[flow])
         ranked = [
-            (rank, place, one)
+            (rank, place, waiting)
             for place, flow in enumerate(flows)
-            for rank, one in enumerate(self.flows[flow])
-            if one is not head and isinstance(one.work, TraceJob) and not one.tries
+            for rank, waiting in enumerate(self.flows[flow])
+            if waiting is not head and isinstance(waiting.work, TraceJob) and not waiting.tries
         ]
-        return [one for *_, one in sorted(ranked, key=lambda entry: entry[:2])]
+        return [waiting for *_, waiting in sorted(ranked, key=lambda entry: entry[:2])]
 
     def _keep(self, flow: Flow) -> None:
         """Remember a client that does not wait any more.
@@ -211,18 +223,18 @@ class FairQueue:
             del self.served[idle.flow]
 
 
-def fitting(head: Waiting, others: Sequence[Waiting], most: int) -> list[Waiting]:
+def fitting(head: Waiting, candidates: Sequence[Waiting], limit: int) -> list[Waiting]:
     """Return the requests that join a batch: the nearest in length, with little padding."""
-    nearest = sorted(others, key=lambda one: abs(one.size - head.size))
+    nearest = sorted(candidates, key=lambda waiting: abs(waiting.size - head.size))
     chosen: list[Waiting] = []
     longest = head.size
-    for one in nearest:
-        if len(chosen) == most:
+    for waiting in nearest:
+        if len(chosen) == limit:
             break
-        longer = max(longest, one.size)
+        longer = max(longest, waiting.size)
         added = longer * (len(chosen) + 2) - longest * (len(chosen) + 1)
-        if added < WASTE * one.size + FREE:  # never of an infinite size
-            chosen.append(one)
+        if added < WASTE * waiting.size + FREE:  # never of an infinite size
+            chosen.append(waiting)
             longest = longer
-    kept = set(map(id, chosen))
-    return [one for one in others if id(one) in kept]
+    chosen_ids = set(map(id, chosen))
+    return [waiting for waiting in candidates if id(waiting) in chosen_ids]

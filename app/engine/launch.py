@@ -42,10 +42,10 @@ class Launcher(Protocol):
 
 def launch(openings: Sequence[Opening]) -> list[Launcher]:
     """Begin to open the models for one engine per opening, without waiting for them."""
-    if openings and _can_copy() and all(one.device is None for one in openings):
+    if openings and _can_copy() and all(opening.device is None for opening in openings):
         template = Template(openings[0])
         return [template for _ in openings]
-    return [Separate(one) for one in openings]
+    return [Separate(opening) for opening in openings]
 
 
 def _can_copy() -> bool:

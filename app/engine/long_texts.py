@@ -44,11 +44,13 @@ class View(ABC):
         """Return the type of the numbers sent."""
 
     @abstractmethod
-    def tensors(self, seen: LongPass, info: ModelInfo, most: int) -> dict[str, tuple[Any, Tensor]]:
+    def tensors(
+        self, long_pass: LongPass, info: ModelInfo, limit: int
+    ) -> dict[str, tuple[Any, Tensor]]:
         """Return the description and the numbers of each tensor, by name.
 
         Raises `InputError` if the model or the text does not have the requested part, or for more
-        than `most` numbers.
+        than `limit` numbers.
         """
 
     @abstractmethod
@@ -68,26 +70,28 @@ class Overview(View):
     def sent(self) -> CellType:
         return self.dtype
 
-    def tensors(self, seen: LongPass, info: ModelInfo, most: int) -> dict[str, tuple[Any, Tensor]]:
-        places = select(self.select, tuple(seen.attentions), "select")
+    def tensors(
+        self, long_pass: LongPass, info: ModelInfo, limit: int
+    ) -> dict[str, tuple[Any, Tensor]]:
+        places = select(self.select, tuple(long_pass.attentions), "select")
         numbers = 0
         for place in places:
-            heads, n, m = seen.attentions[place].shape
+            heads, n, m = long_pass.attentions[place].shape
             numbers += heads * min(n, self.cells) * min(m, self.cells)
-        if numbers > most:
-            detail = f"select has {numbers} numbers; this format allows at most {most}"
-            raise InputError("reply-too-large", "select", detail, Excess(most, "numbers", numbers))
-        found = {}
+        if numbers > limit:
+            detail = f"select has {numbers} numbers; this format allows at most {limit}"
+            raise InputError("reply-too-large", "select", detail, Excess(limit, "numbers", numbers))
+        tensors = {}
         for done, place in enumerate(places):
             report("pictures", done, len(places))
-            attention = seen.attentions[place]
+            attention = long_pass.attentions[place]
             picture = overview(attention, self.cells)
-            found[f"{place}.weights.max"] = _described(attention, picture, self.cells)
-        return found
+            tensors[f"{place}.weights.max"] = _described(attention, picture, self.cells)
+        return tensors
 
     def share(self, info: ModelInfo) -> float:
         chosen = select(self.select, info.places, "select")
-        heads = {one.place: one.heads for one in info.attentions}
+        heads = {attention.place: attention.heads for attention in info.attentions}
         return sum(heads[place] for place in chosen) / max(1, sum(heads.values()))
 
 
@@ -124,8 +128,10 @@ class Tile(View):
     def sent(self) -> CellType:
         return "float32"
 
-    def tensors(self, seen: LongPass, info: ModelInfo, most: int) -> dict[str, tuple[Any, Tensor]]:
-        attention = seen.at(self.at)
+    def tensors(
+        self, long_pass: LongPass, info: ModelInfo, limit: int
+    ) -> dict[str, tuple[Any, Tensor]]:
+        attention = long_pass.at(self.at)
         heads, n, m = attention.shape
         check_range("head", self.head, 0, heads - 1)
         about: dict[str, Any] = {
@@ -201,24 +207,24 @@ class LongJob(AnswerJob):
 
     def seen(self, adapter: Adapter, passes: Passes) -> Encoded:
         """Return the reply. Raises `InputError` if the model cannot answer."""
-        found = passes.find(self.key, lambda: adapter.long(self.request, passes.dtype))
+        long_pass = passes.find(self.key, lambda: adapter.long(self.request, passes.dtype))
         limit = self.encoding.limit
         with torch.inference_mode():
-            made = self.view.tensors(found, adapter.info, limit)
-        arrays = {name: _array(values, self.view.sent) for name, (_, values) in made.items()}
+            computed = self.view.tensors(long_pass, adapter.info, limit)
+        arrays = {name: _array(values, self.view.sent) for name, (_, values) in computed.items()}
         tensors = {
             name: {**about, "shape": arrays[name].shape, "dtype": arrays[name].dtype.name}
-            for name, (about, _) in made.items()
+            for name, (about, _) in computed.items()
         }
-        document = {"id": self.identity, "model": self.model, **self._told(found)}
+        document = {"id": self.identity, "model": self.model, **self._told(long_pass)}
         encoded = self.encoding(Reply({**document, "tensors": tensors}, arrays))
         return replace(encoded, passes=passes.keys)
 
-    def _told(self, found: LongPass) -> dict[str, Any]:
+    def _told(self, long_pass: LongPass) -> dict[str, Any]:
         if isinstance(self.view, Tile):
             return {}  # the overview already had it
-        written = {"output": asdict(found.written)} if found.written else {}
-        return {**told(found), **written}
+        written = {"output": asdict(long_pass.written)} if long_pass.written else {}
+        return {**told(long_pass), **written}
 
     def price(self, info: ModelInfo) -> float:
         """Return the cost of the pass and the view."""

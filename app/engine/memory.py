@@ -24,9 +24,14 @@ def keep_freed(count: int) -> bool:
         mallopt, malloc, free = libc.mallopt, libc.malloc, libc.free
     except (AttributeError, OSError, TypeError):  # musl, macOS; Windows
         return False
-    kept = min(count, MOST)
-    wanted = ((ARENA_MAX, 1), (MMAP_THRESHOLD, LARGEST), (TRIM_THRESHOLD, kept), (TOP_PAD, kept))
-    if kept == 0 or not all(mallopt(*one) for one in wanted):
+    kept_bytes = min(count, MOST)
+    options = (
+        (ARENA_MAX, 1),
+        (MMAP_THRESHOLD, LARGEST),
+        (TRIM_THRESHOLD, kept_bytes),
+        (TOP_PAD, kept_bytes),
+    )
+    if kept_bytes == 0 or not all(mallopt(*option) for option in options):
         return False
     malloc.restype, malloc.argtypes, free.argtypes = POINTER, [ctypes.c_size_t], [POINTER]
     free(malloc(LARGEST // 2))  # the heap grows now; a larger block would not make it grow

@@ -22,7 +22,9 @@ class Listing(Mapping[str, ModelInfo]):
     @classmethod
     def common(cls, listings: Sequence["Listing"]) -> "Listing":
         """Return the models that all of several processes have opened."""
-        unopened = {name: why for one in reversed(listings) for name, why in one.unopened.items()}
+        unopened = {
+            name: why for listing in reversed(listings) for name, why in listing.unopened.items()
+        }
         first = listings[0]
         infos = {name: info for name, info in first.infos.items() if name not in unopened}
         return cls(infos, first.recorded, first.at_once, unopened)
@@ -35,8 +37,8 @@ class Listing(Mapping[str, ModelInfo]):
         if name is None:
             return next(iter(self.infos))
         if name not in self.infos:
-            known = ", ".join(self.infos)
-            detail = f"model must be one of: {known}"
+            names = ", ".join(self.infos)
+            detail = f"model must be one of: {names}"
             if name in self.unopened:
                 detail = f"model: {self.absent(name)}; {detail}"
             raise InputError("unknown-model", "model", detail)

@@ -19,28 +19,28 @@ class PassHomes:
     def home(self, key: str) -> Runner | None:
         """Return the runner that has cached or is running the pass."""
         making = self._running.get(key)
-        return making or next((one for one, keys in self._kept.items() if key in keys), None)
+        return making or next((runner for runner, keys in self._kept.items() if key in keys), None)
 
     def start(self, key: str, runner: Runner) -> None:
         """Record that a runner is running the pass, unless it has cached it."""
         if key not in self._kept.get(runner, ()):
             self._running[key] = runner
 
-    def end(self, key: str, runner: Runner, kept: frozenset[str] | None) -> None:
+    def end(self, key: str, runner: Runner, kept_keys: frozenset[str] | None) -> None:
         """Record the passes that a runner has cached after its work; None if unknown.
 
         One that stands for several processes tells only about the process that did this work.
         """
         self._running.pop(key, None)
-        if kept is None:
+        if kept_keys is None:
             return
         if runner.many:
-            known = self._kept.get(runner, frozenset())
-            others = known - {key} if len(known) < MOST else frozenset()
-            kept = others | (kept & {key})
-        self._kept[runner] = kept
+            remembered = self._kept.get(runner, frozenset())
+            other_keys = remembered - {key} if len(remembered) < MOST else frozenset()
+            kept_keys = other_keys | (kept_keys & {key})
+        self._kept[runner] = kept_keys
 
     def lose(self, runner: Runner) -> None:
         """Record that a runner has crashed and lost its passes."""
         self._kept.pop(runner, None)
-        self._running = {key: one for key, one in self._running.items() if one is not runner}
+        self._running = {key: home for key, home in self._running.items() if home is not runner}

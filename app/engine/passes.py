@@ -34,7 +34,7 @@ class Passes:
 
     @property
     def _bytes(self) -> int:
-        return sum(one.bytes for one in self._kept.values())
+        return sum(long_pass.bytes for long_pass in self._kept.values())
 
     @property
     def keys(self) -> frozenset[str]:
@@ -48,9 +48,9 @@ class Passes:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        made = make()
+        long_pass = make()
         with self._lock:
-            self._kept[key] = made
+            self._kept[key] = long_pass
             while len(self._kept) > 1 and self._bytes > self.max_bytes:
                 self._kept.popitem(last=False)
-        return made
+        return long_pass

@@ -37,24 +37,24 @@ def tokens(text: str) -> float:
     return CONTROL + wide + NARROW * (len(text) - wide)
 
 
-def unread(request: Request, most: int) -> float:
+def unread(request: Request, max_tokens: int) -> float:
     """Return the cost of tokenizing the texts of a request beyond the tokens that are read."""
     texts = (request.source, request.target or "")
-    return UNREAD * sum(max(0.0, tokens(text) - most) for text in texts)
+    return UNREAD * sum(max(0.0, tokens(text) - max_tokens) for text in texts)
 
 
 def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
     """Return the approximate tokens read and (at most) written, with padding."""
-    most = info.max_tokens
-    read = min(most, tokens(request.source))
+    max_tokens = info.max_tokens
+    read = min(max_tokens, tokens(request.source))
     if len(info.texts) == 1:
         continued = request.decode.max_tokens or len(request.decode.prefix)
-        return max(min(most, read + continued), request.pad_to or 0), 0.0
+        return max(min(max_tokens, read + continued), request.pad_to or 0), 0.0
     if request.target is not None:
-        written = min(most, tokens(request.target))
+        written = min(max_tokens, tokens(request.target))
     else:
-        written = min(most, read + BEYOND_SOURCE, request.decode.max_tokens or most)
-    padded = min(most, request.pad_to or 0)
+        written = min(max_tokens, read + BEYOND_SOURCE, request.decode.max_tokens or max_tokens)
+    padded = min(max_tokens, request.pad_to or 0)
     return max(read, padded), max(written, padded)
 
 
@@ -63,12 +63,12 @@ def passing(request: Request, info: ModelInfo) -> float:
     layers = tuple(info.layers.values())
     read, written = lengths(request, info)
     once = layers[0] * read + layers[-1] * written
-    more = 1 + CHANGE * len(request.interventions)
-    gradients = sum(one.row is not None for one in contrasts(request.select))
+    factor = 1 + CHANGE * len(request.interventions)
+    gradients = sum(contrast.row is not None for contrast in contrasts(request.select))
     gradients += bool(present(request.select, relevance_names(info.places)))
-    more += GRADIENT * gradients
+    factor += GRADIENT * gradients
     return (
-        once * more + attributing(request, info) + CELL * sum(layers) * len(cells(request.select))
+        once * factor + attributing(request, info) + CELL * sum(layers) * len(cells(request.select))
     )
 
 
@@ -79,10 +79,10 @@ def attributing(request: Request, info: ModelInfo) -> float:
     if request.target is None:
         written = min(written, LIKELY * read)
     passes = {OCCLUSION: read, GRADIENT_INPUT: written}
-    wanted = sum(passes.get(pattern, 0.0) for pattern in set(request.select))
+    passes_needed = sum(passes.get(pattern, 0.0) for pattern in set(request.select))
     if not INTEGRATIONS.isdisjoint(request.select):
-        wanted += STEPS * written  # at most
-    return wanted * (layers[0] * read + layers[-1] * written)
+        passes_needed += STEPS * written  # at most
+    return passes_needed * (layers[0] * read + layers[-1] * written)
 
 
 def writing(request: Request, info: ModelInfo) -> float:
@@ -98,12 +98,14 @@ def writing(request: Request, info: ModelInfo) -> float:
 
 def others(request: Request) -> set[Request]:
     """Return the distinct sentences that interventions take values from; they are run first."""
-    return {sentence for one in request.interventions for _, sentence in runs_of(one)}
+    return {
+        sentence for intervention in request.interventions for _, sentence in runs_of(intervention)
+    }
 
 
 def running(request: Request, info: ModelInfo) -> float:
     """Return the cost of a trace, including decoding and other sentences."""
-    before = sum(running(one, info) for one in others(request))
+    before = sum(running(earlier, info) for earlier in others(request))
     along = paths(request)
     once = passing(request, info)  # along paths, the run without them, and one for each sender
     text = unread(request, info.max_tokens)
@@ -112,17 +114,17 @@ def running(request: Request, info: ModelInfo) -> float:
 
 def paths(request: Request) -> int:
     """Return the number of patches that act along one path only."""
-    return sum(path_of(one) is not None for one in request.interventions)
+    return sum(path_of(intervention) is not None for intervention in request.interventions)
 
 
 def sweeping(request: Request, info: ModelInfo, changes: int) -> float:
     """Return the cost of making each change once; other sentences are run for each batch."""
     batches = changes / at_once(info, sum(lengths(request, info)))
-    again = sum(passing(one, info) for one in others(request))
+    again = sum(passing(earlier, info) for earlier in others(request))
     along = paths(request)  # the same for each change: with its sender's run, and for each batch
     once = passing(request, info)
-    each = changes * (1 + along) * once + batches * bool(along) * once
-    return running(request, info) + each + batches * again
+    price_of_run = changes * (1 + along) * once + batches * bool(along) * once
+    return running(request, info) + price_of_run + batches * again
 
 
 def price(job: TraceJob | AnswerJob | StreamJob, info: ModelInfo) -> float:

@@ -124,7 +124,7 @@ class Schedule:
     def next(self, heads: Iterable[Waiting]) -> Next | None:
         """Return the first of `heads`, in order of fairness, that a runner has room for."""
         ready = [runner for runner in self.running if runner.ready]
-        ready.sort(key=lambda one: len(self.running[one]))
+        ready.sort(key=lambda runner: len(self.running[runner]))
         for head in heads if ready else ():
             able = [runner for runner in ready if self.home(head) in (None, runner)]
             for runner in able:
@@ -137,15 +137,15 @@ class Schedule:
 
     def _has_room(self, head: Waiting, runner: Runner) -> bool:
         running = self.running[runner]
-        busy = any(one.head.model == head.model for one in running)
+        busy = any(batch.head.model == head.model for batch in running)
         return len(running) < self.at_once and not busy
 
     def _interrupts(self, head: Waiting, running: Sequence[Running]) -> bool:
         """Return whether a request precedes running work: longer work, of which it is the turn."""
-        same = [one for one in running if one.head.model == head.model]
-        if len(same) != 1 or any(one.urgent for one in running):
+        of_model = [batch for batch in running if batch.head.model == head.model]
+        if len(of_model) != 1 or any(batch.urgent for batch in running):
             return False
-        [long] = same
+        [long] = of_model
         return (
             head.flow != long.head.flow
             and head.price * LONGER <= long.price

@@ -68,7 +68,7 @@ def _gpus(device: str) -> int:
     if device == "cpu":
         return 0
     if sys.platform == "linux" and not any(
-        found for pattern in CUDA_DEVICES for found in Path("/dev").glob(pattern)
+        device for pattern in CUDA_DEVICES for device in Path("/dev").glob(pattern)
     ):
         return 0
     import torch

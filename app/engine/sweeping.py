@@ -45,18 +45,18 @@ class SweepJob(StreamJob):
         """Return the request with the other sentence, if there is one."""
         if isinstance(self.effect, str):
             return self.request
-        one = Intervention("", "patch", None, self.effect)
-        return replace(self.request, interventions=(*self.request.interventions, one))
+        patch = Intervention("", "patch", None, self.effect)
+        return replace(self.request, interventions=(*self.request.interventions, patch))
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
         """Yield the first line, the heads as they are computed, and the last line.
 
         Raises InputError before the first line as `model.adapters.sweep.sweep` does.
         """
-        found = sweep(
+        swept = sweep(
             adapter, self.request, self.effect, self.row, self.over, self.against, self.among
         )
-        return _lines(self.model, found)
+        return _lines(self.model, swept)
 
 
 def _lines(name: str, swept: Sweep) -> Iterator[bytes]:
@@ -67,21 +67,21 @@ def _lines(name: str, swept: Sweep) -> Iterator[bytes]:
         "changes": swept.changes,
         "output": asdict(base.output),
         "logprobs": [base.output.logprobs[row] for row in swept.rows],
-        "against": [_piece(one) for one in swept.against],
+        "against": [_piece(token) for token in swept.against],
         "contrast": swept.contrast,
-        "candidates": [[_piece(one) for one in row] for row in swept.candidates],
+        "candidates": [[_piece(token) for token in row] for row in swept.candidates],
     }
-    if (other := swept.other) is not None:
+    if (other_run := swept.other) is not None:
         start["other"] = {
-            "tokens": told(other.trace)["tokens"],
-            "contrast": other.contrast,
-            "rows": other.pairs,
+            "tokens": told(other_run.trace)["tokens"],
+            "contrast": other_run.contrast,
+            "rows": other_run.pairs,
         }
     yield line({"start": start})
     done = 0
     for batch in swept.batches:
         done += len(batch)
-        yield line({"changes": [asdict(one) for one in batch], "done": done})
+        yield line({"changes": [asdict(change) for change in batch], "done": done})
     yield line({"end": {}})
 
 

@@ -39,11 +39,11 @@ class Entry:
     @classmethod
     def parse(cls, text: str, field: str) -> Self:
         """Parse an entry. Raises InputError if it is not `pattern[@window][:dtype]`."""
-        found = _ENTRY.match(text)
-        if not found:
+        match = _ENTRY.match(text)
+        if not match:
             detail = f"{field} is not of the form pattern@window:dtype"
             raise InputError("bad-selection", field, detail)
-        pattern, window, dtype = found.groups()
+        pattern, window, dtype = match.groups()
         return cls(field, pattern, window, cast(Dtype | None, dtype))
 
     @property
@@ -69,13 +69,13 @@ class Entry:
             raise InputError("bad-selection", self.field, detail, excess)
         for index, dim, size in zip(indices, tensor.dims, tensor.value.shape, strict=False):
             self._check(index, dim, size)
-        kept = [
+        slices = [
             dim
             for place, dim in enumerate(tensor.dims)
             if place >= len(indices) or isinstance(indices[place], slice)
         ]
-        over = {dim: text for dim, text in tensor.over.items() if dim in kept}
-        return NamedTensor(tuple(kept), over, tensor.value[tuple(indices)])
+        over = {dim: text for dim, text in tensor.over.items() if dim in slices}
+        return NamedTensor(tuple(slices), over, tensor.value[tuple(indices)])
 
     def _check(self, index: Index, dim: str, size: int) -> None:
         first = index if isinstance(index, int) else (index.start or 0)
@@ -130,4 +130,4 @@ class Selection:
 
 def _distinct(entries: Iterable[Entry], name: str) -> Iterable[Entry]:
     """Yield the entries that match a tensor, one per suffix."""
-    return {one.suffix: one for one in entries if matches(one.pattern, name)}.values()
+    return {entry.suffix: entry for entry in entries if matches(entry.pattern, name)}.values()

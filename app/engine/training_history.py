@@ -98,10 +98,12 @@ def _text(adapter: Adapter, tokens: Iterable[Token]) -> str:
 def _tensors(learning: Learning, number: int, attentions: Attentions) -> dict[str, NamedTensor]:
     """Return weights by step and place, (head, query, key), and masks by place, (query, key)."""
     lengths = {text: len(tokens) for text, tokens in learning.examples[number].tokens.items()}
-    over = {one.place: one.over for one in attentions}
+    over = {attention.place: attention.over for attention in attentions}
     masks = {
-        f"{one.place}.mask": NamedTensor((QUERY, KEY), one.over, _mask(one, lengths))
-        for one in attentions
+        f"{attention.place}.mask": NamedTensor(
+            (QUERY, KEY), attention.over, _mask(attention, lengths)
+        )
+        for attention in attentions
     }
     weights = {
         name: NamedTensor((HEAD, QUERY, KEY), over[_place(name)], value)

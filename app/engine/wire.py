@@ -180,7 +180,9 @@ def trace_reply(
     if trace.scores:
         document["scores"] = {cell: asdict(split) for cell, split in trace.scores.items()}
     if trace.summaries:
-        document["summaries"] = {place: _measured(said) for place, said in trace.summaries.items()}
+        document["summaries"] = {
+            place: _measured(summary) for place, summary in trace.summaries.items()
+        }
     return Reply(document, arrays)
 
 
@@ -232,7 +234,7 @@ def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> d
 def _measured(summary: Summary) -> dict[str, list[float] | list[str]]:
     # The shortest text of a float32, which is half as long; NaN becomes null in the document.
     measures = {
-        name: [float(str(one)) for one in value.float().numpy()]
+        name: [float(str(number)) for number in value.float().numpy()]
         for name, value in summary.measures.items()
     }
     return {**measures, "pattern": list(summary.patterns)}

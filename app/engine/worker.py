@@ -110,12 +110,12 @@ class Worker:
         self._streams.pop(stream, None)
 
     def _line(self, work: Line) -> bytes | None:
-        made = self._streams.get(work.stream)
-        if made is None:  # a new stream, or one from a crashed process: skip the lines already sent
-            made = islice(lines(self.catalog, work.job), work.index, None)
-            self._streams[work.stream] = made
+        stream = self._streams.get(work.stream)
+        if stream is None:  # new, or from a crashed process: skip the lines already sent
+            stream = islice(lines(self.catalog, work.job), work.index, None)
+            self._streams[work.stream] = stream
         try:
-            return next(made)
+            return next(stream)
         except StopIteration:
             self.forget(work.stream)
             return None

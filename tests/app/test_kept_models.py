@@ -24,7 +24,7 @@ from tests.app.training import SMALL, lines, problem, start, state
 async def test_a_kept_snapshot_is_a_model_like_any_other(
     serving: Serving, catalog: Catalog, tmp_path: Path
 ) -> None:
-    own = Catalog.load({"en-zh": "en-zh"}, "cpu", kept=tmp_path / "kept")
+    own = Catalog.load({"en-zh": "en-zh"}, "cpu", kept_folder=tmp_path / "kept")
     async with serving(own, max_kept_models=1) as client:
         made = await start(client, SMALL)
         await lines(client, made)
@@ -52,7 +52,7 @@ async def test_a_kept_snapshot_is_a_model_like_any_other(
         assert shared.status_code == 201, shared.text
         assert problem(await client.post(path, json={}, headers=key)) == (507, "models-full")
         await learned_as_seen(client, made, kept_model, now)
-    again = Catalog.load({"en-zh": "en-zh"}, "cpu", kept=tmp_path / "kept")
+    again = Catalog.load({"en-zh": "en-zh"}, "cpu", kept_folder=tmp_path / "kept")
     assert kept_model in again
 
 
@@ -85,7 +85,7 @@ async def learned_as_seen(
 async def test_a_kept_model_is_deleted_with_its_key(
     serving: Serving, catalog: Catalog, tmp_path: Path
 ) -> None:
-    own = Catalog.load({"en-zh": "en-zh"}, "cpu", kept=tmp_path / "kept")
+    own = Catalog.load({"en-zh": "en-zh"}, "cpu", kept_folder=tmp_path / "kept")
     async with serving(own, max_kept_models=1) as client:
         made = await start(client, SMALL)
         await lines(client, made)
