@@ -80,10 +80,10 @@ class ByteCache(Generic[Value]):
         A caller that is cancelled does not stop the others. Raises what `make` raises; failures are
         not cached.
         """
-        kept, coming = self._kept.get(key), self._coming.get(key)
-        self.on_lookup(kept is not None or coming is not None)
-        if kept is not None:
-            return kept
+        cached, coming = self._kept.get(key), self._coming.get(key)
+        self.on_lookup(cached is not None or coming is not None)
+        if cached is not None:
+            return cached
         if coming is None:
             coming = self._coming[key] = asyncio.ensure_future(self._made(key, make))
             coming.add_done_callback(_seen)

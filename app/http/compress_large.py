@@ -55,10 +55,10 @@ class CompressLarge:
                 start = message
                 return
             if start is not None:
-                held, start = start, None
-                if _worth_it(held, message):
-                    message = await self._compress(scope, held, message, encoding)
-                await send(held)
+                held_start, start = start, None
+                if _worth_it(held_start, message):
+                    message = await self._compress(scope, held_start, message, encoding)
+                await send(held_start)
             await send(message)
 
         await self.app(scope, receive, compressed)
@@ -76,13 +76,13 @@ class CompressLarge:
 
         if etag := headers.get("etag"):
             address = scope["path"], scope["query_string"]
-            made = await self.cache.find(("compressed", address, etag, encoding), make)
+            compressed = await self.cache.find(("compressed", address, etag, encoding), make)
         else:
-            made = await make()
+            compressed = await make()
         headers["Content-Encoding"] = encoding
-        headers["Content-Length"] = str(len(made))
+        headers["Content-Length"] = str(len(compressed))
         headers.add_vary_header("Accept-Encoding")
-        return {**body, "body": made}
+        return {**body, "body": compressed}
 
 
 def _encoding(scope: Scope) -> str | None:

@@ -178,13 +178,13 @@ class Connection(HttpToolsProtocol):
 def sweep(connections: Iterable[Connection], bounds: Bounds, now: float) -> None:
     """End the connections that exceed a limit."""
     unsent = {}
-    for one in connections:
-        one.check_arrival(now)
-        if size := one.unsent(now):
-            unsent[one] = size
+    for connection in connections:
+        connection.check_arrival(now)
+        if size := connection.unsent(now):
+            unsent[connection] = size
     total = sum(unsent.values())
-    for one in sorted(unsent, key=lambda each: each.stalled(now), reverse=True):
-        if total <= bounds.unsent_bytes and one.stalled(now) <= bounds.stall_seconds:
+    for connection in sorted(unsent, key=lambda candidate: candidate.stalled(now), reverse=True):
+        if total <= bounds.unsent_bytes and connection.stalled(now) <= bounds.stall_seconds:
             return
-        total -= unsent[one]
-        one.transport.abort()
+        total -= unsent[connection]
+        connection.transport.abort()

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
-def fair_share(most: int, others: int) -> int:
-    """Return how much of `most` one address may hold while other addresses hold `others`."""
-    return (max(0, most - others) + 1) // 2
+def fair_share(limit: int, theirs: int) -> int:
+    """Return how much of `limit` one address may hold while other addresses hold `theirs`."""
+    return (max(0, limit - theirs) + 1) // 2
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class Shared:
 
         `holders` are the addresses that hold one each.
         """
-        held = Counter(holders)
-        return self.refusal_of(held[address], held.total() - held[address])
+        counts = Counter(holders)
+        return self.refusal_of(counts[address], counts.total() - counts[address])
 
-    def refusal_of(self, mine: int, others: int, more: int = 1) -> str | None:
-        """Return the same for an address that holds `mine` and asks for `more`."""
-        share = fair_share(self.most, others)
-        if mine + more <= share:
+    def refusal_of(self, mine: int, theirs: int, added: int = 1) -> str | None:
+        """Return the same for an address that holds `mine` and asks for `added` more."""
+        share = fair_share(self.most, theirs)
+        if mine + added <= share:
             return None
-        if mine + others + more > self.most:
-            return f"of at most {self.most} {self.unit}, {mine + others} are in use"
+        if mine + theirs + added > self.most:
+            return f"of at most {self.most} {self.unit}, {mine + theirs} are in use"
         return (
             f"one address may have half of the {self.unit} that others leave free, which is "
             f"{share} of {self.most}; this address has {mine}"

@@ -38,16 +38,16 @@ def fields_of(kind: type) -> Callable[[type[Schema]], type[Schema]]:
     """Return a decorator that adds the fields of a dataclass that the schema does not define."""
     hints = get_type_hints(kind, include_extras=True)
     documents = TypeAdapter(list[kind], config=DOCUMENTED).json_schema()["$defs"]  # type: ignore[valid-type]
-    told = documents[kind.__name__]["properties"]
+    properties = documents[kind.__name__]["properties"]
 
     def extend(schema: type[Schema]) -> type[Schema]:
-        asked = issubclass(schema, Strict)
+        strict = issubclass(schema, Strict)
         new: dict[str, Any] = {
             field.name: (
-                requested(hints[field.name]) if asked else hints[field.name],
+                requested(hints[field.name]) if strict else hints[field.name],
                 Field(
                     **_default(field),
-                    description=told[field.name].get("description"),
+                    description=properties[field.name].get("description"),
                 ),
             )
             for field in fields(kind)

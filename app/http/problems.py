@@ -175,8 +175,8 @@ class ProblemError(HTTPException):
         if self.field:
             document["field"] = self.field
         if self.excess:
-            told = asdict(self.excess)
-            document |= {name: value for name, value in told.items() if value is not None}
+            excess = asdict(self.excess)
+            document |= {name: value for name, value in excess.items() if value is not None}
         return document
 
     def response(self) -> Response:
@@ -310,6 +310,6 @@ def _field(path: Sequence[str | int]) -> str:
     After "do" and "effect", pydantic names what it matched; this is not part of the path.
     """
     pairs = zip(["", *path], path, strict=False)
-    own = (step for before, step in pairs if before not in ("do", "effect"))
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in own)
+    steps_own = (step for before, step in pairs if before not in ("do", "effect"))
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps_own)
     return "".join(steps).lstrip(".")

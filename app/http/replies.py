@@ -10,12 +10,12 @@ from app.http.content_negotiation import FORMS, NPZ, SAFETENSORS, choose
 from app.http.problems import MEDIA_TYPE, ProblemError, ProblemReply
 
 
-def media_type(request: Request, *more: str) -> str:
+def media_type(request: Request, *offered: str) -> str:
     """Return the format that the client accepts, one of `FORMS` or of `more`.
 
     Raises a 406 `ProblemError` if there is none.
     """
-    forms = *FORMS, *more
+    forms = *FORMS, *offered
     chosen = choose(request.headers.get("accept"), forms)
     if chosen is None:
         raise ProblemError(406, "not-acceptable", f"available formats: {', '.join(forms)}")
@@ -61,7 +61,7 @@ ENGINE = {
 }
 
 
-def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
+def run_problems(**descriptions: str) -> dict[int | str, dict[str, Any]]:
     """Describe the problems of a route with a JSON body that runs a model, as `problems` does."""
     words = {
         "_400": "The body is not JSON.",
@@ -69,4 +69,4 @@ def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
         "_415": "The body is not sent as JSON.",
         "_422": "A field is not valid; `detail` says why.",
     }
-    return problems(**words | ENGINE | more)
+    return problems(**words | ENGINE | descriptions)

@@ -47,32 +47,34 @@ class Observed:
         # that errors logged by outer middleware have it too.
         identity = token_hex(8)
         REQUEST_ID.set(identity)
-        seen = scope[SEEN] = Seen()
+        observed = scope[SEEN] = Seen()
 
         async def send_seen(message: Message) -> None:
             if message["type"] == "http.response.start":
-                seen.status = message["status"]
+                observed.status = message["status"]
                 MutableHeaders(scope=message)[HEADER] = identity
-            seen.size += len(message.get("body", b""))
+            observed.size += len(message.get("body", b""))
             await send(message)
 
         started = time.perf_counter()
         try:
             await self.app(scope, receive, send_seen)
         finally:
-            self._tell(scope["method"], seen, time.perf_counter() - started)
+            self._tell(scope["method"], observed, time.perf_counter() - started)
 
-    def _tell(self, method: str, seen: Seen, seconds: float) -> None:
-        status = seen.status or 500  # an error that outer middleware answers
-        self.metrics.count_request(method, seen.route, status, seconds)
-        told = {
+    def _tell(self, method: str, observed: Seen, seconds: float) -> None:
+        status = observed.status or 500  # an error that outer middleware answers
+        self.metrics.count_request(method, observed.route, status, seconds)
+        record = {
             "method": method,
-            "route": seen.route or NO_ROUTE,
+            "route": observed.route or NO_ROUTE,
             "status": status,
             "milliseconds": round(1000 * seconds),
-            "bytes": seen.size,
+            "bytes": observed.size,
         }
-        log.info("%(method)s %(route)s %(status)s %(milliseconds)s ms", told, extra={"told": told})
+        log.info(
+            "%(method)s %(route)s %(status)s %(milliseconds)s ms", record, extra={"told": record}
+        )
 
 
 class RouteSeen:

@@ -59,10 +59,10 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     def inlined(part: Any) -> Any:
         if isinstance(part, dict):
             return inlined(parts[part["$ref"]]) if "$ref" in part else _each(part)
-        return [inlined(one) for one in part] if isinstance(part, list) else part
+        return [inlined(entry) for entry in part] if isinstance(part, list) else part
 
     def _each(part: dict[str, Any]) -> dict[str, Any]:
-        return {name: inlined(one) for name, one in part.items()}
+        return {name: inlined(schema) for name, schema in part.items()}
 
     return _each(schema)
 
@@ -108,8 +108,8 @@ async def _first(lines: AsyncIterator[bytes]) -> bytes:
 async def _followed(first: bytes, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     try:
-        async for one in lines:
-            yield one
+        async for chunk in lines:
+            yield chunk
     except Exception as error:
         problem = problem_of(error)
         if problem.status_code == 500:
