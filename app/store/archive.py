@@ -72,8 +72,10 @@ async def read_archive(store: Store, path: Path) -> dict[str, Counted]:
     with closing(Entries(path, [kind.name for kind in store.kinds])) as entries:
         for kind in store.kinds:
             names = entries.under(kind.name)
-            taken = [await _taken(kind.read(store, entries, name), entries, name) for name in names]
-            counted[kind.name] = Counted(sum(taken), len(taken) - sum(taken))
+            stored = [
+                await _taken(kind.read(store, entries, name), entries, name) for name in names
+            ]
+            counted[kind.name] = Counted(sum(stored), len(stored) - sum(stored))
     return counted
 
 

@@ -45,8 +45,8 @@ class ArchiveFile:
 
     def add(self, kind: str, row_id: str, document: BaseModel) -> None:
         """Write the document of a row."""
-        told = json.dumps(document.model_dump(mode="json"), ensure_ascii=False)
-        self._zip.writestr(f"{kind}/{row_id}{JSON}", told, ZIP_DEFLATED)
+        text = json.dumps(document.model_dump(mode="json"), ensure_ascii=False)
+        self._zip.writestr(f"{kind}/{row_id}{JSON}", text, ZIP_DEFLATED)
 
     def add_content(self, digest: bytes, content: bytes) -> None:
         """Write a file that a document names by its digest, unless it is written already."""
@@ -68,9 +68,9 @@ class Entries:
         folders = {CONTENTS, *(f"{kind}/" for kind in kinds)}  # which other programs put into a ZIP
         with reading(path):
             self._zip = ZipFile(path)
-            entries = [one for one in self._zip.infolist() if one.filename not in folders]
-        self._sizes = {one.filename: one.file_size for one in entries}
-        for name, number in Counter(one.filename for one in entries).items():
+            entries = [entry for entry in self._zip.infolist() if entry.filename not in folders]
+        self._sizes = {entry.filename: entry.file_size for entry in entries}
+        for name, number in Counter(entry.filename for entry in entries).items():
             if not entry.fullmatch(name):
                 raise self.error(f"{name[:100]!r}", "it is no entry of an export")
             if number > 1:
@@ -80,7 +80,7 @@ class Entries:
         """Return the names of the entries in a folder."""
         return sorted(name for name in self._sizes if name.startswith(f"{folder}/"))
 
-    def read(self, names: Sequence[str], most: int) -> list[bytes]:
+    def read(self, names: Sequence[str], max_bytes: int) -> list[bytes]:
         """Return the contents of entries, which have at most so many bytes together.
 
         An entry that has more bytes than it states is damaged.
@@ -88,14 +88,14 @@ class Entries:
         for name in names:
             if name not in self._sizes:
                 raise self.error(name, "it is missing")
-        if (size := sum(self._sizes[name] for name in names)) > most:
-            raise self.error(names[0], f"it has {size:,} bytes; at most {most:,} are read")
+        if (size := sum(self._sizes[name] for name in names)) > max_bytes:
+            raise self.error(names[0], f"it has {size:,} bytes; at most {max_bytes:,} are read")
         with reading(self.path):
             return [self._zip.read(name) for name in names]
 
-    def contents(self, digests: Sequence[str], most: int) -> list[bytes]:
+    def contents(self, digests: Sequence[str], max_bytes: int) -> list[bytes]:
         """Return contents by their digests; as `read` does."""
-        return self.read([CONTENTS + digest for digest in digests], most)
+        return self.read([CONTENTS + digest for digest in digests], max_bytes)
 
     def document(self, name: str, kind: type[Archived]) -> Archived:
         """Return the document in an entry that has the name of its id."""
@@ -115,9 +115,9 @@ class Entries:
         except ValueError as error:
             raise self.error(name, "it is damaged") from error
 
-    def error(self, name: str, what: str) -> FileError:
+    def error(self, name: str, reason: str) -> FileError:
         """Return the error for what is wrong with an entry."""
-        return FileError(self.path, f"{name}: {what}")
+        return FileError(self.path, f"{name}: {reason}")
 
     def close(self) -> None:
         """Close the file."""

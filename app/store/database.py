@@ -245,10 +245,10 @@ def _identity(file: Path) -> tuple[object, ...]:
 
 def _inode(file: Path) -> tuple[int, int] | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _patience(seconds: int) -> str:

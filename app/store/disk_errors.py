@@ -16,8 +16,8 @@ def disk_problem(error: BaseException) -> str | None:
     """
     if isinstance(error, OSError) and not isinstance(error, NO_FAULT):
         number = error.errno
-    elif type(error).__name__ == "SafetensorError" and (found := RUST.search(str(error)[-100:])):
-        number = int(found[1])
+    elif type(error).__name__ == "SafetensorError" and (match := RUST.search(str(error)[-100:])):
+        number = int(match[1])
     else:
         return None
     return FULL if number in NO_ROOM else UNAVAILABLE

@@ -18,13 +18,13 @@ def dumped(document: Any) -> bytes:
     try:
         if isinstance(document, BaseModel):
             content = document.model_dump_json().encode()
-            same = type(document).model_validate_json(content) == document
+            reads_back = type(document).model_validate_json(content) == document
         else:
             content = orjson.dumps(document)
-            same = json.loads(content) == document
+            reads_back = json.loads(content) == document
     except (TypeError, ValueError):
-        same = False
-    if not same:
+        reads_back = False
+    if not reads_back:
         detail = "this cannot be stored: it would not be read again as it is"
         raise InputError("wrong-type", "", detail)
     return content

@@ -29,9 +29,9 @@ def make_private_folder(folder: Path) -> None:
     OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    found = folder.stat()
-    ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX
-    if ours and {one.name for one in folder.iterdir() if one.is_dir()} <= OWN:
+    status = folder.stat()
+    ours = status.st_uid == os.geteuid() and not status.st_mode & stat.S_ISVTX
+    if ours and {child.name for child in folder.iterdir() if child.is_dir()} <= OWN:
         _close(folder)
 
 

@@ -27,8 +27,8 @@ def check_seal(kind: Stored, seal: bytes | None, expected: Callable[[], bytes]) 
     `expected` computes the seal of what was read, which fails if that has another form.
     """
     with undamaged(kind):
-        same = seal in (None, expected())
-    if not same:
+        matches = seal in (None, expected())
+    if not matches:
         raise DamagedError(kind)
 
 

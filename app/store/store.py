@@ -57,9 +57,11 @@ class Store:
 
     async def check_write(self) -> None:
         """Make a write that changes nothing. Raises StorageError if the database refuses it."""
-        same = update(secrets).where(secrets.c.name == ADDRESS_KEY).values(value=secrets.c.value)
+        unchanged = (
+            update(secrets).where(secrets.c.name == ADDRESS_KEY).values(value=secrets.c.value)
+        )
         async with self.database.writing() as connection:
-            await connection.execute(same)
+            await connection.execute(unchanged)
 
     def used(self) -> ColumnElement[int]:
         """Return the bytes that everything stored takes in the database, as a query."""
@@ -118,17 +120,20 @@ class StoredKind:
 
 
 async def insert_row(
-    store: Store, table: Table, row: dict[str, object], *more: tuple[Table, list[dict[str, object]]]
+    store: Store,
+    table: Table,
+    row: dict[str, object],
+    *related: tuple[Table, list[dict[str, object]]],
 ) -> bool:
     """Insert a row, with rows that belong to it; return False if its id is already used."""
     async with store.database.writing() as connection:
-        known = select(table.c.id).where(table.c.id == row["id"])
-        if await connection.scalar(known) is not None:
+        existing = select(table.c.id).where(table.c.id == row["id"])
+        if await connection.scalar(existing) is not None:
             return False
         await connection.execute(insert(table).values(row))
-        for other, rows in more:
+        for related_table, rows in related:
             if rows:
-                await connection.execute(insert(other), rows)
+                await connection.execute(insert(related_table), rows)
     return True
 
 
@@ -157,10 +162,10 @@ async def open_store(
 
 async def _address_key(database: Database) -> bytes:
     """Return the key for digests of addresses, created once per database so that servers agree."""
-    wanted = select(secrets.c.value).where(secrets.c.name == ADDRESS_KEY)
+    query = select(secrets.c.value).where(secrets.c.name == ADDRESS_KEY)
     async with database.writing() as connection:
-        found: bytes | None = await connection.scalar(wanted)
-        if found is None:
-            found = os.urandom(32)
-            await connection.execute(insert(secrets).values(name=ADDRESS_KEY, value=found))
-        return found
+        key: bytes | None = await connection.scalar(query)
+        if key is None:
+            key = os.urandom(32)
+            await connection.execute(insert(secrets).values(name=ADDRESS_KEY, value=key))
+        return key

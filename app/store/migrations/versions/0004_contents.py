@@ -83,33 +83,33 @@ CONTENTS = sa.table(
 def _move_contents(bind: sa.Connection) -> None:
     """Move the contents of rows into `contents`, one at a time, to limit the memory."""
     for share in bind.scalars(sa.select(SHARES.c.id)).all():
-        mine, asked = SHARES.c.id == share, ANSWERS.c.share == share
+        mine, of_share = SHARES.c.id == share, ANSWERS.c.share == share
         row = sa.select(SHARES.c.digest, _length(bind, SHARES.c.state, SHARES.c.model))
         trace, documents = bind.execute(row.where(mine)).one()
-        held = [_put(bind, trace)]
+        digests = [_put(bind, trace)]
         rows = sa.select(ANSWERS.c.n, ANSWERS.c.digest, _length(bind, ANSWERS.c.question))
-        for n, answer, length in bind.execute(rows.where(asked)).all():
-            held.append(_put(bind, answer))
+        for n, answer, length in bind.execute(rows.where(of_share)).all():
+            digests.append(_put(bind, answer))
             documents += length
-            here = sa.and_(asked, ANSWERS.c.n == n)
-            bind.execute(sa.update(ANSWERS).where(here).values(digest=held[-1][0]))
-        size = documents + sum(length for _, length in held)
-        values = {"digest": held[0][0], "documents": documents, "size": size}
+            this_answer = sa.and_(of_share, ANSWERS.c.n == n)
+            bind.execute(sa.update(ANSWERS).where(this_answer).values(digest=digests[-1][0]))
+        size = documents + sum(length for _, length in digests)
+        values = {"digest": digests[0][0], "documents": documents, "size": size}
         bind.execute(sa.update(SHARES).where(mine).values(values))
 
 
 def _length(bind: sa.Connection, *documents: sa.ColumnElement) -> sa.ColumnElement:
     """Return the bytes of JSON without parsing it: one invalid row must not affect others."""
     if bind.dialect.name == "sqlite":
-        return sum(sa.func.length(sa.cast(one, sa.LargeBinary)) for one in documents)
-    return sum(sa.func.octet_length(sa.cast(one, sa.Text)) for one in documents)
+        return sum(sa.func.length(sa.cast(document, sa.LargeBinary)) for document in documents)
+    return sum(sa.func.octet_length(sa.cast(document, sa.Text)) for document in documents)
 
 
 def _put(bind: sa.Connection, content: bytes) -> tuple[bytes, int]:
     """Store a content; return its digest and size."""
     digest = hashlib.sha256(content).digest()
-    known = sa.select(sa.literal(1)).where(CONTENTS.c.digest == digest)
-    if bind.scalar(known) is None:
+    existing = sa.select(sa.literal(1)).where(CONTENTS.c.digest == digest)
+    if bind.scalar(existing) is None:
         row = {"digest": digest, "size": len(content), "content": content}
         bind.execute(sa.insert(CONTENTS).values(row))
     return digest, len(content)
