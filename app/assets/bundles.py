@@ -67,7 +67,7 @@ SIMPLE = WITHOUT_MAP | {
     "compare-models/mount": "compare-models/in-handout",
     "views/qkv/score-breakdown": "views/qkv/score-breakdown-in-handout",
 }
-SHORT_TEXT = [one for one in IN_HANDOUT if one != "long-text"]
+SHORT_TEXT = [component for component in IN_HANDOUT if component != "long-text"]
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,13 @@ class Page:
 
     def sheets(self, folder: Path) -> list[str]:
         """Return all stylesheets of the page, as paths in `folder` without the suffix."""
-        found = {
+        sheets_by_path = {
             path.stem: path for sheets in VIEW_SHEETS for path in folder.glob(f"{sheets}/*.css")
         }
-        views = [found[name] for name in (sorted(found) if self.views is None else self.views)]
+        views = [
+            sheets_by_path[name]
+            for name in (sorted(sheets_by_path) if self.views is None else self.views)
+        ]
         paths = [path.relative_to(folder).with_suffix("").as_posix() for path in views]
         return [*BASE, *self.before, *paths, *self.after]
 
@@ -199,8 +202,8 @@ class Bundle:
     @cached_property
     def br(self) -> bytes:
         """The content compressed for browsers over https."""
-        made: bytes = brotli.compress(self.content, quality=BROTLI)
-        return made
+        compressed: bytes = brotli.compress(self.content, quality=BROTLI)
+        return compressed
 
     def encoded(self, accepted: list[str]) -> tuple[bytes, str | None]:
         """Return the content for a client that accepts these encodings, and its encoding."""
@@ -238,9 +241,9 @@ def script(page: str, folder: Path = STATIC / "js") -> str:
 
     Raises `ValueError` for a module that cannot be linked, or that imports itself.
     """
-    known = PAGES.get(page, Page([], []))
-    linker = Linker(folder.resolve(), known.instead)
-    return "".join(map(linker.linked, linker.needed(f"pages/{known.module or page}.js")))
+    entry = PAGES.get(page, Page([], []))
+    linker = Linker(folder.resolve(), entry.instead)
+    return "".join(map(linker.linked, linker.needed(f"pages/{entry.module or page}.js")))
 
 
 def stripped(code: str) -> str:
@@ -255,26 +258,27 @@ class Linker:
         self.folder = folder
         self.scopes: dict[Path, str] = {}
         self.instead = {
-            folder / f"{name}.js": folder / f"{other}.js" for name, other in (instead or {}).items()
+            folder / f"{name}.js": folder / f"{replacement}.js"
+            for name, replacement in (instead or {}).items()
         }
 
     def needed(self, entry: str) -> list[Path]:
         """Return a module, by its path in the folder, after all that it needs, each once."""
-        found: dict[Path, None] = {}
+        needed: dict[Path, None] = {}
         opened: set[Path] = set()
 
         def visit(path: Path) -> None:
-            if path in opened and path not in found:
+            if path in opened and path not in needed:
                 raise ValueError(f"{path} imports itself through other modules")
             opened.add(path)
             for statement in IMPORT.finditer(path.read_text()):
                 target = self._target(path, statement)
-                if target not in found:
+                if target not in needed:
                     visit(target)
-            found[path] = None
+            needed[path] = None
 
         visit(self.folder / entry)
-        return list(found)
+        return list(needed)
 
     def linked(self, path: Path) -> str:
         """Return a module as a statement that binds what it exports."""
@@ -286,12 +290,12 @@ class Linker:
                 return f"const {names.removeprefix('* as ')} = {name};"
             return f"const {names.replace(' as ', ': ')} = {name};"
 
-        given = ", ".join(EXPORT.findall(code))
+        exports = ", ".join(EXPORT.findall(code))
         bound = NOTHING.sub("", EXPORT.sub("", IMPORT.sub(bind, stripped(code)))).strip()
         strange = STRANGE.search(COMMENT.sub("", bound))
         if strange:
             raise ValueError(f"{path}: cannot be linked: {strange[0]}")
-        return f"const {self._scope(path)} = (() => {{\n{bound}\nreturn {{ {given} }};\n}})();\n"
+        return f"const {self._scope(path)} = (() => {{\n{bound}\nreturn {{ {exports} }};\n}})();\n"
 
     def _target(self, path: Path, statement: re.Match[str]) -> Path:
         target = (path.parent / statement[2]).resolve()

@@ -110,9 +110,9 @@ class Vendor:
     def _write_copies(self) -> None:
         self.cache.mkdir(parents=True, exist_ok=True)
         with FileLock(self.cache / "compress.lock"):  # servers that share a folder take turns
-            for left in self.cache.iterdir():
-                if HALF_WRITTEN.fullmatch(left.name):  # left by a server that was killed
-                    left.unlink()
+            for old_copy in self.cache.iterdir():
+                if HALF_WRITTEN.fullmatch(old_copy.name):  # left by a server that was killed
+                    old_copy.unlink()
             for name, source in self.sources.items():
                 data = source.read_bytes()
                 with suppress(FileNotFoundError):  # the folder was deleted, so no copy is needed

@@ -24,19 +24,19 @@ COOKIE = "lang"
 
 def languages(folder: Path = LOCALE) -> list[str]:
     """Return the available languages, the source's first."""
-    found = sorted(path.parents[1].name for path in folder.glob("*/LC_MESSAGES/messages.po"))
-    return [SOURCE_LANGUAGE, *(lang for lang in found if lang != SOURCE_LANGUAGE)]
+    tags = sorted(path.parents[1].name for path in folder.glob("*/LC_MESSAGES/messages.po"))
+    return [SOURCE_LANGUAGE, *(lang for lang in tags if lang != SOURCE_LANGUAGE)]
 
 
 def negotiate(request: Request, offered: list[str]) -> str:
     """Choose the reader's language: `?lang=`, then the cookie, then the browser's preference."""
-    wanted = [
+    preferred = [
         request.query_params.get("lang", ""),
         request.cookies.get(COOKIE, ""),
         *preferences(request.headers.get("accept-language", "")),
     ]
-    asked = [lang.replace("-", "_") for lang in wanted if lang]
-    return negotiate_locale(asked, offered, sep="_") or SOURCE_LANGUAGE
+    tags = [lang.replace("-", "_") for lang in preferred if lang]
+    return negotiate_locale(tags, offered, sep="_") or SOURCE_LANGUAGE
 
 
 def catalog(lang: str, folder: Path = LOCALE) -> Catalog:
@@ -63,11 +63,13 @@ def messages(lang: str, folder: Path = LOCALE) -> dict[str, str | list[str]]:
     ``context + "\u0004" + msgid``, as in gettext itself. Untranslated and fuzzy messages are left
     out.
     """
-    found: dict[str, str | list[str]] = {}
+    translations: dict[str, str | list[str]] = {}
     for message in catalog(lang, folder):
         if not message.id or message.fuzzy or not message.string:
             continue
         name = message.id if isinstance(message.id, str) else message.id[0]
         key = f"{message.context}\x04{name}" if message.context else name
-        found[key] = message.string if isinstance(message.string, str) else list(message.string)
-    return found
+        translations[key] = (
+            message.string if isinstance(message.string, str) else list(message.string)
+        )
+    return translations

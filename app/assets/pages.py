@@ -41,7 +41,7 @@ def static_digest() -> str:
 @cache
 def environment(lang: str, digest: str) -> Environment:
     """Return templates for one language; each has its own, since Jinja binds gettext globally."""
-    made = Environment(
+    jinja = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -50,8 +50,8 @@ def environment(lang: str, digest: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     catalog = translations(lang)
-    made.install_gettext_translations(catalog, newstyle=True)  # type: ignore[attr-defined]
-    return made
+    jinja.install_gettext_translations(catalog, newstyle=True)  # type: ignore[attr-defined]
+    return jinja
 
 
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
@@ -81,8 +81,8 @@ def base_url(request: Request, services: Services) -> str:
     if settings.public_url:
         return settings.public_url.rstrip("/")
     base = request.base_url
-    asked, asking = base.hostname or "", request.client.host if request.client else ""
-    local = is_loopback(asked) and is_loopback(asking)  # in a container, only the first is
+    host, asking = base.hostname or "", request.client.host if request.client else ""
+    local = is_loopback(host) and is_loopback(asking)  # in a container, only the first is
     if local and settings.host in ANY_ADDRESS and (address := lan_address()):
         base = base.replace(hostname=address)
     return str(base).rstrip("/")
