@@ -56,8 +56,8 @@ class Settings(
 
     @model_validator(mode="before")
     @classmethod
-    def _with_public_defaults(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _with_public_defaults(cls, values: dict[str, Any]) -> dict[str, Any]:
         with suppress(ValidationError):  # it is reported where the field is checked
-            if TypeAdapter(bool).validate_python(given.get("public", False)):
-                return {**PUBLIC_DEFAULTS, **given}
-        return given
+            if TypeAdapter(bool).validate_python(values.get("public", False)):
+                return {**PUBLIC_DEFAULTS, **values}
+        return values

@@ -124,5 +124,5 @@ class ModelSettings(Part):
     def zoo_bundles(self) -> dict[str, str]:
         """The models of the zoo by id, except ids that `models` already uses."""
         names = sorted(path.name for path in ZOO.iterdir()) if self.zoo else []
-        found = {f"zoo-{name}": f"zoo/{name}" for name in names}
-        return {id_: path for id_, path in found.items() if id_ not in self.bundles}
+        bundles = {f"zoo-{name}": f"zoo/{name}" for name in names}
+        return {id_: path for id_, path in bundles.items() if id_ not in self.bundles}

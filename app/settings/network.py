@@ -76,8 +76,8 @@ class NetworkSettings(Part):
     @field_validator("trusted_proxies")
     @classmethod
     def _of_addresses(cls, value: str) -> str:
-        for one in filter(None, value.split(",")):
-            ip_network(one.strip())
+        for address in filter(None, value.split(",")):
+            ip_network(address.strip())
         return value
 
     @property
@@ -90,4 +90,4 @@ class NetworkSettings(Part):
     @property
     def proxies(self) -> list[str]:
         """Addresses and networks of the trusted proxies."""
-        return [one.strip() for one in self.trusted_proxies.split(",") if one.strip()]
+        return [proxy.strip() for proxy in self.trusted_proxies.split(",") if proxy.strip()]
