@@ -21,10 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, field in EngineArguments.model_fields.items():
         if name != "model":
             parser.add_argument(f"--{name}", default=field.default, help=field.description)
-    asked = vars(parser.parse_args(arguments))
+    options = vars(parser.parse_args(arguments))
     try:
         settings = Settings()
-        wanted = [EngineArguments(model=one, **asked) for one in settings.models.split(",")]
+        applications = [
+            EngineArguments(model=model, **options) for model in settings.models.split(",")
+        ]
     except ValidationError as error:
         print(error, file=sys.stderr)
         return 2
@@ -33,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     ray.init(settings.ray_address, log_to_driver=False)
     serve.start(proxy_location="Disabled")
-    for name, args in zip(settings.bundles, wanted, strict=True):
+    for name, args in zip(settings.bundles, applications, strict=True):
         serve.run(engine(args), name=name, route_prefix=None)
         print(f"{name} is served by {args.least} to {args.most} replicas", flush=True)
     return 0

@@ -77,7 +77,7 @@ class Replica:
             raise
         if isinstance(turn.work, Line) and outcomes[0].result is not None:
             self._places[turn.work.stream] = Place(turn.work.index + 1, self._clock())
-        return [plain(one) for one in outcomes]
+        return [plain(outcome) for outcome in outcomes]
 
     async def _find_place(self, line: Line) -> None:
         """Restart a stream that is not at the requested line, for example after a lost reply."""
@@ -87,5 +87,7 @@ class Replica:
 
     async def _forget_unread(self) -> None:
         oldest = self._clock() - STREAM_SECONDS
-        for stream in [one for one, place in self._places.items() if place.since < oldest]:
+        for stream in [
+            stream_id for stream_id, place in self._places.items() if place.since < oldest
+        ]:
             await self.forget(stream)

@@ -71,16 +71,16 @@ class Slot(Runner):
             work = replace(work, stream=self._origin + work.stream)
         else:
             # Views of a long text go where its pass is kept, from all servers.
-            kept = {"session_id": work.long_pass} if work.long_pass else {}
-            handle = self._handles[work.jobs[0].model].options(method_name="run", **kept)
+            session = {"session_id": work.long_pass} if work.long_pass else {}
+            handle = self._handles[work.jobs[0].model].options(method_name="run", **session)
         response = handle.remote(encode(Run(0, work, urgent)))
         return Turn(asyncio.ensure_future(_ended(response, work)), response.cancel)
 
     def forget(self, stream: int) -> None:
         """Tell the replica that has the stream."""
         if model := self._streams.pop(stream, None):
-            told = self._of_stream("forget", model, stream).remote(self._origin + stream)
-            task = asyncio.ensure_future(_quietly(told))
+            response = self._of_stream("forget", model, stream).remote(self._origin + stream)
+            task = asyncio.ensure_future(_quietly(response))
             self._forgetting.add(task)
             task.add_done_callback(self._forgetting.discard)
 
