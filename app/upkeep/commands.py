@@ -15,7 +15,7 @@ from app.store.store import Store, StoredKind, open_store
 from model.errors import FileError
 
 
-async def run(asked: Namespace, settings: Settings, kinds: Sequence[StoredKind]) -> int:
+async def run(options: Namespace, settings: Settings, kinds: Sequence[StoredKind]) -> int:
     """Run the command on all kinds of what is stored; return the exit status."""
     try:
         async with AsyncExitStack() as opened:
@@ -23,14 +23,14 @@ async def run(asked: Namespace, settings: Settings, kinds: Sequence[StoredKind])
                 store = await opened.enter_async_context(
                     open_store(settings.database, Limits.of(settings), kinds)
                 )
-            return await _ACTIONS[asked.action](asked, store)
+            return await _ACTIONS[options.action](options, store)
     except (FileError, StorageError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
 
 
-async def _export(asked: Namespace, store: Store) -> int:
-    counted = await write_archive(store, asked.file)
+async def _export(options: Namespace, store: Store) -> int:
+    counted = await write_archive(store, options.file)
     print(f"Exported {_words(counted)}")
     damaged = sum(kind.left for kind in counted.values())
     if damaged:
@@ -38,19 +38,19 @@ async def _export(asked: Namespace, store: Store) -> int:
     return 1 if damaged else 0
 
 
-async def _import(asked: Namespace, store: Store) -> int:
-    counted = await read_archive(store, asked.file)
+async def _import(options: Namespace, store: Store) -> int:
+    counted = await read_archive(store, options.file)
     print(f"Imported {_words(counted)}; {counted[SHARES].left} already existed")
     return 0
 
 
-async def _prune(asked: Namespace, store: Store) -> int:
+async def _prune(options: Namespace, store: Store) -> int:
     shares = Shares(store)
-    found = {share_id: await shares.remove(share_id.lower()) for share_id in asked.share}
-    unknown = [share_id for share_id, deleted in found.items() if not deleted]
-    deleted = len(found) - len(unknown)
-    if asked.days is not None or not asked.share:
-        deleted += (await prune(store, asked.days))[SHARES]
+    removed = {share_id: await shares.remove(share_id.lower()) for share_id in options.share}
+    unknown = [share_id for share_id, deleted in removed.items() if not deleted]
+    deleted = len(removed) - len(unknown)
+    if options.days is not None or not options.share:
+        deleted += (await prune(store, options.days))[SHARES]
     print(f"Deleted {deleted} shares")
     for share_id in unknown:
         print(f"there is no share {share_id}", file=sys.stderr)
@@ -59,8 +59,10 @@ async def _prune(asked: Namespace, store: Store) -> int:
 
 def _words(counted: Mapping[str, Counted]) -> str:
     """Return numbers of shares, and of whatever else was transferred."""
-    told = [f"{one.taken} {kind}" for kind, one in counted.items() if one.taken or kind == SHARES]
-    return " and ".join(told)
+    words = [
+        f"{count.taken} {kind}" for kind, count in counted.items() if count.taken or kind == SHARES
+    ]
+    return " and ".join(words)
 
 
 _ACTIONS = {"export": _export, "import": _import, "prune": _prune}
