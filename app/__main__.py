@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser("python -m app", description="Without a command, run the server.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     add_arguments(commands.add_parser("shares", help="export, import or prune shares"))
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
         settings = Settings()
     except ValidationError as error:
@@ -30,11 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             name = "HEADLIGHT_" + "_".join(str(step) for step in wrong["loc"]).upper()
             print(f"{name}: {wrong['msg']}", file=sys.stderr)
         return 2
-    if asked.command == "shares":
+    if options.command == "shares":
         from app.main import STORED  # imports the database's libraries
         from app.upkeep.commands import run
 
-        return asyncio.run(run(asked, settings, STORED))
+        return asyncio.run(run(options, settings, STORED))
     launching = begin_launch(settings)  # engines open their models during the import that follows
     try:
         from app.server import start  # imports PyTorch, which takes seconds

@@ -213,8 +213,11 @@ async def open_kernel(services: Services, models: Runners) -> AsyncIterator[None
 
 async def identify_client(request: Request, services: Opened) -> None:
     """Note whose request it is, for the engine's queue and its budgets."""
-    token, most = request.headers.get(CLIENT_HEADER, ""), services[Settings].max_clients_per_address
-    asking.set(Client.of(client_network(request), token, most))
+    token, max_clients = (
+        request.headers.get(CLIENT_HEADER, ""),
+        services[Settings].max_clients_per_address,
+    )
+    asking.set(Client.of(client_network(request), token, max_clients))
 
 
 # What is served: one line for each subject.

@@ -67,8 +67,8 @@ def start(settings: Settings, launching: Future[list[Launcher]] | None = None) -
     try:
         models = open_models(settings, launching)
     except Exception as error:  # a broken bundle or device: its message is enough
-        where = "RAY_ADDRESS" if settings.ray_address else "DEVICE"
-        print(f"HEADLIGHT_MODELS, HEADLIGHT_{where}: {error}", file=sys.stderr)
+        setting = "RAY_ADDRESS" if settings.ray_address else "DEVICE"
+        print(f"HEADLIGHT_MODELS, HEADLIGHT_{setting}: {error}", file=sys.stderr)
         return 2
     return serve(settings, models)
 
@@ -120,10 +120,10 @@ def serve(settings: Settings, models: Catalog | Runners) -> int:
 def _allow_files(connections: int) -> None:
     """Raise the system's limit on open files to what the connections need, if possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    needed = connections + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 def _addresses(host: str, port: int) -> str:
