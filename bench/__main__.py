@@ -26,10 +26,10 @@ def main() -> None:
     print("\n| What: first / second | first | second | first / second (quartiles) |")
     print("|---|--:|--:|--:|")
     for case in cases(bundle):
-        seen = compare(case.slow, case.fast, options.seconds)
+        compared = compare(case.slow, case.fast, options.seconds)
         print(
-            f"| {case.name} | {seen.first * 1e3:.2f} ms | {seen.second * 1e3:.2f} ms "
-            f"| **{seen.ratio:.2f}** ({seen.low:.2f} to {seen.high:.2f}) |",
+            f"| {case.name} | {compared.first * 1e3:.2f} ms | {compared.second * 1e3:.2f} ms "
+            f"| **{compared.ratio:.2f}** ({compared.low:.2f} to {compared.high:.2f}) |",
             flush=True,
         )
     print("\n| A reply with | JSON | safetensors | JSON / safetensors |")

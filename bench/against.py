@@ -91,18 +91,18 @@ def main() -> None:
     print("\n| What | here | other | here / other (quartiles) |")
     print("|---|--:|--:|--:|")
     for case, name in enumerate(CASES):
-        for one in pair:
-            one.seconds(case)  # to warm up
+        for checkout in pair:
+            checkout.seconds(case)  # to warm up
         times: list[list[float]] = []
         while len(times) < 4 or sum(map(sum, times)) < options.seconds:
             order = (1, -1)[len(times) % 2]  # alternate which checkout is first
-            times.append([one.seconds(case) for one in pair[::order]][::order])
-        here, other = (statistics.median(side) * 1e3 for side in zip(*times, strict=True))
+            times.append([checkout.seconds(case) for checkout in pair[::order]][::order])
+        this, before = (statistics.median(side) * 1e3 for side in zip(*times, strict=True))
         low, ratio, high = statistics.quantiles([a / b for a, b in times], n=4)
-        numbers = f"{here:.2f} ms | {other:.2f} ms | **{ratio:.3f}** ({low:.3f} to {high:.3f})"
+        numbers = f"{this:.2f} ms | {before:.2f} ms | **{ratio:.3f}** ({low:.3f} to {high:.3f})"
         print(f"| {name} | {numbers} |")
-    for one in pair:
-        one.end()
+    for checkout in pair:
+        checkout.end()
 
 
 if __name__ == "__main__":

@@ -29,11 +29,11 @@ async def beside(client: httpx.AsyncClient, seconds: float) -> str:
     await until(client, run, lambda now: now["step"] > 0)
     await student.keep_typing(Seen(), time.perf_counter() + 2)
     for _ in range(ROUNDS):
-        for paused, seen in ((False, trains), (True, rests)):
+        for paused, observed in ((False, trains), (True, rests)):
             await change(client, run, {"paused": paused})
             await asyncio.sleep(1)
             part = seconds / (2 * ROUNDS)
-            await student.keep_typing(seen, time.perf_counter() + part, TYPING_SECONDS)
+            await student.keep_typing(observed, time.perf_counter() + part, TYPING_SECONDS)
     now = (await client.get(f"/api/runs/{run['id']}")).json()
     await change(client, run, {"stop": True})
     return (
@@ -64,19 +64,19 @@ async def learned(client: httpx.AsyncClient) -> str:
     )
 
 
-async def until(client: httpx.AsyncClient, run: dict[str, Any], wanted: Any) -> dict[str, Any]:
+async def until(client: httpx.AsyncClient, run: dict[str, Any], condition: Any) -> dict[str, Any]:
     """Poll until the run is in the wanted state."""
     while True:
         now: dict[str, Any] = (await client.get(f"/api/runs/{run['id']}")).json()
-        if wanted(now):
+        if condition(now):
             return now
         await asyncio.sleep(0.5)
 
 
-async def change(client: httpx.AsyncClient, run: dict[str, Any], what: dict[str, Any]) -> None:
+async def change(client: httpx.AsyncClient, run: dict[str, Any], fields: dict[str, Any]) -> None:
     """Change a run, unless it has ended."""
     headers = {"Run-Key": run["key"]}
-    await client.patch(f"/api/runs/{run['id']}", json=what, headers=headers)
+    await client.patch(f"/api/runs/{run['id']}", json=fields, headers=headers)
 
 
 async def measure(url: str, seconds: float) -> None:
@@ -91,11 +91,11 @@ def main() -> None:
     """Start a server, measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.beside_training", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="time to type (60)")
-    asked = parser.parse_args()
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    options = parser.parse_args()
+    load = ", ".join(f"{load_average:.1f}" for load_average in os.getloadavg())
     print(f"{machine()}; load before: {load}")
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder)) as server:
-        asyncio.run(measure(server.url, asked.seconds))
+        asyncio.run(measure(server.url, options.seconds))
 
 
 if __name__ == "__main__":

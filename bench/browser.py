@@ -62,13 +62,13 @@ def visit(page: Page, url: str, **link: object) -> None:
 
 def sentence(url: str, tokens: int) -> str:
     """Return a sentence of exactly so many tokens, including special ones."""
-    said = ""
+    text = ""
     for word in cycle(WORDS):
-        said = f"{said} {word}".strip()
-        asked: dict[str, Any] = {"source": said, "target": "a", "direction": "en-zh", "select": []}
-        reply = httpx.post(f"{url}/api/trace", json=asked, timeout=60, trust_env=False)
-        found = len(reply.raise_for_status().json()["tokens"]["source"])
-        if found >= tokens:
-            assert found == tokens, f"{found} tokens instead of {tokens}"
+        text = f"{text} {word}".strip()
+        body: dict[str, Any] = {"source": text, "target": "a", "direction": "en-zh", "select": []}
+        reply = httpx.post(f"{url}/api/trace", json=body, timeout=60, trust_env=False)
+        length = len(reply.raise_for_status().json()["tokens"]["source"])
+        if length >= tokens:
+            assert length == tokens, f"{length} tokens instead of {tokens}"
             break
-    return said
+    return text

@@ -55,8 +55,8 @@ class Times:
     def fitted(cls, measured: Measured = MEASURED) -> "Times":
         """Fit the times to a batch of one and a full batch; no other measurement is used."""
         full = BATCH / measured.saturated
-        each = (full - measured.run) / (BATCH - 1)
-        return cls(measured.run - each, each, measured.server, measured.client)
+        per_sentence = (full - measured.run) / (BATCH - 1)
+        return cls(measured.run - per_sentence, per_sentence, measured.server, measured.client)
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class Seen:
 class Simulation:
     """A discrete-event simulation of a site and its students."""
 
-    def __init__(self, site: Site, students: int, every: float, seed: int = 0) -> None:
-        self.site, self.every = site, every
+    def __init__(self, site: Site, students: int, interval: float, seed: int = 0) -> None:
+        self.site, self.every = site, interval
         self.chance = random.Random(seed)
         self.now = 0.0
         self.numbers = itertools.count()  # events at the same time happen in order of creation
@@ -108,20 +108,20 @@ class Simulation:
         self.replicas_free = [0.0] * site.replicas
         self.seen = Seen(0.0)
         for number in range(students):
-            due = every * self.chance.random()
+            due = interval * self.chance.random()
             self.at(due, partial(self.ask, number % site.servers, due))
 
-    def at(self, when: float, what: Callable[[], None]) -> None:
+    def at(self, time: float, action: Callable[[], None]) -> None:
         """Schedule an event."""
-        heapq.heappush(self.events, (when, next(self.numbers), what))
+        heapq.heappush(self.events, (time, next(self.numbers), action))
 
     def run(self, warm: float, seconds: float) -> Seen:
         """Simulate; return the response times in so many seconds after the warm-up."""
-        for end, seen in ((warm, Seen(warm)), (warm + seconds, Seen(seconds))):
-            self.seen = seen
+        for end, observed in ((warm, Seen(warm)), (warm + seconds, Seen(seconds))):
+            self.seen = observed
             while self.events and self.events[0][0] <= end:
-                self.now, _, what = heapq.heappop(self.events)
-                what()
+                self.now, _, action = heapq.heappop(self.events)
+                action()
         return self.seen
 
     def ask(self, server: int, due: float) -> None:
@@ -145,7 +145,7 @@ class Simulation:
         queue = self.queues[server]
         while queue and self.free_slots[server]:
             batch = [queue.popleft() for _ in range(min(BATCH, len(queue)))]
-            pick = min(self.candidates(), key=lambda one: self.replicas_free[one])
+            pick = min(self.candidates(), key=lambda replica: self.replicas_free[replica])
             comes = self.now + self.site.times.hop / 2
             ends = max(comes, self.replicas_free[pick]) + self.site.times.base
             ends += self.site.times.each * len(batch)
@@ -155,9 +155,11 @@ class Simulation:
 
     def candidates(self) -> list[int]:
         """Draw two replicas; a single server knows which of its replicas are free."""
-        every = range(self.site.replicas)
+        replicas = range(self.site.replicas)
         return (
-            list(every) if self.site.servers == 1 else self.chance.sample(every, min(2, len(every)))
+            list(replicas)
+            if self.site.servers == 1
+            else self.chance.sample(replicas, min(2, len(replicas)))
         )
 
     def ended(self, server: int, batch: list[Callable[[], None]]) -> None:
@@ -176,13 +178,13 @@ class Simulation:
     def again(self, server: int, due: float, free: float) -> None:
         """Let the student send the next sentence."""
         due += self.every
-        when = max(due, free)
-        self.at(when, partial(self.ask, server, due if self.every else when))
+        next_time = max(due, free)
+        self.at(next_time, partial(self.ask, server, due if self.every else next_time))
 
 
-def simulate(site: Site, students: int, every: float = EVERY, seconds: float = 20.0) -> Seen:
+def simulate(site: Site, students: int, interval: float = EVERY, seconds: float = 20.0) -> Seen:
     """Simulate so many students at a site, after four seconds of warm-up."""
-    return Simulation(site, students, every).run(4.0, seconds)
+    return Simulation(site, students, interval).run(4.0, seconds)
 
 
 def most(site: Site, highest: int = 1 << 17) -> int:
@@ -233,12 +235,12 @@ def checked() -> Iterator[str]:
     yield "|---|--:|--:|"
     alone = simulate(LAPTOP, 1, seconds=60.0)
     yield row("one user: p50 (fitted)", 1e3 * MEASURED.alone, 1e3 * alone.at(0.5), "ms")
-    full = simulate(LAPTOP, 32, every=0.0)
+    full = simulate(LAPTOP, 32, interval=0.0)
     yield row("32 clients at once (fitted)", MEASURED.saturated, full.rate, "a second")
     class_ = simulate(LAPTOP, MEASURED.students, seconds=60.0)
-    for share, seen in ((0.5, MEASURED.p50), (0.95, MEASURED.p95)):
+    for share, measured in ((0.5, MEASURED.p50), (0.95, MEASURED.p95)):
         name = f"{MEASURED.students} students: p{100 * share:.0f} (not fitted)"
-        yield row(name, 1e3 * seen, 1e3 * class_.at(share), "ms")
+        yield row(name, 1e3 * measured, 1e3 * class_.at(share), "ms")
 
 
 def row(name: str, measured: float, simulated: float, unit: str) -> str:
@@ -258,11 +260,11 @@ def computed() -> Iterator[str]:
     for students in (1_000, 10_000, 100_000):
         for kind, times in (("CPU", Times.fitted()), ("GPU (assumed times)", GPU)):
             site = cluster_for(students, over_network(times), kind)
-            seen = simulate(site, students, seconds=6.0)
-            met = "yes" if seen.good else "no"
+            observed = simulate(site, students, seconds=6.0)
+            met = "yes" if observed.good else "no"
             yield (
-                f"| {students:,} | {site.servers} | {site.replicas} {kind} | {seen.rate:,.0f} "
-                f"| {1e3 * seen.at(0.5):.0f} ms | {1e3 * seen.at(0.95):.0f} ms | {met} |"
+                f"| {students:,} | {site.servers} | {site.replicas} {kind} | {observed.rate:,.0f} "
+                f"| {1e3 * observed.at(0.5):.0f} ms | {1e3 * observed.at(0.95):.0f} ms | {met} |"
             )
 
 

@@ -39,8 +39,8 @@ BATCH = 8
 def cases(bundle: Bundle) -> Iterator[Case]:
     """Yield the cases in the order of the table."""
     adapter = EncoderDecoder(bundle, bundle.name)
-    known = Request(SENTENCE, target=TARGET)
-    trace = adapter.trace(known, select="*")
+    request = Request(SENTENCE, target=TARGET)
+    trace = adapter.trace(request, select="*")
     source, target = _ids(trace.texts["source"]), _ids(trace.texts["target"])
     yield from _taps(bundle.model, adapter, source, target)
     yield from _kernels(bundle.model)
@@ -51,8 +51,8 @@ def cases(bundle: Bundle) -> Iterator[Case]:
     )
     yield Case(
         f"{BATCH} traces: one by one / in one batch",
-        lambda: [adapter.trace(known) for _ in range(BATCH)],
-        lambda: adapter.run([known] * BATCH),
+        lambda: [adapter.trace(request) for _ in range(BATCH)],
+        lambda: adapter.run([request] * BATCH),
     )
     yield from _drafts(bundle)
     yield _changed(adapter)
@@ -66,8 +66,8 @@ def cases(bundle: Bundle) -> Iterator[Case]:
 def sizes(bundle: Bundle) -> dict[str, tuple[int, int]]:
     """Return the bytes of a reply as JSON and as safetensors, by selection and number format."""
     adapter = EncoderDecoder(bundle, bundle.name)
-    known = Request(SENTENCE, target=TARGET)
-    everything = adapter.trace(known, select="*")
+    request = Request(SENTENCE, target=TARGET)
+    everything = adapter.trace(request, select="*")
     weights = _only(everything, ".weights")
     replies = {
         "all weights, float32": trace_reply(weights, "", bundle.name),
@@ -75,7 +75,7 @@ def sizes(bundle: Bundle) -> dict[str, tuple[int, int]]:
         "all weights, uint8": trace_reply(weights, "", bundle.name, "uint8"),
         "everything, float32": trace_reply(everything, "", bundle.name),
     }
-    return {name: (len(one.json()), len(one.safetensors())) for name, one in replies.items()}
+    return {name: (len(reply.json()), len(reply.safetensors())) for name, reply in replies.items()}
 
 
 def _only(trace: Trace, suffix: str) -> Trace:
@@ -116,7 +116,7 @@ def _drafts(bundle: Bundle) -> Iterator[Case]:
 
         def translate(model: EncoderDecoder, sources: Sequence[str]) -> None:
             # A new seed makes this a new request, which is not cached.
-            model.run([Request(one, decode=Decode(seed=next(seeds))) for one in sources])
+            model.run([Request(source, decode=Decode(seed=next(seeds))) for source in sources])
 
         for sources in ([SENTENCE], [" ".join(words[end:]) for end in range(BATCH)]):
             if drafter:
@@ -130,12 +130,14 @@ def _changed(adapter: EncoderDecoder) -> Case:
     """Run a batch with heads off in every row and attention, and the same batch without."""
     places = [name.removesuffix(".weights") for name in adapter.names if name.endswith(".weights")]
     rows = 8 * BATCH
-    off = [tuple(Intervention(at, "zero", row % 8) for at in places) for row in range(rows)]
-    known = Request(SHORT, target=SHORT_TARGET, select=())
+    off = [tuple(Intervention(place, "zero", row % 8) for place in places) for row in range(rows)]
+    request = Request(SHORT, target=SHORT_TARGET, select=())
     return Case(
         f"{rows} traces in one batch: a head off in each attention of each / none",
-        lambda: adapter.run([replace(known, interventions=made) for made in off]),
-        lambda: adapter.run([known] * rows),
+        lambda: adapter.run(
+            [replace(request, interventions=interventions) for interventions in off]
+        ),
+        lambda: adapter.run([request] * rows),
     )
 
 
@@ -159,7 +161,7 @@ def _lab() -> Case:
     def drawn(rows: int, cols: int) -> list[list[float]]:
         return [torch.randn(cols).tolist() for _ in range(rows)]
 
-    asked = LabRequest(
+    request = LabRequest(
         x=drawn(8, 8),
         w_q=drawn(8, 8),
         w_k=drawn(8, 8),
@@ -174,11 +176,11 @@ def _lab() -> Case:
         targets=list(range(8)),
         label_smoothing=0.1,
     )
-    x = torch.tensor(asked.x, dtype=torch.float64)[None]
+    x = torch.tensor(request.x, dtype=torch.float64)[None]
     layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, dtype=torch.float64)
     return Case(
-        f"the lab's {len(compute(asked).steps)} steps, 8 × 8 / the layer of torch.nn in them",
-        partial(compute, asked),
+        f"the lab's {len(compute(request).steps)} steps, 8 × 8 / the layer of torch.nn in them",
+        partial(compute, request),
         partial(layer, x),
     )
 

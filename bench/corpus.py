@@ -89,11 +89,11 @@ def main() -> None:
         for name, run in kinds(index).items():
             times = [_timed(run, number) for number in range(ROUNDS)]
             elapsed, busy = zip(*times, strict=True)
-            shown = [
+            printed = [
                 f"{summary(elapsed):.0f} ms ({summary(busy):.0f})"
                 for summary in (lambda all_: all_[0], statistics.median, max)
             ]
-            print("|", " | ".join([name, *shown]), "|")
+            print("|", " | ".join([name, *printed]), "|")
 
 
 def _timed(run: Callable[[int], object], number: int) -> tuple[float, float]:

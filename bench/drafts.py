@@ -34,11 +34,11 @@ class Counting(Drafter):
     rows: int = 0
 
     def draft(
-        self, sources: Sequence[IdSequence], begun: Sequence[IdSequence], most: int
+        self, sources: Sequence[IdSequence], begun: Sequence[IdSequence], limit: int
     ) -> Drafts:
         """Draft as the other drafter does."""
         self.rows += len(sources)
-        return self.drafter.draft(sources, begun, most)
+        return self.drafter.draft(sources, begun, limit)
 
 
 @dataclass
@@ -53,12 +53,12 @@ class Found:
 
     def add(self, decoded: Sequence[Trace], drafted: Sequence[Trace]) -> None:
         """Compare the replies to the same requests."""
-        for one, other in zip(decoded, drafted, strict=True):
+        for plain_text, drafted_text in zip(decoded, drafted, strict=True):
             self.sentences += 1
-            if one.output.tokens != other.output.tokens:
+            if plain_text.output.tokens != drafted_text.output.tokens:
                 self.different += 1
                 continue
-            pairs = zip(one.output.logprobs, other.output.logprobs, strict=True)
+            pairs = zip(plain_text.output.logprobs, drafted_text.output.logprobs, strict=True)
             self.worst = max([self.worst, *(abs(a - b) for a, b in pairs)])
 
 
@@ -82,8 +82,8 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as cache:
         for rows in options.batches:
-            some, texts = texts[: options.sentences], texts[options.sentences :]
-            print(_row(bundle, Path(cache), some, rows), flush=True)
+            samples, texts = texts[: options.sentences], texts[options.sentences :]
+            print(_row(bundle, Path(cache), samples, rows), flush=True)
         print(f"\nA pass and a step differ by at most {_steps(bundle, texts[:200]):.1e} nats.")
 
 
@@ -91,24 +91,27 @@ def _row(bundle: Bundle, cache: Path, texts: Sequence[str], rows: int) -> str:
     opened = open_drafter(bundle, cache)
     assert opened, "CTranslate2 is not installed"
     counting = Counting(opened)
-    own, drafted = EncoderDecoder(bundle, "own"), EncoderDecoder(bundle, "drafted", None, counting)
-    found = Found()
-    requests = [Request(text) for text in texts if own.takes(Request(text))]
-    for model in (own, drafted):
+    plain, drafted = (
+        EncoderDecoder(bundle, "own"),
+        EncoderDecoder(bundle, "drafted", None, counting),
+    )
+    counts = Found()
+    requests = [Request(text) for text in texts if plain.takes(Request(text))]
+    for model in (plain, drafted):
         model.run([Request("This is to warm up.")] * rows)
     counting.rows = 0
-    pairs = [(own, found.decoding), (drafted, found.drafting)]
+    pairs = [(plain, counts.decoding), (drafted, counts.drafting)]
     for number, start in enumerate(range(0, len(requests), rows)):
         turns = pairs[:: (1, -1)[number % 2]]  # alternate which is first
         batch = requests[start : start + rows]
         answers = [_timed(model, batch, times) for model, times in turns]
-        found.add(*answers)
+        counts.add(*answers)
     decoding, drafting = (
-        1e3 * sum(times) / found.sentences for times in (found.decoding, found.drafting)
+        1e3 * sum(times) / counts.sentences for times in (counts.decoding, counts.drafting)
     )
     return (
-        f"| {rows} | {found.sentences:,} | {found.different} | {found.worst:.1e} "
-        f"| {counting.rows / found.sentences:.2f} | {decoding:.1f} ms | {drafting:.1f} ms "
+        f"| {rows} | {counts.sentences:,} | {counts.different} | {counts.worst:.1e} "
+        f"| {counting.rows / counts.sentences:.2f} | {decoding:.1f} ms | {drafting:.1f} ms "
         f"| **{decoding / drafting:.2f}** |"
     )
 

@@ -37,16 +37,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.first_load", description=__doc__)
     parser.add_argument("--against", type=Path, required=True, help="another checkout's folder")
     parser.add_argument("--rounds", type=int, default=7, help="openings of each (7)")
-    asked = parser.parse_args()
-    with browser_and_servers([ROOT, asked.against.resolve()]) as (browser, urls):
+    options = parser.parse_args()
+    with browser_and_servers([ROOT, options.against.resolve()]) as (browser, urls):
         for url in urls:
             opening(browser, url)  # so that the servers build their files
         print(f"{machine()}; Chromium {browser.version}, {LATENCY_MS} ms, 10 Mbit/s\n")
         print("| Until the first picture | this checkout | the other | this / other (quartiles) |")
         print("|---|--:|--:|--:|")
-        pairs = [[opening(browser, url) for url in urls] for _ in range(asked.rounds)]
-        for name, which in (("cold", 0), ("warm", 1)):
-            print(_line(name, [[loads[which] for loads in pair] for pair in pairs]))
+        pairs = [[opening(browser, url) for url in urls] for _ in range(options.rounds)]
+        for name, index in (("cold", 0), ("warm", 1)):
+            print(_line(name, [[loads[index] for loads in pair] for pair in pairs]))
 
 
 def opening(browser: Browser, url: str) -> list[Load]:
@@ -83,9 +83,9 @@ def opening(browser: Browser, url: str) -> list[Load]:
 def _line(name: str, pairs: list[list[Load]]) -> str:
     low, middle, high = statistics.quantiles([a.seconds / b.seconds for a, b in pairs], n=4)
 
-    def said(which: int) -> str:
+    def quartile(index: int) -> str:
         def median(pick: Callable[[Load], float]) -> float:
-            return statistics.median(pick(pair[which]) for pair in pairs)
+            return statistics.median(pick(pair[index]) for pair in pairs)
 
         return (
             f"{median(lambda load: load.seconds):.2f} s, "
@@ -93,7 +93,9 @@ def _line(name: str, pairs: list[list[Load]]) -> str:
             f"{median(lambda load: load.kilobytes):,.0f} kB"
         )
 
-    return f"| {name} | {said(0)} | {said(1)} | **{middle:.2f}** ({low:.2f} to {high:.2f}) |"
+    return (
+        f"| {name} | {quartile(0)} | {quartile(1)} | **{middle:.2f}** ({low:.2f} to {high:.2f}) |"
+    )
 
 
 if __name__ == "__main__":

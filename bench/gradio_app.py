@@ -16,7 +16,7 @@ model = load("en-zh", "cpu")
 def see(source: str) -> dict[str, Any]:
     """Return the same as `/api/trace` with `"select": ["*.weights"]`."""
     trace = model.trace(source, select=["*.weights"])
-    weights = {name: one.value.tolist() for name, one in trace.tensors.items()}
+    weights = {name: tensor.value.tolist() for name, tensor in trace.tensors.items()}
     return {"text": trace.output.text, "tensors": weights}
 
 

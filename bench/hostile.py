@@ -38,11 +38,11 @@ class Attacker:
     client: httpx.AsyncClient
     assignment: Mapping[str, str]  # one whose answers are hard to write as a table
 
-    async def send(self, method: str, path: str, n: int, **more: Any) -> int:
+    async def send(self, method: str, path: str, n: int, **options: Any) -> int:
         """Send a request from the n-th address; return the status of the reply."""
-        headers = {"X-Forwarded-For": f"10.0.0.{n + 1}", **more.pop("headers", {})}
+        headers = {"X-Forwarded-For": f"10.0.0.{n + 1}", **options.pop("headers", {})}
         try:
-            reply = await self.client.request(method, path, headers=headers, **more)
+            reply = await self.client.request(method, path, headers=headers, **options)
         except httpx.HTTPError:
             return 0
         return reply.status_code
@@ -90,9 +90,9 @@ async def host(attacker: Attacker, n: int) -> int:
 
 async def table(attacker: Attacker, n: int) -> int:
     """Read answers that a pattern with a nested repetition takes long to match."""
-    made = attacker.assignment
-    key = {"Authorization": f"Bearer {made['key']}"}
-    path = f"/api/assignments/{made['id']}/answers.csv"
+    created = attacker.assignment
+    key = {"Authorization": f"Bearer {created['key']}"}
+    path = f"/api/assignments/{created['id']}/answers.csv"
     return await attacker.send("GET", path, n, headers=key)
 
 
@@ -158,26 +158,26 @@ class Flood:
 
 async def typing(student: Student, flood: Flood, seconds: float) -> Seen:
     """Return the times of a typing user beside a flood."""
-    seen = Seen()
+    observed = Seen()
     flooding = asyncio.create_task(flood.run())
     await asyncio.sleep(SETTLE_SECONDS)
     try:
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
-            await student.type(seen)
+            await student.type(observed)
             await asyncio.sleep(TYPING_SECONDS)
     finally:
         flooding.cancel()
         await asyncio.gather(flooding, return_exceptions=True)
-    return seen
+    return observed
 
 
 async def measure(url: str, names: Sequence[str], seconds: float) -> None:
     """Print a row for each attack."""
-    async with client_of(url) as client, client_of(url) as other:
+    async with client_of(url) as client, client_of(url) as attacker_client:
         student = Student(client, "typing")
         await student.keep_typing(Seen(), time.perf_counter() + 2)
-        attacker = Attacker(other, await assignment(client))
+        attacker = Attacker(attacker_client, await assignment(client))
         print("\n| Beside | addresses | p95 | p95 beside an idle client | ratio | replies |")
         print("|---|--:|--:|--:|--:|---|")
         for name, addresses in itertools.product(names, ADDRESSES):
@@ -200,11 +200,11 @@ async def assignment(client: httpx.AsyncClient) -> dict[str, str]:
     """Create an assignment with an answer of many numbers and a letter."""
     question = {"entry": "text", "ask": {"kind": "sentence", "link": "", "words": "Why?"}}
     body = {"title": "A", "questions": [question]}
-    made: dict[str, str] = (await client.post("/api/assignments", json=body)).json()
+    created: dict[str, str] = (await client.post("/api/assignments", json=body)).json()
     answer = {"member": "k2m4n6p8q3r5", "answers": [["11 " * 45 + "x"]]}
-    reply = await client.post(f"/api/assignments/{made['id']}/answers", json=answer)
+    reply = await client.post(f"/api/assignments/{created['id']}/answers", json=answer)
     reply.raise_for_status()
-    return made
+    return created
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -212,8 +212,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.hostile", description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="time for each half (5)")
     parser.add_argument("attacks", nargs="*", help=f"some of: {', '.join(ATTACKS)} (all)")
-    asked = parser.parse_args(arguments)
-    names = asked.attacks or list(ATTACKS)
+    options = parser.parse_args(arguments)
+    names = options.attacks or list(ATTACKS)
     if unknown := set(names) - set(ATTACKS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     print(machine())
@@ -223,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "max_shares_per_minute": "60",
     }
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder), settings) as server:
-        asyncio.run(measure(server.url, names, asked.seconds))
+        asyncio.run(measure(server.url, names, options.seconds))
 
 
 if __name__ == "__main__":

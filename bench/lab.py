@@ -73,15 +73,15 @@ def layer() -> dict[str, Any]:
     }
 
 
-def link(asked: dict[str, Any]) -> str:
+def link(request: dict[str, Any]) -> str:
     """Return the page's address for a request."""
-    rows = {name: value for name, value in asked.items() if isinstance(value, list)}
+    rows = {name: value for name, value in request.items() if isinstance(value, list)}
     cells = {
         name: "*".join("_".join(map(str, row)) for row in (value if name != "targets" else [value]))
         for name, value in rows.items()
     }
-    said = {"heads": "2", "mask": "causal", "norm": "post", "smoothing": "0.1", "lang": "en"}
-    return urlencode(cells | said)
+    parameters = {"heads": "2", "mask": "causal", "norm": "post", "smoothing": "0.1", "lang": "en"}
+    return urlencode(cells | parameters)
 
 
 async def keys(until: float) -> AsyncIterator[bool]:
@@ -95,19 +95,19 @@ async def keys(until: float) -> AsyncIterator[bool]:
         await asyncio.sleep(random.uniform(*PAUSE))
 
 
-async def type_beside(client: httpx.AsyncClient, name: str, seen: Seen, until: float) -> None:
+async def type_beside(client: httpx.AsyncClient, name: str, observed: Seen, until: float) -> None:
     """Simulate another user who types: send a request for each key."""
-    asked = layer()
+    request = layer()
     headers = {"Headlight-Client": name, "Content-Type": "application/json"}
     await asyncio.sleep(random.uniform(0, 2))
     async for _ in keys(until):
-        asked["x"][0][0] = round(random.uniform(-1, 1), 1)
+        request["x"][0][0] = round(random.uniform(-1, 1), 1)
         start = time.perf_counter()
-        response = await client.post("/api/lab", content=orjson.dumps(asked), headers=headers)
+        response = await client.post("/api/lab", content=orjson.dumps(request), headers=headers)
         if response.status_code == 200:
-            seen.times.append(time.perf_counter() - start)
+            observed.times.append(time.perf_counter() - start)
         else:
-            seen.refused += 1
+            observed.refused += 1
 
 
 async def type_in_page(page: Page, until: float) -> dict[str, Any]:
@@ -123,16 +123,16 @@ async def type_in_page(page: Page, until: float) -> dict[str, Any]:
         await page.keyboard.press(str(last))
         n += 1
     await asyncio.sleep(0.5)
-    seen: dict[str, Any] = await page.evaluate("window.seen")
-    return seen | {"keys": n}
+    observed: dict[str, Any] = await page.evaluate("window.seen")
+    return observed | {"keys": n}
 
 
 def cpu_seconds(pid: int) -> float:
     """Return the processor time of a process and its living children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    process_seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return own + sum(cpu_seconds(int(child)) for child in children)
+    return process_seconds + sum(cpu_seconds(int(child)) for child in children)
 
 
 async def settled(pid: int) -> None:
@@ -144,7 +144,7 @@ async def settled(pid: int) -> None:
             return
 
 
-async def measure(server: AppServer, others: int, seconds: float) -> None:
+async def measure(server: AppServer, clients: int, seconds: float) -> None:
     """Print a row for the page alone, and one with other users."""
     print("\n| others | keys per second | keys shown | p50 | p95 | within 100 ms | ", end="")
     print("others' p95 | server |")
@@ -153,32 +153,36 @@ async def measure(server: AppServer, others: int, seconds: float) -> None:
         browser = await playwright.chromium.launch(executable_path=SHELL, args=ARGS)
         page = await browser.new_page(viewport={"width": 1440, "height": 900})
         await settled(server.process.pid)
-        for count in (0, others):
+        for count in (0, clients):
             await page.goto(f"{server.url}/lab?{link(layer())}")
             await page.locator(".worked li").last.wait_for()
             beside, before = Seen(), cpu_seconds(server.process.pid)
             start = time.perf_counter()
             until = start + seconds
-            shown, *_ = await asyncio.gather(
+            page_times, *_ = await asyncio.gather(
                 type_in_page(page, until),
                 *(type_beside(client, str(n), beside, until) for n in range(count)),
             )
             used = cpu_seconds(server.process.pid) - before
-            print(row(count, shown, beside, used, time.perf_counter() - start), flush=True)
+            print(row(count, page_times, beside, used, time.perf_counter() - start), flush=True)
         await browser.close()
 
 
-def row(count: int, shown: dict[str, Any], beside: Seen, used: float, took: float) -> str:
+def row(count: int, page_times: dict[str, Any], beside: Seen, used: float, took: float) -> str:
     """Return a row of the table."""
-    own = replace(beside, times=[one / 1e3 for one in shown["times"]] or [float("inf")])
-    within = sum(one <= WITHIN for one in shown["times"]) / max(1, len(shown["times"]))
-    requests = len(beside.times) + shown["keys"]
+    page_observed = replace(
+        beside, times=[milliseconds / 1e3 for milliseconds in page_times["times"]] or [float("inf")]
+    )
+    within = sum(milliseconds <= WITHIN for milliseconds in page_times["times"]) / max(
+        1, len(page_times["times"])
+    )
+    requests = len(beside.times) + page_times["keys"]
     theirs = f"{beside.at(0.95):.0f} ms, {beside.refused} refused" if beside.times else "–"
-    typed = f"{requests / took:.0f} | {len(shown['times'])} of {shown['keys']}"
+    typed = f"{requests / took:.0f} | {len(page_times['times'])} of {page_times['keys']}"
     return (
-        f"| {count} | {typed} | {own.at(0.5):.0f} ms | {own.at(0.95):.0f} ms "
+        f"| {count} | {typed} | {page_observed.at(0.5):.0f} ms | {page_observed.at(0.95):.0f} ms "
         f"| **{100 * within:.0f} %** | {theirs} | {1e3 * used / requests:.1f} ms/request; steps "
-        f"never fewer than {shown['least']}, opacity never under {shown['faint']:.2f} |"
+        f"never fewer than {page_times['least']}, opacity never under {page_times['faint']:.2f} |"
     )
 
 
@@ -187,10 +191,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.lab", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="time for each row (20)")
     parser.add_argument("--others", type=int, default=40, help="number of other users (40)")
-    asked = parser.parse_args(arguments)
-    print(f"{machine()}; load {', '.join(f'{one:.1f}' for one in os.getloadavg())}")
+    options = parser.parse_args(arguments)
+    print(
+        f"{machine()}; load {', '.join(f'{load_average:.1f}' for load_average in os.getloadavg())}"
+    )
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder)) as server:
-        asyncio.run(measure(server, asked.others, asked.seconds))
+        asyncio.run(measure(server, options.others, options.seconds))
     print(f"\nload afterwards {os.getloadavg()[0]:.1f}")
 
 

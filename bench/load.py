@@ -80,7 +80,7 @@ class Student:
         self.headers = {"Accept": "application/octet-stream", "Headlight-Client": name}
         self.rests_until = 0.0
 
-    async def type(self, seen: Seen) -> None:
+    async def type(self, observed: Seen) -> None:
         """Send one sentence."""
         body = {"source": sentence(), "select": SELECT}
         start = time.perf_counter()
@@ -88,22 +88,22 @@ class Student:
         end = time.perf_counter()
         self.rests_until = end + float(response.headers.get("Headlight-Pace", 0))
         if response.status_code == 200:
-            seen.times.append(end - start)
+            observed.times.append(end - start)
         else:
             self.rests_until = max(self.rests_until, end + float(response.headers["Retry-After"]))
-            seen.refused += 1
+            observed.refused += 1
 
-    async def keep_typing(self, seen: Seen, until: float, every: float = 0.0) -> None:
+    async def keep_typing(self, observed: Seen, until: float, interval: float = 0.0) -> None:
         """Send one sentence after the other, or one every so many seconds.
 
         At most that many: of what is typed while the server asks for a rest, the newest is sent.
         """
-        due = time.perf_counter() + every * random.random()
+        due = time.perf_counter() + interval * random.random()
         while (now := time.perf_counter()) < until:
             if now < due:
                 await asyncio.sleep(due - now)
-            await self.type(seen)
-            due = max(due + every, self.rests_until) if every else 0.0
+            await self.type(observed)
+            due = max(due + interval, self.rests_until) if interval else 0.0
 
     async def loop_the_dearest(self) -> None:
         """Send the most expensive request again and again, and read the whole reply."""
@@ -116,33 +116,35 @@ async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client of a server, without a limit on connections."""
     # Connections that the server is about to close, after five idle seconds, are not used again.
     limits = httpx.Limits(max_connections=None, keepalive_expiry=2)
-    async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits, trust_env=False) as one:
-        yield one
+    async with httpx.AsyncClient(
+        base_url=url, timeout=60, limits=limits, trust_env=False
+    ) as client:
+        yield client
 
 
 async def alone(client: httpx.AsyncClient, model: Adapter, seconds: float) -> str:
     """Compare one typing user with a traced pass of the bare model over the same sentence."""
-    student, seen, passes = Student(client, "one"), Seen(), Seen()
+    student, typed, passes = Student(client, "one"), Seen(), Seen()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        await student.type(seen)
+        await student.type(typed)
         source = sentence()
         target = model.trace(source, select=()).output.text
         passes.times.append(timed(partial(model.trace, source, target=target)))
-    ratio = seen.at(0.5) / passes.at(0.5)
+    ratio = typed.at(0.5) / passes.at(0.5)
     return (
-        f"| one user: p50 / a traced pass alone | {seen.at(0.5):.0f} ms | {passes.at(0.5):.0f} ms "
+        f"| one user: p50 / a traced pass alone | {typed.at(0.5):.0f} ms | {passes.at(0.5):.0f} ms "
         f"| **{ratio:.2f}** |"
     )
 
 
 async def saturated(client: httpx.AsyncClient, model: Adapter, clients: int, seconds: float) -> str:
     """Compare clients that send without pauses with batches of the bare model."""
-    seen = Seen()
+    observed = Seen()
     end = time.perf_counter() + seconds
-    many = [Student(client, str(n)) for n in range(clients)]
-    await asyncio.gather(*(one.keep_typing(seen, end) for one in many))
-    served = len(seen.times) / seconds
+    students = [Student(client, str(n)) for n in range(clients)]
+    await asyncio.gather(*(student.keep_typing(observed, end) for student in students))
+    served = len(observed.times) / seconds
     done, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
         model.run([Request(sentence(), select=tuple(SELECT)) for _ in range(BATCH)])
@@ -158,19 +160,19 @@ async def classroom(
     client: httpx.AsyncClient, model: Adapter, students: int, seconds: float
 ) -> str:
     """Measure a class of students who each send a sentence every two seconds."""
-    seen = Seen()
+    typed = Seen()
     end = time.perf_counter() + seconds
-    many = [Student(client, str(n)) for n in range(students)]
-    await asyncio.gather(*(one.keep_typing(seen, end, STUDENT_SECONDS) for one in many))
+    typing = [Student(client, str(n)) for n in range(students)]
+    await asyncio.gather(*(student.keep_typing(typed, end, STUDENT_SECONDS) for student in typing))
     source = sentence()
     target = model.trace(source, select=()).output.text
     passes = Seen([timed(partial(model.trace, source, target=target)) for _ in range(30)])
-    between = students * seconds / max(1, len(seen.times))
+    between = students * seconds / max(1, len(typed.times))
     return (
         f"| {students} students, a sentence each every {STUDENT_SECONDS:g} s: p50, p95 "
-        f"| {seen.at(0.5):.0f} ms | {seen.at(0.95):.0f} ms "
-        f"| **{seen.at(0.95) / passes.at(0.5):.1f}** passes at the 95th percentile; "
-        f"{len(seen.times)} answered, one each every {between:.1f} s; {seen.refused} refused |"
+        f"| {typed.at(0.5):.0f} ms | {typed.at(0.95):.0f} ms "
+        f"| **{typed.at(0.95) / passes.at(0.5):.1f}** passes at the 95th percentile; "
+        f"{len(typed.times)} answered, one each every {between:.1f} s; {typed.refused} refused |"
     )
 
 
@@ -218,15 +220,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.load", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="time for each case (20)")
     parser.add_argument("--engines", default="", help="the server's HEADLIGHT_ENGINES")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     # Without budgets, so that only the queue makes the server fair.
-    settings = {"engines": asked.engines, "work_per_second": "1e9", "max_work": "1e9"}
-    print(f"{machine()}; engines: {asked.engines or 'by default'}")
+    settings = {"engines": options.engines, "work_per_second": "1e9", "max_work": "1e9"}
+    print(f"{machine()}; engines: {options.engines or 'by default'}")
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder), settings) as server:
         # It drafts as the server does.
         model = load("en-zh", "cpu", drafts=Path(folder) / "cache" / "drafts")
-        asyncio.run(measure(server.url, model, asked.seconds))
+        asyncio.run(measure(server.url, model, options.seconds))
 
 
 if __name__ == "__main__":

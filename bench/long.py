@@ -56,7 +56,7 @@ def forward(length: int, rounds: int) -> None:
     model = transformers.LlamaModel(transformers.LlamaConfig(vocab_size=1_000, **SMOLLM2)).eval()
     ids = torch.randint(5, 1_000, (1, length))
     long = LongForward(model, probe(model))
-    kept: dict[str, LongAttention] = {}
+    attentions: dict[str, LongAttention] = {}
 
     def plain() -> None:
         model.set_attn_implementation("sdpa")
@@ -64,24 +64,26 @@ def forward(length: int, rounds: int) -> None:
 
     def keeping() -> None:
         model.set_attn_implementation(attention.IMPLEMENTATION)
-        kept.update(long.read(ids, torch.int16)[0])
+        attentions.update(long.read(ids, torch.int16)[0])
 
     def pictures() -> None:
-        for one in kept.values():
-            overview(one, 256)
+        for long_attention in attentions.values():
+            overview(long_attention, 256)
 
     ways = plain, keeping, pictures
     with torch.inference_mode():
         times = [[timed(way) for way in ways] for _ in range(rounds + 1)][1:]  # the first warms up
     sdpa, passing, seeing = map(list, zip(*times, strict=True))
-    mib = sum(one.bytes for one in kept.values()) / 2**20
-    told = f"{length:,} tokens, 270 heads"
-    _row(f"{told}: keeping q, k and sums ({mib:.0f} MiB) / plain SDPA", passing, sdpa)
-    _row(f"{told}: every overview at 256² / the pass that keeps", seeing, passing)
+    mib = sum(long_attention.bytes for long_attention in attentions.values()) / 2**20
+    length_described = f"{length:,} tokens, 270 heads"
+    _row(f"{length_described}: keeping q, k and sums ({mib:.0f} MiB) / plain SDPA", passing, sdpa)
+    _row(f"{length_described}: every overview at 256² / the pass that keeps", seeing, passing)
 
 
 def _row(name: str, first: list[float], second: list[float]) -> None:
-    ratios = sorted(one / other for one, other in zip(first, second, strict=True))
+    ratios = sorted(
+        seconds / base_seconds for seconds, base_seconds in zip(first, second, strict=True)
+    )
     print(
         f"| {name} | {statistics.median(first):.2f} s | {statistics.median(second):.2f} s "
         f"| **{statistics.median(ratios):.2f}** ({ratios[0]:.2f} to {ratios[-1]:.2f}) |",
@@ -128,20 +130,20 @@ class Reading:
         text = WORDS * 10
         while (reply := self._asked(text)).status_code != 200:
             text = text[: reply.json()["fits"]]
-        found = Reply.parse(reply.content).document["tokens"]["text"]
-        return text if len(found) <= tokens else text[: found[tokens - 3]["end"]]
+        tokens_read = Reply.parse(reply.content).document["tokens"]["text"]
+        return text if len(tokens_read) <= tokens else text[: tokens_read[tokens - 3]["end"]]
 
     def _asked(self, text: str) -> httpx.Response:
         body = {"text": text, "model": self.model, "select": []}
         return self.client.post("/api/overview", json=body)
 
-    def body(self, **asked: Any) -> dict[str, Any]:
-        return {"text": self.text, "model": self.model, **asked}
+    def body(self, **fields: Any) -> dict[str, Any]:
+        return {"text": self.text, "model": self.model, **fields}
 
-    def send(self, path: str, **asked: Any) -> tuple[float, Reply]:
+    def send(self, path: str, **fields: Any) -> tuple[float, Reply]:
         """Return the seconds until the reply, and the reply."""
         start = time.perf_counter()
-        reply = self.client.post(f"/api/{path}", json=self.body(**asked))
+        reply = self.client.post(f"/api/{path}", json=self.body(**fields))
         seconds = time.perf_counter() - start
         assert reply.status_code == 200, reply.text
         return seconds, Reply.parse(reply.content)
@@ -150,14 +152,14 @@ class Reading:
 def peak(server: AppServer) -> int:
     """Return the peak memory of a server's processes; mapped files are counted once."""
     total = 0
-    for one in family(server.process.pid):
-        status = Path(f"/proc/{one}/status").read_text().splitlines()
-        told = {
-            name: rest.split()[0]
-            for name, _, rest in (line.partition(":") for line in status)
+    for process in family(server.process.pid):
+        status = Path(f"/proc/{process}/status").read_text().splitlines()
+        amounts = {
+            name: amount.split()[0]
+            for name, _, amount in (line.partition(":") for line in status)
             if name in ("VmHWM", "RssFile", "RssShmem")
         }
-        total += int(told["VmHWM"]) - int(told["RssFile"])
+        total += int(amounts["VmHWM"]) - int(amounts["RssFile"])
     return total * 1024
 
 
@@ -185,18 +187,18 @@ def over_http(kind: str, tokens: int, tiles: int) -> None:
             reading = Reading(client, kind, tokens)
             first, reply = reading.send("overview", cells=64, select=["*.0.self"])
             read = len(reply.document["tokens"]["text"])
-            every, reply = reading.send("overview", cells=256)
+            seconds, reply = reading.send("overview", cells=256)
             size = sum(array.nbytes for array in reply.arrays.values())
             drawn = random.Random(1)
             stack = "encoder" if kind == "bert" else "decoder"
             times = [
-                reading.send("tile", at=f"{stack}.{drawn.randrange(12)}.self", **asked)[0]
-                for asked in windows(read, tiles)
+                reading.send("tile", at=f"{stack}.{drawn.randrange(12)}.self", **window)[0]
+                for window in windows(read, tiles)
             ]
             memory = peak(server)
     tenths = statistics.quantiles(times, n=20)
     print(
-        f"| {kind}, {read:,} tokens, 12 × 12 heads | {first:.1f} s | {every:.1f} s "
+        f"| {kind}, {read:,} tokens, 12 × 12 heads | {first:.1f} s | {seconds:.1f} s "
         f"({size / 1e6:.1f} MB) | {statistics.median(times) * 1e3:.0f} ms "
         f"| {tenths[-1] * 1e3:.0f} ms | {memory / 1e9:.2f} GB |",
         flush=True,
@@ -210,21 +212,21 @@ def exact(folder: Path) -> None:
     with torch.inference_mode():
         trace = adapter.trace(text)
         for dtype in (torch.float32, torch.int16):
-            kept = adapter.long(Request(text), dtype)
-            most, relative = 0.0, list[torch.Tensor]()
-            for place, one in kept.attentions.items():
-                heads, n, m = one.shape
+            long_pass = adapter.long(Request(text), dtype)
+            largest, relative = 0.0, list[torch.Tensor]()
+            for place, long_attention in long_pass.attentions.items():
+                heads, n, m = long_attention.shape
                 for head in range(heads):
-                    found = one.head(head).weights(slice(0, n), slice(0, m))
+                    weights = long_attention.head(head).weights(slice(0, n), slice(0, m))
                     expected = trace[f"{place}.weights"].value[head]
-                    most = max(most, float((found - expected).abs().max()))
-                    some = expected > 1e-6
-                    relative.append(((found - expected).abs() / expected)[some])
+                    largest = max(largest, float((weights - expected).abs().max()))
+                    not_tiny = expected > 1e-6
+                    relative.append(((weights - expected).abs() / expected)[not_tiny])
             together = torch.cat(relative)
             worst = float(together.max())
             middle = float(together.square().mean().sqrt())
             print(
-                f"{folder.name}, {n} tokens, {dtype}: weights differ by at most {most:.1e}; "
+                f"{folder.name}, {n} tokens, {dtype}: weights differ by at most {largest:.1e}; "
                 f"relative, of those above 1e-6: {worst:.2%} at most, {middle:.3%} root mean square"
             )
 
@@ -237,8 +239,8 @@ def full(folder: Path) -> None:
         read = len(reply.document["tokens"]["text"])
         name, about = next(iter(reply.document["tensors"].items()))
         looks = windows(read, 20, about["shape"][0])
-        at = name.removesuffix(".weights.max")
-        times = [reading.send("tile", at=at, **asked)[0] for asked in looks]
+        place = name.removesuffix(".weights.max")
+        times = [reading.send("tile", at=place, **fields)[0] for fields in looks]
         memory = peak(server)
     print(
         f"{folder.name}, {read:,} tokens: the first overview of all heads at 64² after "

@@ -63,8 +63,10 @@ def work_of(page: Page, clock: CDPSession, change: str | None) -> Work:
 def busy(clock: CDPSession) -> float:
     """Return the processor time of the main thread so far, in milliseconds."""
     metrics = clock.send("Performance.getMetrics")["metrics"]
-    taken: float = next(one["value"] for one in metrics if one["name"] == "TaskDuration")
-    return 1000 * taken
+    duration: float = next(
+        metric["value"] for metric in metrics if metric["name"] == "TaskDuration"
+    )
+    return 1000 * duration
 
 
 @contextmanager
@@ -86,10 +88,10 @@ def tasks(page: Page) -> Iterator[list[float]]:
     client.send("Tracing.end")
     while not ended:
         page.wait_for_timeout(50)
-    mark = next(one for one in events if one["name"] == "bench")
+    mark = next(event for event in events if event["name"] == "bench")
     thread = (mark["pid"], mark["tid"])
     spent += [
-        one["tdur"] / 1000
-        for one in events
-        if one["name"] == "RunTask" and (one["pid"], one["tid"]) == thread and "tdur" in one
+        event["tdur"] / 1000
+        for event in events
+        if event["name"] == "RunTask" and (event["pid"], event["tid"]) == thread and "tdur" in event
     ]

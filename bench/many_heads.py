@@ -30,18 +30,18 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
         route.fulfill(json=served)
 
     def trace(route: Route) -> None:
-        asked = json.loads(route.request.post_data or "{}")
-        names = [one for one in asked.get("select", ()) if one.startswith("encoder.")]
-        if asked.get("dtype") == "uint8":  # older checkouts request the dtype for all tensors
+        body = json.loads(route.request.post_data or "{}")
+        names = [name for name in body.get("select", ()) if name.startswith("encoder.")]
+        if body.get("dtype") == "uint8":  # older checkouts request the dtype for all tensors
             names = [f"encoder.{n}.self.{kind}" for n in range(layers) for kind in KINDS]
-        if not any(COARSE in one or asked.get("dtype") for one in names):
+        if not any(COARSE in name or body.get("dtype") for name in names):
             return route.continue_()
-        own = [one for one in asked["select"] if one not in names]
-        summarise = ["encoder.0.self"] if asked.get("summarise") else []
-        sent = {**asked, "dtype": "float32", "select": own or [MASK], "summarise": summarise}
+        unchanged = [name for name in body["select"] if name not in names]
+        summarise = ["encoder.0.self"] if body.get("summarise") else []
+        sent = {**body, "dtype": "float32", "select": unchanged or [MASK], "summarise": summarise}
         reply = route.fetch(post_data=json.dumps(sent))
         return route.fulfill(
-            body=_grown(reply.body(), names, asked.get("summarise") or [], heads),
+            body=_grown(reply.body(), names, body.get("summarise") or [], heads),
             headers={"Content-Type": "application/octet-stream"},
         )
 
@@ -52,12 +52,14 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
 def _table(attentions: list[dict[str, Any]], layers: int, heads: int) -> list[dict[str, Any]]:
     """Return the table with so many encoder layers and heads."""
     (first, *_) = attentions
-    own = {"heads": heads, "kv_heads": heads}
-    made = [
-        {**first, **own, "place": f"encoder.{layer}.self", "layer": layer}
+    counts = {"heads": heads, "kv_heads": heads}
+    attentions_added = [
+        {**first, **counts, "place": f"encoder.{layer}.self", "layer": layer}
         for layer in range(layers)
     ]
-    return made + [one for one in attentions if one["stack"] != "encoder"]
+    return attentions_added + [
+        attention for attention in attentions if attention["stack"] != "encoder"
+    ]
 
 
 def _grown(reply: bytes, names: list[str], summarised: list[str], heads: int) -> bytes:
@@ -67,19 +69,19 @@ def _grown(reply: bytes, names: list[str], summarised: list[str], heads: int) ->
     tensors: dict[str, NDArray[Any]] = dict(load(reply))
     size = len(document["tokens"]["source"])
     for name in names:
-        made, dims = np.ones((size, size), dtype=bool), ["query", "key"]
+        grown, dims = np.ones((size, size), dtype=bool), ["query", "key"]
         if ".weights" in name:
             layer = int(name.split(".")[1])
-            made, dims = _weights(layer, heads, size), ["head", *dims]
-        tensors[name] = made
+            grown, dims = _weights(layer, heads, size), ["head", *dims]
+        tensors[name] = grown
         document["tensors"][name] = {
             "dims": dims,
             "over": {"query": "source", "key": "source"},
-            "shape": list(made.shape),
-            "dtype": made.dtype.name,
+            "shape": list(grown.shape),
+            "dtype": grown.dtype.name,
         }
-    if known := document.get("summaries"):
-        (first, *_) = known.values()
+    if summaries := document.get("summaries"):
+        (first, *_) = summaries.values()
         repeated = {key: (values * heads)[:heads] for key, values in first.items()}
         document["summaries"] = dict.fromkeys(summarised, repeated)
     return save(tensors, {"trace": json.dumps(document)})

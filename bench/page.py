@@ -41,28 +41,28 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="another checkout's folder")
     parser.add_argument("--only", choices=["heads", "views", "many", "typing"], help="one part")
     parser.add_argument("--view", choices=VIEWS, help="measure only this view")
-    asked = parser.parse_args()
-    only = "views" if asked.view else asked.only
-    views = [asked.view] if asked.view else VIEWS
-    roots = [ROOT, *([asked.against.resolve()] if asked.against else [])]
+    options = parser.parse_args()
+    only = "views" if options.view else options.only
+    views = [options.view] if options.view else VIEWS
+    roots = [ROOT, *([options.against.resolve()] if options.against else [])]
     with browser_and_servers(roots) as (browser, urls):
         print(f"{machine()}; Chromium {browser.version}, headless, without a GPU\n")
         times: Times = {}
         if only in (None, "heads"):
             for tokens in (64, 128):
-                times |= another_head(browser, urls, tokens, asked.rounds)
+                times |= another_head(browser, urls, tokens, options.rounds)
         if only in (None, "views"):
-            times |= other_views(browser, urls, views, max(5, asked.rounds // 4))
+            times |= other_views(browser, urls, views, max(5, options.rounds // 4))
         if times:
             print_table(times)
         if only in (None, "many"):
             for url in urls:
-                many = all_heads(browser, url, max(5, asked.rounds // 4))
-                print(f"144 heads × 128 tokens: {statistics.median(many):.1f} ms; goal 150 ms")
+                durations = all_heads(browser, url, max(5, options.rounds // 4))
+                print(f"144 heads × 128 tokens: {statistics.median(durations):.1f} ms; goal 150 ms")
         if only in (None, "typing"):
             for url in urls:
-                keys, spent = typing(browser, url, max(3, asked.rounds // 4))
-                long = sum(one > LONG_MS for one in spent)
+                keys, spent = typing(browser, url, max(3, options.rounds // 4))
+                long = sum(milliseconds > LONG_MS for milliseconds in spent)
                 print(
                     f"Typing, 32 tokens: {long} tasks over {LONG_MS} ms in {keys} keys, "
                     f"the longest {max(spent):.0f} ms"
@@ -73,39 +73,46 @@ def print_table(times: Times) -> None:
     """Print a row for each change: this checkout, the other, and their ratios."""
     print("| What | drawing | 90 % within | all of it | in frames | goal | this / other |")
     print("|---|--:|--:|--:|--:|---|---|")
-    for what, (own, *others) in times.items():
-        for works in (own, *others):
+    for case, (works_now, *works_before) in times.items():
+        for works in (works_now, *works_before):
             drawing = [work.drawing for work in works]
-            middle, most = statistics.median(drawing), statistics.quantiles(drawing, n=10)[-1]
+            middle, p90 = (
+                statistics.median(drawing),
+                statistics.quantiles(drawing, n=10)[-1],
+            )
             whole = statistics.median(work.whole for work in works)
-            aim = aimed(what, works)
-            said = f"{quartiles(own, others[0])}" if others and works is own else ""
+            aim = aimed(case, works)
+            ratio = (
+                f"{quartiles(works_now, works_before[0])}"
+                if works_before and works is works_now
+                else ""
+            )
             print(
-                f"| {what if works is own else '… in the other'} | {middle:.1f} ms | {most:.1f} ms "
-                f"| {whole:.1f} ms | **{whole / FRAME_MS:.2f}** | {aim} | {said} |",
+                f"| {case if works is works_now else '… in the other'} | {middle:.1f} ms | {p90:.1f} ms "
+                f"| {whole:.1f} ms | **{whole / FRAME_MS:.2f}** | {aim} | {ratio} |",
                 flush=True,
             )
 
 
-def aimed(what: str, works: Sequence[Work]) -> str:
+def aimed(label: str, works: Sequence[Work]) -> str:
     """Return the goal, and whether it is met."""
-    if what not in GOALS:
+    if label not in GOALS:
         return ""
-    pick, goal = GOALS[what]
-    which = "drawing" if pick(Work(1, 0)) else "all of it"
+    pick, goal = GOALS[label]
+    part = "drawing" if pick(Work(1, 0)) else "all of it"
     met = statistics.median(map(pick, works)) <= goal
-    return f"{which} {goal:.0f} ms: {'met' if met else 'missed'}"
+    return f"{part} {goal:.0f} ms: {'met' if met else 'missed'}"
 
 
-def quartiles(own: Sequence[Work], other: Sequence[Work]) -> str:
+def quartiles(works: Sequence[Work], works_before: Sequence[Work]) -> str:
     """Return the median and quartiles of the ratios, of drawing and of all work."""
 
-    def said(pick: Callable[[Work], float]) -> str:
-        ratios = [pick(a) / pick(b) for a, b in zip(own, other, strict=True)]
+    def quartile(pick: Callable[[Work], float]) -> str:
+        ratios = [pick(a) / pick(b) for a, b in zip(works, works_before, strict=True)]
         low, middle, high = statistics.quantiles(ratios, n=4)
         return f"**{middle:.2f}** ({low:.2f} to {high:.2f})"
 
-    return f"{said(lambda work: work.drawing)}; all {said(lambda work: work.whole)}"
+    return f"{quartile(lambda work: work.drawing)}; all {quartile(lambda work: work.whole)}"
 
 
 def another_head(browser: Browser, urls: Sequence[str], tokens: int, rounds: int) -> Times:
@@ -122,7 +129,7 @@ def another_head(browser: Browser, urls: Sequence[str], tokens: int, rounds: int
 
 def other_views(browser: Browser, urls: Sequence[str], views: Sequence[str], rounds: int) -> Times:
     """Measure switching to other views whose data is loaded, in turns."""
-    found: Times = {}
+    times: Times = {}
     with ExitStack() as stack:
         pages = [stack.enter_context(opened(browser)) for _ in urls]
         clocks = [page.context.new_cdp_session(page) for page in pages]
@@ -136,9 +143,9 @@ def other_views(browser: Browser, urls: Sequence[str], views: Sequence[str], rou
                 page.evaluate("() => probes.view('attention')")
                 page.wait_for_timeout(REST_MS)
 
-            there = f"() => probes.view('{view}')"
-            found[f"to {view}, 64 tokens"] = in_turns(pages, clocks, there, rounds, back)
-    return found
+            script = f"() => probes.view('{view}')"
+            times[f"to {view}, 64 tokens"] = in_turns(pages, clocks, script, rounds, back)
+    return times
 
 
 def all_heads(browser: Browser, url: str, rounds: int) -> list[float]:

@@ -64,10 +64,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.page_long", description=__doc__)
     parser.add_argument("--tokens", type=int, nargs="+", default=[1_024, 4_096])
     parser.add_argument("--frames", type=int, default=240, help="of each gesture (240)")
-    asked = parser.parse_args()
+    parsed = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        longest = 2 * max(asked.tokens)
+        longest = 2 * max(parsed.tokens)
         options = {**GROUPED, "max_position_embeddings": longest}
         TINY["long"] = ("LlamaForCausalLM", "LlamaConfig", options, "bytes")
         served = {"models": f"tiny=hf:{make('long', folder / 'model')}", "zoo": "false"}
@@ -77,13 +77,13 @@ def main() -> None:
         print(f"{machine()}; Chromium {browser.version}, headless, without a GPU\n")
         print("| Tokens | gesture | apart, median | 90 % within | work a frame | longest task |")
         print("|--:|---|--:|--:|--:|--:|")
-        for tokens in asked.tokens:
+        for tokens in parsed.tokens:
             with opened(browser) as page:
                 show(page, url, tokens)
-                for how in ("drag", "wheel"):
-                    line(tokens, how, moved(page, how, asked.frames))
+                for gesture in ("drag", "wheel"):
+                    line(tokens, gesture, moved(page, gesture, parsed.frames))
                 keys, spent = typing(page)
-                long = sum(one > LONG_MS for one in spent)
+                long = sum(milliseconds > LONG_MS for milliseconds in spent)
                 print(f"| {tokens} | {keys} keys | | | | {max(spent):.0f} ms, {long} over 50 ms |")
         browser.close()
 
@@ -98,23 +98,23 @@ def show(page: Page, url: str, tokens: int) -> None:
     page.wait_for_selector(SHARP)
 
 
-def moved(page: Page, how: str, frames: int) -> Moved:
+def moved(page: Page, gesture: str, frames: int) -> Moved:
     """Move the map for so many frames, twice; the first time fetches what comes into sight."""
-    page.evaluate(MOVE, [how, frames])
+    page.evaluate(MOVE, [gesture, frames])
     page.wait_for_selector(SHARP)
     with tasks(page) as spent:
-        apart = page.evaluate(MOVE, [how, frames])
+        apart = page.evaluate(MOVE, [gesture, frames])
     return Moved(apart, spent)
 
 
-def line(tokens: int, how: str, found: Moved) -> None:
+def line(tokens: int, gesture: str, result: Moved) -> None:
     """Print a line of the table."""
-    apart = sorted(found.apart)
-    work = sum(found.work) / len(apart)
-    most = apart[int(0.9 * len(apart))]
+    apart = sorted(result.apart)
+    work = sum(result.work) / len(apart)
+    p90 = apart[int(0.9 * len(apart))]
     print(
-        f"| {tokens} | {how} | {statistics.median(apart):.1f} ms | {most:.1f} ms "
-        f"| {work:.1f} ms, {work / FRAME_MS:.2f} frames | {max(found.work):.0f} ms |",
+        f"| {tokens} | {gesture} | {statistics.median(apart):.1f} ms | {p90:.1f} ms "
+        f"| {work:.1f} ms, {work / FRAME_MS:.2f} frames | {max(result.work):.0f} ms |",
         flush=True,
     )
 

@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--bertviz", required=True, help="an interpreter that has BertViz")
     parser.add_argument("--libraries", type=Path, required=True, help="folder of node_modules")
     parser.add_argument("--rounds", type=int, default=3, help="openings of each (3)")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         model = random_model(Path(place) / "model")
         served = {"models": f"bert=hf:{model}", "zoo": "false"}
@@ -64,22 +64,22 @@ def main() -> None:
         with running_app(Path(place) / "data", served) as server:
             text = of_length(server.url)
             page = Path(place) / "bertviz.html"
-            subprocess.run([asked.bertviz, WRITER, model, text, page], check=True)
+            subprocess.run([options.bertviz, WRITER, model, text, page], check=True)
             link = urlencode({"source": text, "view": "heads", "layer": 0, "head": 0})
             ways: dict[str, Callable[[], Seen]] = {
                 "Headlight": lambda: headlight(browser, f"{server.url}/?{link}"),
-                "BertViz": lambda: bertviz(browser, page, asked.libraries),
+                "BertViz": lambda: bertviz(browser, page, options.libraries),
             }
             headlight(browser, f"{server.url}/")  # so that the server builds its files
-            found: dict[str, list[Seen]] = {name: [] for name in ways}
-            for _ in range(asked.rounds):
+            by_tool: dict[str, list[Seen]] = {name: [] for name in ways}
+            for _ in range(options.rounds):
                 for name, way in ways.items():
-                    found[name].append(way())
+                    by_tool[name].append(way())
         print(f"{machine()}; Chromium {browser.version}\n")
         print(f"| {LAYERS} × {HEADS} heads, {TOKENS} tokens | picture | weights | all | elements |")
         print("|---|--:|--:|--:|--:|")
-        for name, seen in found.items():
-            print(line(name, seen))
+        for name, observations in by_tool.items():
+            print(line(name, observations))
         whole = page.read_bytes()
         print(f"\nBertViz's page compressed with gzip: {len(gzip.compress(whole)) / 1e6:.1f} MB")
         browser.close()
@@ -105,8 +105,8 @@ def of_length(url: str) -> str:
     def tokens(text: str) -> list[dict[str, int]]:
         body = {"text": text, "select": []}
         reply = httpx.post(f"{url}/api/overview", json=body, timeout=60, trust_env=False)
-        found: list[dict[str, int]] = reply.raise_for_status().json()["tokens"]["text"]
-        return found
+        tokens_read: list[dict[str, int]] = reply.raise_for_status().json()["tokens"]["text"]
+        return tokens_read
 
     text = " ".join(islice(cycle(WORDS), TOKENS))
     cut = text[: tokens(text)[TOKENS - 2]["end"]]  # the first and the last token are special
@@ -143,8 +143,8 @@ def seen(page: Page, received: dict[str, float], weights: Callable[[str], bool])
     seconds = page.evaluate("() => performance.now() / 1000")
     page.wait_for_load_state("networkidle")
     nodes = page.evaluate("() => document.querySelectorAll('*').length")
-    own = sum(size for name, size in received.items() if weights(name))
-    return Seen(seconds, own / 1e6, sum(received.values()) / 1e6, nodes)
+    weight_bytes = sum(size for name, size in received.items() if weights(name))
+    return Seen(seconds, weight_bytes / 1e6, sum(received.values()) / 1e6, nodes)
 
 
 def headlight(browser: Browser, url: str) -> Seen:
@@ -170,10 +170,12 @@ def bertviz(browser: Browser, written: Path, libraries: Path) -> Seen:
         return seen(page, received, lambda name: name == written.as_uri())
 
 
-def line(name: str, found: list[Seen]) -> str:
+def line(name: str, observations: list[Seen]) -> str:
     """Return a line of the table: medians."""
-    seconds, own, whole, nodes = (statistics.median(each) for each in zip(*found, strict=True))
-    return f"| {name} | {seconds:.1f} s | {own:.2f} MB | {whole:.2f} MB | {nodes:,.0f} |"
+    seconds, weight_bytes, whole, nodes = (
+        statistics.median(column) for column in zip(*observations, strict=True)
+    )
+    return f"| {name} | {seconds:.1f} s | {weight_bytes:.2f} MB | {whole:.2f} MB | {nodes:,.0f} |"
 
 
 if __name__ == "__main__":

@@ -66,36 +66,36 @@ class Classroom:
         reply = await self.client.put(f"{self.path}/state", json=link, headers=self.owner)
         reply.raise_for_status()
         seq: int = reply.json()["seq"]
-        await until(lambda: all(one.seq >= seq for one in self.members), 30)
-        return [one.arrived[seq] - began for one in self.members if seq in one.arrived]
+        await until(lambda: all(member.seq >= seq for member in self.members), 30)
+        return [member.arrived[seq] - began for member in self.members if seq in member.arrived]
 
 
 @asynccontextmanager
 async def classroom(servers: Sequence[AppServer], members: int) -> AsyncIterator[Classroom]:
     """Open a room and let members join: each server has an equal part of them."""
-    ports = [port(one) for one in servers]
+    ports = [port(server) for server in servers]
     async with httpx.AsyncClient(base_url=servers[0].url, trust_env=False, timeout=60) as client:
-        made = (await client.post("/api/rooms", json={"state": {"link": "/"}})).json()
+        created = (await client.post("/api/rooms", json={"state": {"link": "/"}})).json()
         joined = []
         for n in range(members):
             first = n % len(ports)
-            joined.append(Member(f"member-{n}", [*ports[first:], *ports[:first]], made["code"]))
-        room = f"/api/rooms/{made['code']}"
-        owner = {"Authorization": f"Bearer {made['key']}"}
-        await until(lambda: all(one.seq for one in joined), 60)
+            joined.append(Member(f"member-{n}", [*ports[first:], *ports[:first]], created["code"]))
+        room = f"/api/rooms/{created['code']}"
+        owner = {"Authorization": f"Bearer {created['key']}"}
+        await until(lambda: all(member.seq for member in joined), 60)
         try:
             yield Classroom(client, room, owner, joined)
         finally:
-            await asyncio.gather(*(one.stop() for one in joined))
+            await asyncio.gather(*(member.stop() for member in joined))
 
 
 async def end(tasks: "Sequence[asyncio.Task[None]]") -> None:
     """Cancel tasks and wait for them. Raises what one of them raised before."""
-    for one in tasks:
-        one.cancel()
-    for found in await asyncio.gather(*tasks, return_exceptions=True):
-        if isinstance(found, Exception):
-            raise found
+    for task in tasks:
+        task.cancel()
+    for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            raise outcome
 
 
 async def explore(url: str, n: int, took: list[float], pause: float = EXPLORE_SECONDS) -> None:
@@ -129,7 +129,7 @@ async def crowd(server: AppServer, members: int) -> None:
         for n in range(2 * CHANGES):
             late += await room.change(1_000 + n)
             await asyncio.sleep(0.5)
-        broken = sum(len(one.lost) for one in room.members)
+        broken = sum(len(member.lost) for member in room.members)
         await end(students)
     print(f"{members} members: {of(alone)}; {grown / members / 1000:.0f} kB more per member")
     print(f"… while {EXPLORERS} explore: {of(late)}; their {len(traces)} traces: {of(traces)}")
@@ -158,51 +158,54 @@ async def two(servers: Sequence[AppServer], members: int) -> None:
     async with classroom(servers, members) as room:
         late = [late for n in range(CHANGES) for late in await room.change(n)]
         print(f"{members} members on two servers: {of(late)}")
-        asked = await room.client.put(f"{room.path}/question", json=ASK, headers=room.owner)
-        seq: int = asked.json()["seq"]
-        given = dict[str, int]()
+        reply = await room.client.put(f"{room.path}/question", json=ASK, headers=room.owner)
+        seq: int = reply.json()["seq"]
+        answers = dict[str, int]()
         writers = [
-            asyncio.create_task(answer(room.client, one, room.path, given))
-            for one in room.members[:ANSWERING]
+            asyncio.create_task(answer(room.client, member, room.path, answers))
+            for member in room.members[:ANSWERING]
         ]
         await asyncio.sleep(3)
-        lost = [one for one in room.members if one.connected[-1][0] == port(servers[1])]
+        lost = [member for member in room.members if member.connected[-1][0] == port(servers[1])]
         began = time.perf_counter()
         servers[1].kill()
-        before = sum(given.values())
+        before = sum(answers.values())
         back = port(servers[0])
-        await until(lambda: all(one.connected[-1][0] == back for one in room.members), 60)
-        times = [one.connected[-1][1] - began for one in lost]
-        behind = sum(one.state["seq"] < seq for one in lost)
+        await until(lambda: all(member.connected[-1][0] == back for member in room.members), 60)
+        times = [member.connected[-1][1] - began for member in lost]
+        behind = sum(member.state["seq"] < seq for member in lost)
         await asyncio.sleep(1)
         await end(writers)
         moved = await room.change(5_000)
-        told = await room.client.get(f"{room.path}/answers", headers=room.owner)
-        found = {one["id"]: int(one["answer"][0]) for one in told.json()["answers"]}
-        missing = [name for name, n in given.items() if found.get(identity_of(1, name), -1) < n]
+        answers_reply = await room.client.get(f"{room.path}/answers", headers=room.owner)
+        stored = {
+            answer_stored["id"]: int(answer_stored["answer"][0])
+            for answer_stored in answers_reply.json()["answers"]
+        }
+        missing = [name for name, n in answers.items() if stored.get(identity_of(1, name), -1) < n]
         print(
             f"killed one: {len(lost)} members back on the other within {max(times):.2f} s "
             f"(half {statistics.median(times):.2f} s), {behind} with an older state; "
-            f"{before} answers before and {sum(given.values()) - before} after, "
+            f"{before} answers before and {sum(answers.values()) - before} after, "
             f"{len(missing)} acknowledged ones lost; the next change: {of(moved)}"
         )
 
 
 async def answer(
-    client: httpx.AsyncClient, member: Member, path: str, given: dict[str, int]
+    client: httpx.AsyncClient, member: Member, path: str, answers: dict[str, int]
 ) -> None:
     """Answer again and again, until cancelled; note what was acknowledged last."""
     for n in itertools.count(1):
         await asyncio.sleep(random.uniform(0, 2))
         body = {"member": member.name, "n": 1, "answer": [str(n)]}
-        for one in member.ports:
-            url = f"http://127.0.0.1:{one}{path}/answers"
+        for address in member.ports:
+            url = f"http://127.0.0.1:{address}{path}/answers"
             try:
                 reply = await client.post(url, json=body)
             except httpx.TransportError:
                 continue
             if reply.status_code == 204:
-                given[member.name] = n
+                answers[member.name] = n
                 break
 
 
@@ -246,8 +249,8 @@ async def requested(server: AppServer, students: int) -> tuple[list[float], int]
         writer.close()
         return took, size
 
-    found = await asyncio.gather(*map(ask, range(students)))
-    return [took for took, _ in found], found[0][1]
+    results = await asyncio.gather(*map(ask, range(students)))
+    return [took for took, _ in results], results[0][1]
 
 
 async def computed(client: httpx.AsyncClient) -> float:
@@ -265,11 +268,11 @@ def of(seconds: Sequence[float]) -> str:
 
 async def settled(server: AppServer) -> int:
     """Return the bytes of a server in memory, once it has done what it does after its start."""
-    found = list[int]()
-    while len(found) < 4 or max(found[-4:]) > found[-4]:
+    counts = list[int]()
+    while len(counts) < 4 or max(counts[-4:]) > counts[-4]:
         await asyncio.sleep(1)
-        found.append(usage(server.process.pid).memory)
-    return found[-1]
+        counts.append(usage(server.process.pid).memory)
+    return counts[-1]
 
 
 @contextmanager
@@ -288,15 +291,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.rooms", description=__doc__)
     parser.add_argument("what", nargs="*", help="crowd, classes, two, same (all)")
     parser.add_argument("--members", type=int, default=500)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(machine())
     parts: dict[str, Callable[[list[AppServer]], Coroutine[Any, Any, None]]] = {
-        "crowd": lambda servers: crowd(servers[0], asked.members),
+        "crowd": lambda servers: crowd(servers[0], options.members),
         "classes": lambda servers: classes(servers[0], 20, 25),
-        "two": lambda servers: two(servers, asked.members),
+        "two": lambda servers: two(servers, options.members),
         "same": lambda servers: same(servers[0], 200),
     }
-    for name in asked.what or parts:
+    for name in options.what or parts:
         with started(2 if name == "two" else 1) as servers:
             asyncio.run(parts[name](servers))
 

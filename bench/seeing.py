@@ -58,40 +58,40 @@ def ways(folder: Path, length: int) -> dict[str, Callable[[], object]]:
     fused, eager = load("sdpa"), load()
     text = text_of(tokenizer, length)
     adapter = wrap(fused, tokenizer)
-    given = tokenizer(text, return_tensors="pt")
+    inputs = tokenizer(text, return_tensors="pt")
 
     def plain(model: Any = fused, **options: Any) -> object:
         with torch.inference_mode():
-            return model(**given, use_cache=False, **options)
+            return model(**inputs, use_cache=False, **options)
 
     def as_bytes() -> object:
         trace = adapter.trace(Request(text, select=PARTS))
         return trace_reply(trace, "", adapter.info.id).pieces()
 
     def recorded() -> object:
-        with record(fused, PARTS) as made:
+        with record(fused, PARTS) as recording:
             plain()
-        return made
+        return recording
 
     return {
         "forward (sdpa)": plain,
         "as bytes": as_bytes,
         "record": recorded,
         "output_attentions": lambda: plain(eager, output_attentions=True),
-        **peers(folder, load, tokenizer, given),
+        **peers(folder, load, tokenizer, inputs),
     }
 
 
 def measure(timed: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
     """Return the median seconds of each, taken in turns."""
-    taken: dict[str, list[float]] = {name: [] for name in timed}
+    seconds_by_name: dict[str, list[float]] = {name: [] for name in timed}
     for turn in range(turns + 1):
         for name, run in timed.items():
             begun = time.perf_counter()
             run()
             if turn:  # the first warms up
-                taken[name].append(time.perf_counter() - begun)
-    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+                seconds_by_name[name].append(time.perf_counter() - begun)
+    return {name: statistics.median(seconds) for name, seconds in seconds_by_name.items()}
 
 
 def main() -> None:
@@ -109,8 +109,8 @@ def main() -> None:
             config = transformers.AutoConfig.from_pretrained(folder)
             if length > config.max_position_embeddings:
                 continue
-            (_, base), *others = measure(ways(folder, length), options.turns).items()
-            ratios = ", ".join(f"{name} {seconds / base:.2f}" for name, seconds in others)
+            (_, base), *measured = measure(ways(folder, length), options.turns).items()
+            ratios = ", ".join(f"{name} {seconds / base:.2f}" for name, seconds in measured)
             print(f"{folder.name}, {length} tokens: forward {base * 1e3:.0f} ms; {ratios}")
 
 

@@ -28,15 +28,15 @@ APP = Path(__file__).with_name("gradio_app.py")
 async def served(url: str, clients: int, seconds: float, gradio: bool) -> float:
     """Return the replies per second."""
     async with client_of(url) as client:
-        many = [GradioUser(client) if gradio else Student(client, str(n)) for n in range(clients)]
+        users = [GradioUser(client) if gradio else Student(client, str(n)) for n in range(clients)]
         for pause in (3.0, seconds):  # warm, then measured
-            seen = Seen()
+            observed = Seen()
             end = time.perf_counter() + pause
             start = time.perf_counter()
-            await asyncio.gather(*(one.keep_typing(seen, end) for one in many))
-            rate = len(seen.times) / (time.perf_counter() - start)
-            if seen.refused:
-                print(f"{seen.refused} refused", file=sys.stderr)
+            await asyncio.gather(*(user.keep_typing(observed, end) for user in users))
+            rate = len(observed.times) / (time.perf_counter() - start)
+            if observed.refused:
+                print(f"{observed.refused} refused", file=sys.stderr)
         return rate
 
 
@@ -46,14 +46,14 @@ class GradioUser(Student):
     def __init__(self, client: httpx.AsyncClient) -> None:
         super().__init__(client, "")
 
-    async def type(self, seen: Seen) -> None:
+    async def type(self, observed: Seen) -> None:
         start = time.perf_counter()
         called = await self.client.post("/gradio_api/call/see", json={"data": [sentence()]})
         events = await self.client.get(f"/gradio_api/call/see/{called.json()['event_id']}")
         if "event: complete" in events.text:
-            seen.times.append(time.perf_counter() - start)
+            observed.times.append(time.perf_counter() - start)
         else:
-            seen.refused += 1
+            observed.refused += 1
 
 
 @asynccontextmanager
@@ -79,20 +79,20 @@ async def gradio_app(python: str) -> AsyncIterator[str]:
 
 async def measure(against: Path | None, python: str | None, clients: int, seconds: float) -> None:
     """Print a row for each server."""
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for name, root in {"this checkout": ROOT, "the other checkout": against}.items():
         if root:
             with (
                 tempfile.TemporaryDirectory() as folder,
                 running_app(Path(folder), OPEN, root) as server,
             ):
-                found[name] = await served(server.url, clients, seconds, gradio=False)
+                figures[name] = await served(server.url, clients, seconds, gradio=False)
     if python:
         async with gradio_app(python) as url:
-            found["a Gradio app"] = await served(url, clients, seconds, gradio=True)
+            figures["a Gradio app"] = await served(url, clients, seconds, gradio=True)
     print("\n| Served by | replies per second | this checkout / it |\n|---|--:|--:|")
-    for name, rate in found.items():
-        print(f"| {name} | {rate:.1f} | **{found['this checkout'] / rate:.2f}** |")
+    for name, rate in figures.items():
+        print(f"| {name} | {rate:.1f} | **{figures['this checkout'] / rate:.2f}** |")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -102,9 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--gradio", metavar="PYTHON", help="an interpreter that has Gradio")
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=15.0, help="time for each (15)")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     print(machine())
-    asyncio.run(measure(asked.against, asked.gradio, asked.clients, asked.seconds))
+    asyncio.run(measure(options.against, options.gradio, options.clients, options.seconds))
 
 
 if __name__ == "__main__":

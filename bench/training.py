@@ -39,8 +39,8 @@ def training(model: Transformer) -> Iterator[Case]:
 
     def gradients(loss: Callable[[float], Tensor], r_drop: float) -> object:
         with autocast(x.device, "auto"):
-            found = loss(r_drop)
-        return torch.autograd.grad(found, [x, embedding])
+            value = loss(r_drop)
+        return torch.autograd.grad(value, [x, embedding])
 
     for name, r_drop in (("cross-entropy", 0.0), ("R-Drop's loss", 1.0)):
         yield Case(
@@ -49,11 +49,11 @@ def training(model: Transformer) -> Iterator[Case]:
             partial(gradients, chunks, r_drop),
         )
     dropped = x.detach()
-    own = Dropout(0.1)
+    dropout = Dropout(0.1)
     yield Case(
         "dropout: a float per entry / a byte per entry",
         lambda: F.dropout(dropped, 0.1),
-        lambda: own(dropped),
+        lambda: dropout(dropped),
     )
 
     yield from _steps(model)
@@ -75,8 +75,8 @@ def _steps(model: Transformer) -> Iterator[Case]:
     def step(loss: Callable[[], Tensor]) -> None:
         explicit.zero_grad(set_to_none=True)
         with autocast(ids.device, "auto"):
-            found = loss()
-        found.backward()  # type: ignore[no-untyped-call]
+            value = loss()
+        value.backward()  # type: ignore[no-untyped-call]
 
     def whole() -> Tensor:
         return _with_torch(*answers(explicit, twice), r_drop=1.0)

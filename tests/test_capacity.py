@@ -33,14 +33,14 @@ def test_saturated_rates_by_hand() -> None:
     full = BATCH / (TIMES.base + BATCH * TIMES.each)
     for replicas in (1, 2):
         site = Site("full", TIMES, 1, replicas, replicas)
-        assert simulate(site, 64, every=0.0).rate == pytest.approx(replicas * full, rel=0.02)
+        assert simulate(site, 64, interval=0.0).rate == pytest.approx(replicas * full, rel=0.02)
     many = Site("many", TIMES, 1, 16, 16)
-    assert simulate(many, 400, every=0.0).rate == pytest.approx(1 / TIMES.server, rel=0.02)
+    assert simulate(many, 400, interval=0.0).rate == pytest.approx(1 / TIMES.server, rel=0.02)
 
 
 def test_littles_law_holds() -> None:
     """With clients that send without pauses, rate × response time is their number."""
-    seen = simulate(LAPTOP, 32, every=0.0)
+    seen = simulate(LAPTOP, 32, interval=0.0)
     assert seen.rate * sum(seen.times) / len(seen.times) == pytest.approx(32, rel=0.02)
 
 
@@ -56,7 +56,7 @@ def test_it_agrees_with_what_was_measured() -> None:
     """Two points are fitted; the times of many students are not, and are within the margin."""
     alone = simulate(LAPTOP, 1).at(0.5)
     assert alone == pytest.approx(MEASURED.alone, rel=0.1)
-    assert simulate(LAPTOP, 32, every=0.0).rate == pytest.approx(MEASURED.saturated, rel=0.05)
+    assert simulate(LAPTOP, 32, interval=0.0).rate == pytest.approx(MEASURED.saturated, rel=0.05)
     students = simulate(LAPTOP, MEASURED.students, seconds=60.0)
     for share, measured in ((0.5, MEASURED.p50), (0.95, MEASURED.p95)):
         assert measured / FACTOR <= students.at(share) <= measured * FACTOR
