@@ -50,15 +50,19 @@ def content() -> str:
     """Return the whole file, from the installed packages and the texts in deploy/licenses."""
     libraries = scripts()
     served = (
-        (f"`{file}`", f"[{one.name}]({one.page})", one.version, one.licence)
-        for one in libraries
-        for file in one.files
+        (f"`{file}`", f"[{library.name}]({library.page})", library.version, library.licence)
+        for library in libraries
+        for file in library.files
     )
     run = (
-        (f"[{one.name}]({one.page})" + ("" if one.texts else " *"), one.version, one.licence)
-        for one in packages()
+        (
+            f"[{package.name}]({package.page})" + ("" if package.texts else " *"),
+            package.version,
+            package.licence,
+        )
+        for package in packages()
     )
-    named = [text for one in libraries for text in one.texts]
+    named = [text for library in libraries for text in library.texts]
     licences = sorted({path.stem for path in LICENSES.glob("*.txt")} - set(named))
     return "\n".join(
         [

@@ -64,7 +64,11 @@ class CustomMetadataHook(MetadataHookInterface):
         root = Path(self.root)
         metadata["dependencies"] = _least(root / "requirements.txt")
         metadata["optional-dependencies"] = {
-            "hf": [one for one in _least(root / "requirements-hf.txt") if one.startswith(LIBRARY)]
+            "hf": [
+                requirement
+                for requirement in _least(root / "requirements-hf.txt")
+                if requirement.startswith(LIBRARY)
+            ]
         }
         about = (root / "app" / "__init__.py").read_text(encoding="utf-8")
         metadata["version"] = re.findall(r'^__version__ = "(.+)"', about, re.MULTILINE)[0]
@@ -89,6 +93,6 @@ def below_headlight(source: str) -> str:
                 f"line {node.lineno}: write `from … import …`: {lines[node.lineno - 1]}"
             )
         if isinstance(node, ast.ImportFrom):
-            at = node.lineno - 1
-            lines[at] = IMPORTS.sub(rf"\1from {ITSELF}.\2", lines[at])
+            start = node.lineno - 1
+            lines[start] = IMPORTS.sub(rf"\1from {ITSELF}.\2", lines[start])
     return "".join(lines)

@@ -100,7 +100,7 @@ def packages() -> list[Package]:
     """Return all packages that Headlight runs on here, including torch, by name."""
     torch = [pin for pin in pins("requirements.txt") if pin.name == "torch"]
     locked = [pin for pin in pins("requirements.lock") if pin.here]
-    return sorted(map(_package, locked + torch), key=lambda one: one.name)
+    return sorted(map(_package, locked + torch), key=lambda package: package.name)
 
 
 def scripts() -> list[Script]:

@@ -20,15 +20,17 @@ LICENCE = LicenseFactory()
 def bom() -> Bom:
     """Return Headlight and all components that it runs on or serves, with their dependencies."""
     headlight = component("headlight", __version__, "MIT", ComponentType.APPLICATION)
-    made = Bom()
-    made.metadata.component = headlight
-    run = {one.name: of_package(one) for one in packages()}
-    served = [of_script(one) for one in scripts()]
-    made.components = {*run.values(), *served}
-    made.register_dependency(headlight, [*run.values(), *served])
-    for one in packages():
-        made.register_dependency(run[one.name], [run[need] for need in one.needs if need in run])
-    return made
+    document = Bom()
+    document.metadata.component = headlight
+    run = {package.name: of_package(package) for package in packages()}
+    served = [of_script(script) for script in scripts()]
+    document.components = {*run.values(), *served}
+    document.register_dependency(headlight, [*run.values(), *served])
+    for package in packages():
+        document.register_dependency(
+            run[package.name], [run[need] for need in package.needs if need in run]
+        )
+    return document
 
 
 def component(
@@ -39,29 +41,31 @@ def component(
     return Component(name=name, version=version, type=kind, licenses=licences)
 
 
-def of_package(one: Package) -> Component:
+def of_package(package: Package) -> Component:
     """Return a Python package as a component, with the hashes of the files that pip accepts."""
-    made = component(one.name, one.version, one.licence)
-    made.purl = PackageURL("pypi", name=one.name, version=one.version)
-    made.bom_ref.value = str(made.purl)
-    made.external_references = {
-        ExternalReference(type=ExternalReferenceType.WEBSITE, url=XsUri(one.page)),
+    described = component(package.name, package.version, package.licence)
+    described.purl = PackageURL("pypi", name=package.name, version=package.version)
+    described.bom_ref.value = str(described.purl)
+    described.external_references = {
+        ExternalReference(type=ExternalReferenceType.WEBSITE, url=XsUri(package.page)),
         ExternalReference(
             type=ExternalReferenceType.DISTRIBUTION,
-            url=XsUri(str(made.purl)),
-            hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest) for digest in one.hashes],
+            url=XsUri(str(described.purl)),
+            hashes=[
+                HashType(alg=HashAlgorithm.SHA_256, content=digest) for digest in package.hashes
+            ],
         ),
     }
-    return made
+    return described
 
 
-def of_script(one: Script) -> Component:
+def of_script(script: Script) -> Component:
     """Return a library for browsers; its files are subcomponents, with their hashes."""
-    made = component(one.name, one.version, one.licence)
-    made.purl = PackageURL("npm", name=one.npm, version=one.version)
-    made.bom_ref.value = str(made.purl)
+    described = component(script.name, script.version, script.licence)
+    described.purl = PackageURL("npm", name=script.npm, version=script.version)
+    described.bom_ref.value = str(described.purl)
     served = vendored()
-    made.components = {
+    described.components = {
         Component(
             name=name,
             type=ComponentType.FILE,
@@ -72,9 +76,9 @@ def of_script(one: Script) -> Component:
                 )
             ],
         )
-        for name in one.files
+        for name in script.files
     }
-    return made
+    return described
 
 
 if __name__ == "__main__":
