@@ -169,7 +169,7 @@ def _arrays(name: str, layers: Layers, queries: int, keys: int) -> Iterator[NDAr
     if not len(layers):
         raise ValueError(f"{name}: there is no layer")
     for layer, given_array in enumerate(layers):
-        where = f"{name}, layer {layer + 1}"
+        place = f"{name}, layer {layer + 1}"
         if isinstance(given_array, torch.Tensor):  # bfloat16 has no NumPy type
             given_array = given_array.detach().cpu().float().numpy()
         array = np.asarray(given_array, dtype=np.float32)
@@ -177,21 +177,21 @@ def _arrays(name: str, layers: Layers, queries: int, keys: int) -> Iterator[NDAr
             array = array[0]
         if array.ndim != 3 or array.shape[1:] != (queries, keys):
             raise ValueError(
-                f"{where} has shape {array.shape}; with {queries} query tokens and {keys} key "
+                f"{place} has shape {array.shape}; with {queries} query tokens and {keys} key "
                 f"tokens, it must be (heads, {queries}, {keys})"
             )
         if not np.isfinite(array).all() or array.min() < -TOLERANCE or array.max() > 1 + TOLERANCE:
-            found = array.min(), array.max()
+            bounds = array.min(), array.max()
             raise ValueError(
-                f"{where} has values from {found[0]:g} to {found[1]:g}; weights must be 0 to 1"
+                f"{place} has values from {bounds[0]:g} to {bounds[1]:g}; weights must be 0 to 1"
             )
         yield np.ascontiguousarray(array)
 
 
 def _tokens(strings: Tokens) -> Iterator[Token]:
     """Yield tokens as they are shown: words have a leading space, no marks of the tokenizer."""
-    pieces = any(one.startswith(CONTINUES) for one in strings)
-    marked = any(one.startswith(STARTS) for one in strings)
+    pieces = any(string.startswith(CONTINUES) for string in strings)
+    marked = any(string.startswith(STARTS) for string in strings)
     end = 0
     for index, string in enumerate(strings):
         special = bool(SPECIAL.fullmatch(string))
@@ -219,7 +219,7 @@ def _info(
     digest = sha256()
     for name, tensor in tensors.items():
         digest.update(name.encode() + tensor.value.numpy().tobytes())
-    stacks = {one.stack for one in infos}
+    stacks = {info.stack for info in infos}
     kind: Literal["encoder-decoder", "encoder", "decoder"] = "encoder-decoder"
     if TEXT in texts:
         kind = "decoder" if "decoder" in stacks else "encoder"

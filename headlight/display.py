@@ -68,8 +68,8 @@ def show(
     or "dark" (None: the system's). Raises what `given`, `wrap` and `model.trace` raise, and
     `TypeError` for arguments of another form.
     """
-    model, asked = _asked(seen, about)
-    trace = model.trace(asked, select=present(SELECT, model.names), summarise="*")
+    model, request = _asked(seen, about)
+    trace = model.trace(request, select=present(SELECT, model.names), summarise="*")
     place = {"block": block, "layer": layer, "head": head}
     state = {model.info.texts[0]: trace.request.source, "view": "attention", "lang": lang}
     share = {
@@ -77,8 +77,8 @@ def show(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model.info).model_dump(),
     }
-    told = HandoutContent(trace_reply(trace, "", model.info.id), share)
-    return Shown(handout(told, "", theme), height)
+    content = HandoutContent(trace_reply(trace, "", model.info.id), share)
+    return Shown(handout(content, "", theme), height)
 
 
 def _asked(seen: Any, about: Sequence[Any]) -> tuple[Adapter, str | Request]:

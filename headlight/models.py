@@ -59,23 +59,23 @@ def record(
     model whose attention cannot be recorded or for a hook's tensor of another shape.
     """
     patterns = (select,) if isinstance(select, str) else tuple(select)
-    own = getattr(model, "model", model) if hasattr(model, "info") else model
-    if isinstance(own, Transformer):
-        made = Record({own: [Place()]}, recorded_names(own), patterns, keep, hook)
-        with recording(*open_records(), made):
-            yield made
+    module = getattr(model, "model", model) if hasattr(model, "info") else model
+    if isinstance(module, Transformer):
+        new_record = Record({module: [Place()]}, recorded_names(module), patterns, keep, hook)
+        with recording(*open_records(), new_record):
+            yield new_record
         return
-    _check(own)
+    _check(module)
     from model.adapters.huggingface import in_memory as library
 
-    with library.record(own, patterns, keep, hook) as made:
-        yield made
+    with library.record(module, patterns, keep, hook) as new_record:
+        yield new_record
 
 
-def is_transformers(one: object) -> bool:
+def is_transformers(model: object) -> bool:
     """Return whether an object is a model of `transformers`, without importing it."""
     library = sys.modules.get("transformers")
-    return library is not None and isinstance(one, library.PreTrainedModel)
+    return library is not None and isinstance(model, library.PreTrainedModel)
 
 
 def _check(model: object) -> None:

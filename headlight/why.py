@@ -44,9 +44,9 @@ def patch(
     `model.trace`. Raises `InputError` for what does not fit.
     """
     request = ask(sentence, **options)
-    pairs = None if rows is None else tuple((there, here) for there, here in rows)
-    made = Intervention(at, "patch", head, Patch(ask(other), pairs))
-    return model.trace(request, interventions=(*request.interventions, made))
+    pairs = None if rows is None else tuple((source, target) for source, target in rows)
+    intervention = Intervention(at, "patch", head, Patch(ask(other), pairs))
+    return model.trace(request, interventions=(*request.interventions, intervention))
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,14 @@ def contrast(
     prefix = f"{CONTRAST}{RUNNER_UP if id_ is None else id_}."
     trace = model.trace(sentence, **{**options, "select": (f"{prefix}*",)})
     written = _written(trace)
-    found = {
+    found_tokens = {
         name.removeprefix(prefix): np.asarray(tensor)[..., : len(written)]
         for name, tensor in trace.tensors.items()
     }
-    ids = found.pop("candidates").tolist()
-    lens = found.pop("lens")
-    total = found.pop("total", lens[-1])
-    return Contrast(written, tuple(map(model.token, ids)), total, lens, found)
+    ids = found_tokens.pop("candidates").tolist()
+    lens = found_tokens.pop("lens")
+    total = found_tokens.pop("total", lens[-1])
+    return Contrast(written, tuple(map(model.token, ids)), total, lens, found_tokens)
 
 
 def _written(trace: Trace) -> tuple[Token, ...]:
@@ -105,8 +105,8 @@ def token_id(model: Adapter, text: str) -> int:
         if model.token(id_).text == text:
             return id_
     near = [model.token(id_).text for id_ in ids if model.token(id_).text.strip() == text.strip()]
-    said = f"; there is {', '.join(map(repr, near))}" if near else ""
-    raise ValueError(f"{text!r} is no token of {model.info.name}{said}")
+    hint = f"; there is {', '.join(map(repr, near))}" if near else ""
+    raise ValueError(f"{text!r} is no token of {model.info.name}{hint}")
 
 
 def occlude(model: Adapter, sentence: Sentence, **options: Any) -> Array:
@@ -178,22 +178,29 @@ def sweep(
     `against`. Raises `InputError` for what
     cannot be swept, and `ValueError` unless there are as many patches as sentences.
     """
-    given = [sentences] if isinstance(sentences, str | Request) else list(sentences)
-    effects = [effect] * len(given) if isinstance(effect, str | Patch) else list(effect)
-    if len(effects) != len(given):
-        raise ValueError(f"{len(effects)} patches for {len(given)} sentences")
-    found: dict[object, list[Ablation]] = defaultdict(list)
-    for sentence, one in zip(given, effects, strict=True):
-        for batch in sweep_one(model, ask(sentence), one, **options).batches:
-            for each in batch:
-                found[each.at, each.head, each.token, each.also].append(each)
-    return [_mean(each) for each in found.values()]
+    requests = [sentences] if isinstance(sentences, str | Request) else list(sentences)
+    effects = [effect] * len(requests) if isinstance(effect, str | Patch) else list(effect)
+    if len(effects) != len(requests):
+        raise ValueError(f"{len(effects)} patches for {len(requests)} sentences")
+    by_change: dict[object, list[Ablation]] = defaultdict(list)
+    for sentence, sentence_effect in zip(requests, effects, strict=True):
+        for batch in sweep_one(model, ask(sentence), sentence_effect, **options).batches:
+            for ablation in batch:
+                by_change[ablation.at, ablation.head, ablation.token, ablation.also].append(
+                    ablation
+                )
+    return [_mean(ablation) for ablation in by_change.values()]
 
 
-def _mean(each: Sequence[Ablation]) -> Effect:
-    first = each[0]
-    delta, divergence, difference, shares, more = (
-        [value for one in each for value in getattr(one, name) or () if value is not None]
+def _mean(ablations: Sequence[Ablation]) -> Effect:
+    first = ablations[0]
+    delta, divergence, difference, shares, interactions = (
+        [
+            value
+            for ablation in ablations
+            for value in getattr(ablation, name) or ()
+            if value is not None
+        ]
         for name in ("delta", "divergence", "contrast", "recovered", "interaction")
     )
     return Effect(
@@ -206,5 +213,5 @@ def _mean(each: Sequence[Ablation]) -> Effect:
         float(np.mean(difference)) if difference else None,
         float(np.mean(shares)) if shares else None,
         None if first.also is None else (first.also.at, first.also.head),
-        float(np.mean(more)) if more else None,
+        float(np.mean(interactions)) if interactions else None,
     )
