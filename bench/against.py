@@ -97,9 +97,11 @@ def main() -> None:
         while len(times) < 4 or sum(map(sum, times)) < options.seconds:
             order = (1, -1)[len(times) % 2]  # alternate which checkout is first
             times.append([checkout.seconds(case) for checkout in pair[::order]][::order])
-        this, before = (statistics.median(side) * 1e3 for side in zip(*times, strict=True))
+        here_ms, other_ms = (statistics.median(side) * 1e3 for side in zip(*times, strict=True))
         low, ratio, high = statistics.quantiles([a / b for a, b in times], n=4)
-        numbers = f"{this:.2f} ms | {before:.2f} ms | **{ratio:.3f}** ({low:.3f} to {high:.3f})"
+        numbers = (
+            f"{here_ms:.2f} ms | {other_ms:.2f} ms | **{ratio:.3f}** ({low:.3f} to {high:.3f})"
+        )
         print(f"| {name} | {numbers} |")
     for checkout in pair:
         checkout.end()

@@ -87,8 +87,9 @@ def print_table(times: Times) -> None:
                 if works_before and works is works_now
                 else ""
             )
+            name = case if works is works_now else "… in the other"
             print(
-                f"| {case if works is works_now else '… in the other'} | {middle:.1f} ms | {p90:.1f} ms "
+                f"| {name} | {middle:.1f} ms | {p90:.1f} ms "
                 f"| {whole:.1f} ms | **{whole / FRAME_MS:.2f}** | {aim} | {ratio} |",
                 flush=True,
             )

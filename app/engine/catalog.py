@@ -40,7 +40,7 @@ class Catalog(Mapping[str, Adapter]):
     """Adapters by id, in the order of the settings: the first is the default.
 
     `small` are the ids of models that, once used, stay loaded without counting. So do models that
-    appear in the folder `kept`, whose ids are the names of their folders. `passes` caches passes
+    appear in `kept_folder`, whose ids are the names of their folders. `passes` caches passes
     over long texts.
     Thread-safe; methods that load a model block.
     """
@@ -95,7 +95,7 @@ class Catalog(Mapping[str, Adapter]):
         kept_folder: Path | None = None,
         passes: Passes | None = None,
     ) -> "Catalog":
-        """Open every bundle; those of `small` models and in the folder `kept` come last.
+        """Open every bundle; those of `small` models and in `kept_folder` come last.
 
         Arguments are those of `model.adapters.open_model.open_model`. Small models decode fast
         enough without drafts. Raises `NoModelError` if none of `bundles` can be opened.

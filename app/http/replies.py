@@ -11,7 +11,7 @@ from app.http.problems import MEDIA_TYPE, ProblemError, ProblemReply
 
 
 def media_type(request: Request, *offered: str) -> str:
-    """Return the format that the client accepts, one of `FORMS` or of `more`.
+    """Return the format that the client accepts, one of `FORMS` or of `offered`.
 
     Raises a 406 `ProblemError` if there is none.
     """
