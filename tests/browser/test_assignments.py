@@ -164,11 +164,10 @@ def test_a_stated_number_is_told_once_it_is_revealed(
     with reader(browser) as student, reader(browser) as author:
         for reveal in ("each", "end"):
             one = made(live_server, *questions, reveal=reveal)
-            student.goto(one["url"])
-            first, second = (student.locator(".assigned").nth(n) for n in range(2))
             with student.expect_response(f"**/api/assignments/{one['id']}") as read:
-                student.reload()
+                student.goto(one["url"])
             told.append(read.value.text())
+            first, second = (student.locator(".assigned").nth(n) for n in range(2))
             first.locator("input").fill("12.5")
             second.locator("input").fill("2")
             if reveal == "each":
