@@ -64,7 +64,7 @@ def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo
         kind=kind,
         attentions=layout.attentions,
         d_model=config.hidden_size,
-        parameters=sum(one.numel() for one in opened.model.parameters()),
+        parameters=sum(parameter.numel() for parameter in opened.model.parameters()),
         vocabulary=vocabulary(opened.model),
         languages=(),
         max_tokens=_length(opened.model, config, opened.tokenizer),
@@ -105,13 +105,13 @@ def missing(info: ModelInfo, writes: bool, recorded: bool, chat: str) -> dict[st
     if not writes:
         reasons |= dict.fromkeys(("contributions", "relevance"), "no-head")
     lacking = CAPABILITIES.keys() - info.capabilities
-    return {one: reasons[one] for one in sorted(lacking)}
+    return {name: reasons[name] for name in sorted(lacking)}
 
 
 def _length(model: nn.Module, config: Any, tokenizer: Any) -> int:
     """Return the maximum number of tokens that both the positions and the tokenizer allow."""
-    told = [getattr(config, name, None) for name in LENGTHS]
-    limits = [one for one in told if isinstance(one, int) and one > 0]
+    stated = [getattr(config, name, None) for name in LENGTHS]
+    limits = [length for length in stated if isinstance(length, int) and length > 0]
     for name, module in model.named_modules():
         # In RoBERTa and similar models, positions start after that of padding.
         learned = name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
@@ -162,7 +162,7 @@ class MeanOutputs(Mapping[str, Tensor]):
 
     def __getitem__(self, name: str) -> Tensor:
         with self._lock:
-            version = sum(one._version for one in self.model.parameters())
+            version = sum(parameter._version for parameter in self.model.parameters())
             if self._known is None or self._known[0] != version:
                 self._known = version, self._means()
             return self._known[1][name]
@@ -174,10 +174,10 @@ class MeanOutputs(Mapping[str, Tensor]):
         return len(self.names)
 
     def _means(self) -> dict[str, Tensor]:
-        asked = [Request(text, select=tuple(self.names)) for text in self.texts]
+        requests = [Request(text, select=tuple(self.names)) for text in self.texts]
         sums: dict[str, Tensor] = {}
         counts: dict[str, int] = {}
-        for request in filter(self.takes, asked):
+        for request in filter(self.takes, requests):
             [trace] = self.run([request])
             for name in self.names:
                 mix = trace[name].value.double()  # (H, N, d_v)
@@ -216,8 +216,8 @@ class HuggingFace(Adapter):
         self.long_forward = LongForward(self.model, layout)
         self.inside = Inside(streaming, layout, self.forward, writes)
         info = info_of(opened, id_, layout, writes)
-        found = self.inside.stream
-        self.stream = found if found is not None and found.exact else None
+        stream = self.inside.stream
+        self.stream = stream if stream is not None and stream.exact else None
         able = self.inside.capabilities(info.kind)
         if self.long_forward.works():
             able.add("long")
@@ -230,8 +230,8 @@ class HuggingFace(Adapter):
             able.add("padding")
         self.info = replace(
             info,
-            attentions=tuple(self.inside.described(one) for one in info.attentions),
-            networks=tuple(one.info for one in self.inside.networks.values()),
+            attentions=tuple(self.inside.described(attention) for attention in info.attentions),
+            networks=tuple(network.info for network in self.inside.networks.values()),
             norm=self.inside.norm,
             positions=self.inside.positions,
             capabilities=info.capabilities | able,
@@ -261,8 +261,8 @@ class HuggingFace(Adapter):
         if len(requests) > 1 and "padding" not in self.info.capabilities:
             return [trace for request in requests for trace in self.run([request])]
         with torch.inference_mode():
-            made = bind(requests, self.run, self.means, self.device)
-            rows = [self.rows.row(*pair) for pair in zip(requests, made, strict=True)]
+            bound = bind(requests, self.run, self.means, self.device)
+            rows = [self.rows.row(*pair) for pair in zip(requests, bound, strict=True)]
             if self.info.kind == "encoder-decoder":
                 return self._translated(rows)
             return self._predicted([self.predicting.continued(row) for row in rows])
@@ -277,7 +277,7 @@ class HuggingFace(Adapter):
                 self.predicting.predicted(*pair) for pair in zip(rows, outputs, strict=True)
             ]
             self.inside.look(recorders, rows, predicted)
-        return [self._trace(*one) for one in zip(rows, recorders, outputs, strict=True)]
+        return [self._trace(*columns) for columns in zip(rows, recorders, outputs, strict=True)]
 
     def texts_of(self, request: Request) -> dict[str, tuple[Token, ...]]:
         """Return the tokens of the text, and of a target that is given as it is read."""
@@ -293,10 +293,10 @@ class HuggingFace(Adapter):
             text, tokens = self._wrote(row)
             row = self.rows.with_target(row, tokens)
             target = torch.tensor([row.ids(TARGET)], device=self.device)
-            kept, logits = self.long_forward.translate(ids, target, dtype)
+            attentions, logits = self.long_forward.translate(ids, target, dtype)
         penalty = request.decode.length_penalty
         output = scored(text, tokens, logits[0], self.text.ends, penalty)
-        return LongPass(row.texts, kept, output)
+        return LongPass(row.texts, attentions, output)
 
     def _translated(self, rows: Sequence[Row]) -> list[Trace]:
         wrote = [self._wrote(row) for row in rows]
@@ -314,9 +314,11 @@ class HuggingFace(Adapter):
             self._trace(
                 row,
                 recorder,
-                scored(*written, own, self.text.ends, row.request.decode.length_penalty),
+                scored(*written, row_logits, self.text.ends, row.request.decode.length_penalty),
             )
-            for row, recorder, written, own in zip(rows, recorders, wrote, logits, strict=True)
+            for row, recorder, written, row_logits in zip(
+                rows, recorders, wrote, logits, strict=True
+            )
         ]
 
     def _wrote(self, row: Row) -> tuple[str, tuple[Token, ...]]:
@@ -351,26 +353,26 @@ class HuggingFace(Adapter):
         return any(pattern.startswith(INSIDE) for pattern in row.request.select)
 
     def _selected(self, request: Request) -> tuple[str, ...]:
-        known = [
+        selectable = [
             *self.selectable,
             *score_terms.names(self.inside.scores, request.select),
             *self.inside.contrasts(self.info, self.names, request.select),
         ]
-        return select(request.select, known)
+        return select(request.select, selectable)
 
     def _recorder(self, row: Row) -> Recorder:
         request = row.request
         places = select(request.summarise, self.info.places, "summarise")
         selected = self._selected(request)
-        wanted = {*selected, *present(needed(places), self.names)} | self.inside.needed(selected)
+        recorded = {*selected, *present(needed(places), self.names)} | self.inside.needed(selected)
         lengths = {text: len(tokens) for text, tokens in row.texts.items()}
-        return Recorder(wanted, lengths, row.own, row.made)
+        return Recorder(recorded, lengths, row.own, row.made)
 
     def _trace(self, row: Row, recorder: Recorder, output: Output | None = None) -> Trace:
         request, recorded = row.request, recorder.tensors
         scores = score_terms.look(self.inside.scores, recorder, self.device)
         tensors: dict[str, NamedTensor] = {name: recorded[name] for name in self._selected(request)}
-        said = (output.tokens,) if output and len(row.texts) > 1 else ()
+        written = (output.tokens,) if output and len(row.texts) > 1 else ()
         return Trace(
             model=self.info,
             request=request,
@@ -378,7 +380,7 @@ class HuggingFace(Adapter):
             tensors=tensors,
             written=output,
             summaries={
-                place: summary(place, recorded, row.texts, *said)
+                place: summary(place, recorded, row.texts, *written)
                 for place in select(request.summarise, self.info.places, "summarise")
             },
             pieces={id_: self.token(id_) for id_ in candidates(tensors)},
@@ -388,7 +390,7 @@ class HuggingFace(Adapter):
 
 def _ends(model: Any) -> tuple[int, ...] | None:
     """Return the ids at which `generate` stops, of `generation_config`; None: it names none."""
-    found = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
-    if found is None:
+    ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    if ends is None:
         return None
-    return (found,) if isinstance(found, int) else tuple(found)
+    return (ends,) if isinstance(ends, int) else tuple(ends)

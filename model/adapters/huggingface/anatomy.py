@@ -58,7 +58,7 @@ def terms_of(
     names: Sequence[str], entry: Tensor, output: Tensor, calls: Sequence[Seen]
 ) -> tuple[Term, ...] | None:
     """Return the sublayers of a layer that reads `entry` and returns `output` (N, D)."""
-    whole = [one for one in calls if one.output.shape == entry.shape]
+    whole = [call for call in calls if call.output.shape == entry.shape]
     return _post(names, entry, output, whole, calls) or _pre(names, entry, output, whole, calls)
 
 
@@ -72,10 +72,10 @@ def _pre(
     distinct = _distinct(whole)
     if len(distinct) > AT_ONCE:
         return None
-    for some in combinations(distinct, len(names)):
-        if close(entry + sum(one.output for one in some), output):
-            made = [_term(name, one, calls) for name, one in zip(names, some, strict=True)]
-            return tuple(made)
+    for chosen in combinations(distinct, len(names)):
+        if close(entry + sum(call.output for call in chosen), output):
+            terms = [_term(name, call, calls) for name, call in zip(names, chosen, strict=True)]
+            return tuple(terms)
     return None
 
 
@@ -86,37 +86,37 @@ def _post(
     whole: Sequence[Seen],
     calls: Sequence[Seen],
 ) -> tuple[Term, ...] | None:
-    x, found, begin = entry, list[Term](), 0
+    x, terms, begin = entry, list[Term](), 0
     for name in names:
         pairs = (
-            (index, one, norm)
+            (index, call, norm)
             for index, norm in enumerate(whole)
-            for one in whole[begin:index]
-            if norm.read.shape == x.shape and close(x + one.output, norm.read)
+            for call in whole[begin:index]
+            if norm.read.shape == x.shape and close(x + call.output, norm.read)
         )
         step = next(pairs, None)
         if step is None:
             return None
         index, one, norm = step
-        found.append(_term(name, one, calls, norm))
+        terms.append(_term(name, one, calls, norm))
         x, begin = norm.output, index + 1
-    return tuple(found) if close(x, output) else None
+    return tuple(terms) if close(x, output) else None
 
 
 def _distinct(calls: Sequence[Seen]) -> list[Seen]:
     """Return calls without those that return what an earlier one did, such as dropout's."""
-    found: list[Seen] = []
-    for one in calls:
-        if not any(close(one.output, other.output) for other in found):
-            found.append(one)
-    return found
+    distinct: list[Seen] = []
+    for call in calls:
+        if not any(close(call.output, earlier.output) for earlier in distinct):
+            distinct.append(call)
+    return distinct
 
 
 def _term(name: str, added: Seen, calls: Sequence[Seen], post: Seen | None = None) -> Term:
-    own = norm_of(added)
+    norm = norm_of(added)
     source = added
-    if own is not None:
-        source = next((one for one in calls if _returns(one, added.read)), added)
+    if norm is not None:
+        source = next((call for call in calls if _returns(call, added.read)), added)
     after = None if post is None else norm_of(post)
     matrix, bias = linear(source.module)
     return Term(
@@ -125,7 +125,7 @@ def _term(name: str, added: Seen, calls: Sequence[Seen], post: Seen | None = Non
         added=_nearest(added, calls),
         bias=bias,
         W_o=None if name == FFN else matrix,
-        own=own,
+        own=norm,
         post=None if post is None else post.module,
         post_norm=after,
     )
@@ -136,13 +136,17 @@ def _nearest(added: Seen, calls: Sequence[Seen]) -> nn.Module:
 
     One that the layer calls more than once cannot tell for which sublayer.
     """
-    same = [one for one in calls if _returns(one, added.output)]
-    once = [one for one in same if sum(other.module is one.module for other in calls) == 1]
+    returning = [call for call in calls if _returns(call, added.output)]
+    once = [
+        call
+        for call in returning
+        if sum(same_module.module is call.module for same_module in calls) == 1
+    ]
     return (once or [added])[-1].module
 
 
-def _returns(one: Seen, value: Tensor) -> bool:
-    return one.output.shape == value.shape and close(one.output, value)
+def _returns(call: Seen, value: Tensor) -> bool:
+    return call.output.shape == value.shape and close(call.output, value)
 
 
 def linear(module: nn.Module) -> tuple[Tensor | None, Tensor | None]:
@@ -162,26 +166,26 @@ def norm_of(call: Seen) -> Norm | None:
         return None
     shift = getattr(call.module, "bias", None)
     names = ("eps", "variance_epsilon", "epsilon")
-    eps = next((getattr(call.module, one) for one in names if hasattr(call.module, one)), 1e-6)
+    eps = next((getattr(call.module, name) for name in names if hasattr(call.module, name)), 1e-6)
     for centred in (True, False):
         for gain in (weight, 1 + weight):
-            made = Norm(gain.detach(), shift, float(eps), centred)
-            if close(made(call.read), call.output):
-                return made
+            norm = Norm(gain.detach(), shift, float(eps), centred)
+            if close(norm(call.read), call.output):
+                return norm
     return None
 
 
 def checked(term: Term, mix: Tensor | None, calls: Sequence[Seen]) -> Term:
     """Return a term without W_O if its module does not read the mix itself."""
-    read = next(one.read for one in calls if one.module is term.output)
+    read = next(call.read for call in calls if call.module is term.output)
     if mix is None or (read.shape == mix.shape and close(read, mix)):
         return term
     return replace(term, W_o=None)
 
 
-def close(one: Any, other: Tensor) -> bool:
+def close(first: Any, second: Tensor) -> bool:
     """Return whether two tensors of the probe agree."""
-    return torch.allclose(one, other, atol=CLOSE, rtol=CLOSE)
+    return torch.allclose(first, second, atol=CLOSE, rtol=CLOSE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +207,11 @@ class Anatomy:
     @property
     def last(self) -> nn.Module | None:
         """The norm after the last layer, if its output is what the pass returned (an encoder)."""
-        for one in self.seen:
-            if not one.read.shape == one.output.shape == self.output.shape == self.logits.shape:
+        for call in self.seen:
+            if not call.read.shape == call.output.shape == self.output.shape == self.logits.shape:
                 continue
-            if close(one.read, self.output) and close(one.output, self.logits):
-                return None if close(one.read, one.output) else one.module
+            if close(call.read, self.output) and close(call.output, self.logits):
+                return None if close(call.read, call.output) else call.module
         return None
 
 
@@ -216,9 +220,9 @@ def anatomies(model: Any, layout: Layout) -> Iterator[Anatomy]:
     if layout.route != "recorded":
         return
     for part, calls in _watched(model):
-        found = _anatomy(model, layout, part, calls)
-        if found is not None:
-            yield found
+        anatomy = _anatomy(model, layout, part, calls)
+        if anatomy is not None:
+            yield anatomy
 
 
 def _watched(model: Any) -> Iterator[tuple[Part, list[Seen]]]:
@@ -247,10 +251,10 @@ def _watched(model: Any) -> Iterator[tuple[Part, list[Seen]]]:
 
 
 def _anatomy(model: Any, layout: Layout, part: Part, calls: Sequence[Seen]) -> Anatomy | None:
-    kinds = [one for one in layout.attentions if one.stack == part.stack]
+    kinds = [attention for attention in layout.attentions if attention.stack == part.stack]
     names = {module: name for name, module in model.named_modules()}
     places = layout.order[part.stack]
-    mixed = (_mix(*one) for one in zip(part.calls, part.seen, strict=True))
+    mixed = (_mix(*columns) for columns in zip(part.calls, part.seen, strict=True))
     attentions = dict(zip(places, zip(part.calls, mixed, strict=True), strict=True))
     layers: list[nn.Module] = []
     terms: list[tuple[Term, ...]] = []
@@ -258,30 +262,36 @@ def _anatomy(model: Any, layout: Layout, part: Part, calls: Sequence[Seen]) -> A
     entries: list[Tensor] = []
     inside: set[str] = set()
     output = None
-    for index in range(max((one.layer for one in kinds), default=-1) + 1):
-        own = [one for one in kinds if one.layer == index]
-        mixes = {one.kind: attentions[one.place] for one in own if one.place in attentions}
-        if len(mixes) < len(own):
+    for index in range(max((attention.layer for attention in kinds), default=-1) + 1):
+        in_layer = [attention for attention in kinds if attention.layer == index]
+        mixes = {
+            attention.kind: attentions[attention.place]
+            for attention in in_layer
+            if attention.place in attentions
+        }
+        if len(mixes) < len(in_layer):
             return None
         layer = _layer(model, [names[call.module] for call, _ in mixes.values()])
-        seen = [one for one in calls if one.module is layer]
-        if layer is None or layer in layers or len(seen) != 1:
+        entered = [call for call in calls if call.module is layer]
+        if layer is None or layer in layers or len(entered) != 1:
             return None
         name = names[layer]
-        own_calls = tuple(one for one in calls if one.name.startswith(f"{name}."))
-        inside.update(one.name for one in own_calls)
-        wanted: dict[str, Tensor] = {kind: mix for kind, (_, mix) in mixes.items()}
-        found = terms_of([*mixes, FFN], seen[0].read, seen[0].output, own_calls)
-        if found is None:
+        own_calls = tuple(call for call in calls if call.name.startswith(f"{name}."))
+        inside.update(call.name for call in own_calls)
+        mix_by_kind: dict[str, Tensor] = {kind: mix for kind, (_, mix) in mixes.items()}
+        sublayers = terms_of([*mixes, FFN], entered[0].read, entered[0].output, own_calls)
+        if sublayers is None:
             return None
         layers.append(layer)
-        terms.append(tuple(checked(term, wanted.get(term.name), own_calls) for term in found))
+        terms.append(
+            tuple(checked(term, mix_by_kind.get(term.name), own_calls) for term in sublayers)
+        )
         inner.append(own_calls)
-        entries.append(seen[0].read)
-        output = seen[0].output
+        entries.append(entered[0].read)
+        output = entered[0].output
     if output is None:
         return None
-    outside = tuple(one for one in calls if one.name not in inside and one.module not in layers)
+    outside = tuple(call for call in calls if call.name not in inside and call.module not in layers)
     text = kinds[0].query
     return Anatomy(
         stack=part.stack,
@@ -311,14 +321,14 @@ def _layer(model: nn.Module, attentions: Sequence[str]) -> nn.Module | None:
         parent = model.get_submodule(".".join(path[:length]))
         if isinstance(parent, nn.ModuleList):
             name = ".".join(path[: length + 1])
-            whole = all(one == name or one.startswith(f"{name}.") for one in attentions)
+            whole = all(path == name or path.startswith(f"{name}.") for path in attentions)
             return model.get_submodule(name) if whole else None
     return None
 
 
 def _position(entry: Tensor, outside: Sequence[Seen]) -> nn.Module | None:
     """Return the module whose output is added to an embedding to give the first layer's input."""
-    tables = [one for one in outside if isinstance(one.module, nn.Embedding)]
+    tables = [call for call in outside if isinstance(call.module, nn.Embedding)]
     for first, second in combinations(tables, 2):
         shapes = {first.output.shape, second.output.shape}
         if shapes == {entry.shape} and close(first.output + second.output, entry):

@@ -80,9 +80,9 @@ _long: ContextVar[LongPass | None] = ContextVar("long", default=None)
 
 
 @contextmanager
-def passing(one: Pass) -> Iterator[None]:
+def passing(pass_: Pass) -> Iterator[None]:
     """Assign the attentions that are called on this thread to a pass."""
-    before = _running.set(one)
+    before = _running.set(pass_)
     try:
         yield
     finally:
@@ -95,9 +95,9 @@ def running() -> Pass | None:
 
 
 @contextmanager
-def passing_long(one: LongPass) -> Iterator[None]:
+def passing_long(pass_: LongPass) -> Iterator[None]:
     """Attentions called on this thread belong to this pass; its batches have one row."""
-    before = _long.set(one)
+    before = _long.set(pass_)
     try:
         yield
     finally:
@@ -167,11 +167,11 @@ def _without_scores(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     """Return mix and weights, several times faster than with scores."""
     allowed = tap("mask", call.allowed, (QUERY, KEY))
     weights, mix = softmax_attention(call.q, call.k, call.v, allowed, call.scale)
-    seen = tap("weights", weights, (HEAD, QUERY, KEY))
-    if seen is weights and not call.dropout:
+    tapped = tap("weights", weights, (HEAD, QUERY, KEY))
+    if tapped is weights and not call.dropout:
         return mix, weights
-    seen = F.dropout(seen, call.dropout) if call.dropout else seen
-    return seen @ _repeated(call.v, seen.shape[1]), seen
+    tapped = F.dropout(tapped, call.dropout) if call.dropout else tapped
+    return tapped @ _repeated(call.v, tapped.shape[1]), tapped
 
 
 def _with_scores(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
@@ -198,8 +198,8 @@ def _softmax(scores: Tensor, sink: Tensor | None) -> tuple[Tensor, Tensor | None
     """Return weights (B, H, N, M), zero in a fully masked row, and those of the sink (B, H, N)."""
     if sink is not None:
         column = sink.reshape(1, -1, 1, 1).expand(*scores.shape[:-1], 1).to(scores.dtype)
-        found = torch.cat([scores, column], dim=-1).softmax(dim=-1, dtype=torch.float32)
-        return found[..., :-1], found[..., -1]
+        with_sink = torch.cat([scores, column], dim=-1).softmax(dim=-1, dtype=torch.float32)
+        return with_sink[..., :-1], with_sink[..., -1]
     weights = scores.softmax(dim=-1, dtype=torch.float32)
     empty = weights[..., :1].isnan()  # of a row that is −inf throughout
     return weights.masked_fill(empty, 0) if empty.any() else weights, None
@@ -223,9 +223,9 @@ def _allowed(
         return mask[:, 0].expand(shape), bias
     # The model's own additive mask: the lowest value masks, any other value is a bias.
     hidden = mask <= torch.finfo(mask.dtype).min / 2
-    rest = mask.masked_fill(hidden, 0)
-    if rest.any():
-        bias = rest if bias is None else bias + rest
+    added = mask.masked_fill(hidden, 0)
+    if added.any():
+        bias = added if bias is None else bias + added
     return ~hidden.all(dim=1).expand(shape), bias
 
 
@@ -247,14 +247,14 @@ def mask(**arguments: Any) -> Rule | Tensor | None:
     In a pass over a long text, return the rule that the mask follows.
     """
     skips = {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
-    made: Callable[..., Any] = partial(sdpa_mask, **{**arguments, **skips})
+    make: Callable[..., Any] = partial(sdpa_mask, **{**arguments, **skips})
     if _long.get() is None:
-        full: Tensor | None = made()
+        full: Tensor | None = make()
         return full
     first = arguments.get("q_offset", 0), arguments.get("kv_offset", 0)
 
     def allows(rows: slice, keys: slice) -> Tensor:
-        part: Tensor = made(
+        part: Tensor = make(
             batch_size=1,
             q_length=rows.stop - rows.start,
             kv_length=keys.stop - keys.start,
@@ -279,21 +279,21 @@ def twin(model: Any) -> Any:
     They share every parameter and buffer; hooks on them do not concern the model.
     """
     register()
-    held: list[Tensor] = [*model.parameters(), *model.buffers()]
+    tensors: list[Tensor] = [*model.parameters(), *model.buffers()]
     for part in model.modules():
-        held += [one for one in vars(part).values() if isinstance(one, Tensor)]
-    made = copy.deepcopy(model, {id(one): one for one in held})
-    for config in configs(made):
+        tensors += [value for value in vars(part).values() if isinstance(value, Tensor)]
+    copied = copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})
+    for config in configs(copied):
         named_as_it_is(config)
         config.use_cache = False  # every pass reads the whole text
-    return made.eval()
+    return copied.eval()
 
 
 def configs(model: nn.Module) -> list[Any]:
     """Return the configs of a model and its parts, each once."""
-    found = (getattr(part, "config", None) for part in model.modules())
-    known = {id(one): one for one in found if isinstance(one, PreTrainedConfig)}
-    return list(known.values())
+    configs = (getattr(part, "config", None) for part in model.modules())
+    distinct = {id(config): config for config in configs if isinstance(config, PreTrainedConfig)}
+    return list(distinct.values())
 
 
 def named_as_it_is(config: Any) -> None:
@@ -316,8 +316,8 @@ def softmax_attention(
 
     q (B, H, N, d), k (B, G, M, d), v (B, G, M, d_v), allowed (B, N, M), true = may attend.
     """
-    some = _in_blocks if q.shape[2] * k.shape[2] >= LARGE else _at_once
-    return some(q, k, v, allowed, scale)
+    compute = _in_blocks if q.shape[2] * k.shape[2] >= LARGE else _at_once
+    return compute(q, k, v, allowed, scale)
 
 
 def _at_once(
@@ -326,8 +326,8 @@ def _at_once(
     shape = *q.shape[:3], k.shape[2]
     group = q.shape[1] // k.shape[1]
     q, k, v = (
-        one.repeat_interleave(times, dim=1).flatten(0, 1) if times > 1 else one.flatten(0, 1)
-        for one, times in ((q, 1), (k, group), (v, group))
+        tensor.repeat_interleave(times, dim=1).flatten(0, 1) if times > 1 else tensor.flatten(0, 1)
+        for tensor, times in ((q, 1), (k, group), (v, group))
     )
     weights = q.new_empty(len(q), *shape[2:])
     torch.baddbmm(weights, q, k.mT, beta=0, alpha=scale, out=weights)
@@ -354,10 +354,10 @@ def _in_blocks(
         for head in range(heads):
             of_k, of_v = k[row, head // group], v[row, head // group]
             for block in blocks:
-                at = row, head, block.rows
-                found = weights[at][:, block.keys]
-                block.write(found, q[at], of_k[block.keys], scale, scratch)
-                torch.mm(found, of_v[block.keys], out=mix[at])
+                cell = row, head, block.rows
+                block_weights = weights[cell][:, block.keys]
+                block.write(block_weights, q[cell], of_k[block.keys], scale, scratch)
+                torch.mm(block_weights, of_v[block.keys], out=mix[cell])
     return weights, mix
 
 
@@ -371,14 +371,14 @@ class Block:
     hidden: Tensor  # (rows, partly), true = may not attend
     empty: Tensor | None  # (rows, 1), true = may not attend to any key; None: there is no such row
 
-    def write(self, found: Tensor, q: Tensor, k: Tensor, scale: float, scratch: Tensor) -> None:
+    def write(self, weights: Tensor, q: Tensor, k: Tensor, scale: float, scratch: Tensor) -> None:
         """Write the weights (rows, keys) of queries (rows, d) and keys (keys, d)."""
-        scores = scratch[: found.numel()].view(found.shape)
+        scores = scratch[: weights.numel()].view(weights.shape)
         torch.addmm(scores, q, k.T, beta=0, alpha=scale, out=scores)
         scores[:, self.partly].masked_fill_(self.hidden, -torch.inf)
-        torch.softmax(scores, -1, out=found)
+        torch.softmax(scores, -1, out=weights)
         if self.empty is not None:
-            found.masked_fill_(self.empty, 0)
+            weights.masked_fill_(self.empty, 0)
 
 
 def _blocks(allowed: Tensor) -> Iterator[Block]:
@@ -387,10 +387,10 @@ def _blocks(allowed: Tensor) -> Iterator[Block]:
     step = max(BLOCK, CACHED // mask.shape[1]) if mask.all() else BLOCK
     for start in range(0, len(mask), step):
         part = mask[start : start + step]
-        (some,) = np.nonzero(part.any(axis=0))
-        if not len(some):
+        (visible,) = np.nonzero(part.any(axis=0))
+        if not len(visible):
             continue
-        keys = slice(int(some[0]), int(some[-1]) + 1)
+        keys = slice(int(visible[0]), int(visible[-1]) + 1)
         (hidden,) = np.nonzero(~part[:, keys].all(axis=0))
         partly = slice(int(hidden[0]), int(hidden[-1]) + 1) if len(hidden) else slice(0, 0)
         empty = ~part.any(axis=1, keepdims=True)

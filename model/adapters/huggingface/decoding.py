@@ -67,10 +67,10 @@ class Writer(Predictor):
             self.known = length
         # Not renormalised without the forbidden ids: probabilities equal those of the trace.
         logprobs = logits.log_softmax(-1)
-        found = logprobs.index_fill(1, self.never, -torch.inf)
+        allowed = logprobs.index_fill(1, self.never, -torch.inf)
         if self.first is not None and length == self.begun:
-            found[:, self.first] = logprobs[:, self.first]
-        return found
+            allowed[:, self.first] = logprobs[:, self.first]
+        return allowed
 
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
         if rows is not None:
@@ -124,11 +124,11 @@ class Steps:
     def ids(self, row: Row) -> tuple[int, ...]:
         """Return the ids that a row writes, which are cached."""
         with self._lock:
-            known = self._known.get(self._key(row))
-        if known is None:
+            ids = self._known.get(self._key(row))
+        if ids is None:
             *_, last = self.of(row)
-            known = last.written[0].ids
-        return known
+            ids = last.written[0].ids
+        return ids
 
     def _key(self, row: Row) -> Hashable:
         """Return everything that a decoding depends on."""
@@ -138,8 +138,8 @@ class Steps:
     @torch.inference_mode()  # as a decorator, so that it is off between the steps
     def of(self, row: Row) -> Iterator[SearchStep]:
         """Yield the steps of decoding a row, without padding, which changes nothing."""
-        own = row.own[self.rows.read]
-        recorder = Recorder(interventions=row.made, own={self.rows.read: own})
+        length = row.own[self.rows.read]
+        recorder = Recorder(interventions=row.made, own={self.rows.read: length})
         read = torch.tensor([row.real(self.rows.read)], device=self.rows.device)
         if self.two_texts:
             following, begun = self._after(read, recorder), [self.rows.start.id]
@@ -148,7 +148,7 @@ class Steps:
             following = self._continuing()
         cache = new_cache(self.two_texts) if self.cached else None
         writer = Writer(following, begun, recorder, self.never, cache, self.rows.first)
-        limit = self.rows.limit(row.request, row.texts[self.rows.read][:own])
+        limit = self.rows.limit(row.request, row.texts[self.rows.read][:length])
         decode = row.request.decode
         if not decode.prefix and (first := self.rows.first) is not None:
             decode = replace(decode, prefix=(first,))
@@ -186,13 +186,13 @@ class Steps:
         try:
             cache = new_cache(self.two_texts)
             begun = TRIED // 2
-            found = following(ids[:, :begun], begun, NULL, cache)
-            for at in range(begun, TRIED):
-                found = following(ids[:, at : at + 1], at + 1, NULL, cache)
+            logits = following(ids[:, :begun], begun, NULL, cache)
+            for index in range(begun, TRIED):
+                logits = following(ids[:, index : index + 1], index + 1, NULL, cache)
         except Exception:  # a model whose passes take no cache
             return False
         whole = following(ids, TRIED, NULL, None)
-        return torch.allclose(found, whole, atol=CLOSE, rtol=CLOSE)
+        return torch.allclose(logits, whole, atol=CLOSE, rtol=CLOSE)
 
 
 Ids = tuple[int, ...]
@@ -230,11 +230,11 @@ class Predicting:
 
     def output(self, row: Row, logits: Tensor) -> Output | None:
         """Return the output of a row, given its logits (N, V); None if it predicts nothing."""
-        own = row.own[self.rows.read]
+        length = row.own[self.rows.read]
         if self.continues:
-            return self._of_decoder(row, row.texts[self.rows.read][:own], logits[:own])
-        at = self._masks(row) if self.fills else []
-        return self._of_masks(row, at, logits[at]) if at else None
+            return self._of_decoder(row, row.texts[self.rows.read][:length], logits[:length])
+        masks = self._masks(row) if self.fills else []
+        return self._of_masks(row, masks, logits[masks]) if masks else None
 
     def predicted(self, row: Row, output: Output | None) -> list[int]:
         """Return the id that each row predicts: an encoder's own token, if it is not a mask."""
@@ -246,22 +246,22 @@ class Predicting:
     def _of_decoder(self, row: Row, read: Sequence[Token], logits: Tensor) -> Output:
         written = row.written or self._likely(logits[-1:])
         text, tokens = self.rows.text.written(written)
-        given = len(read) - len(written) + 1
-        spelled = [*read[1:given], *self.rows.after(row, tokens)]
+        given_count = len(read) - len(written) + 1
+        spelled = [*read[1:given_count], *self.rows.after(row, tokens)]
         ends, penalty = self.rows.text.ends, row.request.decode.length_penalty
-        return replace(scored(text, spelled, logits, ends, penalty), continues=given - 1)
+        return replace(scored(text, spelled, logits, ends, penalty), continues=given_count - 1)
 
-    def _of_masks(self, row: Row, at: Sequence[int], logits: Tensor) -> Output:
+    def _of_masks(self, row: Row, masks: Sequence[int], logits: Tensor) -> Output:
         """Return the words at the masks: those of `decode.prefix`, then the most probable ones."""
         prefix = row.request.decode.prefix
         ids = (*prefix, *self._likely(logits[len(prefix) :]))
         read = row.texts[self.rows.read]
         tokens = [
             replace(self.rows.text.token(id_), start=read[index].start, end=read[index].end)
-            for index, id_ in zip(at, ids, strict=True)
+            for index, id_ in zip(masks, ids, strict=True)
         ]
         text = _filled(row.request.source, tokens)
-        return replace(scored(text, tokens, logits, (), 0.0), rows=tuple(at))
+        return replace(scored(text, tokens, logits, (), 0.0), rows=tuple(masks))
 
     def _masks(self, row: Row) -> list[int]:
         mask = self.rows.text.tokenizer.mask_token_id

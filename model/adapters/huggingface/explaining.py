@@ -58,8 +58,8 @@ class Linear:
 
     def __call__(self, y: Tensor) -> Tensor:
         """Return logits (…, V) of states (…, D)."""
-        found = F.linear(y * self.scale, self.matrix, self.bias)  # nothing else of that size
-        return found if self.cap is None else (found / self.cap).tanh() * self.cap
+        logits = F.linear(y * self.scale, self.matrix, self.bias)  # nothing else of that size
+        return logits if self.cap is None else (logits / self.cap).tanh() * self.cap
 
 
 def stream_of(model: Any, anatomy: Anatomy, logits: Tensor) -> Stream | None:
@@ -78,7 +78,7 @@ def stack_of(anatomy: Anatomy) -> Stack | None:
     """Return a stack with what follows it, if all its norms are known and its output is read."""
     if not all(_summed(term) for layer in anatomy.terms for term in layer):
         return None
-    end = next((one for one in anatomy.seen if one.module is anatomy.last), None)
+    end = next((call for call in anatomy.seen if call.module is anatomy.last), None)
     return Stack(
         stack=anatomy.stack,
         text=anatomy.text,
@@ -93,7 +93,7 @@ def ends(anatomy: Anatomy) -> bool:
         return anatomy.output.shape == anatomy.logits.shape and close(
             anatomy.output, anatomy.logits
         )
-    return any(one.module is anatomy.last and norm_of(one) for one in anatomy.seen)
+    return any(call.module is anatomy.last and norm_of(call) for call in anatomy.seen)
 
 
 def _after_end(anatomy: Anatomy, end: Seen | None) -> Tensor:
@@ -138,27 +138,27 @@ def _summed(term: Term) -> bool:
 
 def _ends(anatomy: Anatomy) -> Iterator[Seen]:
     """Yield the calls that read the last layer's output and keep its shape."""
-    for one in anatomy.seen:
-        same = one.read.shape == one.output.shape == anatomy.output.shape
-        if same and close(one.read, anatomy.output):
-            yield one
+    for call in anatomy.seen:
+        keeps_shape = call.read.shape == call.output.shape == anatomy.output.shape
+        if keeps_shape and close(call.read, anatomy.output):
+            yield call
 
 
 def _linear(model: Any, y: Tensor, logits: Tensor) -> Linear | None:
     out = model.get_output_embeddings()
-    own = getattr(model, "final_logits_bias", None)
-    bias = out.bias if getattr(out, "bias", None) is not None else own
+    final_bias = getattr(model, "final_logits_bias", None)
+    bias = out.bias if getattr(out, "bias", None) is not None else final_bias
     bias = None if bias is None or not bool(bias.any()) else bias.reshape(-1)
     cap = getattr(model.config.get_text_config(), "final_logit_softcapping", None)
     if y.shape[-1] != out.weight.shape[-1]:
         return None
     raw = y @ out.weight.T
-    wanted = logits if bias is None else logits - bias
-    fitted = float((wanted * raw).sum() / raw.square().sum())
+    unbiased = logits if bias is None else logits - bias
+    fitted = float((unbiased * raw).sum() / raw.square().sum())
     for scale, capped in ((1.0 if abs(fitted - 1) < SAME else fitted, None), (1.0, cap)):
-        made = Linear(out.weight, bias, scale, capped)
-        if close(made(y), logits):
-            return made
+        head = Linear(out.weight, bias, scale, capped)
+        if close(head(y), logits):
+            return head
     return None
 
 
@@ -166,13 +166,13 @@ def _through(
     model: Any, anatomy: Anatomy, y: Tensor, logits: Tensor
 ) -> Callable[[Tensor], Tensor] | None:
     """Return a head that is more than a matrix, such as that of BERT."""
-    for one in anatomy.seen:
-        if one.read.shape != y.shape or not close(one.read, y):
+    for call in anatomy.seen:
+        if call.read.shape != y.shape or not close(call.read, y):
             continue
-        if one.output.shape == logits.shape and close(one.output, logits):
-            return _called(one.module)
-        if one.output.shape == y.shape and (linear := _linear(model, one.output, logits)):
-            return _after(one.module, linear)
+        if call.output.shape == logits.shape and close(call.output, logits):
+            return _called(call.module)
+        if call.output.shape == y.shape and (linear := _linear(model, call.output, logits)):
+            return _after(call.module, linear)
     return None
 
 
@@ -198,7 +198,7 @@ def scores_of(
 
     Not of those with a soft cap: they are not a sum.
     """
-    found: dict[str, Scores] = {}
+    scores_by_place: dict[str, Scores] = {}
     memory: Read | None = None
     for anatomy in anatomies:
         if (stack := stack_of(anatomy)) is None:
@@ -206,34 +206,41 @@ def scores_of(
         for index, terms in enumerate(anatomy.terms):
             for order, term in enumerate(terms):
                 place = f"{anatomy.stack}.{index}.{term.name}"
-                if term.name == FFN or (made := calculations[place].projections) is None:
+                if term.name == FFN or (projections := calculations[place].projections) is None:
                     continue
-                before = None if made.before is None else norm_of(made.before)
+                before = None if projections.before is None else norm_of(projections.before)
                 reads = stack, (index, order), before
                 keys = reads if term.name == SELF else memory
-                if keys and (scores := _scores(calculations[place], made, reads, keys)):
-                    found[place] = scores
+                if keys and (scores := _scores(calculations[place], projections, reads, keys)):
+                    scores_by_place[place] = scores
         if anatomy.text == SOURCE:
             memory = (stack, None, None) if ends(anatomy) else None
-    return found
+    return scores_by_place
 
 
-def _scores(calculation: Calculation, made: Projections, query: Read, key: Read) -> Scores | None:
+def _scores(
+    calculation: Calculation, projections: Projections, query: Read, key: Read
+) -> Scores | None:
     call, pi = calculation.call, calculation.parameters.get("pi")
     added = call.bias is not None and bool(call.bias.any())
     if call.cap is not None or (added and pi is None):
         return None
     heads, groups = call.q.shape[1], call.k.shape[1]
     return Scores(
-        query=_side("q", made.q, query, heads, 1, made.rotation),
-        key=_side("k", made.k, key, groups, heads // groups, made.rotation),
+        query=_side("q", projections.q, query, heads, 1, projections.rotation),
+        key=_side("k", projections.k, key, groups, heads // groups, projections.rotation),
         scale=call.scale,
         offset=None if pi is None else partial(_offset, pi),
     )
 
 
 def _side(
-    letter: str, one: Projection, read: Read, count: int, share: int, rotation: Rotation | None
+    letter: str,
+    projection: Projection,
+    read: Read,
+    count: int,
+    share: int,
+    rotation: Rotation | None,
 ) -> Side:
     stack, reader, before = read
 
@@ -246,18 +253,20 @@ def _side(
         stack=stack,
         reader=reader,
         letter=letter,
-        matrix=lambda head: of(one.W, head),
-        bias=lambda head: None if one.b is None else of(one.b, head),
+        matrix=lambda head: of(projection.W, head),
+        bias=lambda head: None if projection.b is None else of(projection.b, head),
         share=share,
         before=before,
-        norm=None if one.norm is None else norm_of(one.norm),
-        turn=None if rotation is None else lambda terms, at: rotation(terms[:, None], at)[:, 0],
+        norm=None if projection.norm is None else norm_of(projection.norm),
+        turn=None
+        if rotation is None
+        else lambda terms, position: rotation(terms[:, None], position)[:, 0],
     )
 
 
 def _offset(pi: Parameter, head: int, query: int, key: int) -> float:
-    at = min(max(key - query, -OFFSETS), OFFSETS) + OFFSETS
-    return float(pi[1]()[head, at])
+    column = min(max(key - query, -OFFSETS), OFFSETS) + OFFSETS
+    return float(pi[1]()[head, column])
 
 
 EMBEDDING = f"{SOURCE}.embedding"
@@ -270,21 +279,21 @@ class Inside:
         self.model = model
         self.forward = forward
         self.stream: Stream | None = None
-        self.places = [one.place for one in layout.attentions]
+        self.places = [attention.place for attention in layout.attentions]
         self.traced = writes and layout.route == "recorded"
         with torch.inference_mode():
-            found = list(anatomies(model, layout))
-            if found and writes:
-                self.stream = stream_of(model, found[-1], found[-1].logits)
-            self.calculations: dict[str, Calculation] = calculations(model, found)
-            self.scores = scores_of(found, self.calculations)
-            self.networks: dict[str, Network] = networks(found)
+            stacks = list(anatomies(model, layout))
+            if stacks and writes:
+                self.stream = stream_of(model, stacks[-1], stacks[-1].logits)
+            self.calculations: dict[str, Calculation] = calculations(model, stacks)
+            self.scores = scores_of(stacks, self.calculations)
+            self.networks: dict[str, Network] = networks(stacks)
         befores = norms_before(self.calculations, self.networks)
-        install(found, befores, self.networks)
-        for one in found:
-            forward.streamed |= names_of(one, befores, self.networks)
-        self.positions = _positions(model, found[0].position is not None if found else False)
-        self.norm = "post" if found and found[0].terms[0][0].post is not None else "pre"
+        install(stacks, befores, self.networks)
+        for stack in stacks:
+            forward.streamed |= names_of(stack, befores, self.networks)
+        self.positions = _positions(model, stacks[0].position is not None if stacks else False)
+        self.norm = "post" if stacks and stacks[0].terms[0][0].post is not None else "pre"
 
     def capabilities(self, kind: str) -> set[str]:
         """Return the capabilities of a model of this kind."""
@@ -308,21 +317,21 @@ class Inside:
         """Return the parameters of all attentions and networks by full name."""
         return tensors(self.calculations) | tensors(self.networks)
 
-    def described(self, one: AttentionInfo) -> AttentionInfo:
+    def described(self, attention: AttentionInfo) -> AttentionInfo:
         """Return an attention's description with what is known of its calculation."""
-        known = self.calculations.get(one.place)
-        return one if known is None else known.described(one)
+        calculation = self.calculations.get(attention.place)
+        return attention if calculation is None else calculation.described(attention)
 
     def names(self, info: ModelInfo, recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Return the names that can be selected, with their dims."""
-        found: dict[str, tuple[str, ...]] = {}
+        names: dict[str, tuple[str, ...]] = {}
         if self.stream is not None:
-            found |= logit_lens.names(self.stream, recorded)
+            names |= logit_lens.names(self.stream, recorded)
         if "relevance" in info.capabilities:
-            found |= relevance_names(self.places)
+            names |= relevance_names(self.places)
         if "attribution" in info.capabilities:
-            found |= attribution_names()
-        return found
+            names |= attribution_names()
+        return names
 
     def contrasts(
         self, info: ModelInfo, recorded: Collection[str], patterns: Sequence[str]
@@ -335,8 +344,10 @@ class Inside:
 
     def needed(self, selected: Sequence[str]) -> set[str]:
         """Return the tensors to record for the selected ones."""
-        found = score_terms.needed(self.scores, selected) & self.forward.names().keys()
-        return found if self.stream is None else found | logit_lens.needed(self.stream, selected)
+        recorded = score_terms.needed(self.scores, selected) & self.forward.names().keys()
+        return (
+            recorded if self.stream is None else recorded | logit_lens.needed(self.stream, selected)
+        )
 
     def look(
         self,

@@ -24,24 +24,24 @@ from model.trace.attentions import CROSS, AttentionInfo
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap
 
 
-def as_weights(found: Tensor, keys: int, *, scores: bool, banded: bool) -> Tensor:
+def as_weights(reported: Tensor, keys: int, *, scores: bool, banded: bool) -> Tensor:
     """Convert what a model reports to weights (B, H, N, M).
 
     If `scores`, a softmax is applied. If `banded`, the input has the form of LED and Longformer,
     (B, H, N, w + 1): the weights of keys i − w/2 to i + w/2 for query i.
     """
     if scores:
-        return found.softmax(dim=-1)
-    return _unbanded(found, keys) if banded else found
+        return reported.softmax(dim=-1)
+    return _unbanded(reported, keys) if banded else reported
 
 
-def _unbanded(found: Tensor, keys: int) -> Tensor:
-    batch, heads, queries, width = found.shape
+def _unbanded(reported: Tensor, keys: int) -> Tensor:
+    batch, heads, queries, width = reported.shape
     key = torch.arange(queries)[:, None] + torch.arange(width) - width // 2  # (N, w + 1)
-    inside = ((key >= 0) & (key < keys)).to(found.device)
-    key = key.clamp(0, keys - 1).to(found.device).expand(batch, heads, -1, -1)
-    full = torch.zeros(batch, heads, queries, keys, dtype=found.dtype, device=found.device)
-    return full.scatter_add(-1, key, found.where(inside, 0))
+    inside = ((key >= 0) & (key < keys)).to(reported.device)
+    key = key.clamp(0, keys - 1).to(reported.device).expand(batch, heads, -1, -1)
+    full = torch.zeros(batch, heads, queries, keys, dtype=reported.dtype, device=reported.device)
+    return full.scatter_add(-1, key, reported.where(inside, 0))
 
 
 SHOWN = 10  # candidates per token
@@ -94,7 +94,7 @@ class Forward:
         self.layout = layout
         self.writes = writes  # whether it returns logits
         self.banded = getattr(model.config, "attention_window", None) is not None
-        self.layers = {one.place: one for one in layout.attentions}
+        self.layers = {attention.place: attention for attention in layout.attentions}
         self.streamed: dict[str, tuple[str, ...]] = {}  # names of residual streams
 
     def read(self, ids: Tensor, real: Tensor, tap: Tap, cache: Any = None) -> Tensor:
@@ -103,9 +103,9 @@ class Forward:
         With a cache, `ids` are the new tokens, and `real` (B, all tokens so far) covers the others.
         """
         stack = self.layout.attentions[0].stack
-        kept = {} if cache is None else {"past_key_values": cache, "use_cache": True}
+        cached = {} if cache is None else {"past_key_values": cache, "use_cache": True}
         run = self._model(tap)
-        out = self._run(run, stack, tap, input_ids=ids, attention_mask=real.long(), **kept)
+        out = self._run(run, stack, tap, input_ids=ids, attention_mask=real.long(), **cached)
         self._eager(tap, stack, out.get("attentions"), {}, real, real)
         return self._logits(tap, stack, out[0])
 
@@ -123,7 +123,7 @@ class Forward:
 
         With a cache, `ids` are the new tokens, and `real` (B, all tokens so far) covers the others.
         """
-        kept = {} if cache is None else {"past_key_values": cache, "use_cache": True}
+        cached = {} if cache is None else {"past_key_values": cache, "use_cache": True}
         out = self._run(
             self._model(tap),
             "decoder",
@@ -132,10 +132,10 @@ class Forward:
             attention_mask=read.real.long(),
             decoder_input_ids=ids,
             decoder_attention_mask=real.long(),
-            **kept,
+            **cached,
         )
-        own, cross = out.get("decoder_attentions"), {CROSS: out.get("cross_attentions")}
-        self._eager(tap, "decoder", own, cross, real, read.real)
+        self_weights, cross = out.get("decoder_attentions"), {CROSS: out.get("cross_attentions")}
+        self._eager(tap, "decoder", self_weights, cross, real, read.real)
         return self._logits(tap, "decoder", out[0])
 
     def _model(self, tap: Tap) -> Any:
@@ -157,7 +157,7 @@ class Forward:
             return True
         return any(
             not self.streamed.keys().isdisjoint(row.select)
-            or any(one.at in self.streamed for one in row.interventions)
+            or any(intervention.at in self.streamed for intervention in row.interventions)
             for row in tap.rows
         )
 
@@ -165,7 +165,7 @@ class Forward:
         self,
         tap: Tap,
         stack: str,
-        own: Sequence[Tensor | None] | None,
+        self_weights: Sequence[Tensor | None] | None,
         cross: dict[str, Sequence[Tensor | None] | None],
         queries: Tensor,
         keys: Tensor,
@@ -174,9 +174,11 @@ class Forward:
         for layer in self.layout.attentions:
             if layer.qk or layer.stack != stack:
                 continue
-            found = cross[CROSS] if layer.kind == CROSS else own
-            reported = [one for one in found or () if one is not None][layer.layer]
-            here = tap.at(layer.place, **layer.over)
+            of_kind = cross[CROSS] if layer.kind == CROSS else self_weights
+            reported = [
+                layer_weights for layer_weights in of_kind or () if layer_weights is not None
+            ][layer.layer]
+            place_tap = tap.at(layer.place, **layer.over)
             real = (keys if layer.kind == CROSS else queries)[:, None, :]
             weights = as_weights(
                 reported,
@@ -190,56 +192,58 @@ class Forward:
                 )
                 raise InputError("unsupported", layer.key, f"{detail}weight on each token")
             allowed = real.expand(weights.shape[0], *weights.shape[-2:])
-            here("mask", allowed.tril() if layer.causal else allowed, (QUERY, KEY))
-            here("weights", weights, (HEAD, QUERY, KEY))
+            place_tap("mask", allowed.tril() if layer.causal else allowed, (QUERY, KEY))
+            place_tap("weights", weights, (HEAD, QUERY, KEY))
 
     def _logits(self, tap: Tap, stack: str, logits: Tensor) -> Tensor:
         if not self.writes:
             return logits
-        own = tap.at(stack, query=self._written(stack))
-        logits = own("logits", logits, (QUERY, VOCAB))
-        if own.wants("probabilities") or own.wants("candidates"):
+        stack_tap = tap.at(stack, query=self._written(stack))
+        logits = stack_tap("logits", logits, (QUERY, VOCAB))
+        if stack_tap.wants("probabilities") or stack_tap.wants("candidates"):
             top = logits.softmax(dim=-1).topk(min(SHOWN, logits.shape[-1]))
-            own("probabilities", top.values, (QUERY, RANK))
-            own("candidates", top.indices, (QUERY, RANK))
+            stack_tap("probabilities", top.values, (QUERY, RANK))
+            stack_tap("candidates", top.indices, (QUERY, RANK))
         return logits
 
     def _written(self, stack: str) -> str:
-        return next(one.query for one in self.layout.attentions if one.stack == stack)
+        return next(
+            attention.query for attention in self.layout.attentions if attention.stack == stack
+        )
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """Return every name that a run records, with its dims."""
-        found = {**self.streamed}
-        for one in self.layout.attentions:
-            kv_head = HEAD if one.heads == one.kv_heads else "kv_head"
+        names = {**self.streamed}
+        for attention in self.layout.attentions:
+            kv_head = HEAD if attention.heads == attention.kv_heads else "kv_head"
             vectors: dict[str, tuple[str, ...]] = {
                 "q": (HEAD, QUERY, "channel"),
                 "k": (kv_head, KEY, "channel"),
                 "v": (kv_head, KEY, "channel"),
                 "scores": (HEAD, QUERY, KEY),
             }
-            told = vectors if one.qk else {}
-            told = {**told, "mask": (QUERY, KEY), "weights": (HEAD, QUERY, KEY)}
-            if one.place in self.layout.sinks:
-                told["sink"] = (HEAD, QUERY)
-            if one.qk:
-                told["mix"] = (HEAD, QUERY, "channel")
-            found |= {f"{one.place}.{name}": dims for name, dims in told.items()}
+            recorded = vectors if attention.qk else {}
+            recorded = {**recorded, "mask": (QUERY, KEY), "weights": (HEAD, QUERY, KEY)}
+            if attention.place in self.layout.sinks:
+                recorded["sink"] = (HEAD, QUERY)
+            if attention.qk:
+                recorded["mix"] = (HEAD, QUERY, "channel")
+            names |= {f"{attention.place}.{name}": dims for name, dims in recorded.items()}
         if self.writes:
             stack = self.layout.attentions[-1].stack
-            found[f"{stack}.logits"] = (QUERY, VOCAB)
-            found[f"{stack}.probabilities"] = (QUERY, RANK)
-            found[f"{stack}.candidates"] = (QUERY, RANK)
-        return found
+            names[f"{stack}.logits"] = (QUERY, VOCAB)
+            names[f"{stack}.probabilities"] = (QUERY, RANK)
+            names[f"{stack}.candidates"] = (QUERY, RANK)
+        return names
 
 
 def batch(
-    rows: Sequence[Sequence[int]], own: Sequence[int], pad: int, device: Any
+    rows: Sequence[Sequence[int]], unpadded: Sequence[int], pad: int, device: Any
 ) -> tuple[Tensor, Tensor]:
     """Return ids (B, longest), padded on the right, and a mask of the requests' own tokens."""
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=device)
-    lengths = torch.tensor(list(own), device=device)
+    lengths = torch.tensor(list(unpadded), device=device)
     return ids, torch.arange(longest, device=device) < lengths[:, None]
 
 
@@ -281,7 +285,7 @@ class LongForward:
     def __init__(self, model: Any, layout: Layout) -> None:
         self.model = model
         self.layout = layout
-        self.infos = {one.place: one for one in layout.attentions}
+        self.infos = {attention.place: attention for attention in layout.attentions}
 
     def read(self, ids: Tensor, dtype: torch.dtype) -> tuple[Attentions, Tensor]:
         """Run the only stack over ids (1, N); return its attentions and its last states.
@@ -312,7 +316,7 @@ class LongForward:
         return {**first.kept, **second.kept}, out[0]
 
     def _layers(self) -> Layers:
-        return Layers(len({(one.stack, one.layer) for one in self.infos.values()}))
+        return Layers(len({(info.stack, info.layer) for info in self.infos.values()}))
 
     def _keeping(self, stack: str, layers: Layers, dtype: torch.dtype) -> Keeping:
         return Keeping(self.layout.order[stack], self.infos, layers, dtype)
@@ -328,13 +332,13 @@ class LongForward:
         ids = torch.arange(5, 5 + READ, device=self.model.device)[None]
         try:
             if not self.model.config.is_encoder_decoder:
-                kept, found = self.read(ids, torch.float32)
+                attentions, states = self.read(ids, torch.float32)
                 plain = self.model.base_model(input_ids=ids, attention_mask=torch.ones_like(ids))
             else:
                 target = ids[:, :WRITTEN]
-                kept, found = self.translate(ids, target, torch.float32)
+                attentions, states = self.translate(ids, target, torch.float32)
                 plain = self.model(input_ids=ids, decoder_input_ids=target)
         except Exception:  # a model that uses the mask in its own code
             return False
-        same = torch.allclose(found, plain[0], atol=CLOSE, rtol=CLOSE)
-        return same and kept.keys() == self.infos.keys()
+        equal = torch.allclose(states, plain[0], atol=CLOSE, rtol=CLOSE)
+        return equal and attentions.keys() == self.infos.keys()

@@ -48,9 +48,9 @@ from model.trace.tensor_tap import NULL, QUERY, VOCAB
 SAMPLED = 64  # numbers of each parameter that enter the digest
 
 
-def is_model(one: object) -> bool:
+def is_model(value: object) -> bool:
     """Return whether an object is a model of `transformers`."""
-    return isinstance(one, transformers.PreTrainedModel)
+    return isinstance(value, transformers.PreTrainedModel)
 
 
 def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
@@ -73,8 +73,8 @@ def _digest(model: Any) -> str:
     with torch.inference_mode():
         for name, value in model.named_parameters():
             flat = value.reshape(-1)
-            some = flat[:: max(1, len(flat) // SAMPLED)].float().cpu()
-            digest.update(f"{name}{tuple(value.shape)}".encode() + some.numpy().tobytes())
+            sampled = flat[:: max(1, len(flat) // SAMPLED)].float().cpu()
+            digest.update(f"{name}{tuple(value.shape)}".encode() + sampled.numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -95,9 +95,9 @@ def watched(configs: Sequence[Any], record: Record) -> Iterator[None]:
     finally:
         with _lock:
             for config in configs:
-                left = [one for one in _watching.pop(id(config)) if one is not record]
-                if left:
-                    _watching[id(config)] = left
+                open_records = [open_record for open_record in _watching.pop(id(config)) if open_record is not record]
+                if open_records:
+                    _watching[id(config)] = open_records
                 else:
                     named_as_it_is(config)
 
@@ -106,19 +106,19 @@ def watched(configs: Sequence[Any], record: Record) -> Iterator[None]:
 def _watched(class_: Hashable) -> type:
     """Return a subclass whose attention depends on the thread's records."""
     base: Any = class_
-    own = base._attn_implementation
+    original = base._attn_implementation
 
     def implementation(config: Any) -> str | None:
-        here = any(recorded(one) for one in _watching.get(id(config), ()))
-        return IMPLEMENTATION if here else own.fget(config)
+        is_recorded = any(recorded(record) for record in _watching.get(id(config), ()))
+        return IMPLEMENTATION if is_recorded else original.fget(config)
 
-    made = type(
-        base.__name__, (base,), {"_attn_implementation": property(implementation, own.fset)}
+    subclass = type(
+        base.__name__, (base,), {"_attn_implementation": property(implementation, original.fset)}
     )
     # Set afterwards: in its body it would be a field of the config.
-    made.unwatched = base  # type: ignore[attr-defined]
-    made.__module__, made.__qualname__ = base.__module__, base.__qualname__
-    return made
+    subclass.unwatched = base  # type: ignore[attr-defined]
+    subclass.__module__, subclass.__qualname__ = base.__module__, base.__qualname__
+    return subclass
 
 
 LOGITS = "logits"
@@ -147,38 +147,38 @@ def record(
 
     Raises `ValueError` for a model whose attention does not use the library's interface.
     """
-    found = _found(model)
+    recordable = _found(model)
     parts = dict(model.named_modules())
-    places = {parts[name]: several for name, several in found.places.items()}
-    made = Record(places, found.names, patterns, keep, hook)
+    places = {parts[name]: several for name, several in recordable.places.items()}
+    opened = Record(places, recordable.names, patterns, keep, hook)
     with ExitStack() as until:
-        until.enter_context(watched(configs(model), made))
-        if any(len(several) > 1 for several in found.places.values()):
+        until.enter_context(watched(configs(model), opened))
+        if any(len(several) > 1 for several in recordable.places.values()):
             for part in _entrances(model):
-                handle = part.register_forward_pre_hook(lambda *_: _begin(made), prepend=True)
+                handle = part.register_forward_pre_hook(lambda *_: _begin(opened), prepend=True)
                 until.callback(handle.remove)
-        for handle in _listen(model, parts, found, made):
+        for handle in _listen(model, parts, recordable, opened):
             until.callback(handle.remove)
-        until.enter_context(recording(*open_records(), made))
-        yield made
+        until.enter_context(recording(*open_records(), opened))
+        yield opened
 
 
 def _listen(
-    model: nn.Module, parts: Mapping[str, nn.Module], found: Found, made: Record
+    model: nn.Module, parts: Mapping[str, nn.Module], recordable: Found, record: Record
 ) -> Iterator[RemovableHandle]:
     """Hear the residual stream and the logits of passes on the record's thread."""
-    tap = RecordTap(made, NULL, "", {})
-    if not made.names.isdisjoint(found.streamed):
+    tap = RecordTap(record, NULL, "", {})
+    if not record.names.isdisjoint(recordable.streamed):
         streams = RecordedStreams(tap)
-        for name, wire in found.wires:
-            yield wire.connect(lambda: streams if recorded(made) else None, parts[name])
-    stack = found.writes
-    if stack is not None and f"{stack}.{LOGITS}" in made.names:
+        for name, wire in recordable.wires:
+            yield wire.connect(lambda: streams if recorded(record) else None, parts[name])
+    stack = recordable.writes
+    if stack is not None and f"{stack}.{LOGITS}" in record.names:
 
         def hear(_: nn.Module, __: Any, output: Any) -> Any:
-            if not recorded(made):
+            if not recorded(record):
                 return output
-            over = {QUERY: found.texts[stack]}
+            over = {QUERY: recordable.texts[stack]}
             logits = _logits(output)
             changed = tap.at(stack, **over)(LOGITS, logits, (QUERY, VOCAB))
             return output if changed is logits else _with_logits(output, logits, changed)
@@ -189,77 +189,77 @@ def _listen(
 def _logits(output: Any) -> Tensor:
     """Return the logits (B, N, V) of what a model returned."""
     if isinstance(output, tuple):  # after a loss, if there is one
-        return next(one for one in output if isinstance(one, Tensor) and one.dim() == 3)
-    found: Tensor = output.logits
-    return found
+        return next(part for part in output if isinstance(part, Tensor) and part.dim() == 3)
+    logits: Tensor = output.logits
+    return logits
 
 
 def _with_logits(output: Any, logits: Tensor, changed: Tensor) -> Any:
     """Return what a model returned, with other logits."""
     if isinstance(output, tuple):
-        return tuple(changed if one is logits else one for one in output)
+        return tuple(changed if part is logits else part for part in output)
     output.logits = changed
     return output
 
 
-def _begin(made: Record) -> None:
+def _begin(record: Record) -> None:
     """Start a pass at the first place, even if the previous pass was interrupted."""
-    if recorded(made):
-        made.begin()
+    if recorded(record):
+        record.begin()
 
 
 def _entrances(model: Any) -> list[nn.Module]:
     """Return the modules with which a pass may begin."""
-    found: list[nn.Module] = [model, model.base_model]
+    modules: list[nn.Module] = [model, model.base_model]
     if model.config.is_encoder_decoder:
-        found += [model.get_encoder(), model.get_decoder()]
-    return list({id(one): one for one in found}.values())
+        modules += [model.get_encoder(), model.get_decoder()]
+    return list({id(module): module for module in modules}.values())
 
 
 def _found(model: Any) -> Found:
     """Find what a record of a model can have, in a run of its twin."""
     modules = [id(part) for part in model.modules()]
-    known = _known.get(model)
-    if known and known[0] == modules:
-        return known[1]
-    other = twin(model)
-    for part in other.modules():  # hooks of the user must not see the probe
+    cached = _known.get(model)
+    if cached and cached[0] == modules:
+        return cached[1]
+    copied = twin(model)
+    for part in copied.modules():  # hooks of the user must not see the probe
         part._forward_hooks.clear()
         part._forward_pre_hooks.clear()
         # Those with which the library returns weights are registered again.
         vars(part).pop("_output_capturing_hooks_installed", None)
-    layout = probe(other)
+    layout = probe(copied)
     if layout.route != "recorded":
         raise ValueError(
             f"{type(model).__name__} computes attention in its own code, which cannot be "
             "recorded; use the weights that `output_attentions=True` returns"
         )
-    called = {part: name for name, part in other.named_modules()}
-    over = {one.place: one.over for one in layout.attentions}
+    called = {part: name for name, part in copied.named_modules()}
+    over = {attention.place: attention.over for attention in layout.attentions}
     places: dict[str, list[Place]] = {}
-    for part in run(other):
+    for part in run(copied):
         for call, place in zip(part.calls, layout.order[part.stack], strict=True):
             if place:
                 places.setdefault(called[call.module], []).append(Place(place, over[place]))
     with torch.inference_mode():
-        stacks = list(anatomies(other, layout))
+        stacks = list(anatomies(copied, layout))
         fed = networks(stacks)
-        befores = norms_before(calculations(other, stacks), fed)
+        befores = norms_before(calculations(copied, stacks), fed)
     streamed: dict[str, tuple[str, ...]] = {}
-    for one in stacks:
-        streamed |= names_of(one, befores, fed)
-    names = Forward(other, other, layout, writes=False).names() | streamed
+    for stack in stacks:
+        streamed |= names_of(stack, befores, fed)
+    names = Forward(copied, copied, layout, writes=False).names() | streamed
     writes = None
-    if other.get_output_embeddings() is not None:
+    if copied.get_output_embeddings() is not None:
         writes = layout.attentions[-1].stack
         names[f"{writes}.{LOGITS}"] = (QUERY, VOCAB)
-    found = Found(
+    recordable = Found(
         names,
         places,
         streamed,
         [(called[wire.module], wire) for wire in wires(stacks, befores, fed)],
         writes,
-        {one.stack: one.query for one in layout.attentions},
+        {attention.stack: attention.query for attention in layout.attentions},
     )
-    _known[model] = modules, found
-    return found
+    _known[model] = modules, recordable
+    return recordable

@@ -73,10 +73,10 @@ def other_inputs(model: Any, error: Exception) -> RefusalError:
     return refused(type(model), reason)
 
 
-def own_attention(model: Any, found: str = "") -> RefusalError:
+def own_attention(model: Any, reported: str = "") -> RefusalError:
     """Refuse a model that neither calls the attention interface nor reports its weights."""
     reason = "its own code mixes the tokens, and the weight of each query on each key is not known"
-    return refused(type(model), f"{reason} (it {found or 'reports none'})")
+    return refused(type(model), f"{reason} (it {reported or 'reports none'})")
 
 
 def other_results(model: Any, implementation: str) -> RefusalError:
@@ -99,9 +99,9 @@ def check_reads(class_: type[Any]) -> None:
 
 def vocabulary(model: Any) -> int:
     """Return the number of token ids that a model reads. Raises `RefusalError` if it reads none."""
-    told = getattr(model.config.get_text_config(), "vocab_size", None)
-    if told is not None:
-        return int(told)
+    size = getattr(model.config.get_text_config(), "vocab_size", None)
+    if size is not None:
+        return int(size)
     try:
         embedding = model.get_input_embeddings()
     except NotImplementedError:
@@ -111,11 +111,11 @@ def vocabulary(model: Any) -> int:
     return embedding.num_embeddings
 
 
-def shape_of(found: object) -> str:
+def shape_of(reported: object) -> str:
     """Describe what a model reports in place of weights."""
-    if isinstance(found, Tensor):
-        return f"reports an array of the shape {tuple(found.shape)}"
-    return f"reports {type(found).__name__} in place of an array"
+    if isinstance(reported, Tensor):
+        return f"reports an array of the shape {tuple(reported.shape)}"
+    return f"reports {type(reported).__name__} in place of an array"
 
 
 def told(error: Exception) -> str:
@@ -139,10 +139,10 @@ def check_files(folder: Path) -> dict[str, Any]:
     if not (folder / CONFIG).is_file():
         raise FileError(folder, f"it is not a model's folder: it has no {CONFIG}")
     if not any(path.is_file() for path in folder.glob(WEIGHTS)):
-        others = sorted(path.name for path in folder.glob("*.bin")) or ["no weights"]
+        other_files = sorted(path.name for path in folder.glob("*.bin")) or ["no weights"]
         raise FileError(
             folder,
-            f"it has {', '.join(others)}, but no {WEIGHTS}: only safetensors are read, since a "
+            f"it has {', '.join(other_files)}, but no {WEIGHTS}: only safetensors are read, since a "
             "pickle can run code",
         )
     config = read_json(folder / CONFIG, CONFIG_BYTES)
@@ -178,15 +178,15 @@ def _check_kind(path: Path, config: dict[str, Any]) -> None:
 def _check_numbers(path: Path, value: Any, name: str = "") -> None:
     """Raise `FileError` for numbers that no model has: their loops would not end."""
     if isinstance(value, dict):
-        for key, one in value.items():
-            _check_numbers(path, one, str(key))
+        for key, entry in value.items():
+            _check_numbers(path, entry, str(key))
     elif isinstance(value, list):
-        for one in value:
-            _check_numbers(path, one, name)
+        for entry in value:
+            _check_numbers(path, entry, name)
     elif isinstance(value, int | float):
-        most = LAYERS if "layer" in name else LARGEST
-        if abs(value) > most:
-            raise FileError(path, f"{name[:100]} must be at most {most}, not {str(value)[:20]}")
+        limit = LAYERS if "layer" in name else LARGEST
+        if abs(value) > limit:
+            raise FileError(path, f"{name[:100]} must be at most {limit}, not {str(value)[:20]}")
 
 
 def _check_shards(folder: Path) -> None:
@@ -210,11 +210,11 @@ def check_sizes(folder: Path, class_: Any, config: Any) -> None:
     stored = sum(prod(shape) for path in paths for _, shape in tensor_shapes(path).values())
     with reading(folder / CONFIG), _limited(folder / CONFIG), torch.device("meta"):
         model = class_(config)
-    asked = sum(one.numel() for one in {*model.parameters(), *model.buffers()})
-    if asked > 2 * stored + SPARE:  # twice: a tied matrix is stored once
+    built = sum(tensor.numel() for tensor in {*model.parameters(), *model.buffers()})
+    if built > 2 * stored + SPARE:  # twice: a tied matrix is stored once
         raise FileError(
             folder / CONFIG,
-            f"it asks for a model of {asked:,} numbers, but the weights have {stored:,}",
+            f"it asks for a model of {built:,} numbers, but the weights have {stored:,}",
         )
 
 
@@ -243,18 +243,18 @@ class _EndlessError(BaseException):
     """The limit was reached; no `Exception`, so that no library catches it."""
 
 
-def check_loaded(folder: Path, told: dict[str, Any]) -> None:
+def check_loaded(folder: Path, loading: dict[str, Any]) -> None:
     """Raise `FileError` if weights are missing or do not fit: `transformers` makes up random ones.
 
     A pooler may be missing: nothing here shows what it computes.
     """
-    for name, stored, asked in told["mismatched_keys"]:
+    for name, stored, expected in loading["mismatched_keys"]:
         raise FileError(
             folder,
             f"the weights do not fit the config: {name[:100]} has the shape {tuple(stored)}, but "
-            f"the config asks for {tuple(asked)}",
+            f"the config asks for {tuple(expected)}",
         )
-    missing = sorted(name for name in told["missing_keys"] if "pooler" not in name)
+    missing = sorted(name for name in loading["missing_keys"] if "pooler" not in name)
     if missing:
         raise FileError(
             folder,
@@ -322,7 +322,7 @@ def _model(folder: Path) -> Any:
     class_ = _class(folder / CONFIG, described)
     check_sizes(folder, class_, config)
     with reading(folder):
-        model, told = class_.from_pretrained(
+        model, loading = class_.from_pretrained(
             folder,
             config=config,
             use_safetensors=True,
@@ -332,7 +332,7 @@ def _model(folder: Path) -> Any:
             ignore_mismatched_sizes=True,
             **OFFLINE,
         )
-        check_loaded(folder, told)
+        check_loaded(folder, loading)
         _untie(model, folder)
     return model
 
@@ -340,11 +340,11 @@ def _model(folder: Path) -> Any:
 def _class(path: Path, config: dict[str, Any]) -> Any:
     """Return the class that the config names, if it reads token ids."""
     names = as_type(path, list[str], config.get("architectures") or [], "architectures")
-    found = [getattr(transformers, name, None) for name in names]
+    classes = [getattr(transformers, name, None) for name in names]
     models = [
-        one
-        for one in found
-        if isinstance(one, type) and issubclass(one, transformers.PreTrainedModel)
+        class_
+        for class_ in classes
+        if isinstance(class_, type) and issubclass(class_, transformers.PreTrainedModel)
     ]
     if not models:
         raise FileError(path, "it names no architecture that transformers knows")
@@ -355,13 +355,13 @@ def _class(path: Path, config: dict[str, Any]) -> Any:
 
 def _halves(config: Any) -> list[Any]:
     """Return the configs of an encoder and a decoder that have their own, as T5Gemma's do."""
-    found = [getattr(config, name, None) for name in ("encoder", "decoder")]
-    return [one for one in found if isinstance(one, transformers.PreTrainedConfig)]
+    halves = [getattr(config, name, None) for name in ("encoder", "decoder")]
+    return [half for half in halves if isinstance(half, transformers.PreTrainedConfig)]
 
 
 def _tokenizer(folder: Path) -> Any:
     """Return the tokenizer of a folder; only fast ones give their tokens' places."""
-    wanted = (
+    needed = (
         "it needs a fast tokenizer, saved as tokenizer.json, which gives each token's place in the "
         "text. To write one, run AutoTokenizer.from_pretrained(folder).save_pretrained(folder) "
         "where the packages of its tokenizer (such as sentencepiece) are installed"
@@ -373,14 +373,14 @@ def _tokenizer(folder: Path) -> Any:
         with reading(folder):
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OFFLINE)
     except FileError as error:
-        why = "its tokenizer cannot be opened" if saved.exists() else wanted
+        why = "its tokenizer cannot be opened" if saved.exists() else needed
         raise FileError(folder, f"{why} ({error.what.rstrip(':. ')})") from error
     if not tokenizer.is_fast:
-        raise FileError(folder, f"{wanted} ({type(tokenizer).__name__} is a slow one)")
+        raise FileError(folder, f"{needed} ({type(tokenizer).__name__} is a slow one)")
     # Without files, some classes silently return a tokenizer that knows only special tokens.
     files = {*tokenizer.vocab_files_names.values(), "tokenizer.json"}
     if not any((folder / name).is_file() for name in files):
-        raise FileError(folder, f"{wanted} (the folder has none of {', '.join(sorted(files))})")
+        raise FileError(folder, f"{needed} (the folder has none of {', '.join(sorted(files))})")
     return tokenizer
 
 

@@ -62,53 +62,60 @@ class Calculation:
     call: Call  # of the probe
     projections: Projections | None
 
-    def described(self, one: AttentionInfo) -> AttentionInfo:
+    def described(self, attention: AttentionInfo) -> AttentionInfo:
         """Return the description of the attention with the names of its parameters."""
-        return replace(one, parameters=tuple(self.parameters), projection=self.projection)
+        return replace(attention, parameters=tuple(self.parameters), projection=self.projection)
 
 
 def calculations(model: Any, anatomies: Sequence[Anatomy]) -> dict[str, Calculation]:
     """Return the calculation of each attention, by place."""
     turns = list(rotations(model))
-    tables = [one for one in model.modules() if hasattr(one, "relative_attention_bias")]
+    tables = [module for module in model.modules() if hasattr(module, "relative_attention_bias")]
     latent = getattr(model.config.get_text_config(), "kv_lora_rank", None) is not None
-    memory = next((one.logits for one in anatomies if one.stack == "encoder"), None)
+    memory = next((anatomy.logits for anatomy in anatomies if anatomy.stack == "encoder"), None)
     names = {module: name for name, module in model.named_modules()}
-    found = {}
+    by_place = {}
     for anatomy in anatomies:
         for place, term, x, _, calls in sublayers(anatomy):
             if term.name == FFN:
                 continue
             call = anatomy.calls[place]
             prefix = f"{names[call.module]}."
-            own = [one for one in calls if one.name.startswith(prefix)]
+            inner_calls = [call for call in calls if call.name.startswith(prefix)]
             read = x if term.name == SELF else memory
-            made = read is not None and projections_of(call, x, read, own, calls, turns)
-            if made and made.before is not None and term.post is not None:
-                made = None  # two norms would have one name
+            projections = read is not None and projections_of(
+                call, x, read, inner_calls, calls, turns
+            )
+            if projections and projections.before is not None and term.post is not None:
+                projections = None  # two norms would have one name
             parameters = {
-                **(_projected(made) if made else {}),
+                **(_projected(projections) if projections else {}),
                 **_scored(call, tables),
                 **added(term, calls),
             }
-            before = made.before.module if made and made.before else None
-            how = LINEAR if made else LATENT if latent else UNKNOWN
-            found[place] = Calculation(parameters, before, how, call, made or None)
-    return found
+            before = projections.before.module if projections and projections.before else None
+            projection = LINEAR if projections else LATENT if latent else UNKNOWN
+            by_place[place] = Calculation(parameters, before, projection, call, projections or None)
+    return by_place
 
 
 def tensors(of: Mapping[str, Computed]) -> dict[str, Parameter]:
     """Return all parameters by full name."""
     return {
         f"{place}.{name}": parameter
-        for place, one in of.items()
-        for name, parameter in one.parameters.items()
+        for place, sublayer in of.items()
+        for name, parameter in sublayer.parameters.items()
     }
 
 
 def norms_before(*of: Mapping[str, Computed]) -> dict[str, nn.Module]:
     """Return the norms that sublayers read, by place."""
-    return {place: one.before for some in of for place, one in some.items() if one.before}
+    return {
+        place: sublayer.before
+        for sublayers in of
+        for place, sublayer in sublayers.items()
+        if sublayer.before
+    }
 
 
 def read(parameter: Parameter) -> NamedTensor:
@@ -130,68 +137,68 @@ def sublayers(
         for term in terms:
             yield f"{anatomy.stack}.{index}.{term.name}", term, x, entry, calls
             after = term.added if term.post is None else term.post
-            output = next(one.output for one in calls if one.module is after)
+            output = next(call.output for call in calls if call.module is after)
             x = x + output if term.post is None else output
 
 
-def _projected(made: Projections) -> dict[str, Parameter]:
-    found: dict[str, Parameter] = {}
+def _projected(projections: Projections) -> dict[str, Parameter]:
+    parameters: dict[str, Parameter] = {}
     for letter in "qkv":
-        one = getattr(made, letter)
-        found[f"W_{letter}"] = (IN, OUT), partial(getattr, one, "W")
-        if one.b is not None:
-            found[f"b_{letter}"] = (OUT,), partial(getattr, one, "b")
-        if one.norm is not None:
-            found |= norm_parameters(one.norm, f"{letter}_", CHANNEL)
-    if made.before is not None:
-        found |= norm_parameters(made.before, "", FEATURE)
-    if made.rotation is not None:
-        found |= _turned(made.rotation)
-    return found
+        projection = getattr(projections, letter)
+        parameters[f"W_{letter}"] = (IN, OUT), partial(getattr, projection, "W")
+        if projection.b is not None:
+            parameters[f"b_{letter}"] = (OUT,), partial(getattr, projection, "b")
+        if projection.norm is not None:
+            parameters |= norm_parameters(projection.norm, f"{letter}_", CHANNEL)
+    if projections.before is not None:
+        parameters |= norm_parameters(projections.before, "", FEATURE)
+    if projections.rotation is not None:
+        parameters |= _turned(projections.rotation)
+    return parameters
 
 
 def _turned(rotation: Rotation) -> dict[str, Parameter]:
-    found: dict[str, Parameter] = {
+    parameters: dict[str, Parameter] = {
         "theta": (("pair",), lambda: rotation.theta),
         "pairs": (("pair", "end"), lambda: rotation.pairs),
     }
     if rotation.scale != 1:
-        found["turn_scale"] = ("one",), lambda: torch.tensor([rotation.scale])
-    return found
+        parameters["turn_scale"] = ("one",), lambda: torch.tensor([rotation.scale])
+    return parameters
 
 
 def _scored(call: Call, tables: Sequence[Any]) -> dict[str, Parameter]:
     """Return what acts on scores: T5's relative positions, and the score of a sink."""
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     if call.bias is not None:
         rows, columns = call.bias.shape[-2:]
-        for one in tables:
-            if close(one.compute_bias(rows, columns)[0], call.bias[0]):
-                found["pi"] = (HEAD, "offset"), partial(_by_offset, one)
+        for table in tables:
+            if close(table.compute_bias(rows, columns)[0], call.bias[0]):
+                parameters["pi"] = (HEAD, "offset"), partial(_by_offset, table)
                 break
     if (sink := call.sink) is not None:
-        found["sink_score"] = (HEAD,), lambda: sink.reshape(-1)
-    return found
+        parameters["sink_score"] = (HEAD,), lambda: sink.reshape(-1)
+    return parameters
 
 
 def _by_offset(table: Any) -> Tensor:
     """Return the numbers (H, 2 · OFFSETS + 1) that are added at offsets −OFFSETS to OFFSETS."""
-    both = table.compute_bias(OFFSETS + 1, OFFSETS + 1)[0]  # (H, query, key)
-    return torch.cat([both[:, 1:, 0].flip(-1), both[:, 0]], dim=-1)
+    biases = table.compute_bias(OFFSETS + 1, OFFSETS + 1)[0]  # (H, query, key)
+    return torch.cat([biases[:, 1:, 0].flip(-1), biases[:, 0]], dim=-1)
 
 
 def added(term: Term, calls: Sequence[Seen]) -> dict[str, Parameter]:
     """Return an attention's output matrix, and the norms behind a sublayer."""
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     if (matrix := term.W_o) is not None:
-        found["W_o"] = (IN, OUT), lambda: matrix
+        parameters["W_o"] = (IN, OUT), lambda: matrix
     if (bias := term.bias) is not None and term.W_o is not None:
-        found["b_o"] = (OUT,), lambda: bias
+        parameters["b_o"] = (OUT,), lambda: bias
     for prefix, module in (("own_", term.own and term.added), ("", term.post)):
-        call = next((one for one in calls if one.module is module), None)
+        call = next((other for other in calls if other.module is module), None)
         if call is not None and norm_of(call) is not None:
-            found |= norm_parameters(call, prefix, FEATURE)
-    return found
+            parameters |= norm_parameters(call, prefix, FEATURE)
+    return parameters
 
 
 def norm_parameters(call: Seen, prefix: str, dim: str) -> dict[str, Parameter]:
@@ -199,13 +206,13 @@ def norm_parameters(call: Seen, prefix: str, dim: str) -> dict[str, Parameter]:
     norm, module = norm_of(call), call.module
     assert norm is not None
     gain = "gain" if norm.centred else "rms_gain"
-    found: dict[str, Parameter] = {
+    parameters: dict[str, Parameter] = {
         f"{prefix}{gain}": ((dim,), lambda: gain_of(module, norm)),
         f"{prefix}epsilon": (("one",), lambda: torch.tensor([norm.eps])),
     }
     if (shift := norm.shift) is not None:
-        found[f"{prefix}bias"] = (dim,), lambda: shift
-    return found
+        parameters[f"{prefix}bias"] = (dim,), lambda: shift
+    return parameters
 
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -243,29 +250,29 @@ class _Sum:
     def parameters(self, letter: str) -> dict[str, Parameter]:
         """Return its matrix and bias under the names with this letter."""
         module, columns = self.call.module, self.columns
-        found: dict[str, Parameter] = {
+        parameters: dict[str, Parameter] = {
             f"W_{letter}": ((FEATURE, HIDDEN), lambda: _linear(module)[0][:, columns])
         }
         if _linear(module)[1] is not None:
-            found[f"b_{letter}"] = (HIDDEN,), lambda: _bias(module)[columns]
-        return found
+            parameters[f"b_{letter}"] = (HIDDEN,), lambda: _bias(module)[columns]
+        return parameters
 
 
 def networks(anatomies: Sequence[Anatomy]) -> dict[str, Network]:
     """Return the feed-forward networks that were found, by place."""
-    found = {}
+    by_place = {}
     for anatomy in anatomies:
         for place, term, x, entry, calls in sublayers(anatomy):
-            made = _network(place, term, x, entry, calls) if term.name == FFN else None
-            if made is not None:
-                found[place] = made
-    return found
+            network = _network(place, term, x, entry, calls) if term.name == FFN else None
+            if network is not None:
+                by_place[place] = network
+    return by_place
 
 
 def _network(
     place: str, term: Term, x: Tensor, entry: Tensor, calls: Sequence[Seen]
 ) -> Network | None:
-    down = next(one for one in calls if one.module is term.output)
+    down = next(call for call in calls if call.module is term.output)
     if linear(term.output)[0] is None or not _multiplies(down):
         return None
     for activation, up, gate in _hidden(down, calls):
@@ -292,7 +299,12 @@ def _network(
 def _hidden(down: Seen, calls: Sequence[Seen]) -> Iterator[tuple[str, _Sum, _Sum | None]]:
     """Yield how the hidden units may be computed: the activation, the sum, and a gate's."""
     hidden = down.read
-    sums = [one for call in calls if _multiplies(call) for one in _sums(call, hidden.shape[-1])]
+    sums = [
+        linear_sum
+        for call in calls
+        if _multiplies(call)
+        for linear_sum in _sums(call, hidden.shape[-1])
+    ]
     for act in calls:
         if act.read.shape != hidden.shape or act.output.shape != hidden.shape:
             continue
@@ -315,7 +327,7 @@ def _sums(call: Seen, width: int) -> Iterator[_Sum]:
     if call.output.shape[-1] == width:
         yield _Sum(call, slice(0, width))
     if call.output.shape[-1] == 2 * width:
-        yield from (_Sum(call, slice(at, at + width)) for at in (0, width))
+        yield from (_Sum(call, slice(start, start + width)) for start in (0, width))
 
 
 def _multiplies(call: Seen) -> bool:
@@ -341,19 +353,19 @@ def activation_of(module: nn.Module) -> str | None:
 
 def _norm(x: Tensor, read: Tensor, calls: Sequence[Seen]) -> Seen | None:
     """Return the norm of the stream that a network reads."""
-    for one in calls:
-        if _same(one.read, x) and _same(one.output, read) and norm_of(one) is not None:
-            return one
+    for call in calls:
+        if _same(call.read, x) and _same(call.output, read) and norm_of(call) is not None:
+            return call
     return None
 
 
 def _down(module: nn.Module) -> dict[str, Parameter]:
-    found: dict[str, Parameter] = {
+    parameters: dict[str, Parameter] = {
         f"W_{DOWN}": ((HIDDEN, FEATURE), lambda: _linear(module)[0]),
     }
     if _linear(module)[1] is not None:
-        found[f"b_{DOWN}"] = (FEATURE,), lambda: _bias(module)
-    return found
+        parameters[f"b_{DOWN}"] = (FEATURE,), lambda: _bias(module)
+    return parameters
 
 
 def _linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
@@ -368,5 +380,5 @@ def _bias(module: nn.Module) -> Tensor:
     return bias
 
 
-def _same(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and close(one, other)
+def _same(first: Tensor, second: Tensor) -> bool:
+    return first.shape == second.shape and close(first, second)

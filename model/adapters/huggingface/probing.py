@@ -62,9 +62,9 @@ class Part:
     other: str = ""  # what it reports as weights in another form
 
 
-def is_causal(seen: Tensor) -> bool:
+def is_causal(weights: Tensor) -> bool:
     """Return whether no query sees a later token, in (N, N)."""
-    return not bool(seen.triu(1).any())
+    return not bool(weights.triu(1).any())
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ def table(part: Part) -> Iterator[Layer]:
     """Yield a part's attentions in order, each with the call that recorded it."""
     kinds = {kind: list(_matched(part, kind)) for kind in part.weights}
     for layer in range(max(map(len, kinds.values()), default=0)):
-        for kind, found in kinds.items():
-            if layer < len(found):
-                index, weights = found[layer]
+        for kind, matched in kinds.items():
+            if layer < len(matched):
+                index, weights = matched[layer]
                 call = None if index is None else part.calls[index]
                 info = _info(part, layer, kind, weights, call)
                 yield Layer(info, weights, call, index)
@@ -100,22 +100,24 @@ def _matched(part: Part, kind: Kind) -> Iterator[tuple[int | None, Tensor]]:
         for index, call in enumerate(part.calls)
         if (call.q.shape[2] != call.k.shape[2]) == cross
     ]
-    own = part.weights[kind]
-    if not own:
+    reported = part.weights[kind]
+    if not reported:
         yield from ((index, part.seen[index]) for index in mine)
         return
-    for weights in own:
-        index = next((one for one in mine if _same(part.seen[one], weights)), None)
+    for weights in reported:
+        index = next(
+            (call_index for call_index in mine if _same(part.seen[call_index], weights)), None
+        )
         if index is not None:
             mine = mine[mine.index(index) + 1 :]
         yield index, weights
 
 
-def _same(seen: Tensor, weights: Tensor) -> bool:
-    if seen.shape != weights.shape:
+def _same(recorded: Tensor, weights: Tensor) -> bool:
+    if recorded.shape != weights.shape:
         return False
     return all(
-        torch.allclose(seen[row, :, :rows], weights[row, :, :rows], atol=CLOSE)
+        torch.allclose(recorded[row, :, :rows], weights[row, :, :rows], atol=CLOSE)
         for row, rows in (
             (0, weights.shape[2]),
             (1, min(weights.shape[2], READ - PADDED)),
@@ -173,7 +175,7 @@ def _scoring(call: Call | None) -> str:
 
 def order(part: Part, layers: Iterable[Layer]) -> tuple[str, ...]:
     """Return the place of every call of a part; "" for a call that belongs to no attention."""
-    places = {one.index: one.info.place for one in layers}
+    places = {layer.index: layer.info.place for layer in layers}
     return tuple(places.get(index, "") for index in range(len(part.calls)))
 
 
@@ -205,48 +207,53 @@ def probe(model: Any) -> Layout:
     Raises `RefusalError` for a model that reads no text, or whose attention cannot be recorded.
     """
     vocabulary(model)
-    given = model.config._attn_implementation
+    implementation = model.config._attn_implementation
     try:
-        plain = [] if given == "eager" else list(run(model, reporting=False))
+        plain = [] if implementation == "eager" else list(run(model, reporting=False))
         _choose(model, "eager")
         eager = list(run(model))
     except Exception as error:  # whatever a model does with a text
         raise other_inputs(model, error) from error
     if plain and not _same_results(plain, eager, model.dtype):
-        raise other_results(model, given)
+        raise other_results(model, implementation)
     _choose(model, IMPLEMENTATION)
     try:
-        found = list(run(model))
+        tried = list(run(model))
     except Exception:  # a mask that its own attention cannot read
-        found = []
-    if not found or not _equal(eager, found):
-        found = [replace(one, calls=(), seen=()) for one in eager]
+        tried = []
+    if not tried or not _equal(eager, tried):
+        tried = [replace(part, calls=(), seen=()) for part in eager]
     merged = [
-        replace(own, calls=new.calls, seen=new.seen) for own, new in zip(eager, found, strict=True)
+        replace(part, calls=with_calls.calls, seen=with_calls.seen)
+        for part, with_calls in zip(eager, tried, strict=True)
     ]
     served = [list(table(part)) for part in merged]
     layers = [layer for part in served for layer in part]
-    for part, own in zip(merged, served, strict=True):
-        _check(model, part, own)
+    for part, part_layers in zip(merged, served, strict=True):
+        _check(model, part, part_layers)
     recorded = [layer.call is not None for layer in layers]
     route: Route = "recorded" if all(recorded) else "mixed" if any(recorded) else "eager"
     if route == "eager":
         _choose(model, "eager")
     return Layout(
         tuple(layer.info for layer in layers),
-        {part.stack: order(part, own) for part, own in zip(merged, served, strict=True)},
-        frozenset(one.info.place for one in layers if one.call and one.call.sink is not None),
-        frozenset(one.info.place for one in layers if not one.call and is_scores(one.weights)),
+        {part.stack: order(part, layers) for part, layers in zip(merged, served, strict=True)},
+        frozenset(
+            layer.info.place for layer in layers if layer.call and layer.call.sink is not None
+        ),
+        frozenset(
+            layer.info.place for layer in layers if not layer.call and is_scores(layer.weights)
+        ),
         route,
     )
 
 
-def is_scores(found: Tensor) -> bool:
+def is_scores(reported: Tensor) -> bool:
     """Return whether a model reports scores before the softmax as its weights.
 
     ProphetNet does. In a probe with padding, scores are negative where a key is masked.
     """
-    return bool((found < 0).any())
+    return bool((reported < 0).any())
 
 
 def _choose(model: Any, implementation: str) -> None:
@@ -287,37 +294,45 @@ def run(model: Any, reporting: bool = True) -> Iterator[Part]:
     mask = torch.ones_like(ids)
     mask[1, READ - PADDED :] = 0
     if not model.config.is_encoder_decoder:
-        heard = Listening()
-        with passing(heard):
+        listening = Listening()
+        with passing(listening):
             out = model(input_ids=ids, attention_mask=mask, **options)
-        own = _own(out.get("attentions"))
+        self_weights = _own(out.get("attentions"))
         texts: Texts = {SELF: (TEXT, TEXT)}
-        other = _other(out.get("attentions"))
-        yield Part(_stack(own, heard), texts, out[0], {SELF: own}, heard.calls, heard.seen, other)
+        unusual = _other(out.get("attentions"))
+        yield Part(
+            _stack(self_weights, listening),
+            texts,
+            out[0],
+            {SELF: self_weights},
+            listening.calls,
+            listening.seen,
+            unusual,
+        )
         return
-    heard = Listening()
-    with passing(heard):
+    listening = Listening()
+    with passing(listening):
         read = model.get_encoder()(input_ids=ids, attention_mask=mask, **options)
     weights: Weights = {SELF: _own(read.get("attentions"))}
     texts = {SELF: (SOURCE, SOURCE)}
-    other = _other(read.get("attentions"))
-    yield Part("encoder", texts, read[0], weights, heard.calls, heard.seen, other)
-    heard = Listening()
-    with passing(heard):
+    unusual = _other(read.get("attentions"))
+    yield Part("encoder", texts, read[0], weights, listening.calls, listening.seen, unusual)
+    listening = Listening()
+    with passing(listening):
         out = model(
             **encoded(model, ids, read),
             attention_mask=mask,
             decoder_input_ids=draw_ids(model, WRITTEN),
             **options,
         )
-    found: Mapping[Kind, Any] = {
+    reported_by_kind: Mapping[Kind, Any] = {
         SELF: out.get("decoder_attentions"),
         CROSS: out.get("cross_attentions"),
     }
-    weights = {kind: _own(reported) for kind, reported in found.items()}
+    weights = {kind: _own(reported) for kind, reported in reported_by_kind.items()}
     texts = {SELF: (TARGET, TARGET), CROSS: (TARGET, SOURCE)}
-    other = next(filter(None, map(_other, found.values())), "")
-    yield Part("decoder", texts, out[0], weights, heard.calls, heard.seen, other)
+    unusual = next(filter(None, map(_other, reported_by_kind.values())), "")
+    yield Part("decoder", texts, out[0], weights, listening.calls, listening.seen, unusual)
 
 
 def attentive() -> dict[str, bool]:
@@ -327,9 +342,9 @@ def attentive() -> dict[str, bool]:
 
 def encoded(model: Any, ids: Tensor, outputs: Any) -> dict[str, Any]:
     """Return the arguments of a decoder's pass after its encoder."""
-    given = {"encoder_outputs": outputs}
+    arguments = {"encoder_outputs": outputs}
     # FSMT makes its causal mask only if it gets the source as well.
-    return {**given, "input_ids": ids} if model.config.model_type == "fsmt" else given
+    return {**arguments, "input_ids": ids} if model.config.model_type == "fsmt" else arguments
 
 
 def _has_form(reported: object) -> bool:
@@ -339,13 +354,13 @@ def _has_form(reported: object) -> bool:
 
 def _own(reported: Iterable[Any] | None) -> list[Tensor]:
     """Return what a pass reports as weights, as far as it has the form of weights."""
-    return [one for one in reported or () if _has_form(one)]
+    return [tensor for tensor in reported or () if _has_form(tensor)]
 
 
 def _other(reported: Iterable[Any] | None) -> str:
     """Describe the first thing that a pass reports as weights and that has another form."""
-    others = (one for one in reported or () if one is not None and not _has_form(one))
-    return next(map(shape_of, others), "")
+    unusual = (value for value in reported or () if value is not None and not _has_form(value))
+    return next(map(shape_of, unusual), "")
 
 
 def _check(model: Any, part: Part, layers: Sequence[Layer]) -> None:
@@ -364,41 +379,45 @@ def _check(model: Any, part: Part, layers: Sequence[Layer]) -> None:
 
 def draw_ids(model: Any, length: int) -> Tensor:
     """Return two rows of ordinary ids (2, length), without that of padding."""
-    most = vocabulary(model)
+    size = vocabulary(model)
     pad = getattr(model.config.get_text_config(), "pad_token_id", None)
-    drawn = torch.randint(most // 2, most, (2, length), generator=torch.Generator().manual_seed(0))
-    ids = drawn if pad is None else torch.where(drawn == pad, (drawn + 1) % most, drawn)
+    drawn = torch.randint(size // 2, size, (2, length), generator=torch.Generator().manual_seed(0))
+    ids = drawn if pad is None else torch.where(drawn == pad, (drawn + 1) % size, drawn)
     return ids.to(model.device)
 
 
-def _stack(weights: Sequence[Tensor], heard: Listening) -> str:
+def _stack(weights: Sequence[Tensor], listening: Listening) -> str:
     """Return "decoder" if no query of the only stack sees a later token, else "encoder"."""
-    seen = weights or heard.seen
-    return "decoder" if seen and all(is_causal(one[0, 0] > 0) for one in seen) else "encoder"
+    recorded = weights or listening.seen
+    return (
+        "decoder"
+        if recorded and all(is_causal(layer_weights[0, 0] > 0) for layer_weights in recorded)
+        else "encoder"
+    )
 
 
 def _same_results(plain: Sequence[Part], eager: Sequence[Part], dtype: torch.dtype) -> bool:
     """Return whether a model computes the same when it reports its weights."""
     return all(
-        agree(one.output[0], other.output[0], dtype)
-        and agree(one.output[1, :WRITTEN], other.output[1, :WRITTEN], dtype)
-        for one, other in zip(plain, eager, strict=True)
+        agree(first.output[0], second.output[0], dtype)
+        and agree(first.output[1, :WRITTEN], second.output[1, :WRITTEN], dtype)
+        for first, second in zip(plain, eager, strict=True)
     )
 
 
-def agree(one: Tensor, other: Tensor, dtype: torch.dtype) -> bool:
+def agree(first: Tensor, second: Tensor, dtype: torch.dtype) -> bool:
     """Return whether two results of a model in a precision differ by no more than rounding."""
     least = max(TOLERANCE, ROUNDINGS * torch.finfo(dtype).eps)
-    size = max(1.0, float(one.abs().max()))
-    return one.shape == other.shape and bool(((one - other).abs() <= least * size).all())
+    size = max(1.0, float(first.abs().max()))
+    return first.shape == second.shape and bool(((first - second).abs() <= least * size).all())
 
 
-def _equal(eager: Sequence[Part], found: Sequence[Part]) -> bool:
+def _equal(eager: Sequence[Part], recorded: Sequence[Part]) -> bool:
     """Return whether the outputs of both runs agree, except at padding."""
     return all(
-        torch.allclose(one.output[0], other.output[0], atol=CLOSE, rtol=CLOSE)
+        torch.allclose(first.output[0], second.output[0], atol=CLOSE, rtol=CLOSE)
         and torch.allclose(
-            one.output[1, :WRITTEN], other.output[1, :WRITTEN], atol=CLOSE, rtol=CLOSE
+            first.output[1, :WRITTEN], second.output[1, :WRITTEN], atol=CLOSE, rtol=CLOSE
         )
-        for one, other in zip(eager, found, strict=True)
+        for first, second in zip(eager, recorded, strict=True)
     )

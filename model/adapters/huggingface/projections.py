@@ -44,13 +44,13 @@ class Rotation:
 
     def __call__(self, x: Tensor, first: int = 0) -> Tensor:
         """Rotate vectors (heads, N, d) of positions `first` to `first` + N − 1."""
-        at = torch.arange(first, first + x.shape[1], device=x.device)
-        angles = at[:, None] * self.theta  # (N, P)
+        positions = torch.arange(first, first + x.shape[1], device=x.device)
+        angles = positions[:, None] * self.theta  # (N, P)
         cos, sin = angles.cos() * self.scale, angles.sin() * self.scale
-        left, right = self.pairs.T
-        a, b = x[..., left], x[..., right]
+        first_channels, second_channels = self.pairs.T
+        a, b = x[..., first_channels], x[..., second_channels]
         out = x.clone()
-        out[..., left], out[..., right] = a * cos - b * sin, a * sin + b * cos
+        out[..., first_channels], out[..., second_channels] = a * cos - b * sin, a * sin + b * cos
         return out
 
 
@@ -65,8 +65,8 @@ def rotations(model: nn.Module) -> Iterator[Rotation]:
 
 def _scale(module: Any, name: str) -> float:
     """Return the scale that belongs to frequencies, such as those of one type of layer."""
-    own = name.removesuffix(FREQUENCIES) + SCALE
-    return float(getattr(module, own, getattr(module, SCALE, 1.0)) or 1.0)
+    scale_name = name.removesuffix(FREQUENCIES) + SCALE
+    return float(getattr(module, scale_name, getattr(module, SCALE, 1.0)) or 1.0)
 
 
 def _pairs(count: int) -> tuple[Tensor, Tensor]:
@@ -114,114 +114,121 @@ def projections_of(
     call: Call,
     x: Tensor,
     memory: Tensor,
-    own: Sequence[Seen],
+    inner_calls: Sequence[Seen],
     layer: Sequence[Seen],
     turns: Sequence[Rotation],
 ) -> Projections | None:
     """Return how q is computed from `x`, and k and v from `memory` (N, D); None if unknown.
 
-    `own` are the calls of the attention's modules, `layer` those of its layer.
+    `inner_calls` are the calls of the attention's modules, `layer` those of its layer.
     """
     width, wider = call.q.shape[-1], call.v.shape[-1]
     sizes = call.q.shape[1], call.k.shape[1], width, wider
-    sources = list(_sources(own, sizes))
-    found = _matching(call.v[0], "v", sources, own, [None])
-    if found is None:
+    sources = list(_sources(inner_calls, sizes))
+    matched = _matching(call.v[0], "v", sources, inner_calls, [None])
+    if matched is None:
         return None
-    v, _ = found
-    fitting: list[Rotation | None] = [None, *(one for one in turns if 2 * len(one.theta) <= width)]
+    v, _ = matched
+    fitting: list[Rotation | None] = [
+        None,
+        *(turn for turn in turns if 2 * len(turn.theta) <= width),
+    ]
     for turn in fitting:
-        q = _matching(call.q[0], "q", sources, own, [turn])
-        k = _matching(call.k[0], "k", sources, own, [turn]) if q else None
+        q = _matching(call.q[0], "q", sources, inner_calls, [turn])
+        k = _matching(call.k[0], "k", sources, inner_calls, [turn]) if q else None
         if q and k:
             return _read(Projections(q[0], k[0], v, turn, None), x, memory, layer)
     return None
 
 
 def _read(
-    made: Projections, x: Tensor, memory: Tensor, layer: Sequence[Seen]
+    projections: Projections, x: Tensor, memory: Tensor, layer: Sequence[Seen]
 ) -> Projections | None:
     """Return the projections with the norm that they read, if they read these states."""
-    q, k, v = (one.linear.read for one in (made.q, made.k, made.v))
+    q, k, v = (
+        projection.linear.read for projection in (projections.q, projections.k, projections.v)
+    )
     if memory is not x:
         if not (_same(k, memory) and _same(v, memory)):
             return None
     elif not (_same(k, q) and _same(v, q)):
         return None
     if _same(q, x):
-        return made
-    for one in layer:
-        if _same(one.read, x) and _same(one.output, q) and norm_of(one) is not None:
-            return Projections(made.q, made.k, made.v, made.rotation, one)
+        return projections
+    for call in layer:
+        if _same(call.read, x) and _same(call.output, q) and norm_of(call) is not None:
+            return Projections(
+                projections.q, projections.k, projections.v, projections.rotation, call
+            )
     return None
 
 
 def _sources(
-    own: Sequence[Seen], sizes: tuple[int, int, int, int]
+    inner_calls: Sequence[Seen], sizes: tuple[int, int, int, int]
 ) -> Iterator[tuple[Seen, Columns]]:
     """Yield each linear module of an attention with the columns that may hold q, k and v."""
-    for one in own:
-        matrix, bias = linear(one.module)
-        if matrix is None or one.read.dim() != 2 or one.read.shape[-1] != len(matrix):
+    for call in inner_calls:
+        matrix, bias = linear(call.module)
+        if matrix is None or call.read.dim() != 2 or call.read.shape[-1] != len(matrix):
             continue
-        product = one.read @ matrix
-        if close(product if bias is None else product + bias, one.output):
-            yield from ((one, columns) for columns in _layouts(one.output.shape[-1], *sizes))
+        product = call.read @ matrix
+        if close(product if bias is None else product + bias, call.output):
+            yield from ((call, columns) for columns in _layouts(call.output.shape[-1], *sizes))
 
 
 def _layouts(width: int, heads: int, groups: int, d: int, d_v: int) -> Iterator[Columns]:
     """Yield how a matrix of this width may hold q (H · d), k (G · d) and v (G · d_v)."""
     sizes = {"q": heads * d, "k": groups * d, "v": groups * d_v}
-    every = torch.arange(width)
-    yield {letter: every for letter, size in sizes.items() if size == width}
+    channels = torch.arange(width)
+    yield {letter: channels for letter, size in sizes.items() if size == width}
     if width == sizes["k"] + sizes["v"]:
-        yield _split(every, {"k": sizes["k"], "v": sizes["v"]})
+        yield _split(channels, {"k": sizes["k"], "v": sizes["v"]})
     if width == sum(sizes.values()):
-        yield _split(every, sizes)
+        yield _split(channels, sizes)
         if d == d_v:  # one key head after the other, each with its query heads
-            grouped = every.view(groups, -1, d)
+            grouped = channels.view(groups, -1, d)
             q, k, v = grouped[:, :-2], grouped[:, -2], grouped[:, -1]
             yield {"q": q.flatten(), "k": k.flatten(), "v": v.flatten()}
 
 
-def _split(every: Tensor, sizes: Mapping[str, int]) -> Columns:
-    return dict(zip(sizes, torch.split(every, list(sizes.values())), strict=True))
+def _split(channels: Tensor, sizes: Mapping[str, int]) -> Columns:
+    return dict(zip(sizes, torch.split(channels, list(sizes.values())), strict=True))
 
 
 def _matching(
-    wanted: Tensor,
+    vectors: Tensor,
     letter: str,
     sources: Sequence[tuple[Seen, Columns]],
-    own: Sequence[Seen],
+    inner_calls: Sequence[Seen],
     turns: Sequence[Rotation | None],
 ) -> tuple[Projection, Rotation | None] | None:
     """Return the columns that give these vectors (H, N, d), and the rotation."""
-    heads, rows, channels = wanted.shape
-    for one, columns in sources:
-        if letter not in columns or len(one.output) != rows:
+    heads, rows, channels = vectors.shape
+    for call, columns in sources:
+        if letter not in columns or len(call.output) != rows:
             continue
-        at = columns[letter]
-        flat = one.output[:, at.to(one.output.device)].view(rows, heads, channels)
-        before, norm = _normed(flat.transpose(0, 1), own)
+        channels_of_letter = columns[letter]
+        flat = call.output[:, channels_of_letter.to(call.output.device)].view(rows, heads, channels)
+        before, norm = _normed(flat.transpose(0, 1), inner_calls)
         for turn in turns:
-            if close(before if turn is None else turn(before), wanted):
-                return Projection(one, at, norm), turn
+            if close(before if turn is None else turn(before), vectors):
+                return Projection(call, channels_of_letter, norm), turn
     return None
 
 
-def _normed(before: Tensor, own: Sequence[Seen]) -> tuple[Tensor, Seen | None]:
+def _normed(before: Tensor, inner_calls: Sequence[Seen]) -> tuple[Tensor, Seen | None]:
     """Return vectors (H, N, d) after an RMSNorm of each head's channels, if there is one."""
-    for one in own:
+    for call in inner_calls:
         for axes in ((0, 1), (1, 0)):  # the module reads (H, N, d) or (N, H, d)
-            if one.read.dim() == 3 and _same(one.read.movedim((0, 1), axes), before):
-                found = norm_of(one)
-                if found is not None and not found.centred and found.shift is None:
-                    return one.output.movedim((0, 1), axes), one
+            if call.read.dim() == 3 and _same(call.read.movedim((0, 1), axes), before):
+                norm = norm_of(call)
+                if norm is not None and not norm.centred and norm.shift is None:
+                    return call.output.movedim((0, 1), axes), call
     return before, None
 
 
-def _same(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and close(one, other)
+def _same(first: Tensor, second: Tensor) -> bool:
+    return first.shape == second.shape and close(first, second)
 
 
 def gain_of(module: nn.Module, norm: Norm) -> Tensor:

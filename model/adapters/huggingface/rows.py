@@ -92,8 +92,8 @@ class Rows:
         tokens = self.text.encode(text)
         if self.first is None:
             return tokens
-        rest = tokens[1:] if tokens and tokens[0].special else tokens
-        return [self.text.token(self.first), *rest]
+        pieces = tokens[1:] if tokens and tokens[0].special else tokens
+        return [self.text.token(self.first), *pieces]
 
     def _fitting(
         self, field: str, text: str, encode: Callable[[str], Sequence[Token]] | None = None
@@ -102,10 +102,10 @@ class Rows:
         tokens = list(encode(text))
         if not any(token.end > token.start for token in tokens):
             raise InputError("empty-text", field, f"{field} is empty")
-        most = self.info.max_tokens
-        if len(tokens) > most:
-            detail = f"{field} has {len(tokens)} tokens; this model reads at most {most}"
-            excess = Excess(most, "tokens", len(tokens), fits(text, most, encode))
+        limit = self.info.max_tokens
+        if len(tokens) > limit:
+            detail = f"{field} has {len(tokens)} tokens; this model reads at most {limit}"
+            excess = Excess(limit, "tokens", len(tokens), fits(text, limit, encode))
             raise InputError("text-too-long", field, detail, excess)
         return tokens
 
@@ -117,11 +117,11 @@ class Rows:
             texts[TARGET] = (self.start, *target[:-1])
         return texts
 
-    def row(self, request: Request, made: tuple[Intervention, ...]) -> Row:
+    def row(self, request: Request, interventions: tuple[Intervention, ...]) -> Row:
         """Return the row of a request with the values of its interventions."""
         tokens = self.tokens(request)
         padded = self._padded(tokens, request.pad_to)
-        return Row(request, {self.read: padded}, {self.read: len(tokens)}, made)
+        return Row(request, {self.read: padded}, {self.read: len(tokens)}, interventions)
 
     def with_target(self, row: Row, written: Sequence[Token]) -> Row:
         """Return a row whose decoder reads what it writes, shifted by one."""
@@ -131,15 +131,17 @@ class Rows:
 
     def continued(self, row: Row, ids: tuple[int, ...]) -> Row:
         """Return a row that also reads the ids that continue its text, without the last one."""
-        own = row.texts[self.read][: row.own[self.read]]
-        tokens = [*own, *self.after(row, self.text.written(ids)[1])[:-1]]
+        read = row.texts[self.read][: row.own[self.read]]
+        tokens = [*read, *self.after(row, self.text.written(ids)[1])[:-1]]
         texts = {self.read: self._padded(tokens, row.request.pad_to)}
         return replace(row, texts=texts, own={self.read: len(tokens)}, written=ids)
 
     def after(self, row: Row, tokens: Sequence[Token]) -> list[Token]:
         """Return tokens of a continuation with their spans of the whole text."""
         length = len(row.request.source)
-        return [replace(one, start=one.start + length, end=one.end + length) for one in tokens]
+        return [
+            replace(token, start=token.start + length, end=token.end + length) for token in tokens
+        ]
 
     def _padded(self, tokens: Sequence[Token], pad_to: int | None) -> tuple[Token, ...]:
         pad = Token("<pad>", self.text.pad, 0, 0, True)
@@ -147,8 +149,8 @@ class Rows:
 
     def batch(self, rows: Sequence[Row], text: str) -> tuple[Tensor, Tensor]:
         """Return the ids (B, N) of a text, and which of them are not padding."""
-        ids, own = [row.ids(text) for row in rows], [row.own[text] for row in rows]
-        return batch(ids, own, self.text.pad, self.device)
+        ids, lengths = [row.ids(text) for row in rows], [row.own[text] for row in rows]
+        return batch(ids, lengths, self.text.pad, self.device)
 
     @property
     def start(self) -> Token:
@@ -159,14 +161,14 @@ class Rows:
     def limit(self, request: Request, tokens: Sequence[Token]) -> int:
         """Return the maximum number of tokens to write."""
         if self.info.kind == "decoder":
-            left = self.info.max_tokens - len(tokens) + 1  # the last one is not read
-            most = max(GOES_ON, len(request.decode.prefix))
-            return min(left, request.decode.max_tokens or most)
+            room = self.info.max_tokens - len(tokens) + 1  # the last one is not read
+            usual = max(GOES_ON, len(request.decode.prefix))
+            return min(room, request.decode.max_tokens or usual)
         if self.info.kind == "encoder":
             mask = self.text.tokenizer.mask_token_id
             return sum(token.id == mask for token in tokens) if self.info.mask else 0
-        most = min(self.info.max_tokens, len(tokens) + BEYOND_SOURCE)
-        return min(most, request.decode.max_tokens or most)
+        usual = min(self.info.max_tokens, len(tokens) + BEYOND_SOURCE)
+        return min(usual, request.decode.max_tokens or usual)
 
 
 def _first(model: Any, text: Text) -> int | None:
@@ -232,8 +234,8 @@ def _check_interventions(
 def _lengths(adapter: Adapter, rows: Rows, request: Request) -> dict[str, int]:
     """Return the maximum number of tokens of each text: one that is written has places too."""
     info = adapter.info
-    most = dict.fromkeys(info.texts, info.max_tokens)
-    return most if info.kind == "decoder" else {**most, rows.read: len(rows.tokens(request))}
+    lengths = dict.fromkeys(info.texts, info.max_tokens)
+    return lengths if info.kind == "decoder" else {**lengths, rows.read: len(rows.tokens(request))}
 
 
 def _check_prefix(rows: Rows, request: Request, tokens: Sequence[Token]) -> None:
@@ -264,8 +266,10 @@ def mixes_positions(forward: Forward, ids: Tensor, pad: int) -> bool:
     """
     long = ids.tolist()
     alone = _alone(forward, long[:SHORT], pad)
-    for one in forward.layout.attentions:
-        if one.place not in forward.layout.sinks and not _sum_to_1(alone[f"{one.place}{WEIGHTS}"]):
+    for attention in forward.layout.attentions:
+        if attention.place not in forward.layout.sinks and not _sum_to_1(
+            alone[f"{attention.place}{WEIGHTS}"]
+        ):
             raise own_attention(forward.model, "reports numbers that do not sum to 1")
     try:
         beside = _numbers(forward, [long[:SHORT], long], pad)
@@ -287,18 +291,18 @@ def _alone(forward: Forward, row: Sequence[int], pad: int) -> Numbers:
 def _numbers(forward: Forward, rows: Sequence[Sequence[int]], pad: int) -> Numbers:
     """Return the weights and the output of the first row of a batch."""
     infos = forward.layout.attentions
-    texts = {text for one in infos for text in one.over.values()}
-    names = {f"{one.place}{WEIGHTS}" for one in infos}
-    own = [len(row) for row in rows]
-    recorders = [Recorder(names, dict.fromkeys(texts, length)) for length in own]
-    ids, real = batch(rows, own, pad, forward.model.device)
+    texts = {text for info in infos for text in info.over.values()}
+    names = {f"{info.place}{WEIGHTS}" for info in infos}
+    lengths = [len(row) for row in rows]
+    recorders = [Recorder(names, dict.fromkeys(texts, length)) for length in lengths]
+    ids, real = batch(rows, lengths, pad, forward.model.device)
     tap = BatchTap(recorders)
     if forward.model.config.is_encoder_decoder:
         output = forward.decode(forward.encode(ids, real, tap), ids, real, tap)
     else:
         output = forward.read(ids, real, tap)
     weights = {name: tensor.value for name, tensor in recorders[0].tensors.items()}
-    return {**weights, "output": output[0, : own[0]].float().cpu()}
+    return {**weights, "output": output[0, : lengths[0]].float().cpu()}
 
 
 def _sum_to_1(weights: Tensor) -> bool:

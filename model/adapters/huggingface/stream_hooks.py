@@ -37,10 +37,10 @@ class StreamPass:
 
     def begin(self, text: str, x: Tensor) -> Tensor:
         """Record the input of the first layer; return it."""
-        here = self.tap.at(text, query=text)
+        text_tap = self.tap.at(text, query=text)
         embedding = x if self.position is None else x - self.position
-        changed = here("embedding", embedding, DIMS)
-        return here("input", x if changed is embedding else x + (changed - embedding), DIMS)
+        changed = text_tap("embedding", embedding, DIMS)
+        return text_tap("input", x if changed is embedding else x + (changed - embedding), DIMS)
 
     def placed(self, text: str, position: Tensor) -> Tensor:
         """Record the positions (…, N, D) that are added to the embeddings."""
@@ -48,11 +48,11 @@ class StreamPass:
         self.position = self.tap.at(text, query=text)("position", position, DIMS)
         return self.position
 
-    def add(self, here: Tap, output: Tensor) -> Tensor:
+    def add(self, place_tap: Tap, output: Tensor) -> Tensor:
         """Record the sum after a sublayer of a pre-norm stack; return what is to be added."""
         assert self.x is not None
         total = self.x + output
-        changed = here("residual", total, DIMS)
+        changed = place_tap("residual", total, DIMS)
         added = output if changed is total else changed - self.x
         self.x = changed
         return added
@@ -89,7 +89,7 @@ def names_of(
     units are recorded.
     """
     parts = ["embedding", "input", *(["position"] if anatomy.position is not None else [])]
-    found: dict[str, tuple[str, ...]] = {f"{anatomy.text}.{part}": DIMS for part in parts}
+    names: dict[str, tuple[str, ...]] = {f"{anatomy.text}.{part}": DIMS for part in parts}
     for index, layer in enumerate(anatomy.terms):
         for term in layer:
             place = f"{anatomy.stack}.{index}.{term.name}"
@@ -97,12 +97,12 @@ def names_of(
             recorded = ["output", "residual", *(["norm"] if normed else [])]
             recorded = [*([PROJECTED] if term.own is not None else []), *recorded]
             for part in recorded:
-                found[f"{place}.{part}"] = DIMS
+                names[f"{place}.{part}"] = DIMS
             if place in networks:
-                found[f"{place}.hidden"] = UNITS
+                names[f"{place}.hidden"] = UNITS
     if anatomy.last is not None:
-        found[f"{anatomy.stack}.norm"] = DIMS
-    return found
+        names[f"{anatomy.stack}.norm"] = DIMS
+    return names
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ class Wire:
     hook: Callable[[Here], Any]
     before: bool = False  # the module is called
 
-    def connect(self, here: Here, module: nn.Module | None = None) -> RemovableHandle:
+    def connect(self, running_streams: Here, module: nn.Module | None = None) -> RemovableHandle:
         """Register the hook, by default at its own module."""
-        there = module or self.module
+        target = module or self.module
         if self.before:
-            return there.register_forward_pre_hook(self.hook(here), with_kwargs=True)
-        return there.register_forward_hook(self.hook(here))
+            return target.register_forward_pre_hook(self.hook(running_streams), with_kwargs=True)
+        return target.register_forward_hook(self.hook(running_streams))
 
 
 def wires(
@@ -165,16 +165,16 @@ def _here() -> StreamPass | None:
     return getattr(running(), "streams", None)
 
 
-def _entered(text: str, first: bool, here: Here) -> Any:
+def _entered(text: str, first: bool, running_streams: Here) -> Any:
     def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
-        streams, named = here(), named or {}
+        streams, named = running_streams(), named or {}
         if streams is None:
             return None
         streams.x = inputs[0] if inputs else named["hidden_states"]
         if not first:
             return None
-        given, streams.x = streams.x, streams.begin(text, streams.x)
-        if streams.x is given:
+        entered, streams.x = streams.x, streams.begin(text, streams.x)
+        if streams.x is entered:
             return None
         if inputs:
             return (streams.x, *inputs[1:]), named
@@ -183,17 +183,17 @@ def _entered(text: str, first: bool, here: Here) -> Any:
     return hook
 
 
-def _placed(text: str, here: Here) -> Any:
+def _placed(text: str, running_streams: Here) -> Any:
     def hook(_: nn.Module, __: Any, output: Tensor) -> Tensor:
-        streams = here()
+        streams = running_streams()
         return output if streams is None else streams.placed(text, output)
 
     return hook
 
 
-def _named(name: str, place: str, text: str, here: Here) -> Any:
+def _named(name: str, place: str, text: str, running_streams: Here) -> Any:
     def hook(_: nn.Module, __: Any, output: Any) -> Any:
-        streams = here()
+        streams = running_streams()
         if streams is None:
             return output
         tap = streams.tap.at(place, query=text)
@@ -204,9 +204,9 @@ def _named(name: str, place: str, text: str, here: Here) -> Any:
     return hook
 
 
-def _added(place: str, text: str, here: Here) -> Any:
+def _added(place: str, text: str, running_streams: Here) -> Any:
     def hook(_: nn.Module, __: Any, output: Any) -> Any:
-        streams = here()
+        streams = running_streams()
         if streams is None:
             return output
         tap = streams.tap.at(place, query=text)
@@ -217,11 +217,11 @@ def _added(place: str, text: str, here: Here) -> Any:
     return hook
 
 
-def _multiplied(place: str, text: str, here: Here) -> Any:
+def _multiplied(place: str, text: str, running_streams: Here) -> Any:
     """Record the hidden units (B, N, H) that a network's last matrix multiplies."""
 
     def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
-        streams = here()
+        streams = running_streams()
         if streams is None:
             return None
         hidden = streams.tap.at(place, query=text)("hidden", inputs[0], UNITS)
@@ -230,9 +230,9 @@ def _multiplied(place: str, text: str, here: Here) -> Any:
     return hook
 
 
-def _summed(place: str, text: str, here: Here) -> Any:
+def _summed(place: str, text: str, running_streams: Here) -> Any:
     def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
-        streams = here()
+        streams = running_streams()
         if streams is None:
             return None
         summed = streams.tap.at(place, query=text)("residual", inputs[0], DIMS)

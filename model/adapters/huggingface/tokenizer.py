@@ -65,11 +65,11 @@ class Chat:
 
         Raises `InputError` if the template fails, or does not contain the text as it is.
         """
-        before, found, after = self._render(MARK).partition(MARK)
+        before, mark, after = self._render(MARK).partition(MARK)
         whole = self._render(text)
         end = len(whole) - len(after)
         inner = whole[len(before) : end]
-        fits = found and whole.startswith(before) and whole.endswith(after) and inner in text
+        fits = mark and whole.startswith(before) and whole.endswith(after) and inner in text
         if not fits or MARK in after or end < len(before):
             detail = "chat: the model's chat template does not contain the text as it is"
             raise InputError("chat-template", "chat", detail)
@@ -77,16 +77,16 @@ class Chat:
 
     def _render(self, text: str) -> str:
         try:
-            made: str = self.tokenizer.apply_chat_template(
+            rendered: str = self.tokenizer.apply_chat_template(
                 [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
             )
         except Exception as error:  # whatever a template raises
             detail = f"chat: the model's chat template failed: {type(error).__name__}"
             raise InputError("chat-template", "chat", detail) from error
-        if len(made) > len(text) + LONGEST:
+        if len(rendered) > len(text) + LONGEST:
             detail = f"chat: the model's chat template adds more than {LONGEST} characters"
             raise InputError("chat-template", "chat", detail)
-        return made
+        return rendered
 
 
 REPLACEMENT = "\ufffd"  # stands for bytes that are not a character
@@ -115,8 +115,8 @@ class Text:
         # A typed control string stays text, except a mask, which the model fills in.
         self.split = tokenizer.mask_token is None
         self.specials = frozenset(tokenizer.all_special_ids)
-        own = () if tokenizer.eos_token_id is None else (tokenizer.eos_token_id,)
-        self.ends = frozenset(own if ends is None else ends)
+        eos = () if tokenizer.eos_token_id is None else (tokenizer.eos_token_id,)
+        self.ends = frozenset(eos if ends is None else ends)
         described = tokenizer.backend_tokenizer
         self.byte_level = "ByteLevel" in f"{described.pre_tokenizer}{described.decoder}"
         self.wordpiece = type(described.model).__name__ == "WordPiece"
@@ -128,20 +128,20 @@ class Text:
     @property
     def pad(self) -> int:
         """The id of padding; any id if the tokenizer has none, since padding is masked."""
-        found = self.tokenizer.pad_token_id
-        return 0 if found is None else int(found)
+        pad = self.tokenizer.pad_token_id
+        return 0 if pad is None else int(pad)
 
     @cached_property
     def never(self) -> Tensor:
         """Ids that are never written: specials, and rows of the output without a token."""
         specials = self.specials - self.ends
         beyond = range(len(self.tokenizer), self.vocabulary)
-        found = sorted({*beyond, *(one for one in specials if one < self.vocabulary)})
-        return torch.tensor(found, dtype=torch.int64)  # also when there are none
+        never = sorted({*beyond, *(id_ for id_ in specials if id_ < self.vocabulary)})
+        return torch.tensor(never, dtype=torch.int64)  # also when there are none
 
     def _encode(self, text: str) -> tuple[Token, ...]:
         """Return a text's tokens, with the special ones that the model expects around them."""
-        return tuple(self._placed(text, *one) for one in self._pieces(text, split=self.split))
+        return tuple(self._placed(text, *piece) for piece in self._pieces(text, split=self.split))
 
     def _encode_chat(self, text: str) -> tuple[Token, ...]:
         """Return the tokens of a text as the user's turn of a chat; raises `InputError`.
@@ -150,46 +150,48 @@ class Text:
         stays text.
         """
         turn = self.chat.turn(text)
-        own = range(len(turn.before), len(turn.before) + len(turn.text))
-        found = self._pieces(turn.whole, split=False, add=False)
-        if any(id_ in self.specials and start in own for id_, _, start, _ in found):
+        turn_span = range(len(turn.before), len(turn.before) + len(turn.text))
+        pieces = self._pieces(turn.whole, split=False, add=False)
+        if any(id_ in self.specials and start in turn_span for id_, _, start, _ in pieces):
             parts = ((turn.before, False), (turn.text, True), (turn.after, False))
-            found, at = [], 0
+            pieces, offset = [], 0
             for part, split in parts:
                 for id_, piece, start, end in self._pieces(part, split=split, add=False):
-                    found.append((id_, piece, start + at, end + at))
-                at += len(part)
-        tokens = [self._placed(turn.whole, *one) for one in found]
-        shift = turn.start - own.start
+                    pieces.append((id_, piece, start + offset, end + offset))
+                offset += len(part)
+        tokens = [self._placed(turn.whole, *piece) for piece in pieces]
+        shift = turn.start - turn_span.start
         return tuple(
-            replace(one, start=one.start + shift, end=one.end + shift)
-            if one.start in own and one.end <= own.stop
-            else replace(one, start=0, end=0, template=True)
-            for one in tokens
+            replace(token, start=token.start + shift, end=token.end + shift)
+            if token.start in turn_span and token.end <= turn_span.stop
+            else replace(token, start=0, end=0, template=True)
+            for token in tokens
         )
 
     def _pieces(
         self, text: str, *, split: bool, add: bool = True
     ) -> list[tuple[int, str, int, int]]:
         """Return the id, the piece and the span of each token."""
-        found = self.tokenizer(
+        encoding = self.tokenizer(
             text,
             return_offsets_mapping=True,
             split_special_tokens=split,
             add_special_tokens=add,
             verbose=False,
         )
-        ids, spans = found["input_ids"], found["offset_mapping"]
+        ids, spans = encoding["input_ids"], encoding["offset_mapping"]
         pieces = self.tokenizer.convert_ids_to_tokens(ids)
-        return [(*one, *span) for *one, span in zip(ids, pieces, spans, strict=True)]
+        return [
+            (*id_and_piece, *span) for *id_and_piece, span in zip(ids, pieces, spans, strict=True)
+        ]
 
     def _placed(self, text: str, id_: int, piece: str, start: int, end: int) -> Token:
         """Return a token with its span, which never includes the space before it."""
         covered = text[start:end]
         if id_ in self.specials and covered in ("", piece):
             return replace(self.token(id_), start=start, end=end)
-        if shown := self._as_bytes(piece):
-            return _worded(text, id_, start, end, self._begins(piece), shown)
+        if as_bytes := self._as_bytes(piece):
+            return _worded(text, id_, start, end, self._begins(piece), as_bytes)
         if not piece.strip(MARKS):  # a space by itself, which the tokenizer may have added
             return Token(" ", id_, start, end if covered.isspace() else start, False)
         return _worded(text, id_, start, end, self._begins(piece))
@@ -209,14 +211,14 @@ class Text:
             if id_ in self.specials:
                 tokens.append(self.token(id_))
                 continue
-            shown = self._as_bytes(piece)
-            tokens.append(_worded(text, id_, begin, end, self._begins(piece), shown))
-            if shown and not text[begin:end].strip():  # at most the space before a character
+            as_bytes = self._as_bytes(piece)
+            tokens.append(_worded(text, id_, begin, end, self._begins(piece), as_bytes))
+            if as_bytes and not text[begin:end].strip():  # at most the space before a character
                 open_.append(index)
             elif end > begin:  # the last piece of a character completes it
-                for at in open_:
-                    first, bytes_ = self._begins(pieces[at]), self._as_bytes(pieces[at])
-                    tokens[at] = _worded(text, ids[at], begin, end, first, bytes_)
+                for earlier in open_:
+                    first, bytes_ = self._begins(pieces[earlier]), self._as_bytes(pieces[earlier])
+                    tokens[earlier] = _worded(text, ids[earlier], begin, end, first, bytes_)
                 open_ = []
             begin = end
         return text, tuple(tokens)
@@ -228,13 +230,13 @@ class Text:
         piece = self.tokenizer.convert_ids_to_tokens(id_)
         if id_ in self.specials:
             # Many decoders pad with the token that ends a text, which also occurs in a chat.
-            other = {self.tokenizer.eos_token_id, self.tokenizer.bos_token_id, *self.ends}
-            padding = id_ == self.tokenizer.pad_token_id and id_ not in other
+            ending = {self.tokenizer.eos_token_id, self.tokenizer.bos_token_id, *self.ends}
+            padding = id_ == self.tokenizer.pad_token_id and id_ not in ending
             return Token(PAD if padding else piece, id_, 0, 0, True)
         if not piece.strip(MARKS):
             return Token(" ", id_, 0, 0, False)
-        shown = self._as_bytes(piece) or self._decoded((id_,)).removeprefix("##")
-        word = shown.strip() or shown or piece
+        spelled = self._as_bytes(piece) or self._decoded((id_,)).removeprefix("##")
+        word = spelled.strip() or spelled or piece
         spaced = self._begins(piece) and (self.continues or not first) and word.strip()
         return Token(" " + word if spaced else word, id_, 0, 0, False)
 
@@ -249,7 +251,7 @@ class Text:
         if not self.byte_level:
             return ""
         table = _bytes()
-        raw = bytes(table[one] for one in piece if one in table)
+        raw = bytes(table[character] for character in piece if character in table)
         try:
             raw.decode()
         except UnicodeDecodeError:
@@ -262,8 +264,8 @@ class Text:
         if text.startswith(prefix):
             return len(prefix)
         pairs = enumerate(zip(prefix, text, strict=False))
-        same = (index for index, (one, other) in pairs if one != other)
-        return next(same, min(len(prefix), len(text)))
+        differing = (index for index, (first, second) in pairs if first != second)
+        return next(differing, min(len(prefix), len(text)))
 
     def _decode(self, ids: tuple[int, ...]) -> str:
         text: str = self.tokenizer.decode(
@@ -272,10 +274,10 @@ class Text:
         return text
 
 
-def _worded(text: str, id_: int, start: int, end: int, begins: bool, shown: str = "") -> Token:
+def _worded(text: str, id_: int, start: int, end: int, begins: bool, spelled: str = "") -> Token:
     """Return the token that covers a span, without the space before it.
 
-    It is shown as what it covers, or as `shown`, with a space where a word begins.
+    It is shown as what it covers, or as `spelled`, with a space where a word begins.
     """
     covered = text[start:end]
     inner = covered.strip()
@@ -283,8 +285,8 @@ def _worded(text: str, id_: int, start: int, end: int, begins: bool, shown: str 
         start += covered.index(inner)
         end = start + len(inner)
     spaced = begins and inner and start > 0 and text[start - 1].isspace()
-    shown = shown or inner
-    return Token(" " + shown if spaced else shown or covered, id_, start, end, False)
+    spelled = spelled or inner
+    return Token(" " + spelled if spaced else spelled or covered, id_, start, end, False)
 
 
 @lru_cache(1)
@@ -295,6 +297,6 @@ def _bytes() -> dict[str, int]:
     Radford et al. 2019 (GPT-2), `bytes_to_unicode`.
     """
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in plain]
+    unprintable = [byte for byte in range(256) if byte not in plain]
     printable = {chr(byte): byte for byte in plain}
-    return printable | {chr(256 + index): byte for index, byte in enumerate(others)}
+    return printable | {chr(256 + index): byte for index, byte in enumerate(unprintable)}
