@@ -149,7 +149,7 @@ class Scored:
     sink: Tensor | None = None  # (H,), a score in each row's sum that belongs to no key
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, Tensor]:
+def flash_attention(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, Tensor]:
     """Return mix (H, N, d_v) and the log-sum-exp (H, N).
 
     q (H, N, d), k (G, M, d), v (G, M, d_v). For a row that may not attend to any key, both are 0.

@@ -12,7 +12,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from model.adapters.huggingface.adapter import load_huggingface
-from model.adapters.huggingface.tokenizer import Text
+from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.request import Decode
 from tests.model.tiny_huggingface import make
 from tests.model.tiny_tokenizers import tokenizer
@@ -26,9 +26,9 @@ TEXTS = [
 ]
 
 
-def text(kind: str) -> Text:
+def text(kind: str) -> TextTokenizer:
     words = tokenizer(kind)
-    return Text(words, len(words))
+    return TextTokenizer(words, len(words))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,7 +69,9 @@ def test_a_space_before_a_character_is_not_in_the_span_of_its_bytes(sentence: st
     made = Tokenizer(models.BPE({piece: i for i, piece in enumerate(pieces)}, merges))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
-    known = Text(transformers.PreTrainedTokenizerFast(tokenizer_object=made), 258, continues=True)
+    known = TextTokenizer(
+        transformers.PreTrainedTokenizerFast(tokenizer_object=made), 258, continues=True
+    )
     tokens = known.encode(sentence)
     assert any(token.text.startswith(" <0x") for token in tokens)
     spelled, written = known.written([token.id for token in tokens])
@@ -155,7 +157,7 @@ def test_every_search_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["bytes", "unigram"])
 def test_a_continuation_keeps_the_space_that_it_begins_with(kind: str) -> None:
     words = tokenizer(kind)
-    known = Text(words, len(words), continues=True)
+    known = TextTokenizer(words, len(words), continues=True)
     ids = [id_ for id_ in words(" cat sat")["input_ids"] if id_ not in known.specials]
     spelled, tokens = known.written(ids)
     assert spelled == " cat sat"

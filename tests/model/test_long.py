@@ -12,7 +12,7 @@ from torch import Tensor
 
 from model.long import flash, pooling
 from model.long.attention import LongAttention, Stored
-from model.long.flash import Bias, Rule, Scored, attention
+from model.long.flash import Bias, Rule, Scored, flash_attention
 from model.long.pooling import grouped, largest, overview, span
 from model.progress import StoppedError, stoppable
 from model.transformer.masks import named
@@ -88,7 +88,7 @@ class Case:
 
     def kept(self, dtype: torch.dtype = torch.float32) -> LongAttention:
         q, k, v = self.tensors
-        _, sums = attention(q, k, v, self.scored)
+        _, sums = flash_attention(q, k, v, self.scored)
         return LongAttention.keep(q, k, sums, self.scored, {}, dtype)
 
 
@@ -132,7 +132,7 @@ UNHURRIED = settings(deadline=None, max_examples=15)
 @given(cases())
 def test_mix_and_weights_are_those_of_the_full_matrix(case: Case) -> None:
     weights, expected = case.full
-    mix, _ = attention(*case.tensors, case.scored)
+    mix, _ = flash_attention(*case.tensors, case.scored)
     torch.testing.assert_close(mix.double(), expected, atol=2e-6, rtol=1e-5)
     kept = case.kept()
     rows, keys = slice(0, case.queries), slice(0, case.keys)
@@ -198,7 +198,7 @@ def test_what_all_keys_share_is_not_rounded() -> None:
     case = Case(2, 1, 50, 50, 16, 4, "causal", None, None, False, 3)
     q, k, v = case.tensors
     shifted = k + 200 * torch.randn(16, generator=torch.Generator().manual_seed(4))
-    _, sums = attention(q, shifted, v, case.scored)
+    _, sums = flash_attention(q, shifted, v, case.scored)
     kept = LongAttention.keep(q, shifted, sums, case.scored, {}, torch.int16)
     found = kept.head(1).weights(slice(0, 50), slice(0, 50))
     torch.testing.assert_close(found.double(), case.full[0][1], atol=1e-6, rtol=2e-3)

@@ -39,7 +39,7 @@ from model.explain.relevance import names as relevance_names
 from model.explain.stream import Stream
 from model.files import reading
 from model.long.attention import LongAttention
-from model.long.flash import Rule, Scored, attention
+from model.long.flash import Rule, Scored, flash_attention
 from model.text.tokens import BOS, Token
 from model.trace.attentions import AttentionInfo
 from model.trace.interventions import Intervention
@@ -342,7 +342,7 @@ def _kept(trace: Trace, dtype: torch.dtype) -> Iterator[tuple[str, LongAttention
         q, k = (trace[f"{one.place}.{name}"].value for name in ("q", "k"))
         scale = SCORINGS[one.scoring](one.heads, q.shape[-1]).scale
         scored = Scored(_rule(one, q.shape[1], k.shape[1]), scale)
-        _, sums = attention(q, k, k, scored)  # the mix is known already
+        _, sums = flash_attention(q, k, k, scored)  # the mix is known already
         yield one.place, LongAttention.keep(q, k, sums, scored, one.over, dtype)
 
 

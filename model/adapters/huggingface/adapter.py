@@ -11,15 +11,15 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from model.adapters.huggingface.attention import twin
-from model.adapters.huggingface.decoding import Predicting, Steps
-from model.adapters.huggingface.explaining import Inside
+from model.adapters.huggingface.attention import shared_copy
+from model.adapters.huggingface.decoding import Decoder, OneTextOutput
+from model.adapters.huggingface.explaining import InsideTensors
 from model.adapters.huggingface.forward import Forward, LongForward
-from model.adapters.huggingface.opening import Opened, open_folder, vocabulary
-from model.adapters.huggingface.parameters import read
+from model.adapters.huggingface.opening import OpenedModel, open_folder, vocabulary
+from model.adapters.huggingface.parameters import read_parameter
 from model.adapters.huggingface.probing import Layout, draw_ids, probe
-from model.adapters.huggingface.rows import LONG, Row, Rows, mixes_positions, validate
-from model.adapters.huggingface.tokenizer import Text
+from model.adapters.huggingface.rows import LONG, RequestRow, RowMaker, mixes_positions, validate
+from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
@@ -33,8 +33,8 @@ from model.text.tokens import Token
 from model.trace.tensor_names import INSIDE, present, select
 from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
 
-ENDLESS = 1_000_000  # a tokenizer's maximum of this or more means that it has none
-WITHOUT = 512  # maximum for a model that does not state one
+NO_MAXIMUM = 1_000_000  # a tokenizer's maximum of this or more means that it has none
+DEFAULT_LENGTH = 512  # maximum for a model that does not state one
 LENGTHS = (
     "max_position_embeddings",
     "n_positions",
@@ -44,7 +44,7 @@ LENGTHS = (
 )
 
 
-def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo:
+def info_of(opened: OpenedModel, id_: str, layout: Layout, writes: bool) -> ModelInfo:
     """Return the description of an opened model."""
     config = opened.model.config.get_text_config()
     kind: Literal["encoder-decoder", "encoder", "decoder"] = "encoder-decoder"
@@ -117,9 +117,9 @@ def _length(model: nn.Module, config: Any, tokenizer: Any) -> int:
         learned = name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
         if learned and module.padding_idx is not None:
             limits.append(module.num_embeddings - module.padding_idx - 1)
-    if tokenizer.model_max_length < ENDLESS:
+    if tokenizer.model_max_length < NO_MAXIMUM:
         limits.append(tokenizer.model_max_length)
-    return min(limits, default=WITHOUT)
+    return min(limits, default=DEFAULT_LENGTH)
 
 
 MIX = ".mix"
@@ -205,23 +205,23 @@ def load_huggingface(
 class HuggingFace(Adapter):
     """A model of one text, or of a source and a target, behind the `Adapter` interface."""
 
-    def __init__(self, opened: Opened, id_: str) -> None:
+    def __init__(self, opened: OpenedModel, id_: str) -> None:
         self.model = opened.model
         self.device = self.model.device
         layout = probe(self.model)
         writes = self.model.get_output_embeddings() is not None
         self.route = layout.route
-        streaming = twin(self.model)
+        streaming = shared_copy(self.model)
         self.forward = Forward(self.model, streaming, layout, writes)
         self.long_forward = LongForward(self.model, layout)
-        self.inside = Inside(streaming, layout, self.forward, writes)
+        self.inside = InsideTensors(streaming, layout, self.forward, writes)
         info = info_of(opened, id_, layout, writes)
         stream = self.inside.stream
         self.stream = stream if stream is not None and stream.exact else None
         able = self.inside.capabilities(info.kind)
         if self.long_forward.works():
             able.add("long")
-        self.text = Text(
+        self.text = TextTokenizer(
             opened.tokenizer, info.vocabulary, info.kind == "decoder", _ends(self.model)
         )
         if info.kind == "decoder" and writes and not self.text.chat.missing:
@@ -242,10 +242,10 @@ class HuggingFace(Adapter):
         self.names = self.forward.names()
         self.selectable = [*self.names, *self.inside.names(self.info, self.names)]
         self._parameters = self.inside.parameters()
-        self.rows = Rows(self.model, self.text, self.info)
-        self.steps = Steps(self.model, self.forward, self.rows, layout.route == "recorded")
+        self.rows = RowMaker(self.model, self.text, self.info)
+        self.steps = Decoder(self.model, self.forward, self.rows, layout.route == "recorded")
         self.means = MeanOutputs(self.model, list(self.names), info.prompts, self.run, self.takes)
-        self.predicting = Predicting(self.rows, self.steps, writes)
+        self.predicting = OneTextOutput(self.rows, self.steps, writes)
 
     def validate(self, request: Request) -> None:
         """Raise `InputError` for the first field that is invalid for this model."""
@@ -267,7 +267,7 @@ class HuggingFace(Adapter):
                 return self._translated(rows)
             return self._predicted([self.predicting.continued(row) for row in rows])
 
-    def _predicted(self, rows: Sequence[Row]) -> list[Trace]:
+    def _predicted(self, rows: Sequence[RequestRow]) -> list[Trace]:
         """Run rows of a model of one text."""
         recorders = [self._recorder(row) for row in rows]
         logits = self.forward.read(*self.rows.batch(rows, self.rows.read), BatchTap(recorders))
@@ -298,15 +298,15 @@ class HuggingFace(Adapter):
         output = scored(text, tokens, logits[0], self.text.ends, penalty)
         return LongPass(row.texts, attentions, output)
 
-    def _translated(self, rows: Sequence[Row]) -> list[Trace]:
+    def _translated(self, rows: Sequence[RequestRow]) -> list[Trace]:
         wrote = [self._wrote(row) for row in rows]
         rows = [
             self.rows.with_target(row, tokens) for row, (_, tokens) in zip(rows, wrote, strict=True)
         ]
         recorders = [self._recorder(row) for row in rows]
         tap = BatchTap(recorders)
-        read = self.forward.encode(*self.rows.batch(rows, SOURCE), tap)
-        logits = self.forward.decode(read, *self.rows.batch(rows, TARGET), tap)
+        read_parameter = self.forward.encode(*self.rows.batch(rows, SOURCE), tap)
+        logits = self.forward.decode(read_parameter, *self.rows.batch(rows, TARGET), tap)
         if any(self._looks(row) for row in rows):
             predicted = [[token.id for token in tokens] for _, tokens in wrote]
             self.inside.look(recorders, rows, predicted)
@@ -321,7 +321,7 @@ class HuggingFace(Adapter):
             )
         ]
 
-    def _wrote(self, row: Row) -> tuple[str, tuple[Token, ...]]:
+    def _wrote(self, row: RequestRow) -> tuple[str, tuple[Token, ...]]:
         """Return the output of a row: its target, or the model's own."""
         target = self.rows.target(row.request)
         if target is not None:
@@ -347,9 +347,12 @@ class HuggingFace(Adapter):
 
     def matrices(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
         """Return the parameters of attentions and networks that match patterns."""
-        return {name: read(self._parameters[name]) for name in select(patterns, self._parameters)}
+        return {
+            name: read_parameter(self._parameters[name])
+            for name in select(patterns, self._parameters)
+        }
 
-    def _looks(self, row: Row) -> bool:
+    def _looks(self, row: RequestRow) -> bool:
         return any(pattern.startswith(INSIDE) for pattern in row.request.select)
 
     def _selected(self, request: Request) -> tuple[str, ...]:
@@ -360,7 +363,7 @@ class HuggingFace(Adapter):
         ]
         return select(request.select, selectable)
 
-    def _recorder(self, row: Row) -> Recorder:
+    def _recorder(self, row: RequestRow) -> Recorder:
         request = row.request
         places = select(request.summarise, self.info.places, "summarise")
         selected = self._selected(request)
@@ -368,7 +371,7 @@ class HuggingFace(Adapter):
         lengths = {text: len(tokens) for text, tokens in row.texts.items()}
         return Recorder(recorded, lengths, row.own, row.made)
 
-    def _trace(self, row: Row, recorder: Recorder, output: Output | None = None) -> Trace:
+    def _trace(self, row: RequestRow, recorder: Recorder, output: Output | None = None) -> Trace:
         request, recorded = row.request, recorder.tensors
         scores = score_terms.look(self.inside.scores, recorder, self.device)
         tensors: dict[str, NamedTensor] = {name: recorded[name] for name in self._selected(request)}

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from model.adapters.huggingface.attention import Call
-from model.adapters.huggingface.probing import Layout, Part, run
+from model.adapters.huggingface.probing import Layout, ProbePass, run
 from model.explain.stream import Norm
 
 CLOSE = 1e-4
@@ -31,7 +31,7 @@ AT_ONCE = 14  # maximum number of modules of a layer to try
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ModuleCall:
     """A module's call: its first input and output, of the first row of the probe."""
 
     name: str
@@ -54,8 +54,8 @@ class Term:
     post_norm: Norm | None
 
 
-def terms_of(
-    names: Sequence[str], entry: Tensor, output: Tensor, calls: Sequence[Seen]
+def sublayers_of(
+    names: Sequence[str], entry: Tensor, output: Tensor, calls: Sequence[ModuleCall]
 ) -> tuple[Term, ...] | None:
     """Return the sublayers of a layer that reads `entry` and returns `output` (N, D)."""
     whole = [call for call in calls if call.output.shape == entry.shape]
@@ -66,8 +66,8 @@ def _pre(
     names: Sequence[str],
     entry: Tensor,
     output: Tensor,
-    whole: Sequence[Seen],
-    calls: Sequence[Seen],
+    whole: Sequence[ModuleCall],
+    calls: Sequence[ModuleCall],
 ) -> tuple[Term, ...] | None:
     distinct = _distinct(whole)
     if len(distinct) > AT_ONCE:
@@ -83,8 +83,8 @@ def _post(
     names: Sequence[str],
     entry: Tensor,
     output: Tensor,
-    whole: Sequence[Seen],
-    calls: Sequence[Seen],
+    whole: Sequence[ModuleCall],
+    calls: Sequence[ModuleCall],
 ) -> tuple[Term, ...] | None:
     x, terms, begin = entry, list[Term](), 0
     for name in names:
@@ -103,16 +103,18 @@ def _post(
     return tuple(terms) if close(x, output) else None
 
 
-def _distinct(calls: Sequence[Seen]) -> list[Seen]:
+def _distinct(calls: Sequence[ModuleCall]) -> list[ModuleCall]:
     """Return calls without those that return what an earlier one did, such as dropout's."""
-    distinct: list[Seen] = []
+    distinct: list[ModuleCall] = []
     for call in calls:
         if not any(close(call.output, earlier.output) for earlier in distinct):
             distinct.append(call)
     return distinct
 
 
-def _term(name: str, added: Seen, calls: Sequence[Seen], post: Seen | None = None) -> Term:
+def _term(
+    name: str, added: ModuleCall, calls: Sequence[ModuleCall], post: ModuleCall | None = None
+) -> Term:
     norm = norm_of(added)
     source = added
     if norm is not None:
@@ -131,7 +133,7 @@ def _term(name: str, added: Seen, calls: Sequence[Seen], post: Seen | None = Non
     )
 
 
-def _nearest(added: Seen, calls: Sequence[Seen]) -> nn.Module:
+def _nearest(added: ModuleCall, calls: Sequence[ModuleCall]) -> nn.Module:
     """Return the last module that returns an output: in training, dropout is before the sum.
 
     One that the layer calls more than once cannot tell for which sublayer.
@@ -145,7 +147,7 @@ def _nearest(added: Seen, calls: Sequence[Seen]) -> nn.Module:
     return (once or [added])[-1].module
 
 
-def _returns(call: Seen, value: Tensor) -> bool:
+def _returns(call: ModuleCall, value: Tensor) -> bool:
     return call.output.shape == value.shape and close(call.output, value)
 
 
@@ -159,7 +161,7 @@ def linear(module: nn.Module) -> tuple[Tensor | None, Tensor | None]:
     return None, None
 
 
-def norm_of(call: Seen) -> Norm | None:
+def norm_of(call: ModuleCall) -> Norm | None:
     """Return a module as a `Norm` if it computes one: LayerNorm or RMSNorm, with γ or 1 + γ."""
     weight = getattr(call.module, "weight", None)
     if not isinstance(weight, Tensor) or weight.dim() != 1 or call.read.shape != call.output.shape:
@@ -175,7 +177,7 @@ def norm_of(call: Seen) -> Norm | None:
     return None
 
 
-def checked(term: Term, mix: Tensor | None, calls: Sequence[Seen]) -> Term:
+def with_read_matrix(term: Term, mix: Tensor | None, calls: Sequence[ModuleCall]) -> Term:
     """Return a term without W_O if its module does not read the mix itself."""
     read = next(call.read for call in calls if call.module is term.output)
     if mix is None or (read.shape == mix.shape and close(read, mix)):
@@ -197,10 +199,10 @@ class Anatomy:
     layers: tuple[nn.Module, ...]
     terms: tuple[tuple[Term, ...], ...]
     entries: tuple[Tensor, ...]  # each layer's input (N, D)
-    inner: tuple[tuple[Seen, ...], ...]  # calls inside each layer, in order
+    inner: tuple[tuple[ModuleCall, ...], ...]  # calls inside each layer, in order
     calls: dict[str, Call]  # of `attend`, by place
     position: nn.Module | None  # whose output is added to the embedding
-    seen: tuple[Seen, ...]  # calls outside the layers, in order
+    seen: tuple[ModuleCall, ...]  # calls outside the layers, in order
     output: Tensor  # the last layer's, of the probe
     logits: Tensor  # or whatever the pass returned
 
@@ -225,9 +227,9 @@ def anatomies(model: Any, layout: Layout) -> Iterator[Anatomy]:
             yield anatomy
 
 
-def _watched(model: Any) -> Iterator[tuple[Part, list[Seen]]]:
+def _watched(model: Any) -> Iterator[tuple[ProbePass, list[ModuleCall]]]:
     """Run the probe and yield each part with the calls of all modules during it, in order."""
-    calls: list[Seen] = []
+    calls: list[ModuleCall] = []
 
     def hear(name: str) -> Any:
         def hook(module: nn.Module, inputs: Any, named: Any, output: Any) -> None:
@@ -237,7 +239,7 @@ def _watched(model: Any) -> Iterator[tuple[Part, list[Seen]]]:
                 return
             # A module for what a text does not have (sound) reads nothing.
             if read.dim() > 0 and wrote.dim() > 1 and len(read) and len(wrote):
-                calls.append(Seen(name, module, read[0], wrote[0]))
+                calls.append(ModuleCall(name, module, read[0], wrote[0]))
 
         return hook
 
@@ -250,7 +252,9 @@ def _watched(model: Any) -> Iterator[tuple[Part, list[Seen]]]:
             calls.clear()
 
 
-def _anatomy(model: Any, layout: Layout, part: Part, calls: Sequence[Seen]) -> Anatomy | None:
+def _anatomy(
+    model: Any, layout: Layout, part: ProbePass, calls: Sequence[ModuleCall]
+) -> Anatomy | None:
     kinds = [attention for attention in layout.attentions if attention.stack == part.stack]
     names = {module: name for name, module in model.named_modules()}
     places = layout.order[part.stack]
@@ -258,7 +262,7 @@ def _anatomy(model: Any, layout: Layout, part: Part, calls: Sequence[Seen]) -> A
     attentions = dict(zip(places, zip(part.calls, mixed, strict=True), strict=True))
     layers: list[nn.Module] = []
     terms: list[tuple[Term, ...]] = []
-    inner: list[tuple[Seen, ...]] = []
+    inner: list[tuple[ModuleCall, ...]] = []
     entries: list[Tensor] = []
     inside: set[str] = set()
     output = None
@@ -279,12 +283,14 @@ def _anatomy(model: Any, layout: Layout, part: Part, calls: Sequence[Seen]) -> A
         own_calls = tuple(call for call in calls if call.name.startswith(f"{name}."))
         inside.update(call.name for call in own_calls)
         mix_by_kind: dict[str, Tensor] = {kind: mix for kind, (_, mix) in mixes.items()}
-        sublayers = terms_of([*mixes, FFN], entered[0].read, entered[0].output, own_calls)
+        sublayers = sublayers_of([*mixes, FFN], entered[0].read, entered[0].output, own_calls)
         if sublayers is None:
             return None
         layers.append(layer)
         terms.append(
-            tuple(checked(term, mix_by_kind.get(term.name), own_calls) for term in sublayers)
+            tuple(
+                with_read_matrix(term, mix_by_kind.get(term.name), own_calls) for term in sublayers
+            )
         )
         inner.append(own_calls)
         entries.append(entered[0].read)
@@ -326,7 +332,7 @@ def _layer(model: nn.Module, attentions: Sequence[str]) -> nn.Module | None:
     return None
 
 
-def _position(entry: Tensor, outside: Sequence[Seen]) -> nn.Module | None:
+def _position(entry: Tensor, outside: Sequence[ModuleCall]) -> nn.Module | None:
     """Return the module whose output is added to an embedding to give the first layer's input."""
     tables = [call for call in outside if isinstance(call.module, nn.Embedding)]
     for first, second in combinations(tables, 2):

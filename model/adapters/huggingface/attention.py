@@ -68,7 +68,7 @@ class Pass(Protocol):
         """Return the tap of the next attention."""
 
 
-class LongPass(Protocol):
+class LongAttentionPass(Protocol):
     """A running forward pass over one long text."""
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> Tensor:
@@ -76,7 +76,7 @@ class LongPass(Protocol):
 
 
 _running: ContextVar[Pass | None] = ContextVar("running", default=None)
-_long: ContextVar[LongPass | None] = ContextVar("long", default=None)
+_long: ContextVar[LongAttentionPass | None] = ContextVar("long", default=None)
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def running() -> Pass | None:
 
 
 @contextmanager
-def passing_long(pass_: LongPass) -> Iterator[None]:
+def passing_long(pass_: LongAttentionPass) -> Iterator[None]:
     """Attentions called on this thread belong to this pass; its batches have one row."""
     before = _long.set(pass_)
     try:
@@ -152,11 +152,13 @@ def _attention(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     k = whole("k", call.k, (kv_head, KEY, CHANNEL))
     v = whole("v", call.v, (kv_head, KEY, CHANNEL))
     call = replace(call, q=q, k=k, v=v)
-    mix, weights = _without_scores(call, tap) if _plain(call, tap) else _with_scores(call, tap)
+    mix, weights = (
+        _without_scores(call, tap) if _needs_no_scores(call, tap) else _with_scores(call, tap)
+    )
     return tap("mix", mix, (HEAD, QUERY, CHANNEL)), weights
 
 
-def _plain(call: Call, tap: Tap) -> bool:
+def _needs_no_scores(call: Call, tap: Tap) -> bool:
     """Return whether nothing needs scores, and weights are a softmax of q · k · scale."""
     plain = call.cap is None and call.bias is None and call.sink is None
     exact = call.q.device.type == "cpu" and call.q.dtype == torch.float32
@@ -273,7 +275,7 @@ def register() -> None:
     AttentionMaskInterface.register(IMPLEMENTATION, mask)
 
 
-def twin(model: Any) -> Any:
+def shared_copy(model: Any) -> Any:
     """Return copies of the modules, in evaluation mode and with their own config.
 
     They share every parameter and buffer; hooks on them do not concern the model.
@@ -284,7 +286,7 @@ def twin(model: Any) -> Any:
         tensors += [value for value in vars(part).values() if isinstance(value, Tensor)]
     copied = copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})
     for config in configs(copied):
-        named_as_it_is(config)
+        restore_class(config)
         config.use_cache = False  # every pass reads the whole text
     return copied.eval()
 
@@ -296,7 +298,7 @@ def configs(model: nn.Module) -> list[Any]:
     return list(distinct.values())
 
 
-def named_as_it_is(config: Any) -> None:
+def restore_class(config: Any) -> None:
     """Restore the original class of a config that names `IMPLEMENTATION` while it is recorded."""
     config.__class__ = getattr(config, "unwatched", type(config))
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
 from model.adapters.huggingface.forward import Forward
-from model.adapters.huggingface.rows import Row, Rows
+from model.adapters.huggingface.rows import RequestRow, RowMaker
 from model.adapters.requests.request import Decode
 from model.adapters.requests.trace import Output, scored
 from model.decode.beam_search import beam
@@ -29,10 +29,10 @@ from model.text.tokens import Token
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 
 # New ids (B, n), the number of all tokens, a tap and a cache -> logits of the next token (B, V).
-Next = Callable[[Tensor, int, Tap, Any], Tensor]
+NextLogits = Callable[[Tensor, int, Tap, Any], Tensor]
 
 
-class Writer(Predictor):
+class TokenReader(Predictor):
     """Reads a text token by token; `first` may be written first even if it is in `never`.
 
     With a cache, keys and values of earlier tokens are kept, and a step computes only the new ones.
@@ -41,7 +41,7 @@ class Writer(Predictor):
 
     def __init__(
         self,
-        next_: Next,
+        next_: NextLogits,
         ids: Sequence[int],
         recorder: Recorder,
         never: Tensor,
@@ -90,7 +90,7 @@ def new_cache(two_texts: bool) -> Any:
     return DynamicCache()
 
 
-def search(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterator[SearchStep]:
+def search_steps(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterator[SearchStep]:
     """Yield the steps of the search that `decode` selects."""
     if decode.method == "beam":
         return beam(reader, ends, limit, decode.beam, decode.length_penalty, decode.prefix)
@@ -104,13 +104,13 @@ def search(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterato
 
 CLOSE = 1e-4
 TRIED = 6  # tokens with which the cache is tested
-KNOWN = 256  # recent decodings that are cached
+CACHED = 256  # recent decodings that are cached
 
 
-class Steps:
+class Decoder:
     """Decodes with one model."""
 
-    def __init__(self, model: Any, forward: Forward, rows: Rows, recorded: bool) -> None:
+    def __init__(self, model: Any, forward: Forward, rows: RowMaker, recorded: bool) -> None:
         self.model = model
         self.forward = forward
         self.rows = rows
@@ -118,10 +118,10 @@ class Steps:
         self.two_texts = rows.info.kind == "encoder-decoder"
         able = recorded and "decode" in rows.info.capabilities
         self.cached = able and self._same_with_cache()
-        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(KNOWN)
+        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(CACHED)
         self._lock = Lock()
 
-    def ids(self, row: Row) -> tuple[int, ...]:
+    def ids(self, row: RequestRow) -> tuple[int, ...]:
         """Return the ids that a row writes, which are cached."""
         with self._lock:
             ids = self._known.get(self._key(row))
@@ -130,13 +130,13 @@ class Steps:
             ids = last.written[0].ids
         return ids
 
-    def _key(self, row: Row) -> Hashable:
+    def _key(self, row: RequestRow) -> Hashable:
         """Return everything that a decoding depends on."""
         ids = tuple(row.real(self.rows.read))
         return ids, row.request.decode, row.request.interventions
 
     @torch.inference_mode()  # as a decorator, so that it is off between the steps
-    def of(self, row: Row) -> Iterator[SearchStep]:
+    def of(self, row: RequestRow) -> Iterator[SearchStep]:
         """Yield the steps of decoding a row, without padding, which changes nothing."""
         length = row.own[self.rows.read]
         recorder = Recorder(interventions=row.made, own={self.rows.read: length})
@@ -147,17 +147,17 @@ class Steps:
             recorder, begun = replace(recorder, own={}), read[0].tolist()
             following = self._continuing()
         cache = new_cache(self.two_texts) if self.cached else None
-        writer = Writer(following, begun, recorder, self.never, cache, self.rows.first)
+        writer = TokenReader(following, begun, recorder, self.never, cache, self.rows.first)
         limit = self.rows.limit(row.request, row.texts[self.rows.read][:length])
         decode = row.request.decode
         if not decode.prefix and (first := self.rows.first) is not None:
             decode = replace(decode, prefix=(first,))
-        for step in search(writer, self.rows.text, decode, limit):
+        for step in search_steps(writer, self.rows.text, decode, limit):
             yield step
         with self._lock:  # a trace usually follows
             self._known[self._key(row)] = step.written[0].ids
 
-    def _continuing(self) -> Next:
+    def _continuing(self) -> NextLogits:
         """Return the next step of a model of one text."""
 
         def following(ids: Tensor, length: int, tap: Tap, cache: Any) -> Tensor:
@@ -166,7 +166,7 @@ class Steps:
 
         return following
 
-    def _after(self, read: Tensor, recorder: Recorder) -> Next:
+    def _after(self, read: Tensor, recorder: Recorder) -> NextLogits:
         """Return the next step of a decoder after an encoder has read ids (1, S)."""
         with torch.inference_mode():
             real = torch.ones_like(read, dtype=torch.bool)
@@ -198,24 +198,24 @@ class Steps:
 Ids = tuple[int, ...]
 
 
-class Predicting:
+class OneTextOutput:
     """Computes the outputs of a model of one text; none if it has no language-modelling head."""
 
-    def __init__(self, rows: Rows, steps: Steps, writes: bool) -> None:
+    def __init__(self, rows: RowMaker, steps: Decoder, writes: bool) -> None:
         self.rows = rows
         self.steps = steps
         self.continues = writes and rows.info.kind == "decoder"
         self.fills = bool(rows.info.mask)
         self.never = rows.text.never
 
-    def continued(self, row: Row) -> Row:
+    def continued(self, row: RequestRow) -> RequestRow:
         """Return a row that reads the continuation of its text too, without its last token."""
         if not self.continues:
             return row
         ids = self._continuation(row)
         return self.rows.continued(row, ids) if ids else row
 
-    def _continuation(self, row: Row) -> Ids:
+    def _continuation(self, row: RequestRow) -> Ids:
         """Return the ids that continue a text; none if only the most probable one does."""
         decode, text = row.request.decode, row.texts[self.rows.read][: row.own[self.rows.read]]
         prefix = decode.prefix
@@ -228,7 +228,7 @@ class Predicting:
             return ()
         return self.steps.ids(replace(row, request=request))
 
-    def output(self, row: Row, logits: Tensor) -> Output | None:
+    def output(self, row: RequestRow, logits: Tensor) -> Output | None:
         """Return the output of a row, given its logits (N, V); None if it predicts nothing."""
         length = row.own[self.rows.read]
         if self.continues:
@@ -236,14 +236,14 @@ class Predicting:
         masks = self._masks(row) if self.fills else []
         return self._of_masks(row, masks, logits[masks]) if masks else None
 
-    def predicted(self, row: Row, output: Output | None) -> list[int]:
+    def predicted(self, row: RequestRow, output: Output | None) -> list[int]:
         """Return the id that each row predicts: an encoder's own token, if it is not a mask."""
         if output is None:
             return row.real(self.rows.read)
         ids = {output.row(index): token.id for index, token in enumerate(output.tokens)}
         return [ids.get(index, id_) for index, id_ in enumerate(row.real(self.rows.read))]
 
-    def _of_decoder(self, row: Row, read: Sequence[Token], logits: Tensor) -> Output:
+    def _of_decoder(self, row: RequestRow, read: Sequence[Token], logits: Tensor) -> Output:
         written = row.written or self._likely(logits[-1:])
         text, tokens = self.rows.text.written(written)
         given_count = len(read) - len(written) + 1
@@ -251,7 +251,7 @@ class Predicting:
         ends, penalty = self.rows.text.ends, row.request.decode.length_penalty
         return replace(scored(text, spelled, logits, ends, penalty), continues=given_count - 1)
 
-    def _of_masks(self, row: Row, masks: Sequence[int], logits: Tensor) -> Output:
+    def _of_masks(self, row: RequestRow, masks: Sequence[int], logits: Tensor) -> Output:
         """Return the words at the masks: those of `decode.prefix`, then the most probable ones."""
         prefix = row.request.decode.prefix
         ids = (*prefix, *self._likely(logits[len(prefix) :]))
@@ -263,7 +263,7 @@ class Predicting:
         text = _filled(row.request.source, tokens)
         return replace(scored(text, tokens, logits, (), 0.0), rows=tuple(masks))
 
-    def _masks(self, row: Row) -> list[int]:
+    def _masks(self, row: RequestRow) -> list[int]:
         mask = self.rows.text.tokenizer.mask_token_id
         return [index for index, id_ in enumerate(row.real(self.rows.read)) if id_ == mask]
 

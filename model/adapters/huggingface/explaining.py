@@ -16,22 +16,30 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adapters.huggingface.anatomy import FFN, Anatomy, Seen, Term, anatomies, close, norm_of
+from model.adapters.huggingface.anatomy import (
+    FFN,
+    Anatomy,
+    ModuleCall,
+    Term,
+    anatomies,
+    close,
+    norm_of,
+)
 from model.adapters.huggingface.forward import Encoded, Forward
 from model.adapters.huggingface.parameters import (
     OFFSETS,
     Calculation,
     Network,
     Parameter,
+    all_parameters,
     calculations,
     networks,
     norms_before,
-    tensors,
 )
 from model.adapters.huggingface.probing import Layout
 from model.adapters.huggingface.projections import Projection, Projections, Rotation
-from model.adapters.huggingface.rows import Row
-from model.adapters.huggingface.stream_hooks import install, names_of
+from model.adapters.huggingface.rows import RequestRow
+from model.adapters.huggingface.stream_hooks import install_hooks, names_of
 from model.adapters.requests.model_info import ModelInfo
 from model.explain import contrast, logit_lens, score_terms
 from model.explain.attribution import SourceRun, attribute
@@ -48,7 +56,7 @@ SAME = 1e-3  # of a scale
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearHead:
     """logits(y) = cap(y Wᵀ · scale + bias)."""
 
     matrix: Tensor
@@ -64,11 +72,11 @@ class Linear:
 
 def stream_of(model: Any, anatomy: Anatomy, logits: Tensor) -> Stream | None:
     """Return a stack as a `Stream`, given the logits (N, V) of the probe; None if it is unknown."""
-    ends = [None, *_ends(anatomy)]
-    for end in ends:
+    returns_last_output = [None, *_ends(anatomy)]
+    for end in returns_last_output:
         if linear := _linear(model, _after_end(anatomy, end), logits):
             return _stream(model, anatomy, end, linear)
-    for end in ends:
+    for end in returns_last_output:
         if read := _through(model, anatomy, _after_end(anatomy, end), logits):
             return _stream(model, anatomy, end, read)
     return None
@@ -87,7 +95,7 @@ def stack_of(anatomy: Anatomy) -> Stack | None:
     )
 
 
-def ends(anatomy: Anatomy) -> bool:
+def returns_last_output(anatomy: Anatomy) -> bool:
     """Return whether what a stack returns is its last output, through a known norm or as it is."""
     if anatomy.last is None:
         return anatomy.output.shape == anatomy.logits.shape and close(
@@ -96,15 +104,15 @@ def ends(anatomy: Anatomy) -> bool:
     return any(call.module is anatomy.last and norm_of(call) for call in anatomy.seen)
 
 
-def _after_end(anatomy: Anatomy, end: Seen | None) -> Tensor:
+def _after_end(anatomy: Anatomy, end: ModuleCall | None) -> Tensor:
     return anatomy.output if end is None else end.output
 
 
 def _stream(
-    model: Any, anatomy: Anatomy, end: Seen | None, read: Callable[[Tensor], Tensor]
+    model: Any, anatomy: Anatomy, end: ModuleCall | None, read: Callable[[Tensor], Tensor]
 ) -> Stream:
     last = None if end is None else norm_of(end)
-    head = read if isinstance(read, Linear) else None
+    head = read if isinstance(read, LinearHead) else None
     exact = head is not None and head.cap is None and (end is None or last is not None)
     return Stream(
         stack=anatomy.stack,
@@ -136,7 +144,7 @@ def _summed(term: Term) -> bool:
     return term.post is None or term.post_norm is not None
 
 
-def _ends(anatomy: Anatomy) -> Iterator[Seen]:
+def _ends(anatomy: Anatomy) -> Iterator[ModuleCall]:
     """Yield the calls that read the last layer's output and keep its shape."""
     for call in anatomy.seen:
         keeps_shape = call.read.shape == call.output.shape == anatomy.output.shape
@@ -144,7 +152,7 @@ def _ends(anatomy: Anatomy) -> Iterator[Seen]:
             yield call
 
 
-def _linear(model: Any, y: Tensor, logits: Tensor) -> Linear | None:
+def _linear(model: Any, y: Tensor, logits: Tensor) -> LinearHead | None:
     out = model.get_output_embeddings()
     final_bias = getattr(model, "final_logits_bias", None)
     bias = out.bias if getattr(out, "bias", None) is not None else final_bias
@@ -156,7 +164,7 @@ def _linear(model: Any, y: Tensor, logits: Tensor) -> Linear | None:
     unbiased = logits if bias is None else logits - bias
     fitted = float((unbiased * raw).sum() / raw.square().sum())
     for scale, capped in ((1.0 if abs(fitted - 1) < SAME else fitted, None), (1.0, cap)):
-        head = Linear(out.weight, bias, scale, capped)
+        head = LinearHead(out.weight, bias, scale, capped)
         if close(head(y), logits):
             return head
     return None
@@ -214,7 +222,7 @@ def scores_of(
                 if keys and (scores := _scores(calculations[place], projections, reads, keys)):
                     scores_by_place[place] = scores
         if anatomy.text == SOURCE:
-            memory = (stack, None, None) if ends(anatomy) else None
+            memory = (stack, None, None) if returns_last_output(anatomy) else None
     return scores_by_place
 
 
@@ -272,7 +280,7 @@ def _offset(pi: Parameter, head: int, query: int, key: int) -> float:
 EMBEDDING = f"{SOURCE}.embedding"
 
 
-class Inside:
+class InsideTensors:
     """Computes the `inside.…` tensors that a model supports."""
 
     def __init__(self, model: Any, layout: Layout, forward: Forward, writes: bool) -> None:
@@ -289,7 +297,7 @@ class Inside:
             self.scores = scores_of(stacks, self.calculations)
             self.networks: dict[str, Network] = networks(stacks)
         befores = norms_before(self.calculations, self.networks)
-        install(stacks, befores, self.networks)
+        install_hooks(stacks, befores, self.networks)
         for stack in stacks:
             forward.streamed |= names_of(stack, befores, self.networks)
         self.positions = _positions(model, stacks[0].position is not None if stacks else False)
@@ -315,7 +323,7 @@ class Inside:
 
     def parameters(self) -> dict[str, Parameter]:
         """Return the parameters of all attentions and networks by full name."""
-        return tensors(self.calculations) | tensors(self.networks)
+        return all_parameters(self.calculations) | all_parameters(self.networks)
 
     def described(self, attention: AttentionInfo) -> AttentionInfo:
         """Return an attention's description with what is known of its calculation."""
@@ -352,7 +360,7 @@ class Inside:
     def look(
         self,
         recorders: Sequence[Recorder],
-        rows: Sequence[Row],
+        rows: Sequence[RequestRow],
         predicted: Sequence[Sequence[int]],
     ) -> None:
         """Add the selected tensors to each recorder; row i of a text predicts `predicted[i]`."""
@@ -367,7 +375,7 @@ class Inside:
                 words = words.to(self.model.device)
                 attribute(SourceRun(alone, lambda logits: logits, width, recorder, ids, words))
 
-    def _alone(self, row: Row) -> Callable[[int, Tap], Tensor]:
+    def _alone(self, row: RequestRow) -> Callable[[int, Tap], Tensor]:
         """Return a function that runs copies of a row, padded as it is; it returns logits."""
 
         def given(text: str, count: int) -> tuple[Tensor, Tensor]:

@@ -14,11 +14,17 @@ import torch
 from torch import Tensor
 
 from model.adapters.huggingface.attention import Call, passing, passing_long
-from model.adapters.huggingface.probing import READ, WRITTEN, Layout, attentive, encoded
-from model.adapters.huggingface.stream_hooks import StreamPass
+from model.adapters.huggingface.probing import (
+    READ,
+    WRITTEN,
+    Layout,
+    decoder_inputs,
+    weight_options,
+)
+from model.adapters.huggingface.stream_hooks import Streams
 from model.errors import InputError
 from model.long.attention import LongAttention
-from model.long.flash import Scored, attention
+from model.long.flash import Scored, flash_attention
 from model.progress import Layers
 from model.trace.attentions import CROSS, AttentionInfo
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap
@@ -36,15 +42,17 @@ def as_weights(reported: Tensor, keys: int, *, scores: bool, banded: bool) -> Te
 
 
 def _unbanded(reported: Tensor, keys: int) -> Tensor:
-    batch, heads, queries, width = reported.shape
+    padded_batch, heads, queries, width = reported.shape
     key = torch.arange(queries)[:, None] + torch.arange(width) - width // 2  # (N, w + 1)
     inside = ((key >= 0) & (key < keys)).to(reported.device)
-    key = key.clamp(0, keys - 1).to(reported.device).expand(batch, heads, -1, -1)
-    full = torch.zeros(batch, heads, queries, keys, dtype=reported.dtype, device=reported.device)
+    key = key.clamp(0, keys - 1).to(reported.device).expand(padded_batch, heads, -1, -1)
+    full = torch.zeros(
+        padded_batch, heads, queries, keys, dtype=reported.dtype, device=reported.device
+    )
     return full.scatter_add(-1, key, reported.where(inside, 0))
 
 
-SHOWN = 10  # candidates per token
+CANDIDATES = 10  # candidates per token
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Encoded:
         return Encoded(self.ids.expand(count, -1), self.real.expand(count, -1), outputs)
 
 
-class Places:
+class TapsInOrder:
     """A pass whose attentions are called in a known order."""
 
     def __init__(
@@ -70,7 +78,7 @@ class Places:
         order: Sequence[str],
         layers: dict[str, AttentionInfo],
         tap: Tap,
-        streams: StreamPass | None = None,
+        streams: Streams | None = None,
     ) -> None:
         self.streams = streams
         self._taps = iter(
@@ -128,7 +136,7 @@ class Forward:
             self._model(tap),
             "decoder",
             tap,
-            **encoded(self.model, read.ids, read.outputs),
+            **decoder_inputs(self.model, read.ids, read.outputs),
             attention_mask=read.real.long(),
             decoder_input_ids=ids,
             decoder_attention_mask=real.long(),
@@ -142,11 +150,11 @@ class Forward:
         return self.streaming if self._watched(tap) else self.model
 
     def _run(self, module: Any, stack: str, tap: Tap, **inputs: Any) -> Any:
-        options = attentive()
+        options = weight_options()
         options["output_attentions"] = self.layout.route != "recorded"
         ids: Tensor = inputs["decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"]
-        streams = StreamPass(tap, len(ids)) if self._watched(tap) else None
-        with passing(Places(self.layout.order[stack], self.layers, tap, streams)):
+        streams = Streams(tap, len(ids)) if self._watched(tap) else None
+        with passing(TapsInOrder(self.layout.order[stack], self.layers, tap, streams)):
             return module(**inputs, **options)
 
     def _watched(self, tap: Tap) -> bool:
@@ -201,7 +209,7 @@ class Forward:
         stack_tap = tap.at(stack, query=self._written(stack))
         logits = stack_tap("logits", logits, (QUERY, VOCAB))
         if stack_tap.wants("probabilities") or stack_tap.wants("candidates"):
-            top = logits.softmax(dim=-1).topk(min(SHOWN, logits.shape[-1]))
+            top = logits.softmax(dim=-1).topk(min(CANDIDATES, logits.shape[-1]))
             stack_tap("probabilities", top.values, (QUERY, RANK))
             stack_tap("candidates", top.indices, (QUERY, RANK))
         return logits
@@ -237,7 +245,7 @@ class Forward:
         return names
 
 
-def batch(
+def padded_batch(
     rows: Sequence[Sequence[int]], unpadded: Sequence[int], pad: int, device: Any
 ) -> tuple[Tensor, Tensor]:
     """Return ids (B, longest), padded on the right, and a mask of the requests' own tokens."""
@@ -251,7 +259,7 @@ CLOSE = 1e-4
 Attentions = dict[str, LongAttention]
 
 
-class Keeping:
+class LongRecorder:
     """A pass whose attentions are called in a known order; keeps q, k and log-sum-exp of each."""
 
     def __init__(
@@ -273,7 +281,7 @@ class Keeping:
         info = self._infos.get(place)
         if info:
             self._layers.begin((info.stack, info.layer))
-        mix, sums = attention(q, k, v, scored)
+        mix, sums = flash_attention(q, k, v, scored)
         if info:
             self.kept[place] = LongAttention.keep(q, k, sums, scored, info.over, self._dtype)
         return mix
@@ -308,7 +316,7 @@ class LongForward:
             read = self.model.get_encoder()(input_ids=source, attention_mask=real)
         with passing_long(second):
             out = self.model(
-                **encoded(self.model, source, read),
+                **decoder_inputs(self.model, source, read),
                 attention_mask=real,
                 decoder_input_ids=target,
                 decoder_attention_mask=torch.ones_like(target),
@@ -318,8 +326,8 @@ class LongForward:
     def _layers(self) -> Layers:
         return Layers(len({(info.stack, info.layer) for info in self.infos.values()}))
 
-    def _keeping(self, stack: str, layers: Layers, dtype: torch.dtype) -> Keeping:
-        return Keeping(self.layout.order[stack], self.infos, layers, dtype)
+    def _keeping(self, stack: str, layers: Layers, dtype: torch.dtype) -> LongRecorder:
+        return LongRecorder(self.layout.order[stack], self.infos, layers, dtype)
 
     @torch.inference_mode()
     def works(self) -> bool:

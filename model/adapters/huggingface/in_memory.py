@@ -27,12 +27,22 @@ from torch.utils.hooks import RemovableHandle
 
 from model.adapters.huggingface.adapter import HuggingFace
 from model.adapters.huggingface.anatomy import anatomies
-from model.adapters.huggingface.attention import IMPLEMENTATION, configs, named_as_it_is, twin
+from model.adapters.huggingface.attention import (
+    IMPLEMENTATION,
+    configs,
+    restore_class,
+    shared_copy,
+)
 from model.adapters.huggingface.forward import Forward
-from model.adapters.huggingface.opening import Opened
+from model.adapters.huggingface.opening import OpenedModel
 from model.adapters.huggingface.parameters import calculations, networks, norms_before
 from model.adapters.huggingface.probing import probe, run
-from model.adapters.huggingface.stream_hooks import RecordedStreams, Wire, names_of, wires
+from model.adapters.huggingface.stream_hooks import (
+    RecordedStreams,
+    StreamHook,
+    names_of,
+    stream_hooks,
+)
 from model.trace.record import (
     Hook,
     Keep,
@@ -63,7 +73,7 @@ def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
             f"{type(tokenizer).__name__} is not a tokenizer of transformers that gives offsets"
         )
     name = PurePath(model.config._name_or_path).name or type(model).__name__
-    opened = Opened(twin(model), tokenizer, name, _digest(model), card="")
+    opened = OpenedModel(shared_copy(model), tokenizer, name, _digest(model), card="")
     return HuggingFace(opened, id_ or name)
 
 
@@ -79,37 +89,41 @@ def _digest(model: Any) -> str:
 
 
 _lock = Lock()
-_watching: dict[int, list[Record]] = {}  # by the identity of the config
+_open_records: dict[int, list[Record]] = {}  # by the identity of the config
 
 
 @contextmanager
-def watched(configs: Sequence[Any], record: Record) -> Iterator[None]:
+def recording_attention(configs: Sequence[Any], record: Record) -> Iterator[None]:
     """Make configs name `IMPLEMENTATION` on threads with an open record."""
     with _lock:
         for config in configs:
-            _watching.setdefault(id(config), []).append(record)
+            _open_records.setdefault(id(config), []).append(record)
             if not hasattr(config, "unwatched"):
-                config.__class__ = _watched(type(config))  # type: ignore[arg-type]
+                config.__class__ = _recording_class(type(config))  # type: ignore[arg-type]
     try:
         yield
     finally:
         with _lock:
             for config in configs:
-                open_records = [open_record for open_record in _watching.pop(id(config)) if open_record is not record]
+                open_records = [
+                    open_record
+                    for open_record in _open_records.pop(id(config))
+                    if open_record is not record
+                ]
                 if open_records:
-                    _watching[id(config)] = open_records
+                    _open_records[id(config)] = open_records
                 else:
-                    named_as_it_is(config)
+                    restore_class(config)
 
 
 @cache
-def _watched(class_: Hashable) -> type:
+def _recording_class(class_: Hashable) -> type:
     """Return a subclass whose attention depends on the thread's records."""
     base: Any = class_
     original = base._attn_implementation
 
     def implementation(config: Any) -> str | None:
-        is_recorded = any(recorded(record) for record in _watching.get(id(config), ()))
+        is_recorded = any(recorded(record) for record in _open_records.get(id(config), ()))
         return IMPLEMENTATION if is_recorded else original.fget(config)
 
     subclass = type(
@@ -125,18 +139,18 @@ LOGITS = "logits"
 
 
 @dataclass(frozen=True)
-class Found:
+class Recordable:
     """What a record of a model can have. Modules are named, since a twin of the model has them."""
 
     names: Mapping[str, tuple[str, ...]]
     places: Mapping[str, list[Place]]  # of each attention's module
     streamed: Collection[str]  # names of the residual stream's tensors
-    wires: Sequence[tuple[str, Wire]]
+    hooks: Sequence[tuple[str, StreamHook]]
     writes: str | None  # the stack that returns logits
     texts: Mapping[str, str]  # that the queries of each stack are of
 
 
-_known: WeakKeyDictionary[nn.Module, tuple[list[int], Found]] = WeakKeyDictionary()
+_recordables: WeakKeyDictionary[nn.Module, tuple[list[int], Recordable]] = WeakKeyDictionary()
 
 
 @contextmanager
@@ -147,31 +161,33 @@ def record(
 
     Raises `ValueError` for a model whose attention does not use the library's interface.
     """
-    recordable = _found(model)
+    recordable = _recordable(model)
     parts = dict(model.named_modules())
     places = {parts[name]: several for name, several in recordable.places.items()}
     opened = Record(places, recordable.names, patterns, keep, hook)
     with ExitStack() as until:
-        until.enter_context(watched(configs(model), opened))
+        until.enter_context(recording_attention(configs(model), opened))
         if any(len(several) > 1 for several in recordable.places.values()):
             for part in _entrances(model):
-                handle = part.register_forward_pre_hook(lambda *_: _begin(opened), prepend=True)
+                handle = part.register_forward_pre_hook(
+                    lambda *_: _begin_pass(opened), prepend=True
+                )
                 until.callback(handle.remove)
-        for handle in _listen(model, parts, recordable, opened):
+        for handle in _hooks(model, parts, recordable, opened):
             until.callback(handle.remove)
         until.enter_context(recording(*open_records(), opened))
         yield opened
 
 
-def _listen(
-    model: nn.Module, parts: Mapping[str, nn.Module], recordable: Found, record: Record
+def _hooks(
+    model: nn.Module, parts: Mapping[str, nn.Module], recordable: Recordable, record: Record
 ) -> Iterator[RemovableHandle]:
     """Hear the residual stream and the logits of passes on the record's thread."""
     tap = RecordTap(record, NULL, "", {})
     if not record.names.isdisjoint(recordable.streamed):
         streams = RecordedStreams(tap)
-        for name, wire in recordable.wires:
-            yield wire.connect(lambda: streams if recorded(record) else None, parts[name])
+        for name, hook in recordable.hooks:
+            yield hook.connect(lambda: streams if recorded(record) else None, parts[name])
     stack = recordable.writes
     if stack is not None and f"{stack}.{LOGITS}" in record.names:
 
@@ -202,7 +218,7 @@ def _with_logits(output: Any, logits: Tensor, changed: Tensor) -> Any:
     return output
 
 
-def _begin(record: Record) -> None:
+def _begin_pass(record: Record) -> None:
     """Start a pass at the first place, even if the previous pass was interrupted."""
     if recorded(record):
         record.begin()
@@ -216,13 +232,13 @@ def _entrances(model: Any) -> list[nn.Module]:
     return list({id(module): module for module in modules}.values())
 
 
-def _found(model: Any) -> Found:
+def _recordable(model: Any) -> Recordable:
     """Find what a record of a model can have, in a run of its twin."""
     modules = [id(part) for part in model.modules()]
-    cached = _known.get(model)
+    cached = _recordables.get(model)
     if cached and cached[0] == modules:
         return cached[1]
-    copied = twin(model)
+    copied = shared_copy(model)
     for part in copied.modules():  # hooks of the user must not see the probe
         part._forward_hooks.clear()
         part._forward_pre_hooks.clear()
@@ -253,13 +269,13 @@ def _found(model: Any) -> Found:
     if copied.get_output_embeddings() is not None:
         writes = layout.attentions[-1].stack
         names[f"{writes}.{LOGITS}"] = (QUERY, VOCAB)
-    recordable = Found(
+    recordable = Recordable(
         names,
         places,
         streamed,
-        [(called[wire.module], wire) for wire in wires(stacks, befores, fed)],
+        [(called[hook.module], hook) for hook in stream_hooks(stacks, befores, fed)],
         writes,
         {attention.stack: attention.query for attention in layout.attentions},
     )
-    _known[model] = modules, recordable
+    _recordables[model] = modules, recordable
     return recordable

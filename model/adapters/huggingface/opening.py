@@ -69,7 +69,7 @@ def other_inputs(model: Any, error: Exception) -> RefusalError:
     """Refuse a model that fails on the token ids of a text and their mask."""
     if model.main_input_name != IDS:
         return no_text(type(model))
-    reason = f"it does not run on the token ids of a text alone ({told(error)})"
+    reason = f"it does not run on the token ids of a text alone ({error_line(error)})"
     return refused(type(model), reason)
 
 
@@ -91,7 +91,7 @@ def other_results(model: Any, implementation: str) -> RefusalError:
     )
 
 
-def check_reads(class_: type[Any]) -> None:
+def check_reads_ids(class_: type[Any]) -> None:
     """Raise `RefusalError` for a class whose forward pass takes no token ids."""
     if IDS not in inspect.signature(class_.forward).parameters:
         raise no_text(class_)
@@ -118,7 +118,7 @@ def shape_of(reported: object) -> str:
     return f"reports {type(reported).__name__} in place of an array"
 
 
-def told(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """Return the kind of an error, and the first line of its message."""
     first = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {first[:200]}".rstrip(": ")
@@ -142,8 +142,8 @@ def check_files(folder: Path) -> dict[str, Any]:
         other_files = sorted(path.name for path in folder.glob("*.bin")) or ["no weights"]
         raise FileError(
             folder,
-            f"it has {', '.join(other_files)}, but no {WEIGHTS}: only safetensors are read, since a "
-            "pickle can run code",
+            f"it has {', '.join(other_files)}, but no {WEIGHTS}: only safetensors are read, since "
+            "a pickle can run code",
         )
     config = read_json(folder / CONFIG, CONFIG_BYTES)
     _check_numbers(folder / CONFIG, config)
@@ -277,7 +277,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedModel:
     """A folder's model in evaluation mode, its tokenizer, and other contents of the folder."""
 
     model: Any  # a PreTrainedModel
@@ -288,7 +288,7 @@ class Opened:
     prompts: tuple[str, ...] = ()
 
 
-def open_folder(folder: Path, device: str) -> Opened:
+def open_folder(folder: Path, device: str) -> OpenedModel:
     """Open a model in float32. Raises `FileError`, which names the folder or the file."""
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -304,7 +304,7 @@ def open_folder(folder: Path, device: str) -> Opened:
     if isinstance(rows, int) and tokenizer.vocab_size > rows:
         detail = f"its tokenizer has {tokenizer.vocab_size} tokens, but the model {rows}"
         raise FileError(folder, detail)
-    return Opened(
+    return OpenedModel(
         model.to(device).eval(),
         tokenizer,
         about.name or folder.name,
@@ -349,7 +349,7 @@ def _class(path: Path, config: dict[str, Any]) -> Any:
     if not models:
         raise FileError(path, "it names no architecture that transformers knows")
     with reading(path):
-        check_reads(models[0])
+        check_reads_ids(models[0])
     return models[0]
 
 

@@ -26,7 +26,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adapters.huggingface.anatomy import FFN, Anatomy, Seen, Term, close, linear, norm_of
+from model.adapters.huggingface.anatomy import (
+    FFN,
+    Anatomy,
+    ModuleCall,
+    Term,
+    close,
+    linear,
+    norm_of,
+)
 from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.projections import (
     Projections,
@@ -43,7 +51,7 @@ Dims = tuple[str, ...]
 Parameter = tuple[Dims, Callable[[], Tensor]]  # computed when it is read: a user may train on
 
 
-class Computed(Protocol):
+class Sublayer(Protocol):
     """A sublayer's parameters by short name, and the norm that it reads."""
 
     @property
@@ -82,16 +90,16 @@ def calculations(model: Any, anatomies: Sequence[Anatomy]) -> dict[str, Calculat
             call = anatomy.calls[place]
             prefix = f"{names[call.module]}."
             inner_calls = [call for call in calls if call.name.startswith(prefix)]
-            read = x if term.name == SELF else memory
-            projections = read is not None and projections_of(
-                call, x, read, inner_calls, calls, turns
+            read_parameter = x if term.name == SELF else memory
+            projections = read_parameter is not None and projections_of(
+                call, x, read_parameter, inner_calls, calls, turns
             )
             if projections and projections.before is not None and term.post is not None:
                 projections = None  # two norms would have one name
             parameters = {
-                **(_projected(projections) if projections else {}),
-                **_scored(call, tables),
-                **added(term, calls),
+                **(_projection_parameters(projections) if projections else {}),
+                **_score_parameters(call, tables),
+                **output_parameters(term, calls),
             }
             before = projections.before.module if projections and projections.before else None
             projection = LINEAR if projections else LATENT if latent else UNKNOWN
@@ -99,7 +107,7 @@ def calculations(model: Any, anatomies: Sequence[Anatomy]) -> dict[str, Calculat
     return by_place
 
 
-def tensors(of: Mapping[str, Computed]) -> dict[str, Parameter]:
+def all_parameters(of: Mapping[str, Sublayer]) -> dict[str, Parameter]:
     """Return all parameters by full name."""
     return {
         f"{place}.{name}": parameter
@@ -108,7 +116,7 @@ def tensors(of: Mapping[str, Computed]) -> dict[str, Parameter]:
     }
 
 
-def norms_before(*of: Mapping[str, Computed]) -> dict[str, nn.Module]:
+def norms_before(*of: Mapping[str, Sublayer]) -> dict[str, nn.Module]:
     """Return the norms that sublayers read, by place."""
     return {
         place: sublayer.before
@@ -118,7 +126,7 @@ def norms_before(*of: Mapping[str, Computed]) -> dict[str, nn.Module]:
     }
 
 
-def read(parameter: Parameter) -> NamedTensor:
+def read_parameter(parameter: Parameter) -> NamedTensor:
     """Return a parameter as it is now."""
     dims, value = parameter
     with torch.no_grad():
@@ -127,7 +135,7 @@ def read(parameter: Parameter) -> NamedTensor:
 
 def sublayers(
     anatomy: Anatomy,
-) -> Iterator[tuple[str, Term, Tensor, Tensor, Sequence[Seen]]]:
+) -> Iterator[tuple[str, Term, Tensor, Tensor, Sequence[ModuleCall]]]:
     """Yield each sublayer's place, term, x, its layer's input (both N, D), and its layer's calls.
 
     x is the sum so far, or the last norm of it.
@@ -141,7 +149,7 @@ def sublayers(
             x = x + output if term.post is None else output
 
 
-def _projected(projections: Projections) -> dict[str, Parameter]:
+def _projection_parameters(projections: Projections) -> dict[str, Parameter]:
     parameters: dict[str, Parameter] = {}
     for letter in "qkv":
         projection = getattr(projections, letter)
@@ -153,11 +161,11 @@ def _projected(projections: Projections) -> dict[str, Parameter]:
     if projections.before is not None:
         parameters |= norm_parameters(projections.before, "", FEATURE)
     if projections.rotation is not None:
-        parameters |= _turned(projections.rotation)
+        parameters |= _rotation_parameters(projections.rotation)
     return parameters
 
 
-def _turned(rotation: Rotation) -> dict[str, Parameter]:
+def _rotation_parameters(rotation: Rotation) -> dict[str, Parameter]:
     parameters: dict[str, Parameter] = {
         "theta": (("pair",), lambda: rotation.theta),
         "pairs": (("pair", "end"), lambda: rotation.pairs),
@@ -167,7 +175,7 @@ def _turned(rotation: Rotation) -> dict[str, Parameter]:
     return parameters
 
 
-def _scored(call: Call, tables: Sequence[Any]) -> dict[str, Parameter]:
+def _score_parameters(call: Call, tables: Sequence[Any]) -> dict[str, Parameter]:
     """Return what acts on scores: T5's relative positions, and the score of a sink."""
     parameters: dict[str, Parameter] = {}
     if call.bias is not None:
@@ -187,7 +195,7 @@ def _by_offset(table: Any) -> Tensor:
     return torch.cat([biases[:, 1:, 0].flip(-1), biases[:, 0]], dim=-1)
 
 
-def added(term: Term, calls: Sequence[Seen]) -> dict[str, Parameter]:
+def output_parameters(term: Term, calls: Sequence[ModuleCall]) -> dict[str, Parameter]:
     """Return an attention's output matrix, and the norms behind a sublayer."""
     parameters: dict[str, Parameter] = {}
     if (matrix := term.W_o) is not None:
@@ -201,7 +209,7 @@ def added(term: Term, calls: Sequence[Seen]) -> dict[str, Parameter]:
     return parameters
 
 
-def norm_parameters(call: Seen, prefix: str, dim: str) -> dict[str, Parameter]:
+def norm_parameters(call: ModuleCall, prefix: str, dim: str) -> dict[str, Parameter]:
     """Return a norm's parameters: `gain` of a LayerNorm, or `rms_gain` of an RMSNorm."""
     norm, module = norm_of(call), call.module
     assert norm is not None
@@ -237,10 +245,10 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sum:
+class _LinearColumns:
     """Some columns of a linear module: read W + b."""
 
-    call: Seen
+    call: ModuleCall
     columns: slice
 
     @property
@@ -270,25 +278,25 @@ def networks(anatomies: Sequence[Anatomy]) -> dict[str, Network]:
 
 
 def _network(
-    place: str, term: Term, x: Tensor, entry: Tensor, calls: Sequence[Seen]
+    place: str, term: Term, x: Tensor, entry: Tensor, calls: Sequence[ModuleCall]
 ) -> Network | None:
     down = next(call for call in calls if call.module is term.output)
     if linear(term.output)[0] is None or not _multiplies(down):
         return None
     for activation, up, gate in _hidden(down, calls):
-        read = up.call.read
+        read_parameter = up.call.read
         for stream, parallel in ((x, False), (entry, True)):
-            before = _norm(stream, read, calls)
-            if before is None and not _same(stream, read):
+            before = _norm(stream, read_parameter, calls)
+            if before is None and not _same(stream, read_parameter):
                 continue
             if before is not None and term.post is not None:
                 return None  # two norms would have one name
             parameters = {
                 **(gate.parameters(GATE) if gate else {}),
                 **up.parameters(UP),
-                **_down(term.output),
+                **_down_parameters(term.output),
                 **(norm_parameters(before, "", FEATURE) if before else {}),
-                **added(term, calls),
+                **output_parameters(term, calls),
             }
             width = down.read.shape[-1]
             info = NetworkInfo(place, activation, width, parallel, tuple(parameters))
@@ -296,7 +304,9 @@ def _network(
     return None
 
 
-def _hidden(down: Seen, calls: Sequence[Seen]) -> Iterator[tuple[str, _Sum, _Sum | None]]:
+def _hidden(
+    down: ModuleCall, calls: Sequence[ModuleCall]
+) -> Iterator[tuple[str, _LinearColumns, _LinearColumns | None]]:
     """Yield how the hidden units may be computed: the activation, the sum, and a gate's."""
     hidden = down.read
     sums = [
@@ -323,14 +333,14 @@ def _hidden(down: Seen, calls: Sequence[Seen]) -> Iterator[tuple[str, _Sum, _Sum
             )
 
 
-def _sums(call: Seen, width: int) -> Iterator[_Sum]:
+def _sums(call: ModuleCall, width: int) -> Iterator[_LinearColumns]:
     if call.output.shape[-1] == width:
-        yield _Sum(call, slice(0, width))
+        yield _LinearColumns(call, slice(0, width))
     if call.output.shape[-1] == 2 * width:
-        yield from (_Sum(call, slice(start, start + width)) for start in (0, width))
+        yield from (_LinearColumns(call, slice(start, start + width)) for start in (0, width))
 
 
-def _multiplies(call: Seen) -> bool:
+def _multiplies(call: ModuleCall) -> bool:
     """Return whether a call is of a linear module, with rows (N, D)."""
     matrix, bias = linear(call.module)
     if matrix is None or call.read.dim() != 2 or call.read.shape[-1] != len(matrix):
@@ -351,15 +361,15 @@ def activation_of(module: nn.Module) -> str | None:
     return None
 
 
-def _norm(x: Tensor, read: Tensor, calls: Sequence[Seen]) -> Seen | None:
+def _norm(x: Tensor, read_parameter: Tensor, calls: Sequence[ModuleCall]) -> ModuleCall | None:
     """Return the norm of the stream that a network reads."""
     for call in calls:
-        if _same(call.read, x) and _same(call.output, read) and norm_of(call) is not None:
+        if _same(call.read, x) and _same(call.output, read_parameter) and norm_of(call) is not None:
             return call
     return None
 
 
-def _down(module: nn.Module) -> dict[str, Parameter]:
+def _down_parameters(module: nn.Module) -> dict[str, Parameter]:
     parameters: dict[str, Parameter] = {
         f"W_{DOWN}": ((HIDDEN, FEATURE), lambda: _linear(module)[0]),
     }

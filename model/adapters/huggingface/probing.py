@@ -50,7 +50,7 @@ Weights = Mapping[Kind, Sequence[Tensor]]
 
 
 @dataclass(frozen=True)
-class Part:
+class ProbePass:
     """A forward pass of a probe: outputs, eager weights by kind, and the calls of `attend`."""
 
     stack: str
@@ -68,7 +68,7 @@ def is_causal(weights: Tensor) -> bool:
 
 
 @dataclass(frozen=True)
-class Layer:
+class ProbedAttention:
     """An attention, its weights in the probe, and the call that recorded it."""
 
     info: AttentionInfo
@@ -77,7 +77,7 @@ class Layer:
     index: int | None  # of the call; None if it was not recorded
 
 
-def table(part: Part) -> Iterator[Layer]:
+def attention_table(part: ProbePass) -> Iterator[ProbedAttention]:
     """Yield a part's attentions in order, each with the call that recorded it."""
     kinds = {kind: list(_matched(part, kind)) for kind in part.weights}
     for layer in range(max(map(len, kinds.values()), default=0)):
@@ -86,10 +86,10 @@ def table(part: Part) -> Iterator[Layer]:
                 index, weights = matched[layer]
                 call = None if index is None else part.calls[index]
                 info = _info(part, layer, kind, weights, call)
-                yield Layer(info, weights, call, index)
+                yield ProbedAttention(info, weights, call, index)
 
 
-def _matched(part: Part, kind: Kind) -> Iterator[tuple[int | None, Tensor]]:
+def _matched(part: ProbePass, kind: Kind) -> Iterator[tuple[int | None, Tensor]]:
     """Yield each attention of a kind: the index of its call, None if not recorded, and weights.
 
     Calls are in the order of layers. If eager outputs have no weights, only the calls are used.
@@ -126,7 +126,7 @@ def _same(recorded: Tensor, weights: Tensor) -> bool:
 
 
 def _info(
-    part: Part,
+    part: ProbePass,
     layer: int,
     kind: Kind,
     weights: Tensor,
@@ -173,7 +173,7 @@ def _scoring(call: Call | None) -> str:
     return " & ".join(parts)
 
 
-def order(part: Part, layers: Iterable[Layer]) -> tuple[str, ...]:
+def call_order(part: ProbePass, layers: Iterable[ProbedAttention]) -> tuple[str, ...]:
     """Return the place of every call of a part; "" for a call that belongs to no attention."""
     places = {layer.index: layer.info.place for layer in layers}
     return tuple(places.get(index, "") for index in range(len(part.calls)))
@@ -227,7 +227,7 @@ def probe(model: Any) -> Layout:
         replace(part, calls=with_calls.calls, seen=with_calls.seen)
         for part, with_calls in zip(eager, tried, strict=True)
     ]
-    served = [list(table(part)) for part in merged]
+    served = [list(attention_table(part)) for part in merged]
     layers = [layer for part in served for layer in part]
     for part, part_layers in zip(merged, served, strict=True):
         _check(model, part, part_layers)
@@ -237,7 +237,7 @@ def probe(model: Any) -> Layout:
         _choose(model, "eager")
     return Layout(
         tuple(layer.info for layer in layers),
-        {part.stack: order(part, layers) for part, layers in zip(merged, served, strict=True)},
+        {part.stack: call_order(part, table) for part, table in zip(merged, served, strict=True)},
         frozenset(
             layer.info.place for layer in layers if layer.call and layer.call.sink is not None
         ),
@@ -262,7 +262,7 @@ def _choose(model: Any, implementation: str) -> None:
 
 
 @dataclass
-class Listening:
+class CallCollector:
     """Collects the calls of a pass, and the weights of each."""
 
     calls: list[Call] = field(default_factory=list)
@@ -270,10 +270,10 @@ class Listening:
 
     def enter(self, call: Call) -> Tap:
         self.calls.append(call)
-        return _Ear(self.seen)
+        return _WeightsTap(self.seen)
 
 
-class _Ear(Tap):
+class _WeightsTap(Tap):
     def __init__(self, seen: list[Tensor]) -> None:
         self.seen = seen
 
@@ -284,23 +284,23 @@ class _Ear(Tap):
 
 
 @torch.inference_mode()
-def run(model: Any, reporting: bool = True) -> Iterator[Part]:
+def run(model: Any, reporting: bool = True) -> Iterator[ProbePass]:
     """Run the probe: two rows, of which one is padded, through each part of the model.
 
     Parts have the model's own weights if it is asked for them, which is `reporting`.
     """
-    options = {**attentive(), "output_attentions": reporting}
+    options = {**weight_options(), "output_attentions": reporting}
     ids = draw_ids(model, READ)
     mask = torch.ones_like(ids)
     mask[1, READ - PADDED :] = 0
     if not model.config.is_encoder_decoder:
-        listening = Listening()
+        listening = CallCollector()
         with passing(listening):
             out = model(input_ids=ids, attention_mask=mask, **options)
-        self_weights = _own(out.get("attentions"))
+        self_weights = _weights_of(out.get("attentions"))
         texts: Texts = {SELF: (TEXT, TEXT)}
-        unusual = _other(out.get("attentions"))
-        yield Part(
+        unusual = _unusual_form(out.get("attentions"))
+        yield ProbePass(
             _stack(self_weights, listening),
             texts,
             out[0],
@@ -310,17 +310,17 @@ def run(model: Any, reporting: bool = True) -> Iterator[Part]:
             unusual,
         )
         return
-    listening = Listening()
+    listening = CallCollector()
     with passing(listening):
         read = model.get_encoder()(input_ids=ids, attention_mask=mask, **options)
-    weights: Weights = {SELF: _own(read.get("attentions"))}
+    weights: Weights = {SELF: _weights_of(read.get("attentions"))}
     texts = {SELF: (SOURCE, SOURCE)}
-    unusual = _other(read.get("attentions"))
-    yield Part("encoder", texts, read[0], weights, listening.calls, listening.seen, unusual)
-    listening = Listening()
+    unusual = _unusual_form(read.get("attentions"))
+    yield ProbePass("encoder", texts, read[0], weights, listening.calls, listening.seen, unusual)
+    listening = CallCollector()
     with passing(listening):
         out = model(
-            **encoded(model, ids, read),
+            **decoder_inputs(model, ids, read),
             attention_mask=mask,
             decoder_input_ids=draw_ids(model, WRITTEN),
             **options,
@@ -329,18 +329,18 @@ def run(model: Any, reporting: bool = True) -> Iterator[Part]:
         SELF: out.get("decoder_attentions"),
         CROSS: out.get("cross_attentions"),
     }
-    weights = {kind: _own(reported) for kind, reported in reported_by_kind.items()}
+    weights = {kind: _weights_of(reported) for kind, reported in reported_by_kind.items()}
     texts = {SELF: (TARGET, TARGET), CROSS: (TARGET, SOURCE)}
-    unusual = next(filter(None, map(_other, reported_by_kind.values())), "")
-    yield Part("decoder", texts, out[0], weights, listening.calls, listening.seen, unusual)
+    unusual = next(filter(None, map(_unusual_form, reported_by_kind.values())), "")
+    yield ProbePass("decoder", texts, out[0], weights, listening.calls, listening.seen, unusual)
 
 
-def attentive() -> dict[str, bool]:
+def weight_options() -> dict[str, bool]:
     """Return the options of a forward pass that returns its weights."""
     return {"output_attentions": True, "return_dict": True}
 
 
-def encoded(model: Any, ids: Tensor, outputs: Any) -> dict[str, Any]:
+def decoder_inputs(model: Any, ids: Tensor, outputs: Any) -> dict[str, Any]:
     """Return the arguments of a decoder's pass after its encoder."""
     arguments = {"encoder_outputs": outputs}
     # FSMT makes its causal mask only if it gets the source as well.
@@ -352,18 +352,18 @@ def _has_form(reported: object) -> bool:
     return isinstance(reported, Tensor) and reported.dim() == 4
 
 
-def _own(reported: Iterable[Any] | None) -> list[Tensor]:
+def _weights_of(reported: Iterable[Any] | None) -> list[Tensor]:
     """Return what a pass reports as weights, as far as it has the form of weights."""
     return [tensor for tensor in reported or () if _has_form(tensor)]
 
 
-def _other(reported: Iterable[Any] | None) -> str:
+def _unusual_form(reported: Iterable[Any] | None) -> str:
     """Describe the first thing that a pass reports as weights and that has another form."""
     unusual = (value for value in reported or () if value is not None and not _has_form(value))
     return next(map(shape_of, unusual), "")
 
 
-def _check(model: Any, part: Part, layers: Sequence[Layer]) -> None:
+def _check(model: Any, part: ProbePass, layers: Sequence[ProbedAttention]) -> None:
     """Raise `RefusalError` if an attention of a part is unknown, or its weights are no weights."""
     for _ in part.weights.keys() - {layer.info.kind for layer in layers}:
         raise own_attention(model, part.other)
@@ -386,7 +386,7 @@ def draw_ids(model: Any, length: int) -> Tensor:
     return ids.to(model.device)
 
 
-def _stack(weights: Sequence[Tensor], listening: Listening) -> str:
+def _stack(weights: Sequence[Tensor], listening: CallCollector) -> str:
     """Return "decoder" if no query of the only stack sees a later token, else "encoder"."""
     recorded = weights or listening.seen
     return (
@@ -396,7 +396,9 @@ def _stack(weights: Sequence[Tensor], listening: Listening) -> str:
     )
 
 
-def _same_results(plain: Sequence[Part], eager: Sequence[Part], dtype: torch.dtype) -> bool:
+def _same_results(
+    plain: Sequence[ProbePass], eager: Sequence[ProbePass], dtype: torch.dtype
+) -> bool:
     """Return whether a model computes the same when it reports its weights."""
     return all(
         agree(first.output[0], second.output[0], dtype)
@@ -412,7 +414,7 @@ def agree(first: Tensor, second: Tensor, dtype: torch.dtype) -> bool:
     return first.shape == second.shape and bool(((first - second).abs() <= least * size).all())
 
 
-def _equal(eager: Sequence[Part], recorded: Sequence[Part]) -> bool:
+def _equal(eager: Sequence[ProbePass], recorded: Sequence[ProbePass]) -> bool:
     """Return whether the outputs of both runs agree, except at padding."""
     return all(
         torch.allclose(first.output[0], second.output[0], atol=CLOSE, rtol=CLOSE)

@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adapters.huggingface.anatomy import Seen, close, linear, norm_of
+from model.adapters.huggingface.anatomy import ModuleCall, close, linear, norm_of
 from model.adapters.huggingface.attention import Call
 from model.explain.stream import Norm
 
@@ -81,9 +81,9 @@ Columns = dict[str, Tensor]  # by letter: the columns of a matrix, head by head
 class Projection:
     """q, k or v: some columns of a linear module, and a norm per head."""
 
-    linear: Seen
+    linear: ModuleCall
     columns: Tensor  # (H · d,)
-    norm: Seen | None
+    norm: ModuleCall | None
 
     @property
     def W(self) -> Tensor:  # noqa: N802
@@ -107,15 +107,15 @@ class Projections:
     k: Projection
     v: Projection
     rotation: Rotation | None
-    before: Seen | None  # the norm
+    before: ModuleCall | None  # the norm
 
 
 def projections_of(
     call: Call,
     x: Tensor,
     memory: Tensor,
-    inner_calls: Sequence[Seen],
-    layer: Sequence[Seen],
+    inner_calls: Sequence[ModuleCall],
+    layer: Sequence[ModuleCall],
     turns: Sequence[Rotation],
 ) -> Projections | None:
     """Return how q is computed from `x`, and k and v from `memory` (N, D); None if unknown.
@@ -142,7 +142,7 @@ def projections_of(
 
 
 def _read(
-    projections: Projections, x: Tensor, memory: Tensor, layer: Sequence[Seen]
+    projections: Projections, x: Tensor, memory: Tensor, layer: Sequence[ModuleCall]
 ) -> Projections | None:
     """Return the projections with the norm that they read, if they read these states."""
     q, k, v = (
@@ -164,8 +164,8 @@ def _read(
 
 
 def _sources(
-    inner_calls: Sequence[Seen], sizes: tuple[int, int, int, int]
-) -> Iterator[tuple[Seen, Columns]]:
+    inner_calls: Sequence[ModuleCall], sizes: tuple[int, int, int, int]
+) -> Iterator[tuple[ModuleCall, Columns]]:
     """Yield each linear module of an attention with the columns that may hold q, k and v."""
     for call in inner_calls:
         matrix, bias = linear(call.module)
@@ -198,8 +198,8 @@ def _split(channels: Tensor, sizes: Mapping[str, int]) -> Columns:
 def _matching(
     vectors: Tensor,
     letter: str,
-    sources: Sequence[tuple[Seen, Columns]],
-    inner_calls: Sequence[Seen],
+    sources: Sequence[tuple[ModuleCall, Columns]],
+    inner_calls: Sequence[ModuleCall],
     turns: Sequence[Rotation | None],
 ) -> tuple[Projection, Rotation | None] | None:
     """Return the columns that give these vectors (H, N, d), and the rotation."""
@@ -216,7 +216,7 @@ def _matching(
     return None
 
 
-def _normed(before: Tensor, inner_calls: Sequence[Seen]) -> tuple[Tensor, Seen | None]:
+def _normed(before: Tensor, inner_calls: Sequence[ModuleCall]) -> tuple[Tensor, ModuleCall | None]:
     """Return vectors (H, N, d) after an RMSNorm of each head's channels, if there is one."""
     for call in inner_calls:
         for axes in ((0, 1), (1, 0)):  # the module reads (H, N, d) or (N, H, d)

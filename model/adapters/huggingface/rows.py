@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from model.adapters.encoder_decoder.decoding import BEYOND_SOURCE
-from model.adapters.huggingface.forward import Forward, batch
-from model.adapters.huggingface.opening import own_attention, told
+from model.adapters.huggingface.forward import Forward, padded_batch
+from model.adapters.huggingface.opening import error_line, own_attention
 from model.adapters.huggingface.probing import agree
-from model.adapters.huggingface.tokenizer import Text
+from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
@@ -39,11 +39,11 @@ from model.trace.interventions import Intervention
 from model.trace.tensor_names import select
 from model.trace.tensor_tap import TARGET, WEIGHTS, BatchTap, Recorder
 
-GOES_ON = 20  # tokens that a decoder adds by default
+CONTINUATION = 20  # tokens that a decoder adds by default
 
 
 @dataclass(frozen=True)
-class Row:
+class RequestRow:
     """A request, its tokens (with padding) by text, and its interventions with their values."""
 
     request: Request
@@ -61,10 +61,10 @@ class Row:
         return self.ids(text)[: self.own[text]]
 
 
-class Rows:
+class RowMaker:
     """Converts requests to one model to rows."""
 
-    def __init__(self, model: Any, text: Text, info: ModelInfo) -> None:
+    def __init__(self, model: Any, text: TextTokenizer, info: ModelInfo) -> None:
         self.config = model.config
         self.device = model.device
         self.text = text
@@ -117,26 +117,26 @@ class Rows:
             texts[TARGET] = (self.start, *target[:-1])
         return texts
 
-    def row(self, request: Request, interventions: tuple[Intervention, ...]) -> Row:
+    def row(self, request: Request, interventions: tuple[Intervention, ...]) -> RequestRow:
         """Return the row of a request with the values of its interventions."""
         tokens = self.tokens(request)
         padded = self._padded(tokens, request.pad_to)
-        return Row(request, {self.read: padded}, {self.read: len(tokens)}, interventions)
+        return RequestRow(request, {self.read: padded}, {self.read: len(tokens)}, interventions)
 
-    def with_target(self, row: Row, written: Sequence[Token]) -> Row:
+    def with_target(self, row: RequestRow, written: Sequence[Token]) -> RequestRow:
         """Return a row whose decoder reads what it writes, shifted by one."""
         tokens = [self.start, *written[:-1]]
         texts = {**row.texts, TARGET: self._padded(tokens, row.request.pad_to)}
         return replace(row, texts=texts, own={**row.own, TARGET: len(tokens)})
 
-    def continued(self, row: Row, ids: tuple[int, ...]) -> Row:
+    def continued(self, row: RequestRow, ids: tuple[int, ...]) -> RequestRow:
         """Return a row that also reads the ids that continue its text, without the last one."""
         read = row.texts[self.read][: row.own[self.read]]
         tokens = [*read, *self.after(row, self.text.written(ids)[1])[:-1]]
         texts = {self.read: self._padded(tokens, row.request.pad_to)}
         return replace(row, texts=texts, own={self.read: len(tokens)}, written=ids)
 
-    def after(self, row: Row, tokens: Sequence[Token]) -> list[Token]:
+    def after(self, row: RequestRow, tokens: Sequence[Token]) -> list[Token]:
         """Return tokens of a continuation with their spans of the whole text."""
         length = len(row.request.source)
         return [
@@ -147,10 +147,10 @@ class Rows:
         pad = Token("<pad>", self.text.pad, 0, 0, True)
         return (*tokens, *[pad] * ((pad_to or 0) - len(tokens)))
 
-    def batch(self, rows: Sequence[Row], text: str) -> tuple[Tensor, Tensor]:
+    def batch(self, rows: Sequence[RequestRow], text: str) -> tuple[Tensor, Tensor]:
         """Return the ids (B, N) of a text, and which of them are not padding."""
         ids, lengths = [row.ids(text) for row in rows], [row.own[text] for row in rows]
-        return batch(ids, lengths, self.text.pad, self.device)
+        return padded_batch(ids, lengths, self.text.pad, self.device)
 
     @property
     def start(self) -> Token:
@@ -162,7 +162,7 @@ class Rows:
         """Return the maximum number of tokens to write."""
         if self.info.kind == "decoder":
             room = self.info.max_tokens - len(tokens) + 1  # the last one is not read
-            usual = max(GOES_ON, len(request.decode.prefix))
+            usual = max(CONTINUATION, len(request.decode.prefix))
             return min(room, request.decode.max_tokens or usual)
         if self.info.kind == "encoder":
             mask = self.text.tokenizer.mask_token_id
@@ -171,7 +171,7 @@ class Rows:
         return min(usual, request.decode.max_tokens or usual)
 
 
-def _first(model: Any, text: Text) -> int | None:
+def _first(model: Any, text: TextTokenizer) -> int | None:
     """Return the id with which every output begins, such as a language; None: the model chooses.
 
     It is named in `generation_config.json`, or is the tokenizer's target language (NLLB, mBART).
@@ -185,7 +185,7 @@ def _first(model: Any, text: Text) -> int | None:
 
 def validate(
     adapter: Adapter,
-    rows: Rows,
+    rows: RowMaker,
     request: Request,
     dims: Mapping[str, tuple[str, ...]],
     changeable: bool,
@@ -215,7 +215,7 @@ def validate(
 
 def _check_interventions(
     adapter: Adapter,
-    rows: Rows,
+    rows: RowMaker,
     request: Request,
     dims: Mapping[str, tuple[str, ...]],
     changeable: bool,
@@ -231,14 +231,14 @@ def _check_interventions(
     check_patches(adapter, request, dims, lengths)
 
 
-def _lengths(adapter: Adapter, rows: Rows, request: Request) -> dict[str, int]:
+def _lengths(adapter: Adapter, rows: RowMaker, request: Request) -> dict[str, int]:
     """Return the maximum number of tokens of each text: one that is written has places too."""
     info = adapter.info
     lengths = dict.fromkeys(info.texts, info.max_tokens)
     return lengths if info.kind == "decoder" else {**lengths, rows.read: len(rows.tokens(request))}
 
 
-def _check_prefix(rows: Rows, request: Request, tokens: Sequence[Token]) -> None:
+def _check_prefix(rows: RowMaker, request: Request, tokens: Sequence[Token]) -> None:
     prefix, limit = request.decode.prefix, rows.limit(request, tokens)
     if len(prefix) > max(limit, 0):
         detail = f"decode.prefix has {len(prefix)} tokens; this output has at most {limit}"
@@ -265,37 +265,37 @@ def mixes_positions(forward: Forward, ids: Tensor, pad: int) -> bool:
     Raises `RefusalError` if they have no weights that sum to 1.
     """
     long = ids.tolist()
-    alone = _alone(forward, long[:SHORT], pad)
+    alone = _numbers_alone(forward, long[:SHORT], pad)
     for attention in forward.layout.attentions:
         if attention.place not in forward.layout.sinks and not _sum_to_1(
             alone[f"{attention.place}{WEIGHTS}"]
         ):
             raise own_attention(forward.model, "reports numbers that do not sum to 1")
     try:
-        beside = _numbers(forward, [long[:SHORT], long], pad)
+        beside = _first_row_numbers(forward, [long[:SHORT], long], pad)
     except Exception:  # it takes no batch
-        _alone(forward, long, pad)
+        _numbers_alone(forward, long, pad)
         return True
     dtype = forward.model.dtype
     return not all(agree(value, beside[name], dtype) for name, value in alone.items())
 
 
-def _alone(forward: Forward, row: Sequence[int], pad: int) -> Numbers:
+def _numbers_alone(forward: Forward, row: Sequence[int], pad: int) -> Numbers:
     try:
-        return _numbers(forward, [row], pad)
+        return _first_row_numbers(forward, [row], pad)
     except Exception as error:
-        reason = f"fails for {len(row)} tokens with {told(error)}"
+        reason = f"fails for {len(row)} tokens with {error_line(error)}"
         raise own_attention(forward.model, reason) from error
 
 
-def _numbers(forward: Forward, rows: Sequence[Sequence[int]], pad: int) -> Numbers:
+def _first_row_numbers(forward: Forward, rows: Sequence[Sequence[int]], pad: int) -> Numbers:
     """Return the weights and the output of the first row of a batch."""
     infos = forward.layout.attentions
     texts = {text for info in infos for text in info.over.values()}
     names = {f"{info.place}{WEIGHTS}" for info in infos}
     lengths = [len(row) for row in rows]
     recorders = [Recorder(names, dict.fromkeys(texts, length)) for length in lengths]
-    ids, real = batch(rows, lengths, pad, forward.model.device)
+    ids, real = padded_batch(rows, lengths, pad, forward.model.device)
     tap = BatchTap(recorders)
     if forward.model.config.is_encoder_decoder:
         output = forward.decode(forward.encode(ids, real, tap), ids, real, tap)

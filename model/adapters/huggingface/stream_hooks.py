@@ -26,7 +26,7 @@ DIMS = (QUERY, FEATURE)
 UNITS = (QUERY, HIDDEN)
 
 
-class StreamPass:
+class Streams:
     """The streams of one running pass: the sum so far, and the tap of each place."""
 
     def __init__(self, tap: Tap, rows: int) -> None:
@@ -58,7 +58,7 @@ class StreamPass:
         return added
 
 
-class RecordedStreams(StreamPass):
+class RecordedStreams(Streams):
     """The streams of passes that the user runs, one after the other: nothing is changed."""
 
     def __init__(self, tap: Tap) -> None:
@@ -77,7 +77,7 @@ class RecordedStreams(StreamPass):
         return position
 
 
-Here = Callable[[], StreamPass | None]
+RunningStreams = Callable[[], Streams | None]
 
 
 def names_of(
@@ -106,14 +106,16 @@ def names_of(
 
 
 @dataclass(frozen=True)
-class Wire:
+class StreamHook:
     """A hook of a module; made with a function that returns the streams of the running pass."""
 
     module: nn.Module
-    hook: Callable[[Here], Any]
+    hook: Callable[[RunningStreams], Any]
     before: bool = False  # the module is called
 
-    def connect(self, running_streams: Here, module: nn.Module | None = None) -> RemovableHandle:
+    def connect(
+        self, running_streams: RunningStreams, module: nn.Module | None = None
+    ) -> RemovableHandle:
         """Register the hook, by default at its own module."""
         target = module or self.module
         if self.before:
@@ -121,51 +123,51 @@ class Wire:
         return target.register_forward_hook(self.hook(running_streams))
 
 
-def wires(
+def stream_hooks(
     anatomies: Iterable[Anatomy], befores: Mapping[str, nn.Module], networks: Collection[str]
-) -> Iterator[Wire]:
+) -> Iterator[StreamHook]:
     """Yield the hooks of these stacks, and of the norms before their sublayers, by place."""
     for anatomy in anatomies:
         text = anatomy.text
         if anatomy.last is not None:
-            yield Wire(anatomy.last, partial(_named, "norm", anatomy.stack, text))
+            yield StreamHook(anatomy.last, partial(_named, "norm", anatomy.stack, text))
         if anatomy.position is not None:
-            yield Wire(anatomy.position, partial(_placed, text))
+            yield StreamHook(anatomy.position, partial(_placed, text))
         for index, (layer, terms) in enumerate(zip(anatomy.layers, anatomy.terms, strict=True)):
-            yield Wire(layer, partial(_entered, text, index == 0), before=True)
+            yield StreamHook(layer, partial(_entered, text, index == 0), before=True)
             for term in terms:
                 place = f"{anatomy.stack}.{index}.{term.name}"
                 if place in befores:
-                    yield Wire(befores[place], partial(_named, "norm", place, text))
+                    yield StreamHook(befores[place], partial(_named, "norm", place, text))
                 if place in networks:
-                    yield Wire(term.output, partial(_multiplied, place, text), before=True)
+                    yield StreamHook(term.output, partial(_multiplied, place, text), before=True)
                 yield from _of_term(term, place, text)
 
 
-def install(
+def install_hooks(
     anatomies: Iterable[Anatomy], befores: Mapping[str, nn.Module], networks: Collection[str]
 ) -> None:
     """Register the hooks of these stacks for the passes of requests."""
-    for wire in wires(anatomies, befores, networks):
-        wire.connect(_here)
+    for wire in stream_hooks(anatomies, befores, networks):
+        wire.connect(_running_streams)
 
 
-def _of_term(term: Term, place: str, text: str) -> Iterator[Wire]:
+def _of_term(term: Term, place: str, text: str) -> Iterator[StreamHook]:
     if term.own is not None:
-        yield Wire(term.output, partial(_named, PROJECTED, place, text))
-    yield Wire(term.added, partial(_named, "output", place, text))
+        yield StreamHook(term.output, partial(_named, PROJECTED, place, text))
+    yield StreamHook(term.added, partial(_named, "output", place, text))
     if term.post is None:
-        yield Wire(term.added, partial(_added, place, text))
+        yield StreamHook(term.added, partial(_added, place, text))
         return
-    yield Wire(term.post, partial(_summed, place, text), before=True)
-    yield Wire(term.post, partial(_named, "norm", place, text))
+    yield StreamHook(term.post, partial(_summed, place, text), before=True)
+    yield StreamHook(term.post, partial(_named, "norm", place, text))
 
 
-def _here() -> StreamPass | None:
+def _running_streams() -> Streams | None:
     return getattr(running(), "streams", None)
 
 
-def _entered(text: str, first: bool, running_streams: Here) -> Any:
+def _entered(text: str, first: bool, running_streams: RunningStreams) -> Any:
     def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
         streams, named = running_streams(), named or {}
         if streams is None:
@@ -183,7 +185,7 @@ def _entered(text: str, first: bool, running_streams: Here) -> Any:
     return hook
 
 
-def _placed(text: str, running_streams: Here) -> Any:
+def _placed(text: str, running_streams: RunningStreams) -> Any:
     def hook(_: nn.Module, __: Any, output: Tensor) -> Tensor:
         streams = running_streams()
         return output if streams is None else streams.placed(text, output)
@@ -191,7 +193,7 @@ def _placed(text: str, running_streams: Here) -> Any:
     return hook
 
 
-def _named(name: str, place: str, text: str, running_streams: Here) -> Any:
+def _named(name: str, place: str, text: str, running_streams: RunningStreams) -> Any:
     def hook(_: nn.Module, __: Any, output: Any) -> Any:
         streams = running_streams()
         if streams is None:
@@ -204,7 +206,7 @@ def _named(name: str, place: str, text: str, running_streams: Here) -> Any:
     return hook
 
 
-def _added(place: str, text: str, running_streams: Here) -> Any:
+def _added(place: str, text: str, running_streams: RunningStreams) -> Any:
     def hook(_: nn.Module, __: Any, output: Any) -> Any:
         streams = running_streams()
         if streams is None:
@@ -217,7 +219,7 @@ def _added(place: str, text: str, running_streams: Here) -> Any:
     return hook
 
 
-def _multiplied(place: str, text: str, running_streams: Here) -> Any:
+def _multiplied(place: str, text: str, running_streams: RunningStreams) -> Any:
     """Record the hidden units (B, N, H) that a network's last matrix multiplies."""
 
     def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
@@ -230,7 +232,7 @@ def _multiplied(place: str, text: str, running_streams: Here) -> Any:
     return hook
 
 
-def _summed(place: str, text: str, running_streams: Here) -> Any:
+def _summed(place: str, text: str, running_streams: RunningStreams) -> Any:
     def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
         streams = running_streams()
         if streams is None:

@@ -92,10 +92,10 @@ class Chat:
 REPLACEMENT = "\ufffd"  # stands for bytes that are not a character
 BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 MARKS = "Ġ▁ "  # start of a piece that begins with a space
-KEPT = 64  # recently tokenized texts that are cached
+CACHED = 64  # recently tokenized texts that are cached
 
 
-class Text:
+class TextTokenizer:
     """The tokenizer of a model with `vocabulary` rows of output.
 
     What a model writes that `continues` a text keeps the space that it begins with. It stops at
@@ -121,8 +121,8 @@ class Text:
         self.byte_level = "ByteLevel" in f"{described.pre_tokenizer}{described.decoder}"
         self.wordpiece = type(described.model).__name__ == "WordPiece"
         self.chat = Chat(tokenizer)
-        self.encode = lru_cache(KEPT)(self._encode)
-        self.encode_chat = lru_cache(KEPT)(self._encode_chat)
+        self.encode = lru_cache(CACHED)(self._encode)
+        self.encode_chat = lru_cache(CACHED)(self._encode_chat)
         self._decoded = lru_cache(1 << 12)(self._decode)
 
     @property
@@ -191,10 +191,10 @@ class Text:
         if id_ in self.specials and covered in ("", piece):
             return replace(self.token(id_), start=start, end=end)
         if as_bytes := self._as_bytes(piece):
-            return _worded(text, id_, start, end, self._begins(piece), as_bytes)
+            return _spanning(text, id_, start, end, self._begins(piece), as_bytes)
         if not piece.strip(MARKS):  # a space by itself, which the tokenizer may have added
             return Token(" ", id_, start, end if covered.isspace() else start, False)
-        return _worded(text, id_, start, end, self._begins(piece))
+        return _spanning(text, id_, start, end, self._begins(piece))
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text of some ids, and each id as a token with its span of that text."""
@@ -212,13 +212,13 @@ class Text:
                 tokens.append(self.token(id_))
                 continue
             as_bytes = self._as_bytes(piece)
-            tokens.append(_worded(text, id_, begin, end, self._begins(piece), as_bytes))
+            tokens.append(_spanning(text, id_, begin, end, self._begins(piece), as_bytes))
             if as_bytes and not text[begin:end].strip():  # at most the space before a character
                 open_.append(index)
             elif end > begin:  # the last piece of a character completes it
                 for earlier in open_:
                     first, bytes_ = self._begins(pieces[earlier]), self._as_bytes(pieces[earlier])
-                    tokens[earlier] = _worded(text, ids[earlier], begin, end, first, bytes_)
+                    tokens[earlier] = _spanning(text, ids[earlier], begin, end, first, bytes_)
                 open_ = []
             begin = end
         return text, tuple(tokens)
@@ -274,7 +274,7 @@ class Text:
         return text
 
 
-def _worded(text: str, id_: int, start: int, end: int, begins: bool, spelled: str = "") -> Token:
+def _spanning(text: str, id_: int, start: int, end: int, begins: bool, spelled: str = "") -> Token:
     """Return the token that covers a span, without the space before it.
 
     It is shown as what it covers, or as `spelled`, with a space where a word begins.
