@@ -5,6 +5,8 @@ ValueError
 └── FileError       a file of others is damaged, too large or not of its kind
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +34,11 @@ class InputError(ValueError):
         self.field = field
         self.detail = detail
         self.excess = excess
+
+    def at(self, field: str) -> InputError:
+        """Return the same error of another field, of which this one's is a part."""
+        detail = self.detail.replace(self.field, field, 1)
+        return InputError(self.kind, field, detail, self.excess)
 
     def __str__(self) -> str:
         return self.detail

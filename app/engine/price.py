@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
-from model.adapters.encoder_decoder.decoding import BEYOND_SOURCE
+from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request, path_of, runs_of
 from model.adapters.sweep import at_once

@@ -103,9 +103,8 @@ def check(
     try:
         adapter.check(replace(request, interventions=(one,)))
     except InputError as error:
-        field = f"effect{error.field.removeprefix('interventions[0]').removeprefix('.do')}"
-        detail = error.detail.replace(error.field, field)
-        raise InputError(error.kind, field, detail, error.excess) from error
+        field = error.field.removeprefix("interventions[0]").removeprefix(".do")
+        raise error.at(f"effect{field}") from error
 
 
 def _check_pairs(info: ModelInfo, over: str, among: Sequence[str] | None) -> None:

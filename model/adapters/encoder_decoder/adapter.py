@@ -18,14 +18,7 @@ from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, LongPass, Trace, candidates, scored
-from model.adapters.requests.validate import (
-    check_attribution,
-    check_decode,
-    check_interventions,
-    check_patches,
-    check_range,
-    widths_of,
-)
+from model.adapters.requests.validate import check_request, widths_of
 from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.hypotheses import Hypothesis
@@ -140,20 +133,10 @@ class EncoderDecoder(Adapter):
     def validate(self, request: Request) -> None:
         """Raise `InputError` for the first field that is invalid for this model."""
         source, target = self.rows.source(request), self.rows.target(request)
-        check_attribution(request.select, len(source), len(target or ()))
         self._selected(request)
-        select(request.summarise, self.info.places, "summarise")
-        check_decode(request.decode, self.info.max_tokens)
-        self._writer.check(request, source)
-        attentions, lengths = self.info.attentions, self._lengths(request)
-        check_interventions(request.interventions, self.names, attentions, lengths, self.widths)
-        check_patches(self, request, self.names, self._lengths)
-        reached = {text: max(length, request.pad_to or 0) for text, length in lengths.items()}
-        score_terms.check(attentions, request.select, reached)
-        contrast.check(request.select, self.info.vocabulary, reached[TARGET])
-        if request.pad_to is not None:
-            longest = max(len(source), len(target or ()))
-            check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
+        texts = {SOURCE: source} if target is None else {SOURCE: source, TARGET: target}
+        writable = self._writer.writable(request, source)
+        check_request(self, request, texts, writable, self.names, self.widths, self._lengths)
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Decode requests without a target, then run and record all of them as one batch.

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from threading import Lock
 
 import torch
-from cachetools import LRUCache
 from torch import Tensor
 
+from model.adapters.requests.decoding import BEYOND_SOURCE, DecodedIds, Ids, draw_of, search_steps
 from model.adapters.requests.request import Request
-from model.decode.beam_search import Beam, beam, write_beams
+from model.decode.beam_search import Beam, write_beams
 from model.decode.hypotheses import Hypothesis, SearchStep
-from model.decode.search import Draw, Reader, sample, write
-from model.errors import Excess, InputError
+from model.decode.search import Reader, write
 from model.text.tokens import Token, Tokenizer
 from model.trace.interventions import Intervention
 from model.trace.record import hooked
 from model.trace.tensor_tap import NULL, SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
-KNOWN = 512  # recent decodings that are cached
 BEAMS = 256  # hypotheses in a batch at most, to limit the memory of their keys and values
-Ids = tuple[int, ...]
-BEYOND_SOURCE = 50  # tokens by which a translation may exceed its source (section 6.1)
 
 
 @dataclass(frozen=True)
@@ -49,8 +44,7 @@ class Writer:
         self.model = model
         self.tokenizer = tokenizer
         self.batch = batch
-        self._known: LRUCache[Hashable, Ids] = LRUCache(KNOWN)
-        self._lock = Lock()
+        self._decoded = DecodedIds()
         # Ids that are never written.
         self.never = torch.tensor(sorted(tokenizer.specials - {tokenizer.eos}))
 
@@ -59,21 +53,17 @@ class Writer:
         most = min(self.model.config.max_tokens, len(source) + BEYOND_SOURCE)
         return min(most, request.decode.max_tokens or most)
 
-    def check(self, request: Request, source: Sequence[Token]) -> None:
-        """Raise `InputError` for an impossible prefix: <eos> ends a sentence."""
-        prefix, limit = request.decode.prefix, self.limit(request, source)
-        if len(prefix) > limit:
-            detail = f"decode.prefix has {len(prefix)} tokens; this output has at most {limit}"
-            raise InputError(
-                "too-long", "decode.prefix", detail, Excess(limit, "tokens", len(prefix))
-            )
-        for index, id_ in enumerate(prefix):
-            last = index == len(prefix) - 1
-            never = self.tokenizer.specials - ({self.tokenizer.eos} if last else set())
-            if not 0 <= id_ < len(self.tokenizer) or id_ in never:
-                field = f"decode.prefix[{index}]"
-                detail = f"{field} must be the id of a token that can be written there"
-                raise InputError("unknown-token", field, detail)
+    def writable(
+        self, request: Request, source: Sequence[Token]
+    ) -> tuple[int, Callable[[int, int], bool]]:
+        """Return how many tokens can be written, and which: <eos> only at the end of a prefix."""
+        last = len(request.decode.prefix) - 1
+
+        def can_be_written(index: int, id_: int) -> bool:
+            never = self.tokenizer.specials - ({self.tokenizer.eos} if index == last else set())
+            return 0 <= id_ < len(self.tokenizer) and id_ not in never
+
+        return self.limit(request, source), can_be_written
 
     def known(self, rows: Sequence[Row]) -> dict[int, Ids]:
         """Return the ids of rows whose target is given or cached.
@@ -87,12 +77,8 @@ class Writer:
                 found[index] = tuple(token.id for token in row.target)
             elif self.is_complete(row, prefix):
                 found[index] = prefix  # nothing left to write
-        if hooked():
-            return found
-        with self._lock:
-            for index, row in enumerate(rows):
-                if index not in found and (key := self._key(row)) in self._known:
-                    found[index] = self._known[key]
+            elif not hooked() and (ids := self._decoded.get(_ids(row), row.request)) is not None:
+                found[index] = ids
         return found
 
     def is_complete(self, row: Row, ids: Ids) -> bool:
@@ -116,10 +102,8 @@ class Writer:
 
     def remember(self, row: Row, ids: Ids) -> None:
         """Cache the result of decoding a row."""
-        if hooked():
-            return
-        with self._lock:
-            self._known[self._key(row)] = ids
+        if not hooked():
+            self._decoded.put(_ids(row), row.request, ids)
 
     @torch.inference_mode()
     def steps(self, row: Row) -> Iterator[SearchStep]:
@@ -156,11 +140,6 @@ class Writer:
             return []
         return write_beams(self._reader(rows), self.tokenizer, [self._beam(row) for row in rows])
 
-    def _key(self, row: Row) -> Hashable:
-        """Return everything that a decoding depends on."""
-        ids = tuple(token.id for token in row.source)
-        return ids, row.request.decode, row.request.interventions
-
     def _written(self, rows: Sequence[Row]) -> list[Ids]:
         """Return the ids that greedy decoding or sampling writes for each row, in one batch."""
         if not rows:
@@ -168,18 +147,14 @@ class Writer:
         limits = [self.limit(row.request, row.source) for row in rows]
         prefixes = [row.request.decode.prefix for row in rows]
         reader = self._reader(rows)
-        return write(reader, self.tokenizer, limits, [_draw(row) for row in rows], prefixes)
+        return write(
+            reader, self.tokenizer, limits, [draw_of(row.request.decode) for row in rows], prefixes
+        )
 
     def _search(self, row: Row) -> Iterator[SearchStep]:
         """Yield the steps of one row."""
-        reader = self._reader([row])
-        if row.request.decode.method == "beam":
-            asked = self._beam(row)
-            width = asked.width, asked.length_penalty
-            return beam(reader, self.tokenizer, asked.limit, *width, asked.prefix)
-        prefix = row.request.decode.prefix
         limit = self.limit(row.request, row.source)
-        return sample(reader, self.tokenizer, [limit], [_draw(row)], [prefix])
+        return search_steps(self._reader([row]), self.tokenizer, row.request.decode, limit)
 
     def _beam(self, row: Row) -> Beam:
         decode = row.request.decode
@@ -195,9 +170,5 @@ class Writer:
         return Reader(self.model, self.tokenizer, *self.batch([row.source for row in rows]), tap)
 
 
-def _draw(row: Row) -> Draw | None:
-    """Return the sampling options of a row; None for greedy decoding."""
-    decode = row.request.decode
-    if decode.method != "sample":
-        return None
-    return Draw(decode.temperature, decode.top_k, decode.top_p, decode.seed)
+def _ids(row: Row) -> list[int]:
+    return [token.id for token in row.source]

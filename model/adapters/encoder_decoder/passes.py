@@ -10,12 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from model.adapters.requests.request import Request
-from model.errors import Excess, InputError
+from model.adapters.requests.validate import check_text
+from model.errors import InputError
 from model.explain.attribution import SourceRun, attribute
 from model.explain.logit_lens import look
 from model.explain.relevance import TokenBatch, relevance
 from model.explain.stream import Stream
-from model.text.tokens import EOS, PAD, Token, Tokenizer, fits
+from model.text.tokens import EOS, PAD, Token, Tokenizer
 from model.text.writing_systems import Detector
 from model.trace.tensor_names import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, BatchTap, Recorder, Tap
@@ -93,17 +94,7 @@ class Rows:
         def encode(part: str) -> list[Token]:
             return [*before, *self._encoded(part), self.tokenizer.control(EOS)]
 
-        if not self._encoded(text):
-            raise InputError("empty-text", field, f"{field} is empty")
-        tokens = encode(text)
-        if len(tokens) > self.most:
-            raise InputError(
-                "text-too-long",
-                field,
-                f"{field} has {len(tokens)} tokens; this model reads at most {self.most}",
-                Excess(self.most, "tokens", len(tokens), fits(text, self.most, encode)),
-            )
-        return tokens
+        return check_text(field, text, self.most, encode)
 
 
 ENCODING = ("source", "encoder.")  # prefixes of names up to the encoder's end

@@ -26,6 +26,7 @@ from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, LongPass, Output, Trace, candidates, scored
 from model.decode.hypotheses import SearchStep
+from model.errors import InputError
 from model.explain import score_terms
 from model.explain.patterns import needed, summary
 from model.files import reading
@@ -249,9 +250,11 @@ class HuggingFace(Adapter):
 
     def validate(self, request: Request) -> None:
         """Raise `InputError` for the first field that is invalid for this model."""
-        changeable = self.route == "recorded"
         self._selected(request)
-        validate(self, self.rows, request, self.names, changeable)
+        if request.interventions and self.route != "recorded":
+            detail = "interventions: the attention of this model cannot be changed"
+            raise InputError("unsupported", "interventions", detail)
+        validate(self, self.rows, request, self.names)
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Run and record all requests as one batch; decode a missing target first.

@@ -8,23 +8,20 @@ the model reads as well, except the last. A masked language model predicts only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import Any
 
 import torch
-from cachetools import LRUCache
 from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
 from model.adapters.huggingface.forward import Forward
 from model.adapters.huggingface.rows import RequestRow, RowMaker
-from model.adapters.requests.request import Decode
+from model.adapters.requests.decoding import DecodedIds, Ids, search_steps
 from model.adapters.requests.trace import Output, scored
-from model.decode.beam_search import beam
 from model.decode.hypotheses import SearchStep
-from model.decode.search import Draw, Ends, Predictor, sample
+from model.decode.search import Predictor
 from model.text.tokens import Token
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 
@@ -90,21 +87,8 @@ def new_cache(two_texts: bool) -> Any:
     return DynamicCache()
 
 
-def search_steps(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterator[SearchStep]:
-    """Yield the steps of the search that `decode` selects."""
-    if decode.method == "beam":
-        return beam(reader, ends, limit, decode.beam, decode.length_penalty, decode.prefix)
-    draw = (
-        Draw(decode.temperature, decode.top_k, decode.top_p, decode.seed)
-        if decode.method == "sample"
-        else None
-    )
-    return sample(reader, ends, [limit], [draw], [decode.prefix])
-
-
 CLOSE = 1e-4
 TRIED = 6  # tokens with which the cache is tested
-CACHED = 256  # recent decodings that are cached
 
 
 class Decoder:
@@ -118,22 +102,15 @@ class Decoder:
         self.two_texts = rows.info.kind == "encoder-decoder"
         able = recorded and "decode" in rows.info.capabilities
         self.cached = able and self._same_with_cache()
-        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(CACHED)
-        self._lock = Lock()
+        self._decoded = DecodedIds()
 
-    def ids(self, row: RequestRow) -> tuple[int, ...]:
+    def ids(self, row: RequestRow) -> Ids:
         """Return the ids that a row writes, which are cached."""
-        with self._lock:
-            ids = self._known.get(self._key(row))
+        ids = self._decoded.get(row.real(self.rows.read), row.request)
         if ids is None:
             *_, last = self.of(row)
             ids = last.written[0].ids
         return ids
-
-    def _key(self, row: RequestRow) -> Hashable:
-        """Return everything that a decoding depends on."""
-        ids = tuple(row.real(self.rows.read))
-        return ids, row.request.decode, row.request.interventions
 
     @torch.inference_mode()  # as a decorator, so that it is off between the steps
     def of(self, row: RequestRow) -> Iterator[SearchStep]:
@@ -154,8 +131,8 @@ class Decoder:
             decode = replace(decode, prefix=(first,))
         for step in search_steps(writer, self.rows.text, decode, limit):
             yield step
-        with self._lock:  # a trace usually follows
-            self._known[self._key(row)] = step.written[0].ids
+        written = step.written[0].ids  # a trace usually follows
+        self._decoded.put(row.real(self.rows.read), row.request, written)
 
     def _continuing(self) -> NextLogits:
         """Return the next step of a model of one text."""
@@ -193,9 +170,6 @@ class Decoder:
             return False
         whole = following(ids, TRIED, NULL, None)
         return torch.allclose(logits, whole, atol=CLOSE, rtol=CLOSE)
-
-
-Ids = tuple[int, ...]
 
 
 class OneTextOutput:

@@ -8,35 +8,24 @@ model is opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.decoding import BEYOND_SOURCE
 from model.adapters.huggingface.forward import Forward, padded_batch
 from model.adapters.huggingface.opening import error_line, own_attention
 from model.adapters.huggingface.probing import agree
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
-from model.adapters.requests.validate import (
-    check_attribution,
-    check_decode,
-    check_interventions,
-    check_patches,
-    check_range,
-    widths_of,
-)
-from model.errors import Excess, InputError
-from model.explain import contrast, score_terms
-from model.text.tokens import Token, fits
+from model.adapters.requests.validate import Dims, check_request, check_text, widths_of
+from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.tensor_names import select
 from model.trace.tensor_tap import TARGET, WEIGHTS, BatchTap, Recorder
 
 CONTINUATION = 20  # tokens that a decoder adds by default
@@ -79,13 +68,13 @@ class RowMaker:
     def tokens(self, request: Request) -> list[Token]:
         """Return the tokens of the text that is given; raises `InputError`."""
         encode = self.text.encode_chat if request.chat else self.text.encode
-        return self._fitting(self.read, request.source, encode)
+        return check_text(self.read, request.source, self.info.max_tokens, encode)
 
     def target(self, request: Request) -> list[Token] | None:
         """Return the tokens of the target, None if the model decodes one; raises `InputError`."""
         if request.target is None:
             return None
-        return self._fitting(TARGET, request.target, self._as_written)
+        return check_text(TARGET, request.target, self.info.max_tokens, self._as_written)
 
     def _as_written(self, text: str) -> Sequence[Token]:
         """Return the tokens of a target, which begins as the model's own do."""
@@ -94,20 +83,6 @@ class RowMaker:
             return tokens
         pieces = tokens[1:] if tokens and tokens[0].special else tokens
         return [self.text.token(self.first), *pieces]
-
-    def _fitting(
-        self, field: str, text: str, encode: Callable[[str], Sequence[Token]] | None = None
-    ) -> list[Token]:
-        encode = encode or self.text.encode
-        tokens = list(encode(text))
-        if not any(token.end > token.start for token in tokens):
-            raise InputError("empty-text", field, f"{field} is empty")
-        limit = self.info.max_tokens
-        if len(tokens) > limit:
-            detail = f"{field} has {len(tokens)} tokens; this model reads at most {limit}"
-            excess = Excess(limit, "tokens", len(tokens), fits(text, limit, encode))
-            raise InputError("text-too-long", field, detail, excess)
-        return tokens
 
     def texts_of(self, request: Request) -> dict[str, tuple[Token, ...]]:
         """Return the tokens of the text, and of a target that is given as it is read."""
@@ -183,75 +158,29 @@ def _first(model: Any, text: TextTokenizer) -> int | None:
     return None if forced is None else int(forced)
 
 
-def validate(
-    adapter: Adapter,
-    rows: RowMaker,
-    request: Request,
-    dims: Mapping[str, tuple[str, ...]],
-    changeable: bool,
-) -> None:
-    """Raise `InputError` for the first field that is invalid for this model.
-
-    `dims` are those of the tensors that a run records.
-    """
-    tokens = rows.tokens(request)
-    target = rows.target(request)
-    check_attribution(request.select, len(tokens), len(target or ()))
-    select(request.summarise, adapter.info.places, "summarise")
-    check_decode(request.decode, adapter.info.max_tokens)
-    _check_prefix(rows, request, tokens)
-    lengths = _lengths(adapter, rows, request)
-    _check_interventions(adapter, rows, request, dims, changeable)
-    if target is not None:
-        lengths[TARGET] = len(target)
-    reached = {text: max(length, request.pad_to or 0) for text, length in lengths.items()}
-    score_terms.check(adapter.info.attentions, request.select, reached)
-    predicting = reached[adapter.info.attentions[-1].query]
-    contrast.check(request.select, adapter.info.vocabulary, predicting)
-    if request.pad_to is not None:
-        longest = max(len(tokens), len(target or ()))
-        check_range("pad_to", request.pad_to, longest, adapter.info.max_tokens)
-
-
-def _check_interventions(
-    adapter: Adapter,
-    rows: RowMaker,
-    request: Request,
-    dims: Mapping[str, tuple[str, ...]],
-    changeable: bool,
-) -> None:
+def validate(adapter: Adapter, rows: RowMaker, request: Request, names: Dims) -> None:
+    """Raise `InputError` for the first field that is invalid; `names` are recorded by a run."""
     info = adapter.info
-    if request.interventions and not changeable:
-        detail = "interventions: the attention of this model cannot be changed"
-        raise InputError("unsupported", "interventions", detail)
-    lengths = partial(_lengths, adapter, rows)
-    hidden = {network.place: network.hidden for network in info.networks}
-    widths = widths_of(dims, info.d_model, hidden)
-    check_interventions(request.interventions, dims, info.attentions, lengths(request), widths)
-    check_patches(adapter, request, dims, lengths)
+    texts: dict[str, Sequence[Token]] = {rows.read: rows.tokens(request)}
+    if (target := rows.target(request)) is not None:
+        texts[TARGET] = target
+    never, eos = {*rows.text.never.tolist()}, rows.text.tokenizer.eos_token_id
+    last = len(request.decode.prefix) - 1
 
-
-def _lengths(adapter: Adapter, rows: RowMaker, request: Request) -> dict[str, int]:
-    """Return the maximum number of tokens of each text: one that is written has places too."""
-    info = adapter.info
-    lengths = dict.fromkeys(info.texts, info.max_tokens)
-    return lengths if info.kind == "decoder" else {**lengths, rows.read: len(rows.tokens(request))}
-
-
-def _check_prefix(rows: RowMaker, request: Request, tokens: Sequence[Token]) -> None:
-    prefix, limit = request.decode.prefix, rows.limit(request, tokens)
-    if len(prefix) > max(limit, 0):
-        detail = f"decode.prefix has {len(prefix)} tokens; this output has at most {limit}"
-        excess = Excess(limit, "tokens", len(prefix))
-        raise InputError("too-long", "decode.prefix", detail, excess)
-    never, eos = set(rows.text.never.tolist()), rows.text.tokenizer.eos_token_id
-    for index, id_ in enumerate(prefix):
-        ended = id_ == eos and index < len(prefix) - 1
+    def can_be_written(index: int, id_: int) -> bool:
+        ended = id_ == eos and index < last
         begins = index == 0 and id_ == rows.first
-        if not 0 <= id_ < rows.info.vocabulary or (id_ in never and not begins) or ended:
-            field = f"decode.prefix[{index}]"
-            detail = f"{field} must be the id of a token that can be written there"
-            raise InputError("unknown-token", field, detail)
+        return 0 <= id_ < info.vocabulary and (id_ not in never or begins) and not ended
+
+    def lengths(other: Request) -> dict[str, int]:
+        # A text that is written has places too.
+        most = dict.fromkeys(info.texts, info.max_tokens)
+        return most if info.kind == "decoder" else {**most, rows.read: len(rows.tokens(other))}
+
+    writable = rows.limit(request, texts[rows.read]), can_be_written
+    hidden = {network.place: network.hidden for network in info.networks}
+    widths = widths_of(names, info.d_model, hidden)
+    check_request(adapter, request, texts, writable, names, widths, lengths)
 
 
 SHORT, LONG = 5, 12  # tokens of the two texts

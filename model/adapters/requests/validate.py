@@ -9,6 +9,7 @@ from annotated_types import Interval
 
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import can_follow
+from model.adapters.requests.decoding import check_prefix
 from model.adapters.requests.request import (
     METHODS,
     Decode,
@@ -21,14 +22,64 @@ from model.adapters.requests.request import (
     path_of,
 )
 from model.errors import Excess, InputError
+from model.explain import contrast, score_terms
 from model.explain.attribution import LONGEST
 from model.explain.contrast import CONTRAST
 from model.explain.logit_lens import LOGIT
 from model.number_ranges import Factor, Seed, Temperature, Value, interval, intervals
+from model.text.tokens import Token, fits
 from model.trace.attentions import AttentionInfo, Attentions, text_of_rows
 from model.trace.interventions import EFFECTS, HEADS, Cell, Edge, Effect, Intervention, edges_of
-from model.trace.tensor_names import INSIDE, INTEGRATIONS, matches
+from model.trace.tensor_names import INSIDE, INTEGRATIONS, matches, select
 from model.trace.tensor_tap import FEATURE, HEAD, HIDDEN, KEY, SOURCE, TARGET
+
+Dims = Mapping[str, tuple[str, ...]]  # of tensors, by name
+
+
+def check_request(
+    adapter: Adapter,
+    request: Request,
+    texts: Mapping[str, Sequence[Token]],
+    writable: tuple[int, Callable[[int, int], bool]],
+    names: Dims,
+    widths: Mapping[str, int],
+    lengths: Callable[[Request], Mapping[str, int]],
+) -> None:
+    """Raise `InputError` for the first field that is invalid for a model.
+
+    `texts` are the tokens of the texts that the request gives, `writable` are the arguments of
+    `check_prefix`, `names` and `widths` those of `check_interventions`, as is what `lengths`
+    returns for a request.
+    """
+    info, given = adapter.info, {text: len(tokens) for text, tokens in texts.items()}
+    check_attribution(request.select, given[info.texts[0]], given.get(TARGET, 0))
+    select(request.summarise, info.places, "summarise")
+    check_decode(request.decode, info.max_tokens)
+    check_prefix(request.decode.prefix, *writable)
+    if request.interventions:
+        most = lengths(request)
+        check_interventions(request.interventions, names, info.attentions, most, widths)
+        check_patches(adapter, request, names, lengths)
+    reached = {**lengths(request), **({TARGET: given[TARGET]} if TARGET in given else {})}
+    reached = {text: max(length, request.pad_to or 0) for text, length in reached.items()}
+    score_terms.check(info.attentions, request.select, reached)
+    contrast.check(request.select, info.vocabulary, reached[info.attentions[-1].query])
+    if request.pad_to is not None:
+        check_range("pad_to", request.pad_to, max(given.values()), info.max_tokens)
+
+
+def check_text(
+    field: str, text: str, most: int, encode: Callable[[str], Sequence[Token]]
+) -> list[Token]:
+    """Return a text's tokens. Raises `InputError` if none covers any of it, or for too many."""
+    tokens = list(encode(text))
+    if not any(token.end > token.start for token in tokens):
+        raise InputError("empty-text", field, f"{field} is empty")
+    if len(tokens) > most:
+        detail = f"{field} has {len(tokens)} tokens; this model reads at most {most}"
+        excess = Excess(most, "tokens", len(tokens), fits(text, most, encode))
+        raise InputError("text-too-long", field, detail, excess)
+    return tokens
 
 
 def check_decode(decode: Decode, max_tokens: int) -> None:
@@ -122,7 +173,6 @@ def _check_cut(field: str, cut: Edge | tuple[Edge, ...], queries: int, keys: int
 
 
 WITH_HEADS = 3  # dims of a tensor with a row per head and token
-Dims = Mapping[str, tuple[str, ...]]
 
 
 def widths_of(names: Dims, d_model: int, hidden: Mapping[str, int]) -> dict[str, int]:
@@ -265,8 +315,7 @@ def check_patches(
         try:
             adapter.check(sentence)
         except InputError as error:
-            detail = error.detail.replace(error.field, f"{field}.{error.field}", 1)
-            raise InputError(error.kind, f"{field}.{error.field}", detail, error.excess) from error
+            raise error.at(f"{field}.{error.field}") from error
     for index, one in enumerate(request.interventions):
         if one.do == "patch" and isinstance(one.value, Patch):
             text = text_of_rows(one.at, dims[one.at], adapter.info.attentions)
@@ -329,9 +378,7 @@ def _check_receiver(
     try:
         check_interventions([Intervention(to.at, "patch", to.head)], dims, attentions, {}, {})
     except InputError as error:
-        inner = error.field.removeprefix("interventions[0]")
-        detail = error.detail.replace(error.field, f"{field}{inner}", 1)
-        raise InputError(error.kind, f"{field}{inner}", detail, error.excess) from error
+        raise error.at(f"{field}{error.field.removeprefix('interventions[0]')}") from error
 
 
 def _sees_only_read(adapter: Adapter, name: str, dims: Mapping[str, tuple[str, ...]]) -> bool:
