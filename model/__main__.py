@@ -39,31 +39,31 @@ GROUPS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. Commands in `HAND_ON` take options of another command after ``--``."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    chosen = next((name for name in COMMANDS if given[: name.count(" ") + 1] == name.split()), None)
-    cut = given.index("--") if chosen in HAND_ON and "--" in given else len(given)
-    asked = parser(chosen).parse_args(given[:cut], argparse.Namespace(handed_on=given[cut + 1 :]))
-    asked.run(asked)
+    line = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = next((name for name in COMMANDS if line[: name.count(" ") + 1] == name.split()), None)
+    cut = line.index("--") if chosen in HAND_ON and "--" in line else len(line)
+    parsed = parser(chosen).parse_args(line[:cut], argparse.Namespace(handed_on=line[cut + 1 :]))
+    parsed.run(parsed)
 
 
 def parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the command line. Only the chosen command is imported, since torch takes seconds."""
-    made = argparse.ArgumentParser(prog="python -m model", description=__doc__)
-    places = {"": made.add_subparsers(metavar="command", required=True)}
-    for name, told in COMMANDS.items():
-        group, _, own = name.rpartition(" ")
+    root = argparse.ArgumentParser(prog="python -m model", description=__doc__)
+    places = {"": root.add_subparsers(metavar="command", required=True)}
+    for name, help_ in COMMANDS.items():
+        group, _, last = name.rpartition(" ")
         if group not in places:
             inner = places[""].add_parser(group, help=GROUPS[group], description=GROUPS[group])
             places[group] = inner.add_subparsers(metavar="command", required=True)
-        command = places[group].add_parser(own, help=told)
+        command = places[group].add_parser(last, help=help_)
         if name == chosen:
             module = import_module(f"{__package__}.commands.{group or 'models'}")
-            work = getattr(module, "".join(map(str.capitalize, own.split("-"))))()
+            work = getattr(module, "".join(map(str.capitalize, last.split("-"))))()
             command.description = inspect.getdoc(work)
             command.formatter_class = argparse.RawDescriptionHelpFormatter
             work.add_arguments(command)
             command.set_defaults(run=work.run)
-    return made
+    return root
 
 
 if __name__ == "__main__":

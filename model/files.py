@@ -55,32 +55,32 @@ def reading(path: Path) -> Iterator[None]:
         raise FileError(path, _line(error)) from error
 
 
-def read_bytes(path: Path, most: int) -> bytes:
+def read_bytes(path: Path, limit: int) -> bytes:
     """Return the content of a file of at most so many bytes."""
     with reading(path):
         if not path.is_file():
             raise FileError(path, "it is not a file" if path.exists() else "it does not exist")
-        check_size(path, most)
+        check_size(path, limit)
         with path.open("rb") as file:
-            return file.read(most)
+            return file.read(limit)
 
 
-def check_size(path: Path, most: int) -> None:
+def check_size(path: Path, limit: int) -> None:
     """Raise `FileError` if a file has more bytes."""
     with reading(path):
-        if (size := path.stat().st_size) > most:
-            raise FileError(path, f"it has {size:,} bytes; at most {most:,} are read")
+        if (size := path.stat().st_size) > limit:
+            raise FileError(path, f"it has {size:,} bytes; at most {limit:,} are read")
 
 
-def read_text(path: Path, most: int = TEXT_BYTES) -> str:
+def read_text(path: Path, limit: int = TEXT_BYTES) -> str:
     """Return the content of a file in UTF-8."""
     with reading(path):
-        return read_bytes(path, most).decode()
+        return read_bytes(path, limit).decode()
 
 
-def read_json(path: Path, most: int = JSON_BYTES) -> dict[str, Any]:
+def read_json(path: Path, limit: int = JSON_BYTES) -> dict[str, Any]:
     """Return the JSON object in a file; numbers that JSON does not have are refused."""
-    text = read_text(path, most)
+    text = read_text(path, limit)
     with reading(path):
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     if not isinstance(value, dict):
@@ -113,7 +113,8 @@ def tensor_shapes(path: Path) -> Mapping[str, tuple[str, tuple[int, ...]]]:
     with reading(path), safe_open(path, "pt") as file:
         slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
         return {
-            name: (str(one.get_dtype()), tuple(one.get_shape())) for name, one in slices.items()
+            name: (str(tensor.get_dtype()), tuple(tensor.get_shape()))
+            for name, tensor in slices.items()
         }
 
 

@@ -34,5 +34,5 @@ def interval(hint: Any) -> Interval | None:
 def intervals(kind: type) -> Mapping[str, Interval]:
     """Return the ranges of a dataclass's fields, by name; fields without a range are left out."""
     hints = get_type_hints(kind, include_extras=True)
-    found = {name: interval(hint) for name, hint in hints.items()}
-    return {name: limits for name, limits in found.items() if limits}
+    by_name = {name: interval(hint) for name, hint in hints.items()}
+    return {name: limits for name, limits in by_name.items() if limits}

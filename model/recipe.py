@@ -86,25 +86,32 @@ class Measuring:
     """Number of dev pairs for the report."""
 
 
-def measured(asked: Measuring, result: Path, device: str, jobs: int) -> None:
+def measured(measuring: Measuring, result: Path, device: str, jobs: int) -> None:
     """Write a copy of the bundle, with means, report, figures and card, as `result`.
 
     It replaces a copy that an interruption left unfinished.
     """
     shutil.rmtree(result, ignore_errors=True)
-    shutil.copytree(asked.bundle, result)
-    for path, name in ((asked.sentences, SENTENCES), (asked.template, TEMPLATE)):
+    shutil.copytree(measuring.bundle, result)
+    for path, name in ((measuring.sentences, SENTENCES), (measuring.template, TEMPLATE)):
         if path:
             shutil.copyfile(path, result / name)
-    write_means(result, asked.train, asked.pairs)
-    write_report(result, asked.dev, asked.align, asked.heads)
+    write_means(result, measuring.train, measuring.pairs)
+    write_report(result, measuring.dev, measuring.align, measuring.heads)
     write_page(result)
     first, second = load_bundle(result).languages
-    found = measure(
-        result, asked.tests, asked.dev, device, (first, second), 2, jobs, gate=asked.gate
+    figures = measure(
+        result,
+        measuring.tests,
+        measuring.dev,
+        device,
+        (first, second),
+        2,
+        jobs,
+        gate=measuring.gate,
     )
-    write_figures(result, found)
-    if asked.template:
+    write_figures(result, figures)
+    if measuring.template:
         write_card(result)
 
 
@@ -144,8 +151,8 @@ class Stage:
 
     def plan(self, device: str = "auto") -> TrainingPlan:
         """Return the training run of a stage that trains."""
-        told = {**self.options, "folder": str(self.folder), "device": device}
-        return TrainingPlan.from_json(told)
+        plan = {**self.options, "folder": str(self.folder), "device": device}
+        return TrainingPlan.from_json(plan)
 
     def asked(self) -> Options:
         """Return everything that the result depends on, in JSON types."""
@@ -178,13 +185,13 @@ def read_recipe(path: Path, folder: Path) -> list[Stage]:
 
     Raises `ValueError`, naming stage and option, for an invalid recipe.
     """
-    told = tomllib.loads(os.path.expandvars(path.read_text(encoding="utf-8")))
-    if unknown := sorted(told.keys() - {"all", "stages"}):
+    table = tomllib.loads(os.path.expandvars(path.read_text(encoding="utf-8")))
+    if unknown := sorted(table.keys() - {"all", "stages"}):
         raise ValueError(f"{path} has {unknown[0]}; a recipe has only all and stages")
     stages: dict[str, Stage] = {}
-    for name, own in told.get("stages", {}).items():
+    for name, options in table.get("stages", {}).items():
         try:
-            stages[name] = _stage(name, own, told.get("all", {}), folder, stages)
+            stages[name] = _stage(name, options, table.get("all", {}), folder, stages)
         except ValueError as error:
             raise ValueError(f"{path}, stage {name}: {error}") from error
     if not stages:
@@ -205,18 +212,18 @@ def run_recipe(
     if until is not None and until not in names:
         raise ValueError(f"no stage {until} in the recipe; it has {', '.join(names)}")
     for number, stage in enumerate(stages, 1):
-        done, asked = stage.folder / DONE, stage.asked()
+        done, inputs = stage.folder / DONE, stage.asked()
         if done.is_file():
-            held = json.loads(done.read_text(encoding="utf-8"))
-            if held["asked"] != asked:
-                told = f"{stage.folder} has the result of {held['asked']}, not {asked}"
-                raise RefusedError(f"{told}. Delete it or choose another folder")
+            saved = json.loads(done.read_text(encoding="utf-8"))
+            if saved["asked"] != inputs:
+                conflict = f"{stage.folder} has the result of {saved['asked']}, not {inputs}"
+                raise RefusedError(f"{conflict}. Delete it or choose another folder")
         else:
             yield StageBegun(stage.name, number, len(stages))
             yield from stage.run(device, jobs)
-            held = {"asked": asked, "digest": digest(stage.result)}
-            write_text(done, json.dumps(held, indent=1) + "\n")
-        yield StageDone(stage.name, str(stage.result), held["digest"])
+            saved = {"asked": inputs, "digest": digest(stage.result)}
+            write_text(done, json.dumps(saved, indent=1) + "\n")
+        yield StageDone(stage.name, str(stage.result), saved["digest"])
         if stage.name == until:
             return
 
@@ -229,15 +236,15 @@ def digest(result: Path) -> str:
 
 
 def _stage(
-    name: str, own: Options, common: Options, folder: Path, before: Mapping[str, Stage]
+    name: str, given_options: Options, common: Options, folder: Path, before: Mapping[str, Stage]
 ) -> Stage:
-    do = own.get("do", "train")
+    do = given_options.get("do", "train")
     if do not in ("train", *OWN):
         raise ValueError(f"do must be train, {' or '.join(OWN)}, not {do!r}")
-    options = {**(common if do == "train" else {}), **own}
+    options = {**(common if do == "train" else {}), **given_options}
     options.pop("do", None)
-    if given := sorted(options.keys() & {"folder", "device"}):
-        raise ValueError(f"{given[0]} is not an option of a stage")
+    if forbidden := sorted(options.keys() & {"folder", "device"}):
+        raise ValueError(f"{forbidden[0]} is not an option of a stage")
     if do != "train":
         _check(do, options)
     inputs: list[Path] = []
@@ -256,10 +263,10 @@ def _check(do: str, options: Options) -> None:
                 raise ValueError(f"{do} needs {name}")
             continue
         value = options[name]
-        if kind is list and not all(isinstance(one, str) for one in value):
+        if kind is list and not all(isinstance(entry, str) for entry in value):
             raise ValueError(f"{name} must be a list of strings, not {value!r}")
         values = value.values() if isinstance(value, dict) else ()
-        if not all(isinstance(one, str) for one in values):
+        if not all(isinstance(entry, str) for entry in values):
             raise ValueError(f"{name} must name files, not {value!r}")
         if type(value) is not kind:
             raise ValueError(f"{name} must be of type {kind.__name__}, not {value!r}")
@@ -269,21 +276,21 @@ def _check(do: str, options: Options) -> None:
 
 def _measuring(options: Options) -> Measuring:
     """Return the options of a stage that measures, with paths."""
-    told: dict[str, Any] = {
+    paths: dict[str, Any] = {
         name: Path(value) if isinstance(value, str) else value for name, value in options.items()
     }
-    told["train"] = tuple(map(Path, options["train"]))
-    told["tests"] = {name: Path(path) for name, path in options.get("tests", {}).items()}
-    return Measuring(**told)
+    paths["train"] = tuple(map(Path, options["train"]))
+    paths["tests"] = {name: Path(path) for name, path in options.get("tests", {}).items()}
+    return Measuring(**paths)
 
 
 def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list[Path]) -> Any:
     """Return the value with stage names replaced by paths; these results become inputs."""
     if isinstance(value, list):
-        return [_resolved(option, one, before, inputs) for one in value]
+        return [_resolved(option, entry, before, inputs) for entry in value]
     if option not in REFERRING or not isinstance(value, str):
         return value
-    name, _, rest = value.partition("/")
+    name, _, inside = value.partition("/")
     if name not in before:
         if not Path(value).exists():
             raise ValueError(f"{option}: {value} is neither an earlier stage nor a path")
@@ -293,5 +300,5 @@ def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list
     if makes != REFERRING[option]:
         raise ValueError(f"{option} needs {REFERRING[option]}, but {name} makes {makes}")
     inputs.append(stage.result)
-    whole = option == "start_from" and stage.do == "train" and not rest
+    whole = option == "start_from" and stage.do == "train" and not inside
     return str(stage.folder if whole else stage.result)

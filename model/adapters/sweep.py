@@ -152,39 +152,41 @@ def sweep(
     written = tuple(token.id for token in output.tokens[output.continues :])
     decode = replace(request.decode, prefix=written, max_tokens=len(written))
     forced = replace(base.request, target=None, decode=decode)
-    there = theirs = None
+    donor = theirs = None
     before = Written.of(base, rows)
     if isinstance(effect, Patch):
         if effect.request.target is None:
             effect = replace(effect, request=replace(effect.request, decode=decode))
-        there = _other(adapter, replace(effect.request, select=(logits,)))
-        pairs = paired(effect, there, base)
-        tokens = paired(replace(effect, rows=None), there, base)[adapter.info.texts[0]]
-        at = counterparts(base, there, (*tokens, *(effect.rows or ())), rows)
-        theirs = _logits_at(there, at, before)
+        donor = _other(adapter, replace(effect.request, select=(logits,)))
+        pairs = paired(effect, donor, base)
+        tokens = paired(replace(effect, rows=None), donor, base)[adapter.info.texts[0]]
+        donor_rows = counterparts(base, donor, (*tokens, *(effect.rows or ())), rows)
+        theirs = _logits_at(donor, donor_rows, before)
     ids = _against(before, theirs, against)
-    other = None
-    if there is not None and theirs is not None:
+    donor_run = None
+    if donor is not None and theirs is not None:
         odds = before.contrast_in(theirs, ids).tolist()
-        known = tuple(None if row is None else one for row, one in zip(at, odds, strict=True))
-        other = OtherRun(there, known, pairs)
-    made = list(changes(adapter, effect, over, other.pairs if other else {}, among))
+        contrasts = tuple(
+            None if row is None else odd for row, odd in zip(donor_rows, odds, strict=True)
+        )
+        donor_run = OtherRun(donor, contrasts, pairs)
+    planned = list(changes(adapter, effect, over, donor_run.pairs if donor_run else {}, among))
     return Sweep(
         base,
         rows,
-        len(made),
-        _effects(adapter, forced, Measure(base, rows, before, ids, other), made),
+        len(planned),
+        _effects(adapter, forced, Measure(base, rows, before, ids, donor_run), planned),
         tuple(adapter.token(id_) for id_ in ids.tolist()),
         tuple(before.contrast_in(before.logits, ids).tolist()),
         tuple(tuple(map(adapter.token, row)) for row in _candidates(before, theirs)),
-        other,
+        donor_run,
     )
 
 
 def at_once(info: ModelInfo, tokens: float) -> int:
     """Return the number of heads to ablate in one run over this many tokens."""
-    most = min(TOKENS, LOGITS_KEPT // info.vocabulary)
-    return max(1, int(most // max(1.0, tokens)))
+    rows = min(TOKENS, LOGITS_KEPT // info.vocabulary)
+    return max(1, int(rows // max(1.0, tokens)))
 
 
 def _other(adapter: Adapter, request: Request) -> Trace:
@@ -193,11 +195,11 @@ def _other(adapter: Adapter, request: Request) -> Trace:
     return trace
 
 
-def _logits_at(there: Trace, at: Sequence[int | None], before: Written) -> Tensor:
+def _logits_at(donor: Trace, donor_rows: Sequence[int | None], before: Written) -> Tensor:
     """Return the other run's logits (rows, V) there, and this run's where it has no such row."""
-    found = _logits(there, [row or 0 for row in at])
-    has = torch.tensor([row is not None for row in at])
-    return torch.where(has[:, None], found, before.logits)
+    logits = _logits(donor, [row or 0 for row in donor_rows])
+    has = torch.tensor([row is not None for row in donor_rows])
+    return torch.where(has[:, None], logits, before.logits)
 
 
 def _against(before: Written, theirs: Tensor | None, against: int | None) -> Tensor:
@@ -218,8 +220,8 @@ def _candidates(before: Written, theirs: Tensor | None) -> Iterator[list[int]]:
     count = min(CANDIDATES + 1, before.logits.shape[-1])  # the written one may be among them
     best = [logits.topk(count, dim=-1).indices.tolist() for logits in runs]
     for written, *rows in zip(before.ids[:, 0].tolist(), *best, strict=True):
-        some = [[id_ for id_ in row if id_ != written][:CANDIDATES] for row in rows]
-        yield list(dict.fromkeys(id_ for row in some for id_ in row))
+        best_others = [[id_ for id_ in row if id_ != written][:CANDIDATES] for row in rows]
+        yield list(dict.fromkeys(id_ for row in best_others for id_ in row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,23 +241,25 @@ class Measure:
         lost = torch.linalg.vecdot(chances, before.logits - after.logits)
         divergence = lost - (before.normaliser - after.normaliser)[:, 0]
         delta = after.chosen - before.chosen
-        own = before.contrast_in(before.logits, self.against)
-        contrast = before.contrast_in(after.logits, self.against) - own
+        contrast_before = before.contrast_in(before.logits, self.against)
+        contrast = before.contrast_in(after.logits, self.against) - contrast_before
         return Ablation(
             change.made.at,
             change.made.head,
             tuple(delta.tolist()),
             tuple(divergence.clamp(min=0).tolist()),
             tuple(contrast.tolist()),
-            None if self.other is None else self._shares(contrast, own, self.other),
+            None if self.other is None else self._shares(contrast, contrast_before, self.other),
             change.token,
         )
 
     @staticmethod
-    def _shares(contrast: Tensor, own: Tensor, other: OtherRun) -> tuple[float | None, ...]:
+    def _shares(
+        contrast: Tensor, contrast_before: Tensor, other: OtherRun
+    ) -> tuple[float | None, ...]:
         whole = [
-            0.0 if there is None else there - here
-            for there, here in zip(other.contrast, own.tolist(), strict=True)
+            0.0 if donor is None else donor - base
+            for donor, base in zip(other.contrast, contrast_before.tolist(), strict=True)
         ]
         return tuple(
             part / all_ if abs(all_) >= SAME else None
@@ -264,24 +268,26 @@ class Measure:
 
 
 def _effects(
-    adapter: Adapter, forced: Request, measure: Measure, made: Sequence[Change]
+    adapter: Adapter, forced: Request, measure: Measure, planned: Sequence[Change]
 ) -> Iterator[list[Ablation]]:
     chances = measure.before.logprobs().exp()
     batch = at_once(adapter.info, sum(map(len, measure.base.texts.values())))
-    left = iter(made)
+    remaining = iter(planned)
     alone: dict[Intervention, tuple[float, ...]] = {}  # the effects of single heads, for pairs
-    while some := list(islice(left, batch)):
+    while group := list(islice(remaining, batch)):
         requests = [
-            replace(forced, interventions=(*forced.interventions, *one.all)) for one in some
+            replace(forced, interventions=(*forced.interventions, *change.all)) for change in group
         ]
         effects = []
-        for one, trace in zip(some, adapter.run(requests), strict=True):
-            effect = measure.effect(one, trace, chances)
-            if one.also is None:
-                alone[one.made] = effect.delta
+        for change, trace in zip(group, adapter.run(requests), strict=True):
+            effect = measure.effect(change, trace, chances)
+            if change.also is None:
+                alone[change.made] = effect.delta
             else:
-                more = interaction(effect.delta, alone[one.made], alone[one.also])
-                effect = replace(effect, also=Second(one.also.at, one.also.head), interaction=more)
+                together = interaction(effect.delta, alone[change.made], alone[change.also])
+                effect = replace(
+                    effect, also=Second(change.also.at, change.also.head), interaction=together
+                )
             effects.append(effect)
         yield effects
 
@@ -289,8 +295,8 @@ def _effects(
 def _logits(trace: Trace, rows: Sequence[int]) -> Tensor:
     """Return the logits of the reported rows (rows, V)."""
     [logits] = (tensor.value for tensor in trace.tensors.values())
-    at = [trace.output.row(row) for row in rows]
-    return logits if at == list(range(len(logits))) else logits[at]
+    logit_rows = [trace.output.row(row) for row in rows]
+    return logits if logit_rows == list(range(len(logits))) else logits[logit_rows]
 
 
 @dataclass(frozen=True, eq=False)

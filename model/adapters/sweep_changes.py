@@ -72,7 +72,7 @@ class Second:
 
 def interaction(*deltas: tuple[float, ...]) -> tuple[float, ...]:
     """Return by how much both changes together exceed the sum of each: (both, one, other)."""
-    return tuple(both - one - other for both, one, other in zip(*deltas, strict=True))
+    return tuple(both - first - second for both, first, second in zip(*deltas, strict=True))
 
 
 def check(
@@ -89,19 +89,19 @@ def check(
     if isinstance(effect, Patch):
         if over == "pairs":
             raise InputError("unknown-value", "over", "over: a patch is not made in pairs")
-        one = _sample(adapter, effect, over)
+        intervention = _sample(adapter, effect, over)
     elif effect not in ABLATED:
         detail = f"effect must be a patch or one of {', '.join(ABLATED)}"
         raise InputError("unknown-effect", "effect", detail)
     elif over == "sublayers" and effect == "zero":
-        one = Intervention(_first(_places(adapter, over), over)[0], effect)
+        intervention = Intervention(_first(_places(adapter, over), over)[0], effect)
     elif over not in ("heads", "pairs"):
         detail = f"over must be heads or pairs: {effect} acts on heads"
         raise InputError("unknown-value", "over", detail)
     else:
-        one = Intervention(adapter.info.places[0], effect, 0)
+        intervention = Intervention(adapter.info.places[0], effect, 0)
     try:
-        adapter.check(replace(request, interventions=(one,)))
+        adapter.check(replace(request, interventions=(intervention,)))
     except InputError as error:
         field = error.field.removeprefix("interventions[0]").removeprefix(".do")
         raise error.at(f"effect{field}") from error
@@ -128,11 +128,11 @@ def _check_pairs(info: ModelInfo, over: str, among: Sequence[str] | None) -> Non
 
 def _among(info: ModelInfo, among: Sequence[str] | None) -> Iterator[AttentionInfo]:
     places = info.places if among is None else select(among, info.places, "among")
-    return (one for one in info.attentions if one.place in places)
+    return (attention for attention in info.attentions if attention.place in places)
 
 
 def _paired_heads(info: ModelInfo, among: Sequence[str] | None) -> int:
-    return sum(one.heads for one in _among(info, among))
+    return sum(attention.heads for attention in _among(info, among))
 
 
 def changes(
@@ -149,16 +149,16 @@ def changes(
     """
     if not isinstance(effect, Patch):
         if over == "sublayers":
-            yield from (Change(Intervention(at, effect)) for at, *_ in _places(adapter, over))
+            yield from (Change(Intervention(name, effect)) for name, *_ in _places(adapter, over))
             return
         single = [
-            Intervention(one.place, effect, number)
-            for one in _among(adapter.info, among)
-            for number in range(one.heads)
+            Intervention(attention.place, effect, number)
+            for attention in _among(adapter.info, among)
+            for number in range(attention.heads)
         ]
         yield from map(Change, single)
         if over == "pairs":
-            yield from (Change(one, also=other) for one, other in combinations(single, 2))
+            yield from (Change(first, also=second) for first, second in combinations(single, 2))
         return
     for name, text, heads in _places(adapter, over):
         if not rows[text]:
@@ -184,54 +184,54 @@ def count(
         heads = _paired_heads(info, among)
         return heads * (heads + 1) // 2
     if over == "heads":  # for a patch, also all heads of an attention together
-        return sum(one.heads + isinstance(effect, Patch) for one in info.attentions)
+        return sum(attention.heads + isinstance(effect, Patch) for attention in info.attentions)
     layers = sum(info.layers.values())
     return (layers + len(info.layers)) * tokens if over == "positions" else 3 * layers
 
 
-def paired(effect: Patch, there: Trace, here: Trace) -> dict[str, Rows]:
+def paired(effect: Patch, donor: Trace, base: Trace) -> dict[str, Rows]:
     """Return the pairs of rows of each text: those given for the first text, or aligned tokens."""
-    first, *_ = here.texts
+    first, *_ = base.texts
     ids = [
         {text: [token.id for token in tokens] for text, tokens in run.texts.items()}
-        for run in (there, here)
+        for run in (donor, base)
     ]
     return {
         text: effect.rows if effect.rows and text == first else aligned(ids[0][text], ids[1][text])
-        for text in here.texts
+        for text in base.texts
     }
 
 
-def counterparts(here: Trace, there: Trace, pairs: Rows, rows: Sequence[int]) -> list[int | None]:
+def counterparts(base: Trace, donor: Trace, pairs: Rows, rows: Sequence[int]) -> list[int | None]:
     """Return which token that the other run predicts each of these is compared with; None: none.
 
     Both runs write the same target, so its token i is token i. A model of one text predicts the
     tokens of the texts as well, which may differ in length: there a row is compared with the one
     that it is paired with, and what continues the texts with what continues them.
     """
-    count = len(there.output.tokens) if there.written else 0
-    before, theirs = here.output.continues, there.output.continues if there.written else 0
+    count = len(donor.output.tokens) if donor.written else 0
+    before, theirs = base.output.continues, donor.output.continues if donor.written else 0
     partners = {ours: row for row, ours in pairs}
-    found = [row - before + theirs if row >= before else partners.get(row) for row in rows]
-    last = max((row for row in found if row is not None), default=-1)
+    compared = [row - before + theirs if row >= before else partners.get(row) for row in rows]
+    last = max((row for row in compared if row is not None), default=-1)
     if count <= last:
         detail = f"effect.patch: the other run writes {count} tokens; {last + 1} are compared"
         raise InputError("does-not-fit", "effect.patch", detail)
-    return found
+    return compared
 
 
 def _sample(adapter: Adapter, effect: Patch, over: str) -> Intervention:
     """Return one of a patch's changes, whose check is that of all of them."""
     read = adapter.info.texts[0]
-    found = (place for place in _places(adapter, over) if place[1] == read)
-    name, _, heads = _first(found, over)
+    places = (place for place in _places(adapter, over) if place[1] == read)
+    name, _, heads = _first(places, over)
     # Without rows, the tokens are aligned.
     patch = replace(effect, rows=((0, 0),) if effect.rows is None else effect.rows)
     return Intervention(name, "patch", 0 if heads else None, patch)
 
 
-def _first(found: Iterator[tuple[str, str, int]], over: str) -> tuple[str, str, int]:
-    first = next(found, None)
+def _first(places: Iterator[tuple[str, str, int]], over: str) -> tuple[str, str, int]:
+    first = next(places, None)
     if first is None:
         raise InputError("unsupported", "over", f"over: this model records no {over} to change")
     return first
@@ -241,17 +241,17 @@ def _places(adapter: Adapter, over: str) -> Iterator[tuple[str, str, int]]:
     """Yield the name of each tensor to patch, the text of its rows, and its heads (0: none)."""
     info = adapter.info
     if over == "heads":
-        for one in info.attentions:
-            if f"{one.place}.mix" in adapter.names:
-                yield f"{one.place}.mix", one.query, one.heads
+        for attention in info.attentions:
+            if f"{attention.place}.mix" in adapter.names:
+                yield f"{attention.place}.mix", attention.query, attention.heads
     elif over == "sublayers":
         for name in adapter.names:
             if name.endswith(".output"):
                 yield name, text_of_rows(name, (QUERY, FEATURE), info.attentions), 0
     else:
         layers: dict[tuple[str, str], int] = {}
-        for one in info.attentions:
-            layers[one.stack, one.query] = one.layer + 1
+        for attention in info.attentions:
+            layers[attention.stack, attention.query] = attention.layer + 1
         for (stack, text), count in layers.items():
             last = "norm" if info.norm == "post" else "residual"
             stream = [f"{text}.input", *(f"{stack}.{n}.ffn.{last}" for n in range(count))]

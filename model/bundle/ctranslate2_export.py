@@ -80,9 +80,9 @@ def specification(bundle: Bundle) -> TransformerSpec:
     for stack, layers, positions, last in stacks:
         assert isinstance(positions, Table)
         stack.position_encodings.encodings = _array(positions.table)
-        for there, here in zip(stack.layer, layers, strict=True):
-            assert isinstance(here, EncoderLayer | DecoderLayer)
-            _layer(there, here)
+        for layer_spec, layer in zip(stack.layer, layers, strict=True):
+            assert isinstance(layer, EncoderLayer | DecoderLayer)
+            _layer(layer_spec, layer)
         if isinstance(last, torch.nn.LayerNorm):
             _norm(stack.layer_norm, last)
     embedding = _array(model.embedding.weight)
@@ -109,46 +109,46 @@ def _check(config: ModelConfig) -> None:
         "decoder_mask": ("causal",),
         "bias": (True,),
     }
-    for name, known in plain.items():
-        if getattr(config, name) not in known:
+    for name, supported in plain.items():
+        if getattr(config, name) not in supported:
             raise UnknownToEngineError(f"CTranslate2 has no {name} {getattr(config, name)}")
 
 
-def _layer(there: Any, here: EncoderLayer | DecoderLayer) -> None:
+def _layer(spec: Any, layer: EncoderLayer | DecoderLayer) -> None:
     """Fill the specification of a layer with the layer's weights."""
-    _self_attention(there.self_attention, here.self_attention, here.self_norm)
-    if isinstance(here, DecoderLayer):
-        _cross_attention(there.attention, here.cross_attention, here.cross_norm)
-    _ffn(there.ffn, here.ffn, here.ffn_norm)
+    _self_attention(spec.self_attention, layer.self_attention, layer.self_norm)
+    if isinstance(layer, DecoderLayer):
+        _cross_attention(spec.attention, layer.cross_attention, layer.cross_norm)
+    _ffn(spec.ffn, layer.ffn, layer.ffn_norm)
 
 
-def _self_attention(there: Any, here: MultiHeadAttention, norm: AddNorm) -> None:
-    _linear(there.linear[0], here.W_q, here.W_k, here.W_v)
-    _linear(there.linear[1], here.W_o)
-    _norm(there.layer_norm, norm.norm)
+def _self_attention(spec: Any, attention: MultiHeadAttention, norm: AddNorm) -> None:
+    _linear(spec.linear[0], attention.W_q, attention.W_k, attention.W_v)
+    _linear(spec.linear[1], attention.W_o)
+    _norm(spec.layer_norm, norm.norm)
 
 
-def _cross_attention(there: Any, here: MultiHeadAttention, norm: AddNorm) -> None:
-    _linear(there.linear[0], here.W_q)
-    _linear(there.linear[1], here.W_k, here.W_v)
-    _linear(there.linear[2], here.W_o)
-    _norm(there.layer_norm, norm.norm)
+def _cross_attention(spec: Any, attention: MultiHeadAttention, norm: AddNorm) -> None:
+    _linear(spec.linear[0], attention.W_q)
+    _linear(spec.linear[1], attention.W_k, attention.W_v)
+    _linear(spec.linear[2], attention.W_o)
+    _norm(spec.layer_norm, norm.norm)
 
 
-def _ffn(there: Any, here: FeedForward, norm: AddNorm) -> None:
-    _linear(there.linear_0, here.W_1)
-    _linear(there.linear_1, here.W_2)
-    _norm(there.layer_norm, norm.norm)
+def _ffn(spec: Any, network: FeedForward, norm: AddNorm) -> None:
+    _linear(spec.linear_0, network.W_1)
+    _linear(spec.linear_1, network.W_2)
+    _norm(spec.layer_norm, norm.norm)
 
 
-def _linear(there: Any, *here: torch.nn.Linear) -> None:
+def _linear(spec: Any, *linears: torch.nn.Linear) -> None:
     """Combine several projections of the same input into one."""
-    there.weight = _array(torch.cat([one.weight for one in here]))
-    there.bias = _array(torch.cat([one.bias for one in here]))
+    spec.weight = _array(torch.cat([linear.weight for linear in linears]))
+    spec.bias = _array(torch.cat([linear.bias for linear in linears]))
 
 
-def _norm(there: Any, here: torch.nn.LayerNorm) -> None:
-    there.gamma, there.beta = _array(here.weight), _array(here.bias)
+def _norm(spec: Any, layer_norm: torch.nn.LayerNorm) -> None:
+    spec.gamma, spec.beta = _array(layer_norm.weight), _array(layer_norm.bias)
 
 
 def _array(value: Tensor) -> Any:

@@ -79,14 +79,14 @@ class Learning:
     def check(self, attentions: Attentions) -> None:
         """Raise `ValueError` if the history's attentions are not the model's."""
         shapes = {
-            f"{index}.{snapshot.step}.{one.place}.weights": (
-                one.heads,
-                len(example.tokens[one.query]),
-                len(example.tokens[one.key]),
+            f"{index}.{snapshot.step}.{attention.place}.weights": (
+                attention.heads,
+                len(example.tokens[attention.query]),
+                len(example.tokens[attention.key]),
             )
             for index, example in enumerate(self.examples)
             for snapshot in self.snapshots
-            for one in attentions
+            for attention in attentions
         }
         if {name: tuple(value.shape) for name, value in self.weights.items()} != shapes:
             raise ValueError("the training history does not fit the model")
@@ -96,12 +96,12 @@ class Learning:
 
 def save(learning: Learning, path: Path) -> None:
     """Write a file that `load_learning` reads."""
-    told = {
+    contents = {
         "digest": learning.digest,
         "snapshots": [asdict(snapshot) for snapshot in learning.snapshots],
         "examples": [asdict(example) for example in learning.examples],
     }
-    metadata = {"learning": json.dumps(told, ensure_ascii=False)}
+    metadata = {"learning": json.dumps(contents, ensure_ascii=False)}
     save_file(dict(learning.weights), path, metadata)
 
 
@@ -214,8 +214,8 @@ def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
         raise FileError(path, "it was written by an earlier version; run measure heads again")
     with reading(path):
         plain = [
-            {name: one[stored] for name, stored in ALIGNER.items()}
-            for one in as_type(path, list[dict[str, Any]], best, "alignment.best")
+            {name: head[stored] for name, stored in ALIGNER.items()}
+            for head in as_type(path, list[dict[str, Any]], best, "alignment.best")
         ]
     aligners = as_type(path, tuple[Aligner, ...], plain, "alignment.best")
     _check_heads(path, aligners, config)
@@ -265,9 +265,9 @@ def zoo_entry_of(folder: Path, bundle: Bundle) -> ZooEntry | None:
 
 
 def _check_heads(path: Path, heads: Sequence[Aligner | Taught], config: ModelConfig) -> None:
-    for one in heads:
-        if not (0 <= one.layer < config.decoder_layers and 0 <= one.head < config.heads):
-            raise FileError(path, f"the model has no head {one.head} in the layer {one.layer}")
+    for head in heads:
+        if not (0 <= head.layer < config.decoder_layers and 0 <= head.head < config.heads):
+            raise FileError(path, f"the model has no head {head.head} in the layer {head.layer}")
 
 
 def _of(path: Path, command: str, digest: str | None, bundle: Bundle) -> None:

@@ -38,7 +38,7 @@ def card(bundle: Path) -> str:
     config = json.loads((bundle / CONFIG).read_text(encoding="utf-8"))["config"]
     training = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))
     template = Template((bundle / TEMPLATE).read_text(encoding="utf-8"))
-    known = {
+    values = {
         "digest": digest,
         **config,
         "scores": _scores(figures["scores"]),
@@ -54,11 +54,11 @@ def card(bundle: Path) -> str:
     }
     if not template.is_valid():
         raise ValueError(f"{bundle / TEMPLATE}: a $ without a name; write $$ for a dollar sign")
-    if unknown := sorted(set(template.get_identifiers()) - known.keys()):
+    if unknown := sorted(set(template.get_identifiers()) - values.keys()):
         raise ValueError(
-            f"{bundle / TEMPLATE}: ${unknown[0]} is not one of ${', $'.join(sorted(known))}"
+            f"{bundle / TEMPLATE}: ${unknown[0]} is not one of ${', $'.join(sorted(values))}"
         )
-    return template.substitute(known)
+    return template.substitute(values)
 
 
 def _scores(scores: list[dict[str, Any]]) -> str:
@@ -77,14 +77,14 @@ def _scores(scores: list[dict[str, Any]]) -> str:
 
 
 def _signatures(scores: list[dict[str, Any]]) -> str:
-    found = {row[key]: None for key in ("bleu_signature", "chrf_signature") for row in scores}
-    return "\n".join(f"- `{signature}`" for signature in found)
+    signatures = {row[key]: None for key in ("bleu_signature", "chrf_signature") for row in scores}
+    return "\n".join(f"- `{signature}`" for signature in signatures)
 
 
-def _sentences(made: list[dict[str, str]]) -> str:
+def _sentences(sentences: list[dict[str, str]]) -> str:
     rows = [
         [row["source"], row["greedy"], row["beam"] if row["beam"] != row["greedy"] else "the same"]
-        for row in made
+        for row in sentences
     ]
     return markdown_table(["source", "greedy, as on the page", "beam"], rows)
 
@@ -125,8 +125,8 @@ def _right(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _curve(history: list[dict[str, float]]) -> str:
-    shown = history[:: max(1, len(history) // 10)]
-    if history[-1] not in shown:
-        shown.append(history[-1])
-    rows = [[f"{row['step']:,}", f"{row['train']:.3f}", f"{row['dev']:.3f}"] for row in shown]
+    points = history[:: max(1, len(history) // 10)]
+    if history[-1] not in points:
+        points.append(history[-1])
+    rows = [[f"{row['step']:,}", f"{row['train']:.3f}", f"{row['dev']:.3f}"] for row in points]
     return markdown_table(["step", "train loss (smoothed)", "dev loss"], rows)

@@ -104,7 +104,7 @@ def _sum(path: Path) -> str:
 
 
 def _digest_of(sums: Mapping[str, str]) -> str:
-    return hashlib.sha256(b"".join(bytes.fromhex(one) for one in sums.values())).hexdigest()
+    return hashlib.sha256(b"".join(bytes.fromhex(digest) for digest in sums.values())).hexdigest()
 
 
 def _check(folder: Path, sums: Mapping[str, str]) -> None:
@@ -239,11 +239,15 @@ def _check_weights(path: Path, expected: Mapping[str, tuple[int, ...]]) -> None:
 
 def _directions(folder: Path, languages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the directions in the training record, or all between two languages."""
-    every = tuple(f"{source}-{target}" for source, target in permutations(languages, 2))
+    directions = tuple(f"{source}-{target}" for source, target in permutations(languages, 2))
     path = folder / TRAINING
     if not path.is_file():
-        return every
-    trained = as_type(path, list[str], read_json(path).get("directions", [*every]), "directions")
-    if not trained or not {*trained} <= {*every}:
-        raise FileError(path, f"directions must be some of {', '.join(every)}, not {trained[:9]}")
-    return tuple(one for one in every if one in trained)
+        return directions
+    trained = as_type(
+        path, list[str], read_json(path).get("directions", [*directions]), "directions"
+    )
+    if not trained or not {*trained} <= {*directions}:
+        raise FileError(
+            path, f"directions must be some of {', '.join(directions)}, not {trained[:9]}"
+        )
+    return tuple(direction for direction in directions if direction in trained)

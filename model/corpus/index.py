@@ -83,18 +83,18 @@ class Index:
         """Return the texts of a sentence as in a request."""
         line = self._lines[self._offsets[number] : self._offsets[number + 1]].tobytes()
         with reading(self.folder / SENTENCES):
-            found: dict[str, str] = json.loads(line)
-        return found
+            texts: dict[str, str] = json.loads(line)
+        return texts
 
     def tokens(self, text: str) -> NDArray[np.uint32]:
         """Return the numbers of all tokens of a text (R)."""
-        found: NDArray[np.uint32] = self._array(f"{text}.tokens")
-        return found
+        numbers: NDArray[np.uint32] = self._array(f"{text}.tokens")
+        return numbers
 
     def starts(self, text: str) -> NDArray[np.int64]:
         """Return where each sentence starts among the tokens of a text (S + 1)."""
-        found: NDArray[np.int64] = self._array(f"{text}.starts")
-        return found
+        starts: NDArray[np.int64] = self._array(f"{text}.starts")
+        return starts
 
     def head(self, place: str, head: int) -> Head:
         """Return the rows of a head. Raises `KeyError` for one that does not exist."""
@@ -107,8 +107,8 @@ class Index:
 
     @cached_property
     def _offsets(self) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = self._array("sentences.starts")
-        return found
+        offsets: NDArray[np.int64] = self._array("sentences.starts")
+        return offsets
 
     @cached_property
     def _lines(self) -> NDArray[np.uint8]:
@@ -130,7 +130,7 @@ def write_index(
 ) -> None:
     """Write the files of an index; `arrays` are named as the files without `.npy`."""
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [(json.dumps(one, ensure_ascii=False) + "\n").encode() for one in sentences]
+    lines = [(json.dumps(sentence, ensure_ascii=False) + "\n").encode() for sentence in sentences]
     starts = np.cumsum([0, *map(len, lines)], dtype=np.int64)
     for name, array in {**arrays, "sentences.starts": starts}.items():
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
@@ -158,12 +158,12 @@ class Gathered:
     def add_rows(self, place: str, weights: Tensor, axes: Axes, mask: Tensor) -> None:
         """Add an attention of the last sentence: weights (H, N, M), mask (N, M)."""
         largest, key = weights.max(-1)
-        found = {
+        arrays = {
             "weight": (largest * SCALE).round().clamp(0, SCALE).to(torch.uint8),
             "key": key.to(torch.uint16),
             "flags": row_flags(weights, axes, mask).to(torch.uint16),
         }
-        for name, rows in found.items():
+        for name, rows in arrays.items():
             self._rows[f"{place}.{name}"].append(rows.numpy())
 
     def rows(self, name: str) -> NDArray[Any]:
@@ -189,8 +189,10 @@ class Gathered:
         write_index(folder, about, self.sentences, arrays)
 
     def _numbered(self, tokens: Iterable[Token]) -> NDArray[np.uint32]:
-        known = self._numbers
-        numbers = [known.setdefault((one.text, one.special), len(known)) for one in tokens]
+        numbers_ = self._numbers
+        numbers = [
+            numbers_.setdefault((token.text, token.special), len(numbers_)) for token in tokens
+        ]
         return np.array(numbers, dtype=np.uint32)
 
 
@@ -221,10 +223,10 @@ def read_survey(folder: Path, digest: str) -> dict[str, Any] | None:
 def write_survey(folder: Path, survey: dict[str, Any]) -> None:
     """Write a survey, one head per line."""
     heads = ",\n".join(
-        json.dumps(one, ensure_ascii=False, allow_nan=False) for one in survey["heads"]
+        json.dumps(head, ensure_ascii=False, allow_nan=False) for head in survey["heads"]
     )
-    rest = {name: value for name, value in survey.items() if name != "heads"}
-    text = json.dumps(rest, ensure_ascii=False, allow_nan=False)
+    about = {name: value for name, value in survey.items() if name != "heads"}
+    text = json.dumps(about, ensure_ascii=False, allow_nan=False)
     folder.mkdir(parents=True, exist_ok=True)
     content = f'{text[:-1]}, "heads": [\n{heads}\n]}}\n'
     (folder / HEADS).write_text(content, encoding="utf-8")

@@ -62,10 +62,10 @@ def row_flags(weights: Tensor, axes: Axes, mask: Tensor) -> Tensor:
     row counts as in `model.explain.patterns.tally`; in other rows no bit is set.
     """
     counts = (mask.sum(-1) >= LEAST) & (weights.sum(-1) > 0)  # (H, N)
-    found = torch.where(counts, COUNTS, 0)
+    flags = torch.where(counts, COUNTS, 0)
     for name, holds in _holding(weights, axes, mask, counts):
-        found |= torch.where(holds & counts, 1 << PATTERNS.index(name), 0)
-    return found.int()
+        flags |= torch.where(holds & counts, 1 << PATTERNS.index(name), 0)
+    return flags.int()
 
 
 def _holding(
@@ -76,9 +76,9 @@ def _holding(
 
     def on(keys: Tensor) -> Tensor:
         """Return where a row's weight is on its `keys` (…, N, M)."""
-        there = (weights * keys).sum(-1)
+        weight = (weights * keys).sum(-1)
         uniform = (mask & keys).sum(-1) / visible
-        return (there >= HALF) & (there > OVER_UNIFORM * uniform)
+        return (weight >= HALF) & (weight > OVER_UNIFORM * uniform)
 
     for name, keys in key_sets(axes).items():
         yield name, on(keys)
@@ -100,7 +100,7 @@ def key_sets(axes: Axes) -> dict[str, Tensor]:
     def column(index: int) -> Tensor:
         return (torch.arange(keys) == index % keys).expand(queries, keys)
 
-    found = {
+    sets = {
         "same-word": axes.same,
         "first-token": column(0),
         "last-token": column(-1),
@@ -109,18 +109,18 @@ def key_sets(axes: Axes) -> dict[str, Tensor]:
     }
     if not axes.cross:
         steps = {"previous-token": -1, "itself": 0, "next-token": 1}
-        found |= {name: offset == step for name, step in steps.items()}
-        found |= {"nearby": offset.abs() <= NEAR, "induction": _after_earlier(axes.same)}
-    return found
+        sets |= {name: offset == step for name, step in steps.items()}
+        sets |= {"nearby": offset.abs() <= NEAR, "induction": _after_earlier(axes.same)}
+    return sets
 
 
-def _after_earlier(same: Tensor) -> Tensor:
+def _after_earlier(same_word: Tensor) -> Tensor:
     """Return the keys (N, N) that follow an earlier occurrence of the query's word.
 
     Source: Olsson et al. 2022, In-context Learning and Induction Heads.
     """
-    followed = torch.zeros_like(same)
-    followed[:, 1:] = same.tril(-2)[:, :-1]  # key j: the query's word is at j - 1 < i - 1
+    followed = torch.zeros_like(same_word)
+    followed[:, 1:] = same_word.tril(-2)[:, :-1]  # key j: the query's word is at j - 1 < i - 1
     return followed
 
 
@@ -146,17 +146,19 @@ def described(
     holds in almost as many, as long as it adds `least` of all rows that count.
     """
     kinds, rows = _distinct(flags)
-    whole, found = rows.sum(), dict[str, float]()
-    while len(found) < len(patterns):
-        adds = {name: int(rows[_has(kinds, name)].sum()) for name in patterns if name not in found}
-        most = max(adds.values())
-        if most == 0 or most < least * whole:
+    whole, shares_ = rows.sum(), dict[str, float]()
+    while len(shares_) < len(patterns):
+        adds = {
+            name: int(rows[_has(kinds, name)].sum()) for name in patterns if name not in shares_
+        }
+        largest = max(adds.values())
+        if largest == 0 or largest < least * whole:
             break
-        name = next(name for name, count in adds.items() if count >= ALMOST * most)
-        found[name] = adds[name] / int(whole)
-        rest = ~_has(kinds, name)
-        kinds, rows = kinds[rest], rows[rest]
-    return found
+        name = next(name for name, count in adds.items() if count >= ALMOST * largest)
+        shares_[name] = adds[name] / int(whole)
+        remaining = ~_has(kinds, name)
+        kinds, rows = kinds[remaining], rows[remaining]
+    return shares_
 
 
 def _distinct(flags: NDArray[np.uint16]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -167,5 +169,5 @@ def _distinct(flags: NDArray[np.uint16]) -> tuple[NDArray[np.intp], NDArray[np.i
 
 
 def _has(kinds: NDArray[np.intp], name: str) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = (kinds >> PATTERNS.index(name)) & 1 == 1
-    return found
+    bits: NDArray[np.bool_] = (kinds >> PATTERNS.index(name)) & 1 == 1
+    return bits

@@ -58,44 +58,44 @@ class Found:
     best: Sequence[Row]
 
 
-def search(index: Index, asked: RowQuery, most: int = 20) -> Found:
+def search(index: Index, query: RowQuery, limit: int = 20) -> Found:
     """Find rows, one per sentence, largest weight first, then in the order of the sentences.
 
     Raises `KeyError` for a head that the index does not have, and `ValueError` for a pattern that
     does not exist, or a distance between two texts.
     """
-    head = index.head(asked.place, asked.head)
-    queries, keys = index.axes[asked.place]
-    if asked.distance and queries != keys:
+    head = index.head(query.place, query.head)
+    queries, keys = index.axes[query.place]
+    if query.distance and queries != keys:
         raise ValueError("the distance between two texts is not defined")
-    if asked.pattern and asked.pattern not in PATTERNS:
-        raise ValueError(f"no such pattern: {asked.pattern}")
-    bits = COUNTS | (1 << PATTERNS.index(asked.pattern) if asked.pattern else 0)
+    if query.pattern and query.pattern not in PATTERNS:
+        raise ValueError(f"no such pattern: {query.pattern}")
+    bits = COUNTS | (1 << PATTERNS.index(query.pattern) if query.pattern else 0)
     matches = (head.flags & bits) == bits
-    if asked.weight > 0:
-        matches &= head.weight >= np.uint8(np.ceil(asked.weight * SCALE - 1e-9))
-    if asked.query.strip():
-        matches &= _occurs(index, queries, asked.query)
+    if query.weight > 0:
+        matches &= head.weight >= np.uint8(np.ceil(query.weight * SCALE - 1e-9))
+    if query.query.strip():
+        matches &= _occurs(index, queries, query.query)
     rows = np.flatnonzero(matches)
-    if asked.distance:
+    if query.distance:
         inside = rows - _firsts(index, queries, queries)[rows]
-        rows = rows[np.abs(inside - head.key[rows]) >= asked.distance]
-    if asked.key.strip():
-        rows = rows[_occurs(index, keys, asked.key)[_looked(index, asked.place, rows, head.key)]]
+        rows = rows[np.abs(inside - head.key[rows]) >= query.distance]
+    if query.key.strip():
+        rows = rows[_occurs(index, keys, query.key)[_looked(index, query.place, rows, head.key)]]
     of = _sentences(index, queries)[rows]
-    best = rows[_best(head.weight[rows], of, most)]
-    found = _rows(index.starts(queries), best, head.weight, head.key)
-    return Found(len(rows), int(np.count_nonzero(np.bincount(of))), [*found])
+    best = rows[_best(head.weight[rows], of, limit)]
+    best_rows = _rows(index.starts(queries), best, head.weight, head.key)
+    return Found(len(rows), int(np.count_nonzero(np.bincount(of))), [*best_rows])
 
 
-def _best(weights: NDArray[np.uint8], of: NDArray[np.int32], most: int) -> list[int]:
+def _best(weights: NDArray[np.uint8], of: NDArray[np.int32], limit: int) -> list[int]:
     """Return the indexes of the rows with the largest weights, at most one of each sentence."""
     chosen: dict[int, int] = {}
     order = np.argsort(SCALE - weights, kind="stable")  # a radix sort, for bytes
-    for at in order:
-        if len(chosen) == most:
+    for row in order:
+        if len(chosen) == limit:
             break
-        chosen.setdefault(int(of[at]), int(at))
+        chosen.setdefault(int(of[row]), int(row))
     return [*chosen.values()]
 
 
@@ -116,12 +116,14 @@ def tenths(index: Index, place: str, head: int, pattern: str = "") -> list[tuple
         values = rows.weight / SCALE
     totals = np.add.reduceat(counts, starts[:-1], dtype=np.int64)
     sums = np.add.reduceat(values * counts, starts[:-1])
-    there = np.flatnonzero(totals >= FEWEST)
-    means = sums[there] / totals[there]
+    ranked = np.flatnonzero(totals >= FEWEST)
+    means = sums[ranked] / totals[ranked]
     ranking = np.argsort(-means, kind="stable")
     places = np.unique(np.linspace(0, len(ranking) - 1, TENTHS + 1).round().astype(int))
     return [
-        (int(there[at]), float(means[at])) for at in ranking[places[places >= 0]] if len(ranking)
+        (int(ranked[place]), float(means[place]))
+        for place in ranking[places[places >= 0]]
+        if len(ranking)
     ]
 
 
@@ -177,19 +179,19 @@ def _occurs(index: Index, text: str, word: str) -> NDArray[np.bool_]:
         following = following[sentences[following] == sentences[following - 1]]
         for j in range(i + 1, len(word) + 1):
             if i == 0:
-                there = np.flatnonzero(np.isin(tokens, first.get(word[:j], [])))
+                reached = np.flatnonzero(np.isin(tokens, first.get(word[:j], [])))
             else:
-                there = following[np.isin(tokens[following], later.get(word[i:j], []))]
-            if len(there):
-                ends[j] = np.union1d(ends.get(j, ends[0]), there)
-                steps.append((i, j, there))
-    found = np.zeros(len(tokens), dtype=bool)
+                reached = following[np.isin(tokens[following], later.get(word[i:j], []))]
+            if len(reached):
+                ends[j] = np.union1d(ends.get(j, ends[0]), reached)
+                steps.append((i, j, reached))
+    marked = np.zeros(len(tokens), dtype=bool)
     whole = {len(word): ends.get(len(word), ends[0])} if word else {}  # ends that go on to the last
-    for i, j, there in sorted(steps, key=lambda step: -step[1]):
-        there = np.intersect1d(there, whole.get(j, ends[0]))
-        found[there] = True
-        whole[i] = np.union1d(whole.get(i, ends[0]), there - 1)
-    return found
+    for i, j, reached in sorted(steps, key=lambda step: -step[1]):
+        reached = np.intersect1d(reached, whole.get(j, ends[0]))
+        marked[reached] = True
+        whole[i] = np.union1d(whole.get(i, ends[0]), reached - 1)
+    return marked
 
 
 @lru_cache(KEPT)

@@ -34,8 +34,8 @@ class BeamSearch:
     lp(limit). While the prefix is read, it is the only beam.
     """
 
-    def __init__(self, asked: Beam, ends: frozenset[int]) -> None:
-        self.asked = asked
+    def __init__(self, beam_: Beam, ends: frozenset[int]) -> None:
+        self.asked = beam_
         self.ends = ends
         self.length = 0
         self.opened: tuple[Hypothesis, ...] = (Hypothesis(),)
@@ -58,17 +58,17 @@ class BeamSearch:
 
         `top` has the `most` most probable tokens of each row: (log-probability, id).
         """
-        asked, before = self.asked, self.opened
+        beam_, before = self.asked, self.opened
         self.length += 1
-        if self.length <= len(asked.prefix):
-            id_ = asked.prefix[self.length - 1]
-            found = [self._extended(0, id_, logprobs[0, id_].item(), forced=True)]
+        if self.length <= len(beam_.prefix):
+            id_ = beam_.prefix[self.length - 1]
+            branches_ = [self._extended(0, id_, logprobs[0, id_].item(), forced=True)]
         else:
-            found = self._best(top)
-        ended = [branch.hypothesis for branch in found if branch.hypothesis.finished]
+            branches_ = self._best(top)
+        ended = [branch.hypothesis for branch in branches_ if branch.hypothesis.finished]
         ranked = sorted((*self.finished, *ended), key=self._score, reverse=True)
-        self.finished = tuple(ranked[: asked.width])
-        branches = _judged(found, asked.width, self.finished)
+        self.finished = tuple(ranked[: beam_.width])
+        branches = _judged(branches_, beam_.width, self.finished)
         live = [branch for branch in branches if branch.state == LIVE]
         self.opened = tuple(branch.hypothesis for branch in live)
         self.parents = [branch.parent for branch in live]
@@ -87,9 +87,9 @@ class BeamSearch:
             for logprob, id_ in top[row]
             if logprob > -torch.inf
         ]
-        totals.sort(key=lambda one: one[0], reverse=True)
-        kept = totals[: self.most]
-        return [self._extended(row, id_, logprob) for _, row, id_, logprob in kept]
+        totals.sort(key=lambda total: total[0], reverse=True)
+        best = totals[: self.most]
+        return [self._extended(row, id_, logprob) for _, row, id_, logprob in best]
 
     def _extended(self, row: int, id_: int, logprob: float, forced: bool = False) -> Branch:
         return Branch(row, self.opened[row].then(id_, logprob, id_ in self.ends), forced=forced)
@@ -119,14 +119,14 @@ def beam(
 
 
 def write_beams(
-    reader: Predictor, tokenizer: Ends, asked: Sequence[Beam]
+    reader: Predictor, tokenizer: Ends, beams: Sequence[Beam]
 ) -> list[tuple[Hypothesis, ...]]:
     """Return the hypotheses that a `BeamSearch` finds for each source of a batch, best first.
 
     The reader starts with one row per source and later has one per open beam. Sources whose search
     has ended leave the batch.
     """
-    searches = [BeamSearch(one, tokenizer.ends) for one in asked]
+    searches = [BeamSearch(beam_, tokenizer.ends) for beam_ in beams]
     while going := [search for search in searches if not search.ended]:
         _advance(reader, going)
     return [search.written for search in searches]
@@ -157,11 +157,16 @@ def _advance(reader: Predictor, searches: Sequence[BeamSearch]) -> list[SearchSt
 
 
 def _judged(
-    found: Sequence[Branch], width: int, finished: Sequence[Hypothesis]
+    branches: Sequence[Branch], width: int, finished: Sequence[Hypothesis]
 ) -> tuple[Branch, ...]:
     """Return the branches with their states: live ones best first, then finished, then pruned."""
-    going = [branch for branch in found if not branch.hypothesis.finished]
-    ended = {branch.hypothesis: branch for branch in found if branch.hypothesis.finished}
-    kept = [replace(ended[one], state=FINISHED) for one in finished if one in ended]
-    lost = [*going[width:], *(ended[one] for one in ended if one not in finished)]
-    return (*going[:width], *kept, *(replace(branch, state=PRUNED) for branch in lost))
+    going = [branch for branch in branches if not branch.hypothesis.finished]
+    ended = {branch.hypothesis: branch for branch in branches if branch.hypothesis.finished}
+    still_finished = [
+        replace(ended[hypothesis], state=FINISHED) for hypothesis in finished if hypothesis in ended
+    ]
+    lost = [
+        *going[width:],
+        *(ended[hypothesis] for hypothesis in ended if hypothesis not in finished),
+    ]
+    return (*going[:width], *still_finished, *(replace(branch, state=PRUNED) for branch in lost))

@@ -97,10 +97,10 @@ class Interval:
     def halves(self, quarters: Sequence[Point]) -> list[Interval]:
         """Return its halves, given the points in their middles."""
         first, middle, last = self.points
-        left, right = quarters
+        first_quarter, third_quarter = quarters
         return [
-            Interval(self.start, self.middle, (first, left, middle)),
-            Interval(self.middle, self.end, (middle, right, last)),
+            Interval(self.start, self.middle, (first, first_quarter, middle)),
+            Interval(self.middle, self.end, (middle, third_quarter, last)),
         ]
 
 
@@ -115,43 +115,53 @@ def integrate(
     grid = [place / (2 * FIRST) for place in range(2 * FIRST + 1)]
     points = evaluate(grid)
     intervals = [
-        Interval(grid[at], grid[at + 2], (points[at], points[at + 1], points[at + 2]))
-        for at in range(0, 2 * FIRST, 2)
+        Interval(
+            grid[index], grid[index + 2], (points[index], points[index + 1], points[index + 2])
+        )
+        for index in range(0, 2 * FIRST, 2)
     ]
     change = points[-1].value - points[0].value
     allowed = tolerance(change)
     used = len(grid)
     while chosen := _worst(intervals, allowed, (most - used) // 2):
-        ends = [pair for one in chosen for pair in ((one.start, one.middle), (one.middle, one.end))]
+        ends = [
+            pair
+            for interval in chosen
+            for pair in ((interval.start, interval.middle), (interval.middle, interval.end))
+        ]
         places = [(start + end) / 2 for start, end in ends]
-        found = evaluate(places)
+        new_points = evaluate(places)
         used += len(places)
         halved = [
-            half for at, one in enumerate(chosen) for half in one.halves(found[2 * at : 2 * at + 2])
+            half
+            for index, interval in enumerate(chosen)
+            for half in interval.halves(new_points[2 * index : 2 * index + 2])
         ]
-        kept = set(map(id, chosen))
-        intervals = [*(one for one in intervals if id(one) not in kept), *halved]
-    return torch.stack([one.rule(allowed)[0] for one in intervals]).sum(dim=0), change
+        replaced = set(map(id, chosen))
+        intervals = [*(interval for interval in intervals if id(interval) not in replaced), *halved]
+    return torch.stack([interval.rule(allowed)[0] for interval in intervals]).sum(dim=0), change
 
 
-def _worst(intervals: Sequence[Interval], allowed: Tensor, most: int) -> list[Interval]:
+def _worst(intervals: Sequence[Interval], allowed: Tensor, count: int) -> list[Interval]:
     """Return the intervals to halve: those that together have half of the largest error.
 
-    None if the errors of all rows are within what is allowed, `most` is 0, or all are too short.
+    None if the errors of all rows are within what is allowed, `count` is 0, or all are too short.
     """
-    errors = torch.stack([one.rule(allowed)[1] for one in intervals]) / allowed  # (intervals, T)
+    errors = (
+        torch.stack([interval.rule(allowed)[1] for interval in intervals]) / allowed
+    )  # (intervals, T)
     totals = errors.sum(dim=0)
-    if most < 1 or not bool((totals > 1).any()):
+    if count < 1 or not bool((totals > 1).any()):
         return []
     row = int(totals.argmax())
     order = errors[:, row].argsort(descending=True).tolist()
-    large = [at for at in order if intervals[at].end - intervals[at].start > SMALLEST]
+    large = [index for index in order if intervals[index].end - intervals[index].start > SMALLEST]
     reached, chosen = 0.0, list[Interval]()
-    for at in large[:most]:
+    for index in large[:count]:
         if reached >= float(totals[row]) / 2:
             break
-        chosen.append(intervals[at])
-        reached += float(errors[at, row])
+        chosen.append(intervals[index])
+        reached += float(errors[index, row])
     return chosen
 
 
@@ -180,11 +190,16 @@ class SourceRun:
     written: Sequence[int]  # row i predicts written[i]
     words: Tensor  # (S,) true where a source token is no special token
 
-    def tap(self, more: Sequence[Sequence[Intervention]]) -> BatchTap:
+    def tap(self, changes: Sequence[Sequence[Intervention]]) -> BatchTap:
         """Return the tap of a batch of copies, each with more interventions; it records nothing."""
-        one = self.recorder
-        made = [(*one.interventions, *others) for others in more]
-        return BatchTap([Recorder((), one.lengths, one.own, each) for each in made])
+        recorder = self.recorder
+        interventions = [(*recorder.interventions, *added) for added in changes]
+        return BatchTap(
+            [
+                Recorder((), recorder.lengths, recorder.own, row_interventions)
+                for row_interventions in interventions
+            ]
+        )
 
     def logprobs(self, x: Tensor) -> Tensor:
         """Return the log-probability of each written token (N, written) given x (N, T, …)."""
@@ -201,25 +216,25 @@ class SourceRun:
 
 def attribute(run: SourceRun) -> None:
     """Add the selected attributions to the recorder. Rows of padding are NaN, its columns 0."""
-    wanted = ATTRIBUTIONS & set(run.recorder.select)
-    if not wanted:
+    selected = ATTRIBUTIONS & set(run.recorder.select)
+    if not selected:
         return
     with torch.inference_mode(False):  # so that gradients can pass
         alone = replace(run, words=run.words.clone())
-    found: dict[str, Tensor] = {}
-    if OCCLUSION in wanted:
-        found[OCCLUSION] = occlusion(alone)
-    if GRADIENT_INPUT in wanted:
-        found[GRADIENT_INPUT] = gradient_input(alone)
-    if wanted & INTEGRATIONS:
+    tensors: dict[str, Tensor] = {}
+    if OCCLUSION in selected:
+        tensors[OCCLUSION] = occlusion(alone)
+    if GRADIENT_INPUT in selected:
+        tensors[GRADIENT_INPUT] = gradient_input(alone)
+    if selected & INTEGRATIONS:
         values, whole = integrated_gradients(alone)
-        found |= {INTEGRATED: values, CHANGE: whole, GAP: values.sum(dim=-1) - whole}
-    elif CHANGE in wanted:
-        found[CHANGE] = change(alone)
+        tensors |= {INTEGRATED: values, CHANGE: whole, GAP: values.sum(dim=-1) - whole}
+    elif CHANGE in selected:
+        tensors[CHANGE] = change(alone)
     behind = run.recorder.lengths[TARGET] - len(run.written)
     over = {QUERY: TARGET, KEY: SOURCE}
-    for name in wanted & found.keys():
-        value = found[name]
+    for name in selected & tensors.keys():
+        value = tensors[name]
         pad = (0, behind) if value.dim() == 1 else (0, 0, 0, behind)
         rows = torch.nn.functional.pad(value.float(), pad, value=torch.nan)
         run.recorder.record(name, rows, names()[name], over)
@@ -233,16 +248,16 @@ def occlusion(run: SourceRun) -> Tensor:
     the decoder, for all heads, as by the intervention `mask`: nothing reads it, and the others keep
     their positions. A token put in its place, such as <pad>, would be read like a word.
     """
-    own = run.recorder.own[SOURCE]
-    hidden = [(), *((Intervention(SOURCE, "mask", value=token),) for token in range(own))]
+    tokens = run.recorder.own[SOURCE]
+    hidden = [(), *((Intervention(SOURCE, "mask", value=token),) for token in range(tokens))]
     parts = []
     for start in range(0, len(hidden), run.at_once()):
-        some = hidden[start : start + run.at_once()]
-        parts.append(run.logprobs(run.run(len(some), run.tap(some))))
+        group = hidden[start : start + run.at_once()]
+        parts.append(run.logprobs(run.run(len(group), run.tap(group))))
     before, *after = torch.cat(parts).double()
-    found = before.new_zeros(len(run.written), len(run.words))
-    found[:, :own] = (before - torch.stack(after)).T
-    return found  # type: ignore[no-any-return]
+    differences = before.new_zeros(len(run.written), len(run.words))
+    differences[:, :tokens] = (before - torch.stack(after)).T
+    return differences  # type: ignore[no-any-return]
 
 
 def gradient_input(run: SourceRun) -> Tensor:
@@ -345,7 +360,7 @@ def points(run: SourceRun, places: Sequence[float], moved: Tensor) -> list[Point
     path = Path(run.tap([()] * len(places)), torch.tensor(places, dtype=torch.float64), moved)
     with torch.inference_mode(False), torch.enable_grad():
         x = run.run(len(places), path)
-        [held] = path.held
+        [embedding] = path.held
         end = x.detach().requires_grad_()
         values = run.logprobs(end)
         [into] = torch.autograd.grad(values.sum(), end)
@@ -355,8 +370,8 @@ def points(run: SourceRun, places: Sequence[float], moved: Tensor) -> list[Point
             only = torch.zeros_like(into)
             only[:, row] = into[:, row]
             [slope] = torch.autograd.grad(
-                x, held.read, only, retain_graph=True, materialize_grads=True
+                x, embedding.read, only, retain_graph=True, materialize_grads=True
             )
-            rows.append((slope.double() * held.step).sum(dim=-1))
+            rows.append((slope.double() * embedding.step).sum(dim=-1))
     pairs = zip(values.detach().double(), torch.stack(rows, dim=1), strict=True)
     return [Point(*pair) for pair in pairs]

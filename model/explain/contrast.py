@@ -66,11 +66,11 @@ def parsed(name: str) -> tuple[Contrast, str] | None:
 
 def contrasts(patterns: Collection[str]) -> dict[Contrast, str]:
     """Return the contrasts that patterns or names are about, each with the first of them."""
-    found: dict[Contrast, str] = {}
+    fields: dict[Contrast, str] = {}
     for pattern in patterns:
-        if one := parsed(pattern):
-            found.setdefault(one[0], pattern)
-    return found
+        if contrast := parsed(pattern):
+            fields.setdefault(contrast[0], pattern)
+    return fields
 
 
 def names(
@@ -80,22 +80,28 @@ def names(
 
     `logit` are the parts of a logit with their dims, `places` the attentions that have gradients.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    for one in contrasts(patterns):
-        parts = {**logit, **PARTS} if one.row is None else dict.fromkeys(places, (HEAD, QUERY, KEY))
-        found |= {one.name(part): dims for part, dims in parts.items()}
-    return found
+    dims_by_name: dict[str, tuple[str, ...]] = {}
+    for contrast in contrasts(patterns):
+        parts = (
+            {**logit, **PARTS}
+            if contrast.row is None
+            else dict.fromkeys(places, (HEAD, QUERY, KEY))
+        )
+        dims_by_name |= {contrast.name(part): dims for part, dims in parts.items()}
+    return dims_by_name
 
 
 def check(patterns: Sequence[str], vocabulary: int, rows: int) -> None:
     """Raise `InputError` for too many contrasts, or a token or row that does not exist."""
-    found = contrasts(patterns)
-    if len(found) > MOST:
-        detail = f"select names {len(found)} tokens and rows of {CONTRAST}*; at most {MOST}"
-        raise InputError("too-many-patterns", "select", detail, Excess(MOST, "entries", len(found)))
-    for one, pattern in found.items():
+    fields = contrasts(patterns)
+    if len(fields) > MOST:
+        detail = f"select names {len(fields)} tokens and rows of {CONTRAST}*; at most {MOST}"
+        raise InputError(
+            "too-many-patterns", "select", detail, Excess(MOST, "entries", len(fields))
+        )
+    for contrast, pattern in fields.items():
         field = f"select[{list(patterns).index(pattern)}]"
-        for name, value, size in (("token", one.id, vocabulary), ("row", one.row, rows)):
+        for name, value, size in (("token", contrast.id, vocabulary), ("row", contrast.row, rows)):
             if value is not None and value >= size:
                 detail = f"{field}: {name} must be from 0 to {size - 1}"
                 raise InputError("out-of-range", field, detail)
@@ -105,6 +111,8 @@ def selected(names_: Collection[str], *, rows: bool) -> Iterator[tuple[Contrast,
     """Yield the contrasts of one row (`rows`), or of all rows, with their selected parts."""
     parts: dict[Contrast, set[str]] = {}
     for name in names_:
-        if found := parsed(name):
-            parts.setdefault(found[0], set()).add(found[1])
-    yield from ((one, some) for one, some in parts.items() if (one.row is not None) == rows)
+        if contrast_and_part := parsed(name):
+            parts.setdefault(contrast_and_part[0], set()).add(contrast_and_part[1])
+    yield from (
+        (contrast, names) for contrast, names in parts.items() if (contrast.row is not None) == rows
+    )

@@ -55,8 +55,8 @@ class Derived:
 
     def mask(self, queries: slice = ALL, keys: slice = ALL) -> Tensor:
         """Return a mask (queries, keys), true where a query may attend."""
-        at = self._at(queries, keys)
-        return allowed(self.rule, self.real[None], *at)[0]
+        positions = self._at(queries, keys)
+        return allowed(self.rule, self.real[None], *positions)[0]
 
     @torch.inference_mode()
     def scores(self, head: int, queries: slice = ALL, keys: slice = ALL) -> Tensor:
@@ -97,14 +97,13 @@ def derive(
     `ValueError` if one of them acts between q and k and the weights: then record the weights.
     """
     q, k = tensors[f"{place}.q"], tensors[f"{place}.k"]
-    for one in interventions:
-        if any(one.concerns(f"{place}.{name}", k.over[KEY]) for name in CHANGED):
-            raise ValueError(
-                f"{place}.weights do not follow from q and k: {one.do} at {one.at} changes them"
-            )
+    for intervention in interventions:
+        if any(intervention.concerns(f"{place}.{name}", k.over[KEY]) for name in CHANGED):
+            change = f"{intervention.do} at {intervention.at}"
+            raise ValueError(f"{place}.weights do not follow from q and k: {change} changes them")
     stack, layer, kind = place.split(".")
     attention = getattr(getattr(model, stack)[int(layer)], f"{kind}_attention")
-    own = getattr(model, f"{stack}_positions")
+    positions = getattr(model, f"{stack}_positions")
     device = model.embedding.weight.device
     return Derived(
         q=q.value.to(device),
@@ -113,6 +112,6 @@ def derive(
         real=real.to(device),
         rule=named(model.config.masks[f"{stack}.{kind}"]),
         scoring=attention.scoring,
-        positions=own if kind == "self" else Positions(),
+        positions=positions if kind == "self" else Positions(),
         logsumexp=None if logsumexp is None else logsumexp.to(device),
     )

@@ -32,15 +32,15 @@ def reads(stack: Stack, attention: AttentionInfo) -> set[str]:
     """Return the tensors to record for `carried`; none if the attention is not in the stack."""
     if attention.stack != stack.stack:
         return set()
-    found = {f"{attention.place}.v"}
+    names = {f"{attention.place}.v"}
     for layer in range(attention.layer, len(stack.layers)):
         for sublayer in stack.layers[layer]:
-            at = f"{stack.stack}.{layer}.{sublayer.name}"
-            found |= {f"{at}.residual"} if sublayer.post else set()
-            found |= {f"{at}.{sublayer.read}"} if sublayer.own else set()
+            place = f"{stack.stack}.{layer}.{sublayer.name}"
+            names |= {f"{place}.residual"} if sublayer.post else set()
+            names |= {f"{place}.{sublayer.read}"} if sublayer.own else set()
     if stack.last is not None:
-        found.add(stack.output(len(stack.layers) - 1))
-    return found
+        names.add(stack.output(len(stack.layers) - 1))
+    return names
 
 
 @torch.no_grad()
@@ -52,7 +52,7 @@ def carried(
     `keys` (H, N) are the keys, one for each head and row of `queries`. Each value is taken with a
     weight of 1. `run` has the tensors of `reads`.
     """
-    names = [one.name for one in stack.layers[attention.layer]]
+    names = [sublayer.name for sublayer in stack.layers[attention.layer]]
     index = names.index(attention.kind)
     sublayer = stack.layers[attention.layer][index]
     assert sublayer.W_o is not None

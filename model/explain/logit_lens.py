@@ -61,9 +61,9 @@ WEIGHTS = ".weights"
 
 def names(stream: Stream, recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the tensors of the lens and of contributions for this stream, with their dims."""
-    found = {f"{INSIDE}lens.{name}": dims for name, dims in LENS.items()}
+    dims_by_name = {f"{INSIDE}lens.{name}": dims for name, dims in LENS.items()}
     logit = {f"{INSIDE}logit.{name}": dims for name, dims in parts(stream, recorded).items()}
-    return {**found, **logit}
+    return {**dims_by_name, **logit}
 
 
 def parts(stream: Stream, recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -80,12 +80,12 @@ def parts(stream: Stream, recorded: Collection[str]) -> dict[str, tuple[str, ...
 def needed(stream: Stream, selected: Iterable[str]) -> set[str]:
     """Return the tensors to record for the selected ones."""
     groups = {name.split(".")[1] for name in selected if name.startswith(INSIDE)}
-    found: set[str] = set()
+    recorded: set[str] = set()
     if groups & {"lens", "logit", "contrast"}:
-        found |= {stream.output(layer) for layer in range(len(stream.layers))}
+        recorded |= {stream.output(layer) for layer in range(len(stream.layers))}
     if groups & {"logit", "contrast"} and stream.exact:
-        found |= needed_for_terms(stream)
-    return found
+        recorded |= needed_for_terms(stream)
+    return recorded
 
 
 def look(
@@ -104,10 +104,10 @@ def look(
                 for name, value in read(run).items():
                     over = {QUERY: stream.text}
                     recorder.record(f"{INSIDE}{group}.{name}", value, dims[name], over)
-        for one, wanted in contrast.selected(recorder.select, rows=False):
-            for part, value in contrasted(run, one, wanted).items():
+        for selected, parts_ in contrast.selected(recorder.select, rows=False):
+            for part, value in contrasted(run, selected, parts_).items():
                 dims_ = {**LOGIT, **PARTS}[part]
-                recorder.record(one.name(part), value, dims_, {QUERY: stream.text})
+                recorder.record(selected.name(part), value, dims_, {QUERY: stream.text})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,17 +136,17 @@ def lens(run: RecordedRun) -> dict[str, Tensor]:
     Source: logit lens, nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
     ids = torch.tensor(run.written, device=run.stream.matrix.device)
-    found: dict[str, list[Tensor]] = {name: [] for name in LENS}
+    tensors: dict[str, list[Tensor]] = {name: [] for name in LENS}
     for logits in _logits(run):
         probabilities = logits.softmax(dim=-1)  # (T, V)
         top = probabilities.topk(min(CANDIDATES, probabilities.shape[-1]), dim=-1)
-        own = probabilities[range(len(ids)), ids]
-        above = probabilities[: len(ids)] > own[:, None]
-        found["probabilities"].append(top.values)
-        found["candidates"].append(top.indices)
-        found["written"].append(run.rows(own, torch.nan))
-        found["rank"].append(run.rows(1 + above.sum(dim=-1), 0))
-    return {name: torch.stack(layers) for name, layers in found.items()}
+        written = probabilities[range(len(ids)), ids]
+        above = probabilities[: len(ids)] > written[:, None]
+        tensors["probabilities"].append(top.values)
+        tensors["candidates"].append(top.indices)
+        tensors["written"].append(run.rows(written, torch.nan))
+        tensors["rank"].append(run.rows(1 + above.sum(dim=-1), 0))
+    return {name: torch.stack(layers) for name, layers in tensors.items()}
 
 
 def _logits(run: RecordedRun) -> Iterator[Tensor]:
@@ -155,22 +155,24 @@ def _logits(run: RecordedRun) -> Iterator[Tensor]:
     rows = len(outputs[0])
     several = max(1, ROWS // rows)
     for start in range(0, len(outputs), several):
-        some = torch.cat(outputs[start : start + several])
-        yield from torch.split(run.stream.logits(some), rows)
+        group = torch.cat(outputs[start : start + several])
+        yield from torch.split(run.stream.logits(group), rows)
 
 
-def contrasted(run: RecordedRun, one: Contrast, wanted: Collection[str]) -> dict[str, Tensor]:
+def contrasted(
+    run: RecordedRun, contrast_: Contrast, selected: Collection[str]
+) -> dict[str, Tensor]:
     """Return the contrast after each layer, the tokens contrasted with, and what adds to it."""
     rows, ids = range(len(run.written)), run.written
     last = run.stream.logits(run.output(len(run.stream.layers) - 1))[rows]
-    against = others(last, ids, one.id)
-    found = {"candidates": run.rows(against, 0)}
-    if "lens" in wanted:  # the logits of all layers together would not fit into memory
-        lensed = [each[rows, ids] - each[rows, against] for each in _logits(run)]
-        found["lens"] = run.rows(torch.stack(lensed), torch.nan)
-    if wanted - PARTS.keys():
-        found |= contributions(run, against)
-    return {part: value for part, value in found.items() if part in wanted}
+    against = others(last, ids, contrast_.id)
+    tensors = {"candidates": run.rows(against, 0)}
+    if "lens" in selected:  # the logits of all layers together would not fit into memory
+        lensed = [logits[rows, ids] - logits[rows, against] for logits in _logits(run)]
+        tensors["lens"] = run.rows(torch.stack(lensed), torch.nan)
+    if selected - PARTS.keys():
+        tensors |= contributions(run, against)
+    return {part: value for part, value in tensors.items() if part in selected}
 
 
 def others(logits: Tensor, written: Sequence[int], id_: int | None) -> Tensor:
@@ -216,7 +218,7 @@ def contributions(run: RecordedRun, against: Tensor | None = None) -> dict[str, 
     return {
         name: run.rows(value.float(), torch.nan)
         for name, value in {
-            **{name: torch.stack(each) for name, each in heads.items()},
+            **{name: torch.stack(layers_) for name, layers_ in heads.items()},
             **parts,
             **at_input,
             "total": of(lambda ids: last[range(count), ids]),

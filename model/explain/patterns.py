@@ -61,9 +61,9 @@ class Axes:
     @property
     def same(self) -> Tensor:
         """A mask (N, M), true where a key is the query's word elsewhere, ignoring case."""
-        known: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         rows, columns = (
-            torch.tensor([known.setdefault(_word(token), len(known)) for token in side])
+            torch.tensor([numbers.setdefault(_word(token), len(numbers)) for token in side])
             for side in (self.queries, self.keys)
         )
         special_rows, special_keys = self.special
@@ -100,14 +100,14 @@ def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
     queries, keys = weights.shape[-2:]
     may = torch.ones(queries, keys, dtype=torch.bool) if mask is None else mask
     free = (may.sum(-1) >= LEAST) & (weights.sum(-1) > 0)  # (…, N)
-    found: dict[str, tuple[Tensor, Tensor]] = {}
+    sums: dict[str, tuple[Tensor, Tensor]] = {}
 
     def over(name: str, values: Tensor, rows: Tensor = free) -> None:
-        found[name] = values.where(rows, 0).sum(-1), rows.sum(-1)
+        sums[name] = values.where(rows, 0).sum(-1), rows.sum(-1)
 
-    def near(name: str, there: Tensor) -> None:
-        """Add the weight on the keys `there` (N, M), over the rows that may attend to one."""
-        over(name, (weights * there).sum(-1), free & (there & may).any(-1))
+    def near(name: str, weight: Tensor) -> None:
+        """Add the weight on the keys `weight` (N, M), over the rows that may attend to one."""
+        over(name, (weights * weight).sum(-1), free & (weight & may).any(-1))
 
     entropy = torch.special.entr(weights).sum(-1)
     over("entropy", entropy)
@@ -117,13 +117,13 @@ def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
     over("special", weights[..., axes.special[1]].sum(-1))
     near("same", axes.same)
     if axes.cross:
-        found["alignment"] = _alignment(weights, axes)
+        sums["alignment"] = _alignment(weights, axes)
     else:
         offset = torch.arange(keys) - torch.arange(queries)[:, None]  # (N, M)
         over("distance", (weights * offset.abs()).sum(-1))
         for name, step in (("previous", -1), ("itself", 0), ("next", 1)):
             near(name, offset == step)
-    return Tally({n: s for n, (s, _) in found.items()}, {n: c for n, (_, c) in found.items()})
+    return Tally({n: s for n, (s, _) in sums.items()}, {n: c for n, (_, c) in sums.items()})
 
 
 def patterns(tally: Tally) -> list[str]:
@@ -178,9 +178,9 @@ def summary(
     cross = sides[0] != sides[1]
     queries, keys = ([token for token in texts[side] if not _pads(token)] for side in sides)
     axes = Axes(written if cross else queries, keys, cross)
-    kept = (..., slice(len(queries)), slice(len(keys)))
-    found = tally(weights.value[kept], axes, mask.value[kept])
-    return Summary(found.means, patterns(found))
+    unpadded = (..., slice(len(queries)), slice(len(keys)))
+    tallied = tally(weights.value[unpadded], axes, mask.value[unpadded])
+    return Summary(tallied.means, patterns(tallied))
 
 
 def _pads(token: Token) -> bool:

@@ -62,10 +62,14 @@ class Probes(Tap):
     """A tap around another one that keeps a handle on all weights by place."""
 
     def __init__(
-        self, inner: Tap, held: dict[str, Held], place: str = "", over: dict[str, str] | None = None
+        self,
+        inner: Tap,
+        probes: dict[str, Held],
+        place: str = "",
+        over: dict[str, str] | None = None,
     ) -> None:
         self.inner = inner
-        self.held = held
+        self.held = probes
         self.place = place
         self.over = over or {}
 
@@ -100,24 +104,24 @@ def relevance(
     Row i predicts `written[i]`. Without a selected tensor that needs it, nothing is run.
     """
     changing = Recorder((), recorder.lengths, recorder.own, recorder.interventions)
-    held: dict[str, Held] = {}
+    probes: dict[str, Held] = {}
     whole = any(name.startswith(RELEVANCE) for name in recorder.select)
-    rows = [one for one, _ in contrast.selected(recorder.select, rows=True)]
+    rows = [row for row, _ in contrast.selected(recorder.select, rows=True)]
     if not (whole or rows):
         return
     with torch.inference_mode(False), torch.enable_grad():
-        logits = run(Probes(BatchTap([changing]), held))[0, : len(written)]
+        logits = run(Probes(BatchTap([changing]), probes))[0, : len(written)]
         ends = {RELEVANCE.removesuffix("."): _logprob(logits, written)} if whole else {}
-        for one in rows:
-            if one.row is not None and one.row < len(written):
-                ends[one.name("").removesuffix(".")] = _log_odds(logits, written, one.row, one.id)
+        for row in rows:
+            if row.row is not None and row.row < len(written):
+                ends[row.name("").removesuffix(".")] = _log_odds(logits, written, row.row, row.id)
         for name, end in ends.items():
-            _record(f"{name}.", end, held, recorder, retain=name != next(reversed(ends)))
-    for one, parts in contrast.selected(recorder.select, rows=True):
+            _record(f"{name}.", end, probes, recorder, retain=name != next(reversed(ends)))
+    for row, parts in contrast.selected(recorder.select, rows=True):
         for place in parts:  # a row that was not written has no numbers
-            if one.name(place) not in recorder.tensors:
-                nothing = torch.full_like(held[place].weights[0].detach(), torch.nan)
-                recorder.record(one.name(place), nothing, (HEAD, QUERY, KEY), held[place].over)
+            if row.name(place) not in recorder.tensors:
+                nothing = torch.full_like(probes[place].weights[0].detach(), torch.nan)
+                recorder.record(row.name(place), nothing, (HEAD, QUERY, KEY), probes[place].over)
 
 
 def _logprob(logits: Tensor, written: Sequence[int]) -> Tensor:
@@ -132,12 +136,12 @@ def _log_odds(logits: Tensor, written: Sequence[int], row: int, id_: int | None)
 
 
 def _record(
-    prefix: str, end: Tensor, held: Mapping[str, Held], recorder: Recorder, *, retain: bool
+    prefix: str, end: Tensor, probed: Mapping[str, Held], recorder: Recorder, *, retain: bool
 ) -> None:
     """Record gradient × attention of a number, of every attention."""
     go_on()
-    probes = [one.probe for one in held.values()]
+    probes = [held.probe for held in probed.values()]
     gradients = torch.autograd.grad(end, probes, retain_graph=retain)
-    for (place, one), gradient in zip(held.items(), gradients, strict=True):
-        value = (gradient * one.weights.detach())[0]
-        recorder.record(f"{prefix}{place}", value, (HEAD, QUERY, KEY), one.over)
+    for (place, held), gradient in zip(probed.items(), gradients, strict=True):
+        value = (gradient * held.weights.detach())[0]
+        recorder.record(f"{prefix}{place}", value, (HEAD, QUERY, KEY), held.over)

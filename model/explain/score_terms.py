@@ -100,26 +100,28 @@ class Side:
         self, run: Recorded, place: str, head: int, row: int
     ) -> tuple[tuple[Origin, ...], Tensor]:
         """Return the terms of a row's q or k, from the input on, and their vectors (A, d)."""
-        rows, own = slice(row, row + 1), head // self.share
-        found: list[tuple[Origin, Tensor]] = []
-        d = self.matrix(own).T.double()  # a direction for each channel
-        if (bias := self.bias(own)) is not None:
-            found.append((Origin(place, f"b_{self.letter}"), bias.double()))
+        rows, kv_head = slice(row, row + 1), head // self.share
+        terms: list[tuple[Origin, Tensor]] = []
+        d = self.matrix(kv_head).T.double()  # a direction for each channel
+        if (bias := self.bias(kv_head)) is not None:
+            terms.append((Origin(place, f"b_{self.letter}"), bias.double()))
         if self.position:
-            found.append((Origin(place, POSITION), d @ run[self.position][row].double()))
+            terms.append((Origin(place, POSITION), d @ run[self.position][row].double()))
         if self.before is not None and self.reader is not None:
             if self.before.shift is not None:
-                found.append((Origin(place, BETA), d @ self.before.shift.double()))
+                terms.append((Origin(place, BETA), d @ self.before.shift.double()))
             d = self.before.before(d, run[self.stack.state(*self.reader)][rows])
         for origin, value in stream_terms(self.stack, run, d, rows, self.reader):
             if origin.part == MIX:
-                heads = ((Origin(origin.at, MIX, one), value[one]) for one in range(len(value)))
-                found.extend(reversed(list(heads)))
+                heads = (
+                    (Origin(origin.at, MIX, index), value[index]) for index in range(len(value))
+                )
+                terms.extend(reversed(list(heads)))
             else:
-                found.append((origin, value))
-        found.reverse()
-        vectors = torch.stack([vector for _, vector in found])
-        return tuple(origin for origin, _ in found), self._ready(vectors, row)
+                terms.append((origin, value))
+        terms.reverse()
+        vectors = torch.stack([vector for _, vector in terms])
+        return tuple(origin for origin, _ in terms), self._ready(vectors, row)
 
     def _ready(self, vectors: Tensor, row: int) -> Tensor:
         """Return terms (A, d) through the norm of their sum, and rotated."""
@@ -158,67 +160,71 @@ class ScoreSplit:
 
 def cells(patterns: Sequence[str]) -> dict[ScoreCell, int]:
     """Return the cells that patterns name, with the index of the first such pattern."""
-    found: dict[ScoreCell, int] = {}
+    fields: dict[ScoreCell, int] = {}
     for index, pattern in enumerate(patterns):
         if match := NUMBERED.fullmatch(pattern):
             place, *numbers = match.groups()
             head, query, key = map(int, numbers)
-            found.setdefault(ScoreCell(place, head, query, key), index)
-    return found
+            fields.setdefault(ScoreCell(place, head, query, key), index)
+    return fields
 
 
-def names(known: Mapping[str, Scores], patterns: Sequence[str]) -> list[str]:
+def names(scores: Mapping[str, Scores], patterns: Sequence[str]) -> list[str]:
     """Return the names of the tensors of all cells that patterns name."""
-    return [name for cell in cells(patterns) if cell.place in known for name in cell.names.values()]
+    return [
+        name for cell in cells(patterns) if cell.place in scores for name in cell.names.values()
+    ]
 
 
 def check(
     attentions: Sequence[AttentionInfo], patterns: Sequence[str], lengths: Mapping[str, int]
 ) -> None:
     """Raise `InputError` for too many cells, or a head, query or key that does not exist."""
-    asked = cells(patterns)
-    if len(asked) > MOST:
-        detail = f"select names {len(asked)} cells of {SCORE}*; at most {MOST} are allowed"
-        raise InputError("too-many-patterns", "select", detail, Excess(MOST, "entries", len(asked)))
-    table = {one.place: one for one in attentions}
-    for cell, index in asked.items():
+    cells_ = cells(patterns)
+    if len(cells_) > MOST:
+        detail = f"select names {len(cells_)} cells of {SCORE}*; at most {MOST} are allowed"
+        raise InputError(
+            "too-many-patterns", "select", detail, Excess(MOST, "entries", len(cells_))
+        )
+    table = {attention.place: attention for attention in attentions}
+    for cell, index in cells_.items():
         if (one := table.get(cell.place)) is None:
             continue
-        most = {"head": one.heads, "query": lengths[one.query], "key": lengths[one.key]}
-        for name, size in most.items():
+        sizes = {"head": one.heads, "query": lengths[one.query], "key": lengths[one.key]}
+        for name, size in sizes.items():
             if getattr(cell, name) >= size:
                 field = f"select[{index}]"
                 detail = f"{field}: {name} of {cell.place} must be from 0 to {size - 1}"
                 raise InputError("out-of-range", field, detail)
 
 
-def needed(known: Mapping[str, Scores], selected: Sequence[str]) -> set[str]:
+def needed(scores: Mapping[str, Scores], selected: Sequence[str]) -> set[str]:
     """Return the tensors to record for the selected ones."""
-    found: set[str] = set()
-    for place in {cell.place for cell in cells(selected)} & known.keys():
-        found |= known[place].query.needed | known[place].key.needed
-        found |= {f"{place}.q", f"{place}.k"}
-    return found
+    names_: set[str] = set()
+    for place in {cell.place for cell in cells(selected)} & scores.keys():
+        names_ |= scores[place].query.needed | scores[place].key.needed
+        names_ |= {f"{place}.q", f"{place}.k"}
+    return names_
 
 
 def look(
-    known: Mapping[str, Scores], recorder: Recorder, device: torch.device
+    scores: Mapping[str, Scores], recorder: Recorder, device: torch.device
 ) -> dict[str, ScoreSplit]:
     """Add the selected tensors to a recorder, which has what is `needed`; return their terms.
 
     Of a row that a text does not reach, the numbers are NaN.
     """
     run = Recorded(recorder=recorder, device=device)
-    found: dict[str, ScoreSplit] = {}
+    splits: dict[str, ScoreSplit] = {}
     for cell in cells(sorted(name for name in recorder.select if name.startswith(SCORE))):
-        if cell.place in known:
-            split, parts = _split(known[cell.place], run, cell)
+        if cell.place in scores:
+            split, parts = _split(scores[cell.place], run, cell)
             sums = {"parts": parts, "query": parts.sum(dim=1), "key": parts.sum(dim=0)}
             for part, name in cell.names.items():
                 if name in recorder.select:
                     recorder.record(name, sums[part].float(), DIMS[part], {})
-            found[str(cell)] = split
-    return found
+            splits[str(cell)] = split
+    return splits
 
 
 def _split(scores: Scores, run: Recorded, cell: ScoreCell) -> tuple[ScoreSplit, Tensor]:
@@ -227,12 +233,12 @@ def _split(scores: Scores, run: Recorded, cell: ScoreCell) -> tuple[ScoreSplit, 
     missing = cell.query >= q.shape[1] or cell.key >= k.shape[1]
     query, key = (0, 0) if missing else (cell.query, cell.key)
     q_row, k_row = q[cell.head, query].double(), k[cell.head // scores.key.share, key].double()
-    queries, left = scores.query.split(run, cell.place, cell.head, query)
+    queries, query_vectors = scores.query.split(run, cell.place, cell.head, query)
     keys, right = scores.key.split(run, cell.place, cell.head, key)
-    if any(one.do in PUT_IN for one in run.recorder.interventions):
-        queries, left = _whole((queries, left), q_row, cell)
+    if any(intervention.do in PUT_IN for intervention in run.recorder.interventions):
+        queries, query_vectors = _whole((queries, query_vectors), q_row, cell)
         keys, right = _whole((keys, right), k_row, cell)
-    parts = left @ right.T * scores.scale
+    parts = query_vectors @ right.T * scores.scale
     if missing:
         return ScoreSplit(torch.nan, torch.nan, queries, keys), torch.full_like(parts, torch.nan)
     offset = scores.offset(cell.head, query, key) if scores.offset else 0.0
@@ -244,7 +250,7 @@ def _whole(
 ) -> tuple[tuple[Origin, ...], Tensor]:
     """Return terms with one more for what a patch put in, of which no origin is known."""
     origins, vectors = split
-    rest = recorded - vectors.sum(dim=0)
-    if rest.norm() <= ROUNDING * max(recorded.norm(), vectors.norm(dim=1).max()):
+    unexplained = recorded - vectors.sum(dim=0)
+    if unexplained.norm() <= ROUNDING * max(recorded.norm(), vectors.norm(dim=1).max()):
         return split
-    return (*origins, Origin(cell.place, PATCH)), torch.cat([vectors, rest[None]])
+    return (*origins, Origin(cell.place, PATCH)), torch.cat([vectors, unexplained[None]])

@@ -109,8 +109,8 @@ class Stack:
         return self.output(layer - 1) if layer else f"{self.text}.input"
 
     def _after(self, layer: int, sublayer: int) -> str:
-        one = self.layers[layer][sublayer]
-        return f"{self.stack}.{layer}.{one.name}.{'norm' if one.post else 'residual'}"
+        sublayer_ = self.layers[layer][sublayer]
+        return f"{self.stack}.{layer}.{sublayer_.name}.{'norm' if sublayer_.post else 'residual'}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -164,22 +164,24 @@ class Recorded:
 
     def skips(self, name: str) -> bool:
         """Return whether a residual includes its input; `drop` removes it."""
-        made = self.recorder.interventions
-        return not any(one.do == "drop" and one.at == name for one in made)
+        interventions = self.recorder.interventions
+        return not any(
+            intervention.do == "drop" and intervention.at == name for intervention in interventions
+        )
 
 
 def needed_for_terms(stack: Stack, reader: Reader | None = None) -> set[str]:
     """Return the tensors to record for `terms`."""
-    found = {f"{stack.text}.{EMBEDDING}", f"{stack.text}.{POSITION}"}
+    names = {f"{stack.text}.{EMBEDDING}", f"{stack.text}.{POSITION}"}
     if reader is None and stack.last is not None:
-        found.add(stack.output(len(stack.layers) - 1))
+        names.add(stack.output(len(stack.layers) - 1))
     for layer, index in _before(stack, reader):
         sublayer = stack.layers[layer][index]
         parts = {sublayer.read} if sublayer.W_o is None or sublayer.own else set[str]()
         parts |= {MIX} if sublayer.W_o is not None else set()
         parts |= {"residual"} if sublayer.post else set()
-        found |= {f"{stack.stack}.{layer}.{sublayer.name}.{part}" for part in parts}
-    return found
+        names |= {f"{stack.stack}.{layer}.{sublayer.name}.{part}" for part in parts}
+    return names
 
 
 def stream_terms(
@@ -197,13 +199,13 @@ def stream_terms(
         d = stack.last.before(d, run[stack.output(len(stack.layers) - 1)][rows])
     for layer, index in reversed(list(_before(stack, reader))):
         sublayer = stack.layers[layer][index]
-        at = f"{stack.stack}.{layer}.{sublayer.name}"
+        place = f"{stack.stack}.{layer}.{sublayer.name}"
         if sublayer.post is not None:
             if sublayer.post.shift is not None:
-                yield Origin(at, BETA), d @ sublayer.post.shift.double()
-            d = sublayer.post.before(d, run[f"{at}.residual"][rows])
-        yield from _added(run, at, sublayer, d, rows)
-        if not run.skips(f"{at}.residual"):
+                yield Origin(place, BETA), d @ sublayer.post.shift.double()
+            d = sublayer.post.before(d, run[f"{place}.residual"][rows])
+        yield from _added(run, place, sublayer, d, rows)
+        if not run.skips(f"{place}.residual"):
             d = torch.zeros_like(d)
     for part in (POSITION, EMBEDDING):
         if (name := f"{stack.text}.{part}") in run:
@@ -220,21 +222,21 @@ def _before(stack: Stack, reader: Reader | None) -> Iterator[Reader]:
 
 
 def _added(
-    run: Recorded, at: str, sublayer: Sublayer, d: Tensor, rows: slice
+    run: Recorded, place: str, sublayer: Sublayer, d: Tensor, rows: slice
 ) -> Iterator[tuple[Origin, Tensor]]:
     """Yield what a sublayer adds along the directions: by head, or in one sum."""
     if sublayer.own is not None:
         if sublayer.own.shift is not None:
-            yield Origin(at, OWN_BETA), d @ sublayer.own.shift.double()
-        d = sublayer.own.before(d, run[f"{at}.{sublayer.read}"][rows])
+            yield Origin(place, OWN_BETA), d @ sublayer.own.shift.double()
+        d = sublayer.own.before(d, run[f"{place}.{sublayer.read}"][rows])
     bias = None if sublayer.bias is None else sublayer.bias.double()
     if bias is not None:
-        yield Origin(at, B_2 if sublayer.W_o is None else B_O), d @ bias
+        yield Origin(place, B_2 if sublayer.W_o is None else B_O), d @ bias
     if sublayer.W_o is not None:
-        yield Origin(at, MIX), _heads(sublayer.W_o, run[f"{at}.{MIX}"][:, rows], d)
+        yield Origin(place, MIX), _heads(sublayer.W_o, run[f"{place}.{MIX}"][:, rows], d)
         return
-    output = run[f"{at}.{sublayer.read}"][rows].double()
-    yield Origin(at, OUTPUT), ((output if bias is None else output - bias) * d).sum(dim=-1)
+    output = run[f"{place}.{sublayer.read}"][rows].double()
+    yield Origin(place, OUTPUT), ((output if bias is None else output - bias) * d).sum(dim=-1)
 
 
 def _heads(matrix: Tensor, mix: Tensor, d: Tensor) -> Tensor:

@@ -36,18 +36,19 @@ def convert(unpacked: Path, folder: Path) -> None:
     """Write the model of an unpacked wheel to a folder."""
     [path] = unpacked.glob("*/*.gguf")
     file = gguf.GGUFReader(path)
-    told = {name: field.contents() for name, field in file.fields.items()}
-    config = _config(told)
+    metadata = {name: field.contents() for name, field in file.fields.items()}
+    config = _config(metadata)
     model = transformers.LlamaForCausalLM(config)
     heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
     weights = {
-        _name(one.name): torch.from_numpy(_matrix(one, heads).copy()) for one in file.tensors
+        _name(tensor.name): torch.from_numpy(_matrix(tensor, heads).copy())
+        for tensor in file.tensors
     }
     weights["lm_head.weight"] = weights["model.embed_tokens.weight"]  # tied
     model.load_state_dict(weights)
     model.save_pretrained(folder)
-    _tokenizer(told).save_pretrained(folder)
-    (folder / "README.md").write_text(CARD.format(name=told["general.name"]))
+    _tokenizer(metadata).save_pretrained(folder)
+    (folder / "README.md").write_text(CARD.format(name=metadata["general.name"]))
 
 
 CARD = """\
@@ -58,8 +59,8 @@ dequantised to float32. A decoder of 30 layers with 9 query heads and 3 key-valu
 """
 
 
-def _config(told: dict[str, Any]) -> Any:
-    size = {name.removeprefix("llama."): value for name, value in told.items()}
+def _config(metadata: dict[str, Any]) -> Any:
+    size = {name.removeprefix("llama."): value for name, value in metadata.items()}
     return transformers.LlamaConfig(
         architectures=["LlamaForCausalLM"],
         vocab_size=size["vocab_size"],
@@ -72,9 +73,9 @@ def _config(told: dict[str, Any]) -> Any:
         rms_norm_eps=size["attention.layer_norm_rms_epsilon"],
         rope_parameters={"rope_type": "default", "rope_theta": size["rope.freq_base"]},
         tie_word_embeddings=True,
-        bos_token_id=told["tokenizer.ggml.bos_token_id"],
-        eos_token_id=told["tokenizer.ggml.eos_token_id"],
-        pad_token_id=told["tokenizer.ggml.padding_token_id"],
+        bos_token_id=metadata["tokenizer.ggml.bos_token_id"],
+        eos_token_id=metadata["tokenizer.ggml.eos_token_id"],
+        pad_token_id=metadata["tokenizer.ggml.padding_token_id"],
     )
 
 
@@ -86,39 +87,39 @@ def _name(name: str) -> str:
 
 
 def _matrix(tensor: Any, heads: dict[str, int]) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = gguf.dequantize(tensor.data, tensor.tensor_type)
+    matrix: NDArray[np.float32] = gguf.dequantize(tensor.data, tensor.tensor_type)
     count = heads.get(tensor.name.split(".")[-2])
     if count is None:
-        return found
-    rows, columns = found.shape
-    halves = found.reshape(count, rows // count // 2, 2, columns).swapaxes(1, 2)
+        return matrix
+    rows, columns = matrix.shape
+    halves = matrix.reshape(count, rows // count // 2, 2, columns).swapaxes(1, 2)
     return halves.reshape(rows, columns)
 
 
-def _tokenizer(told: dict[str, Any]) -> Any:
+def _tokenizer(metadata: dict[str, Any]) -> Any:
     """Return the byte-level BPE; digits are split one by one ("smollm" in llama.cpp)."""
-    pieces = told["tokenizer.ggml.tokens"]
-    merges = [tuple(one.split(" ")) for one in told["tokenizer.ggml.merges"]]
+    pieces = metadata["tokenizer.ggml.tokens"]
+    merges = [tuple(merge.split(" ")) for merge in metadata["tokenizer.ggml.merges"]]
     vocabulary = {piece: id_ for id_, piece in enumerate(pieces)}
-    made = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
-    made.pre_tokenizer = pre_tokenizers.Sequence(
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Digits(individual_digits=True),
             pre_tokenizers.ByteLevel(add_prefix_space=False),
         ]
     )
-    made.decoder = decoders.ByteLevel()
-    kinds = told["tokenizer.ggml.token_type"]
-    special = [one for one, kind in zip(pieces, kinds, strict=True) if kind == CONTROL]
-    made.add_special_tokens([AddedToken(one, special=True) for one in special])
+    tokenizer.decoder = decoders.ByteLevel()
+    kinds = metadata["tokenizer.ggml.token_type"]
+    special = [piece for piece, kind in zip(pieces, kinds, strict=True) if kind == CONTROL]
+    tokenizer.add_special_tokens([AddedToken(piece, special=True) for piece in special])
     names = {"bos": "bos", "eos": "eos", "pad": "padding", "unk": "unknown"}
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made,
+        tokenizer_object=tokenizer,
         additional_special_tokens=special,
-        model_max_length=told["llama.context_length"],
-        chat_template=told.get("tokenizer.chat_template"),
+        model_max_length=metadata["llama.context_length"],
+        chat_template=metadata.get("tokenizer.chat_template"),
         **{
-            f"{ours}_token": pieces[told[f"tokenizer.ggml.{theirs}_token_id"]]
+            f"{ours}_token": pieces[metadata[f"tokenizer.ggml.{theirs}_token_id"]]
             for ours, theirs in names.items()
         },
     )

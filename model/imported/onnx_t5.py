@@ -84,36 +84,36 @@ def _config() -> Any:
 
 def _weights(graph: Any, stack: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
     """Yield the parameters of a stack by their names in `transformers`."""
-    stored = {one.name: one for one in graph.initializer}
-    for name, one in stored.items():
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    for name, tensor in stored.items():
         if name.endswith("layer_norm.weight"):
-            own = re.sub(r"^(enc|m\.decoder)\.", "", name)
-            yield f"{stack}.{own}", numpy_helper.to_array(one).astype(np.float32)
+            short = re.sub(r"^(enc|m\.decoder)\.", "", name)
+            yield f"{stack}.{short}", numpy_helper.to_array(tensor).astype(np.float32)
         elif name.endswith("relative_attention_bias.weight" + QUANTISED):
-            own = re.sub(r"^(enc|m\.decoder)\.", "", name).removesuffix(QUANTISED)
-            yield f"{stack}.{own}", _matrix(stored, name)
+            short = re.sub(r"^(enc|m\.decoder)\.", "", name).removesuffix(QUANTISED)
+            yield f"{stack}.{short}", _matrix(stored, name)
         elif name in (f"enc.embed_tokens.weight{QUANTISED}", f"m.shared.weight{QUANTISED}"):
             yield "shared.weight", _matrix(stored, name)
     for node in graph.node:
-        found = [one for one in node.input if one in stored and one.endswith(QUANTISED)]
-        if node.op_type == "MatMulInteger" and found:
-            yield _place(node.name, stack), np.ascontiguousarray(_matrix(stored, found[0]).T)
+        quantised = [name_ for name_ in node.input if name_ in stored and name_.endswith(QUANTISED)]
+        if node.op_type == "MatMulInteger" and quantised:
+            yield _place(node.name, stack), np.ascontiguousarray(_matrix(stored, quantised[0]).T)
 
 
 def _place(name: str, stack: str) -> str:
     """Return the name of the parameter that a node multiplies by."""
-    found = MODULE.match(name)
-    assert found, name
-    path = found["path"].replace("/", ".")
+    match = MODULE.match(name)
+    assert match, name
+    path = match["path"].replace("/", ".")
     return "lm_head.weight" if path == "lm_head" else f"{stack}.{path}.weight"
 
 
 def _matrix(stored: dict[str, Any], name: str) -> NDArray[np.float32]:
     """Return a quantised matrix as float32."""
-    own = name.removesuffix(QUANTISED)
+    base = name.removesuffix(QUANTISED)
     value, scale, zero = (
-        numpy_helper.to_array(stored[one]).astype(np.float32)
-        for one in (name, f"{own}_scale", f"{own}_zero_point")
+        numpy_helper.to_array(stored[part]).astype(np.float32)
+        for part in (name, f"{base}_scale", f"{base}_zero_point")
     )
     matrix: NDArray[np.float32] = (value - zero) * scale
     return matrix

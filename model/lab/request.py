@@ -135,19 +135,19 @@ NUMBERS = (int, float)
 KINDS = {str: "text", bool: "true or false", type(None): "nothing", dict: "an object"}
 
 
-def check(asked: LabRequest) -> None:
+def check(request: LabRequest) -> None:
     """Raise InputError for an invalid matrix or vector, or one that does not match the others."""
     for name in MATRICES:
-        if (matrix := getattr(asked, name)) is not None:
+        if (matrix := getattr(request, name)) is not None:
             check_matrix(name, matrix)
     for name in VECTORS:
-        if (vector := getattr(asked, name)) is not None:
+        if (vector := getattr(request, name)) is not None:
             check_vector(name, vector)
-    if asked.relative:
-        check_relative(asked)
-    check_list("padding", asked.padding, bool, "true or false")
-    check_list("targets", asked.targets, int, "a whole number")
-    Fit(asked).all()
+    if request.relative:
+        check_relative(request)
+    check_list("padding", request.padding, bool, "true or false")
+    check_list("targets", request.targets, int, "a whole number")
+    Fit(request).all()
 
 
 def check_matrix(name: str, matrix: Sequence[Sequence[Any]]) -> None:
@@ -172,21 +172,21 @@ def check_vector(field: str, vector: Sequence[Any], place: str = "") -> None:
 
 def check_number(field: str, value: object, place: str) -> None:
     """Check for a finite number that is not too large."""
-    where = f"{field} ({place})"
+    described = f"{field} ({place})"
     if isinstance(value, bool) or not isinstance(value, int | float):
         kind = KINDS.get(type(value), "a list")
-        raise InputError("wrong-type", field, f"{where} must be a number, not {kind}")
+        raise InputError("wrong-type", field, f"{described} must be a number, not {kind}")
     if not isinstance(value, int) and not math.isfinite(value):
-        raise InputError("not-finite", field, f"{where} must be a finite number, not {value}")
+        raise InputError("not-finite", field, f"{described} must be a finite number, not {value}")
     if not -LARGEST <= value <= LARGEST:
-        told = f"{float(value):g}" if abs(value) < 10**300 else "one of more than 300 digits"
-        detail = f"{where} must be from {-LARGEST:.0f} to {LARGEST:.0f}, not {told}"
+        shown_value = f"{float(value):g}" if abs(value) < 10**300 else "one of more than 300 digits"
+        detail = f"{described} must be from {-LARGEST:.0f} to {LARGEST:.0f}, not {shown_value}"
         raise InputError("out-of-range", field, detail)
 
 
-def check_relative(asked: LabRequest) -> None:
+def check_relative(request: LabRequest) -> None:
     """Check that offsets are whole numbers, and either added or multiplied."""
-    relative = asked.relative
+    relative = request.relative
     assert relative is not None
     if (relative.add is None) == (relative.multiply is None):
         raise InputError("missing", "relative", "relative must have one of add and multiply")
@@ -199,24 +199,24 @@ def check_relative(asked: LabRequest) -> None:
         check_number(field, value, f"offset {offset}")
 
 
-def check_list(field: str, values: Sequence[Any] | None, kind: type, told: str) -> None:
+def check_list(field: str, values: Sequence[Any] | None, kind: type, expected: str) -> None:
     """Check for as many entries as a matrix has rows, each of them a `kind`."""
     if values is None:
         return
     _sized(values, field, "", "entries")
     for i, value in enumerate(values):
         if type(value) is not kind:
-            raise InputError("wrong-type", f"{field}[{i}]", f"{field}[{i}] must be {told}")
+            raise InputError("wrong-type", f"{field}[{i}]", f"{field}[{i}] must be {expected}")
 
 
 def _sized(values: Any, field: str, place: str, unit: str) -> None:
-    where = f"{field} ({place})" if place else field
+    described = f"{field} ({place})" if place else field
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise InputError("wrong-type", field, f"{where} must be a list of {unit}")
+        raise InputError("wrong-type", field, f"{described} must be a list of {unit}")
     if not values:
-        raise InputError("too-short", field, f"{where} has no {unit}; it must have at least 1")
+        raise InputError("too-short", field, f"{described} has no {unit}; it must have at least 1")
     if len(values) > SIDE:
-        detail = f"{where} may have at most {SIDE} {unit}, not {len(values)}"
+        detail = f"{described} may have at most {SIDE} {unit}, not {len(values)}"
         raise InputError("too-long", field, detail, Excess(SIDE, "entries", len(values)))
 
 
@@ -227,9 +227,9 @@ def _count(n: int, unit: str) -> str:
 class Fit:
     """Checks of matching sizes; rows and columns are those of the requested convention."""
 
-    def __init__(self, asked: LabRequest) -> None:
-        self.asked = asked
-        self.column = asked.convention == "column"
+    def __init__(self, request: LabRequest) -> None:
+        self.asked = request
+        self.column = request.convention == "column"
 
     def size(self, name: str, axis: int) -> int:
         """Return the rows (0) or columns (1) of a matrix in the row convention."""
@@ -293,33 +293,33 @@ class Fit:
 
     def parts(self) -> None:
         """Check scoring, mask and padding."""
-        asked = self.asked
-        heads, channels = asked.heads, self.size("w_q", 1) // asked.heads
-        if asked.scoring == "additive" and asked.w is None:
+        request = self.asked
+        heads, channels = request.heads, self.size("w_q", 1) // request.heads
+        if request.scoring == "additive" and request.w is None:
             raise InputError("missing", "w", "additive scoring needs w")
         for name in ("w", "b"):
-            vector = getattr(asked, name)
+            vector = getattr(request, name)
             if vector is None:
                 continue
-            if asked.scoring != "additive":
-                detail = f"{name} belongs to additive scoring, not to {asked.scoring}"
+            if request.scoring != "additive":
+                detail = f"{name} belongs to additive scoring, not to {request.scoring}"
                 raise InputError("does-not-fit", name, detail)
             if len(vector) not in (channels, heads * channels):
-                told = f"{channels} (d_k)" + (f" or {heads * channels}" if heads > 1 else "")
-                detail = f"{name} has {_count(len(vector), 'number')}, not {told}"
+                sizes = f"{channels} (d_k)" + (f" or {heads * channels}" if heads > 1 else "")
+                detail = f"{name} has {_count(len(vector), 'number')}, not {sizes}"
                 raise InputError("does-not-fit", name, detail)
-        if asked.mask in ("window", "causal-window") and asked.window is None:
-            raise InputError("missing", "window", f"mask {asked.mask} needs window")
-        keys = self.size("x" if asked.memory is None else "memory", 0)
+        if request.mask in ("window", "causal-window") and request.window is None:
+            raise InputError("missing", "window", f"mask {request.mask} needs window")
+        keys = self.size("x" if request.memory is None else "memory", 0)
         self.length("padding", keys, "one entry per key")
 
     def sublayers(self) -> int:
         """Check residual, norm and feed-forward; return the number of output features."""
-        asked, features = self.asked, self.size("x", 1)
-        width = self.size("w_v" if asked.w_o is None else "w_o", 1)
-        adds = asked.residual or asked.norm is not None
+        request, features = self.asked, self.size("x", 1)
+        width = self.size("w_v" if request.w_o is None else "w_o", 1)
+        adds = request.residual or request.norm is not None
         if adds and width != features:
-            field = "residual" if asked.residual else "norm"
+            field = "residual" if request.residual else "norm"
             detail = f"{field} adds the output's {width} features to the {features} of x"
             raise InputError("does-not-fit", field, detail)
         for name in ("gamma", "beta", "ffn_gamma", "ffn_beta"):
@@ -329,7 +329,7 @@ class Fit:
             self.needs(name, "w_1")
         for name in ("w_1", "b_2"):
             self.needs(name, "w_2")
-        if asked.w_1 is None:
+        if request.w_1 is None:
             return width
         if self.size("w_1", 0) != width:
             detail = f"w_1 has {self.count('w_1', 0)}; it multiplies {width} features"

@@ -45,8 +45,10 @@ def scaling(keys: int, seed: int) -> dict[str, Scaling]:
         for name, part in PARTS.items():
             rows[name].append(_measured(SCORINGS[part](1, width), q, k))
     return {
-        name: Scaling(**{key: torch.stack([row[key] for row in found]).numpy() for key in found[0]})
-        for name, found in rows.items()
+        name: Scaling(
+            **{key: torch.stack([row[key] for row in by_width]).numpy() for key in by_width[0]}
+        )
+        for name, by_width in rows.items()
     }
 
 
@@ -54,8 +56,8 @@ def drawn(width: int, keys: int, seed: int) -> tuple[Tensor, Tensor]:
     """Return seeded queries (S, 1, d_k) and keys (S, K, d_k): standard normal, float64."""
     generator = torch.Generator().manual_seed(seed)
     shape = (SAMPLES, 1 + keys, width)
-    both = torch.randn(shape, generator=generator, dtype=torch.float64)
-    return both[:, :1], both[:, 1:]
+    vectors = torch.randn(shape, generator=generator, dtype=torch.float64)
+    return vectors[:, :1], vectors[:, 1:]
 
 
 def _measured(scoring: Scoring, q: Tensor, k: Tensor) -> dict[str, Tensor]:

@@ -145,8 +145,8 @@ class LongHead:
         else:
             logs = capped(self.q[rows] @ self.k[keys].T * scored.scale, scored.cap)
             if scored.bias is not None:
-                own = scored.bias(slice(self.index, self.index + 1), rows, keys)
-                logs = logs + own[0].float()
+                bias = scored.bias(slice(self.index, self.index + 1), rows, keys)
+                logs = logs + bias[0].float()
             logs = logs - self.attention.logsumexp[self.index, rows, None]
         return scored.rule.hide(logs, rows, keys)
 

@@ -41,10 +41,10 @@ class Rule:
     @classmethod
     def all(cls, queries: int, keys: int, device: torch.device) -> Rule:
         """Return the rule that hides nothing."""
-        one = torch.ones((1, 1), dtype=torch.bool, device=device)
+        true = torch.ones((1, 1), dtype=torch.bool, device=device)
 
         def allows(rows: slice, keys: slice) -> Tensor:
-            return one.expand(rows.stop - rows.start, keys.stop - keys.start)
+            return true.expand(rows.stop - rows.start, keys.stop - keys.start)
 
         return cls(allows, queries, keys)
 
@@ -55,12 +55,12 @@ class Rule:
         for start in range(0, self.queries, BAND):
             rows = slice(start, min(start + BAND, self.queries))
             mask = self.allows(rows, slice(0, self.keys))
-            seen = mask.any(0).nonzero()
-            bands.append((int(seen[0]), int(seen[-1]) + 1) if len(seen) else (0, 0))
+            visible = mask.any(0).nonzero()
+            bands.append((int(visible[0]), int(visible[-1]) + 1) if len(visible) else (0, 0))
             open_ = open_ and bool(mask.all())
             if causal:
-                at = torch.arange(self.keys, device=mask.device)
-                causal = torch.equal(mask, at <= at[rows, None])
+                key = torch.arange(self.keys, device=mask.device)
+                causal = torch.equal(mask, key <= key[rows, None])
         return bands, open_, causal
 
     @property
@@ -79,12 +79,12 @@ class Rule:
             return slice(0, self.keys)
         if self.causal:
             return slice(0, rows.stop)
-        found = [
+        bands = [
             band
             for band in self._bands[0][rows.start // BAND : (rows.stop - 1) // BAND + 1]
             if band[1]
         ]
-        return slice(min((a for a, _ in found), default=0), max((b for _, b in found), default=0))
+        return slice(min((a for a, _ in bands), default=0), max((b for _, b in bands), default=0))
 
     def mask(self, rows: slice, keys: slice) -> Tensor | None:
         """Return the mask (rows, keys); None if it hides nothing."""
@@ -173,15 +173,15 @@ def _unsunk(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, Te
     rule, rows = scored.rule, slice(0, q.shape[1])
     if scored.cap is None and scored.bias is None and (rule.open or rule.causal):
         return _fused(q, k, v, scored, rows, slice(0, k.shape[1]), causal=not rule.open)
-    some = _explicit if scored.cap is not None else _fused
+    compute = _explicit if scored.cap is not None else _fused
     mix, sums = torch.zeros_like(q), q.new_zeros(q.shape[:2], dtype=torch.float32)
     for start in range(0, rows.stop, BLOCK):
         go_on()
         block = slice(start, min(start + BLOCK, rows.stop))
         keys = rule.band(block)
         if keys.start < keys.stop:
-            found = some(q[:, block], k[:, keys], v[:, keys], scored, block, keys)
-            mix[:, block], sums[:, block] = found
+            block_result = compute(q[:, block], k[:, keys], v[:, keys], scored, block, keys)
+            mix[:, block], sums[:, block] = block_result
     return mix, sums
 
 
@@ -197,18 +197,18 @@ def _fused(
 ) -> tuple[Tensor, Tensor]:
     """Run torch's kernel for some rows."""
     added = None if causal else _added(scored, rows, keys, q)
-    one = [each[None] for each in (q, k, v)]
+    batched = [tensor[None] for tensor in (q, k, v)]
     if q.device.type == "cpu":
         mix, sums = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-            *one, is_causal=causal, attn_mask=added, scale=scored.scale
+            *batched, is_causal=causal, attn_mask=added, scale=scored.scale
         )
         return mix[0], sums[0]
     heads = q.shape[0] // k.shape[0]
-    one[1:] = [each.repeat_interleave(heads, dim=1) for each in one[1:]]
+    batched[1:] = [tensor.repeat_interleave(heads, dim=1) for tensor in batched[1:]]
     if added is not None:
         added = _aligned(added.expand(1, q.shape[0], -1, -1))
     mix, sums, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(
-        *one, added, compute_log_sumexp=True, is_causal=causal, scale=scored.scale
+        *batched, added, compute_log_sumexp=True, is_causal=causal, scale=scored.scale
     )
     return mix[0], sums[0, :, : q.shape[1]]
 

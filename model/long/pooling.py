@@ -84,13 +84,16 @@ def largest(head: LongHead, rows: slice, keys: slice, spans: tuple[int, int]) ->
     tall, wide = spans
     shape = -(-(rows.stop - rows.start) // tall), -(-(keys.stop - keys.start) // wide)
     logs = torch.full(shape, -torch.inf, device=head.q.device)
-    for some in _blocks(rows, tall):
-        band = _within(head.attention.rule.band(some), keys, wide)
+    for block in _blocks(rows, tall):
+        band = _within(head.attention.rule.band(block), keys, wide)
         if band.start >= band.stop:
             continue
-        found = _pooled(_pooled(head.logs(some, band), 0, tall), 1, wide)
-        at = (some.start - rows.start) // tall, (band.start - keys.start) // wide
-        logs[at[0] : at[0] + len(found), at[1] : at[1] + found.shape[1]] = found
+        pooled = _pooled(_pooled(head.logs(block, band), 0, tall), 1, wide)
+        first_cell = (block.start - rows.start) // tall, (band.start - keys.start) // wide
+        logs[
+            first_cell[0] : first_cell[0] + len(pooled),
+            first_cell[1] : first_cell[1] + pooled.shape[1],
+        ] = pooled
     return logs.exp().masked_fill(logs == -torch.inf, torch.nan)
 
 
@@ -101,22 +104,22 @@ def grouped(head: LongHead, rows: Sequence[int], keys: Sequence[int]) -> Tensor:
     rows of the sum of their weights on a group's keys; NaN if all of it is hidden.
     """
     whole = slice(keys[0], keys[-1])
-    found, seen = list[Tensor](), list[Tensor]()
+    means, visible = list[Tensor](), list[Tensor]()
     ends = torch.tensor(keys, device=head.q.device) - keys[0]
     for first, last in pairwise(rows):
         sums = head.q.new_zeros(whole.stop - whole.start, dtype=torch.float64)
         open_ = torch.zeros_like(sums)
-        for some in _blocks(slice(first, last), 1):
-            band = _within(head.attention.rule.band(some), whole, 1)
+        for block in _blocks(slice(first, last), 1):
+            band = _within(head.attention.rule.band(block), whole, 1)
             if band.start >= band.stop:
                 continue
-            at = slice(band.start - whole.start, band.stop - whole.start)
-            logs = head.logs(some, band)
-            sums[at] += logs.exp().sum(0)
-            open_[at] += (logs > -torch.inf).any(0)
-        found.append(_between(sums, ends) / (last - first))
-        seen.append(_between(open_, ends) > 0)
-    return torch.stack(found).float().masked_fill(~torch.stack(seen), torch.nan)
+            band_keys = slice(band.start - whole.start, band.stop - whole.start)
+            logs = head.logs(block, band)
+            sums[band_keys] += logs.exp().sum(0)
+            open_[band_keys] += (logs > -torch.inf).any(0)
+        means.append(_between(sums, ends) / (last - first))
+        visible.append(_between(open_, ends) > 0)
+    return torch.stack(means).float().masked_fill(~torch.stack(visible), torch.nan)
 
 
 def _between(values: Tensor, ends: Tensor) -> Tensor:
@@ -145,8 +148,8 @@ def _pooled(logs: Tensor, dim: int, size: int) -> Tensor:
     """Return the maximum of every `size` values along an axis; the last may be of fewer."""
     if size == 1:
         return logs
-    rest = -logs.shape[dim] % size
-    if rest:
-        logs = F.pad(logs, (0, rest) if dim == 1 else (0, 0, 0, rest), value=-torch.inf)
+    missing = -logs.shape[dim] % size
+    if missing:
+        logs = F.pad(logs, (0, missing) if dim == 1 else (0, 0, 0, missing), value=-torch.inf)
     shape = [*logs.shape[:dim], -1, size, *logs.shape[dim + 1 :]]
     return logs.reshape(shape).amax(dim + 1)

@@ -185,9 +185,9 @@ class Tokenizer:
         tokens, begin = [], 0
         for index, (id_, piece) in enumerate(zip(ids, pieces, strict=True)):
             special, end = id_ in self.specials, begin + len(spelled[index])
-            shown = piece if special else _shown(piece, first=index == first)
+            visible = piece if special else _shown(piece, first=index == first)
             start, stop = (0, 0) if special else _span(data, begin, end)
-            tokens.append(Token(shown, id_, start, stop, special))
+            tokens.append(Token(visible, id_, start, stop, special))
             begin = end
         return _text(data), tuple(tokens)
 
@@ -205,9 +205,9 @@ class Tokenizer:
 
 
 def _shown(piece: str, first: bool) -> str:
-    shown = piece.replace(SPACE, " ")
+    visible = piece.replace(SPACE, " ")
     # The first word of a text has a leading space like every other word, although none was typed.
-    return shown.removeprefix(" ") or shown if first else shown
+    return visible.removeprefix(" ") or visible if first else visible
 
 
 def _closed(text: str, end: int, starts: set[int]) -> int:
@@ -257,17 +257,17 @@ def _without_added_tokens(backend: Backend) -> Backend:
 LONGEST_WORD = 64  # code points: a word is not longer
 
 
-def fits(text: str, most: int, encode: Callable[[str], Sequence[Token]]) -> int:
-    """Return how many code points of a text make at most `most` tokens, to the end of a word.
+def fits(text: str, limit: int, encode: Callable[[str], Sequence[Token]]) -> int:
+    """Return how many code points of a text make at most `limit` tokens, to the end of a word.
 
     `encode` returns all tokens of a text, with the special ones around it. In a script without
     spaces the text is cut between two tokens.
     """
     tokens = encode(text)
-    room = most
-    while len(tokens) > most:
+    room = limit
+    while len(tokens) > limit:
         around = sum(token.start == token.end for token in tokens[room:])  # such as <eos>
-        room = max(0, min(room, most - around))
+        room = max(0, min(room, limit - around))
         end = max((token.end for token in tokens[:room]), default=0)
         text = text[: _word_end(text, end)].rstrip()
         if not text:
@@ -282,5 +282,7 @@ def _word_end(text: str, end: int) -> int:
     if text[end : end + 1].isspace() or end == len(text):
         return end
     start = max(0, end - LONGEST_WORD)
-    spaces = [start + at for at, character in enumerate(text[start:end]) if character.isspace()]
+    spaces = [
+        start + index for index, character in enumerate(text[start:end]) if character.isspace()
+    ]
     return spaces[-1] if spaces else end

@@ -61,8 +61,8 @@ class Detector:
     def __post_init__(self) -> None:
         for language, script in self.scripts.items():
             if script not in SCRIPTS:
-                known = ", ".join(SCRIPTS)
-                raise ValueError(f"unknown script of {language}: {script}; known: {known}")
+                scripts = ", ".join(SCRIPTS)
+                raise ValueError(f"unknown script of {language}: {script}; known: {scripts}")
 
     def script(self, language: str) -> str:
         """Return the script of a language."""
@@ -71,13 +71,13 @@ class Detector:
     def language(self, text: str) -> str:
         """Return the language whose script occurs most in the text, or the first language."""
         order = list(SCRIPTS)
-        found = [
+        counts = [
             (len(SCRIPTS[script].findall(text)), order.index(script))
             for script in map(self.script, self.languages)
         ]
-        if not any(count for count, _ in found):
+        if not any(count for count, _ in counts):
             return self.languages[0]
-        return self.languages[found.index(max(found))]
+        return self.languages[counts.index(max(counts))]
 
 
 HAN, LATIN_WORD = SCRIPTS["Han"], SCRIPTS["Latin"]
@@ -118,19 +118,19 @@ def _is_shouted(text: str) -> bool:
 
 def _few_marks(text: str) -> str:
     """Return a text without the marks beyond `MARKS` in a row, since they are sorted pairwise."""
-    kept, marks = [], 0
+    characters, marks = [], 0
     for character in text:
         marks = marks + 1 if unicodedata.combining(character) else 0
         if marks <= MARKS:
-            kept.append(character)
-    return "".join(kept)
+            characters.append(character)
+    return "".join(characters)
 
 
 def _lowered(text: str) -> str:
-    kept = {place for match in KEPT.finditer(text) for place in range(*match.span())}
+    capitals = {place for match in KEPT.finditer(text) for place in range(*match.span())}
     lower = (character.lower() for character in text)
     return "".join(
-        new if len(new) == 1 and place not in kept else old
+        new if len(new) == 1 and place not in capitals else old
         for place, (old, new) in enumerate(zip(text, lower, strict=True))
     )
 

@@ -69,40 +69,42 @@ Attentions = Sequence[AttentionInfo]
 
 def texts(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
     """Return the texts of the attentions, each once: ("source", "target") or ("text",)."""
-    return tuple(dict.fromkeys(text for one in attentions for text in (one.query, one.key)))
+    return tuple(
+        dict.fromkeys(text for attention in attentions for text in (attention.query, attention.key))
+    )
 
 
 def read_whole(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
     """Return the texts that are complete at the start; the others are written token by token."""
-    known = tuple(attentions)
-    grown = {one.query for one in known if one.causal}
-    return tuple(text for text in texts(known) if text not in grown)
+    table = tuple(attentions)
+    grown = {attention.query for attention in table if attention.causal}
+    return tuple(text for text in texts(table) if text not in grown)
 
 
 def text_of_rows(name: str, dims: Sequence[str], attentions: Attentions) -> str:
     """Return the text whose tokens are the rows (the second last axis) of a tensor."""
     place, stack = name.rpartition(".")[0], name.partition(".")[0]
-    here = next((one for one in attentions if one.place == place), None)
-    if here is not None:
-        return here.over[dims[-2]]
-    return next((one.query for one in attentions if one.stack == stack), place)
+    attention = next((candidate for candidate in attentions if candidate.place == place), None)
+    if attention is not None:
+        return attention.over[dims[-2]]
+    return next((attention.query for attention in attentions if attention.stack == stack), place)
 
 
 def alike(attentions: Iterable[AttentionInfo]) -> dict[str, list[AttentionInfo]]:
     """Group attentions of one stack and kind, layer by layer, under "encoder.self" and so on."""
     kinds: dict[str, list[AttentionInfo]] = {}
-    for one in attentions:
-        kinds.setdefault(f"{one.stack}.{one.kind}", []).append(one)
+    for attention in attentions:
+        kinds.setdefault(f"{attention.stack}.{attention.kind}", []).append(attention)
     return kinds
 
 
 def per_stack(attentions: Iterable[AttentionInfo]) -> Mapping[str, tuple[int, int]]:
     """Return the number of layers of each stack, and the heads of its attentions."""
-    found: dict[str, tuple[int, int]] = {}
-    for one in attentions:
-        layers, heads = found.get(one.stack, (0, 0))
-        found[one.stack] = max(layers, one.layer + 1), max(heads, one.heads)
-    return found
+    sizes: dict[str, tuple[int, int]] = {}
+    for attention in attentions:
+        layers, heads = sizes.get(attention.stack, (0, 0))
+        sizes[attention.stack] = max(layers, attention.layer + 1), max(heads, attention.heads)
+    return sizes
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,11 @@ def within(
     """
     for axis, first, chosen in ((-3, 0, heads), (-2, start, rows), (-1, 0, units)):
         if chosen is not None:
-            at = torch.zeros(before.shape[axis], dtype=torch.bool, device=before.device)
-            at[[one - first for one in chosen if 0 <= one - first < len(at)]] = True
-            after = torch.where(at.view(-1, *[1] * (-1 - axis)), after, before)
+            chosen_indices = torch.zeros(before.shape[axis], dtype=torch.bool, device=before.device)
+            chosen_indices[
+                [index - first for index in chosen if 0 <= index - first < len(chosen_indices)]
+            ] = True
+            after = torch.where(chosen_indices.view(-1, *[1] * (-1 - axis)), after, before)
     return after
 
 
@@ -105,8 +107,10 @@ class Scene:
 
     def of(self, head: int) -> Scene:
         """Return the scene of one head. A mask is the same for all heads."""
-        seen = {name: one if name == "mask" else one[head] for name, one in self.seen.items()}
-        return replace(self, seen=seen)
+        tensors = {
+            name: tensor if name == "mask" else tensor[head] for name, tensor in self.seen.items()
+        }
+        return replace(self, seen=tensors)
 
 
 Change = Callable[[Tensor, Any, Scene], Tensor]
@@ -149,13 +153,13 @@ class Effect:
     def places(self, names: Iterable[str], attentions: Attentions) -> set[str]:
         """Return the valid values of an intervention's `at` in a model that records `names`."""
         if self.at == TEXT:
-            return {one.key for one in attentions}
-        found = {name for name in names if self._acts_on(name)}
+            return {attention.key for attention in attentions}
+        places = {name for name in names if self._acts_on(name)}
         if self.at == ORDER:
-            return found & {f"{text}.position" for text in read_whole(attentions)}
+            return places & {f"{text}.position" for text in read_whole(attentions)}
         if self.heads:
-            found = {name.rpartition(".")[0] for name in found}
-        return found | {name for name in names if _matches(name, self.named)}
+            places = {name.rpartition(".")[0] for name in places}
+        return places | {name for name in names if _matches(name, self.named)}
 
     def means(self, name: str, at: str, keys: str | None) -> bool:
         """Return whether `at` refers to the tensor `name` with a key axis over the text `keys`."""
@@ -171,7 +175,9 @@ class Effect:
         """Return whether it reads the tensor `name` when it is applied at `at`."""
         place, _, last = name.rpartition(".")
         changed = (pattern.rpartition(".")[2] for pattern in self.tensors)
-        return last in self.reads and any(self.means(f"{place}.{one}", at, keys) for one in changed)
+        return last in self.reads and any(
+            self.means(f"{place}.{last_name}", at, keys) for last_name in changed
+        )
 
     def _acts_on(self, name: str) -> bool:
         return _matches(name, self.tensors)
@@ -200,12 +206,12 @@ def edges_of(cut: Edge | tuple[Edge, ...]) -> tuple[Edge, ...]:
 def _cut(scores: Tensor, cut: Edge | tuple[Edge, ...], scene: Scene) -> Tensor:
     """Remove edges: the softmax gives −∞ no weight and spreads it over the other keys."""
     rows, keys = scores.shape[-2:]
-    there = [(query - scene.start, key) for query, key in edges_of(cut)]
-    there = [(row, key) for row, key in there if 0 <= row < rows and key < keys]
-    if not there:
+    cells = [(query - scene.start, key) for query, key in edges_of(cut)]
+    cells = [(row, key) for row, key in cells if 0 <= row < rows and key < keys]
+    if not cells:
         return scores
     scores = scores.clone()
-    scores[..., [row for row, _ in there], [key for _, key in there]] = -torch.inf
+    scores[..., [row for row, _ in cells], [key for _, key in cells]] = -torch.inf
     return scores
 
 
@@ -229,8 +235,8 @@ def _set(weights: Tensor, cell: Cell, scene: Scene) -> Tensor:
         return weights
     changed = weights.clone()
     if cell.renormalise:
-        others = _others(weights[..., row, :], row, cell.key, scene)
-        changed[..., row, :] = ((1 - cell.value) * others).to(weights.dtype)
+        other_shares = _others(weights[..., row, :], row, cell.key, scene)
+        changed[..., row, :] = ((1 - cell.value) * other_shares).to(weights.dtype)
     changed[..., row, cell.key] = cell.value
     return changed
 
@@ -242,12 +248,12 @@ def _others(weights: Tensor, row: int, key: int, scene: Scene) -> Tensor:
     even the sum is rounded away, they follow from the scores; without other keys they are zeros.
     """
     alone = torch.arange(weights.shape[-1], device=weights.device) == key
-    others = weights.double().masked_fill(alone, 0)
-    total = others.sum(-1, keepdim=True)
+    other_weights = weights.double().masked_fill(alone, 0)
+    total = other_weights.sum(-1, keepdim=True)
     if "sink" in scene.seen:
         total = total + scene.seen["sink"][..., row, None].double()
     faint = (total < FAINT) & (weights[..., key, None] > 0)
-    shares = others / total.where(total > 0, 1)
+    shares = other_weights / total.where(total > 0, 1)
     if not faint.any():
         return shares
     allowed = scene.seen["mask"][..., row, :] & ~alone
@@ -266,28 +272,28 @@ class OtherRun:
     unseen: float = 0.0  # the value at keys that it lacks
 
 
-def _patched(value: Tensor, other: OtherRun, scene: Scene) -> Tensor:
+def _patched(value: Tensor, donor: OtherRun, scene: Scene) -> Tensor:
     """Replace rows by those of another run; the others, and those of padding, keep their values.
 
     Over keys, key j of the other run is key j: those that only it has are dropped, and nothing is
     renormalised.
     """
-    theirs, first = other.value, scene.start
+    theirs, first = donor.value, scene.start
     end = first + value.shape[-2]
     end = end if scene.rows is None else min(end, scene.rows)
-    pairs = other.rows or [(row, row) for row in range(min(theirs.shape[-2], end))]
-    there = [row for row, ours in pairs if first <= ours < end and row < theirs.shape[-2]]
-    here = [ours - first for row, ours in pairs if first <= ours < end and row < theirs.shape[-2]]
-    if not here:
+    pairs = donor.rows or [(row, row) for row in range(min(theirs.shape[-2], end))]
+    donor_rows = [row for row, ours in pairs if first <= ours < end and row < theirs.shape[-2]]
+    rows = [ours - first for row, ours in pairs if first <= ours < end and row < theirs.shape[-2]]
+    if not rows:
         return value
-    found = theirs[..., there, :]
+    values = theirs[..., donor_rows, :]
     value = value.clone()
-    if other.keyed:
-        found = found[..., : scene.keys][..., : value.shape[-1]]
-        value[..., here, :] = other.unseen
-        value[..., here, : found.shape[-1]] = found.to(value.dtype)
+    if donor.keyed:
+        values = values[..., : scene.keys][..., : value.shape[-1]]
+        value[..., rows, :] = donor.unseen
+        value[..., rows, : values.shape[-1]] = values.to(value.dtype)
     else:
-        value[..., here, :] = found.to(value.dtype)
+        value[..., rows, :] = values.to(value.dtype)
     return value
 
 

@@ -51,7 +51,7 @@ class Record(Mapping[str, NamedTensor]):
         if keep not in get_args(Keep):
             raise ValueError(f"keep is {keep!r}; known are {', '.join(map(repr, get_args(Keep)))}")
         self.names = frozenset(select(patterns, names))
-        self._places = {id(module): found for module, found in places.items()}
+        self._places = {id(module): module_places for module, module_places in places.items()}
         self._modules = [*places]  # keeps the modules alive, so that their ids stay unique
         self._calls: defaultdict[int, int] = defaultdict(int)
         self._keep = keep
@@ -102,22 +102,22 @@ class Record(Mapping[str, NamedTensor]):
 
         Raises `ValueError` if that has another shape, and `TypeError` if it is no tensor.
         """
-        found = None if self.hook is None else self.hook(name, value)
-        if found is None:
+        replacement = None if self.hook is None else self.hook(name, value)
+        if replacement is None:
             return value
-        if not isinstance(found, Tensor):
-            raise TypeError(f"{name}: the hook returned {type(found).__name__}, not a tensor")
-        if found.shape != value.shape:
-            shapes = f"{tuple(found.shape)}, not {tuple(value.shape)}"
+        if not isinstance(replacement, Tensor):
+            raise TypeError(f"{name}: the hook returned {type(replacement).__name__}, not a tensor")
+        if replacement.shape != value.shape:
+            shapes = f"{tuple(replacement.shape)}, not {tuple(value.shape)}"
             raise ValueError(f"{name}: the hook returned a tensor of shape {shapes}")
-        return found.to(value)
+        return replacement.to(value)
 
     def put(self, name: str, tensor: NamedTensor) -> None:
         """Add a tensor."""
-        kept = self._tensors.setdefault(name, [])
+        passes = self._tensors.setdefault(name, [])
         if self._keep == "last":
-            kept.clear()
-        kept.append(tensor)
+            passes.clear()
+        passes.append(tensor)
 
 
 @dataclass(frozen=True)
@@ -180,12 +180,12 @@ def open_records() -> tuple[Record, ...]:
 
 def hooked() -> bool:
     """Return whether a hook may change passes on this thread, so that no result is reused."""
-    return any(one.hook is not None for one in _active.get())
+    return any(record.hook is not None for record in _active.get())
 
 
 def recorded(record: Record) -> bool:
     """Return whether passes on this thread are recorded in a record."""
-    return any(one is record for one in _active.get())
+    return any(active is record for active in _active.get())
 
 
 def heard(module: nn.Module, tap: Tap = NULL) -> Tap:

@@ -41,23 +41,23 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
 
 
 @lru_cache(maxsize=64)  # called several times per trace, mostly with the same patterns
-def _select(patterns: tuple[str, ...], known: tuple[str, ...], field: str) -> tuple[str, ...]:
+def _select(patterns: tuple[str, ...], names: tuple[str, ...], field: str) -> tuple[str, ...]:
     chosen: set[str] = set()
     for index, pattern in enumerate(patterns):
         # A full name is the most common pattern, and matches only itself.
-        matched = [pattern] if pattern in known else [n for n in known if matches(pattern, n)]
+        matched = [pattern] if pattern in names else [n for n in names if matches(pattern, n)]
         if not matched:
-            at = f"{field}[{index}]"
+            pattern_field = f"{field}[{index}]"
             kind, noun = NOUNS[field]
-            raise InputError(kind, at, f"{at} names no {noun} of the model")
+            raise InputError(kind, pattern_field, f"{pattern_field} names no {noun} of the model")
         chosen.update(matched)
-    return tuple(name for name in known if name in chosen)
+    return tuple(name for name in names if name in chosen)
 
 
 def present(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
     """Return the patterns that match at least one name."""
-    known = list(names)
-    return [pattern for pattern in patterns if any(matches(pattern, name) for name in known)]
+    recorded = list(names)
+    return [pattern for pattern in patterns if any(matches(pattern, name) for name in recorded)]
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -45,11 +45,11 @@ SOURCE = "source"
 TARGET = "target"
 
 
-def same(one: Tensor, other: Tensor) -> bool:
+def same(first: Tensor, second: Tensor) -> bool:
     """Return whether two tensors on the CPU are equal, treating NaN as equal to NaN."""
-    if one.shape != other.shape or one.dtype != other.dtype:
+    if first.shape != second.shape or first.dtype != second.dtype:
         return False
-    return bool(((one == other) | (one.isnan() & other.isnan())).all())
+    return bool(((first == second) | (first.isnan() & second.isnan())).all())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -139,7 +139,9 @@ class Recorder:
 
     def changes(self, name: str, over: Mapping[str, str]) -> bool:
         """Return whether an intervention needs the tensor with this name and these axes."""
-        return any(one.concerns(name, over.get(KEY)) for one in self.interventions)
+        return any(
+            intervention.concerns(name, over.get(KEY)) for intervention in self.interventions
+        )
 
     def replace(
         self,
@@ -161,7 +163,7 @@ class Recorder:
         )
         for intervention in self.interventions:
             value = intervention(name, value, scene)
-        if any(one.reads(name, over.get(KEY)) for one in self.interventions):
+        if any(intervention.reads(name, over.get(KEY)) for intervention in self.interventions):
             self._seen.setdefault(place, {})[last] = value
         return value
 
@@ -177,8 +179,8 @@ class Recorder:
         # A copy, since a view would keep the memory of the whole batch alive, and what follows may
         # write to it. Weights of their own memory are large, and nothing writes to them.
         alone = value.untyped_storage().nbytes() == value.nbytes and name.endswith(WEIGHTS)
-        kept = value if alone else value.clone(memory_format=torch.contiguous_format)
-        self.tensors[name] = NamedTensor(dims, followed, kept.cpu())
+        stored = value if alone else value.clone(memory_format=torch.contiguous_format)
+        self.tensors[name] = NamedTensor(dims, followed, stored.cpu())
 
 
 @dataclass
@@ -221,8 +223,8 @@ class BatchTap(Tap):
         if [*rows] == [*range(len(self.rows))]:
             return self
         # Copies, since each row keeps what it has seen while a layer runs.
-        kept = [replace(self.rows[row], _seen={}) for row in rows]
-        return BatchTap(kept, self.place, self.over, self.start)
+        rows_kept = [replace(self.rows[row], _seen={}) for row in rows]
+        return BatchTap(rows_kept, self.place, self.over, self.start)
 
     def wants(self, name: str) -> bool:
         return bool(self._minders(self._name(name)).record)
@@ -237,20 +239,20 @@ class BatchTap(Tap):
         if minders.change:
             value = self._changed(name, value, dims, minders.change)
         if minders.record:
-            seen = value.detach().cpu()  # from a GPU, all rows at once
+            on_cpu = value.detach().cpu()  # from a GPU, all rows at once
             for index in minders.record:
-                self.rows[index].record(name, seen[index], dims, self.over)
+                self.rows[index].record(name, on_cpu[index], dims, self.over)
         return value
 
     def _changed(
-        self, name: str, given: Tensor, dims: tuple[str, ...], rows: Sequence[int]
+        self, name: str, batch_value: Tensor, dims: tuple[str, ...], rows: Sequence[int]
     ) -> Tensor:
-        value = given
+        value = batch_value
         for index in rows:
-            own = value[index]
-            replaced = self.rows[index].replace(name, own, dims, self.over, self.start)
-            if replaced is not own:
-                if value is given:  # may be shared, so it must not be changed in place
+            row_value = value[index]
+            replaced = self.rows[index].replace(name, row_value, dims, self.over, self.start)
+            if replaced is not row_value:
+                if value is batch_value:  # may be shared, so it must not be changed in place
                     value = value.clone()
                 value[index] = replaced
         return value

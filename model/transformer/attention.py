@@ -75,8 +75,8 @@ def fused(
     mix = F.scaled_dot_product_attention(
         q, k, v, attn_mask=mask[:, None], dropout_p=dropout, scale=scoring.scale
     )
-    seen = mask.any(dim=-1)[:, None, :, None]  # (B, 1, N, 1): kernels differ on empty rows
-    return mix.masked_fill(~seen, 0.0)
+    has_key = mask.any(dim=-1)[:, None, :, None]  # (B, 1, N, 1): kernels differ on empty rows
+    return mix.masked_fill(~has_key, 0.0)
 
 
 class Kernel(Protocol):

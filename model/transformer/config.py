@@ -63,9 +63,9 @@ class ModelConfig:
     decoder_mask: str = "causal"
 
     def __post_init__(self) -> None:
-        for name, (least, most) in RANGES.items():
-            if (value := getattr(self, name)) is not None and not least <= value <= most:
-                limit = f"at least {least}" if value < least else f"at most {most}"
+        for name, (least, largest) in RANGES.items():
+            if (value := getattr(self, name)) is not None and not least <= value <= largest:
+                limit = f"at least {least}" if value < least else f"at most {largest}"
                 raise ValueError(f"{name} must be {limit}, not {value}")
         if self.max_tokens * self.d_model > TABLE:
             raise ValueError(f"max_tokens × d_model must be at most {TABLE}")

@@ -58,9 +58,9 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor, order: Order, tap: Tap) -> Tensor:
         """Run the layer: `x` (B, S, d_model), `mask` (B, S, S) -> (B, S, d_model)."""
-        here = tap.at("self")
+        self_tap = tap.at("self")
         x = order.at_layer(x, tap)
-        x = self.self_norm(x, lambda x: self.self_attention(x, x, mask, here, order), here)
+        x = self.self_norm(x, lambda x: self.self_attention(x, x, mask, self_tap, order), self_tap)
         ffn = tap.at("ffn")
         return self.ffn_norm(x, lambda x: self.ffn(x, ffn), ffn)  # type: ignore[no-any-return]
 

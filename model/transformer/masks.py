@@ -107,8 +107,8 @@ def spelled(name: str) -> str:
     Rules are in the order of `MASKS`, each once; "padding" is left out next to another rule.
     """
     order = [*MASKS]
-    parts = sorted(set(_parts(name)), key=lambda one: (order.index(one.partition("-")[0]), one))
-    return " & ".join([one for one in parts if one != "padding"] or ["padding"])
+    parts = sorted(set(_parts(name)), key=lambda part: (order.index(part.partition("-")[0]), part))
+    return " & ".join([part for part in parts if part != "padding"] or ["padding"])
 
 
 def _parts(name: str) -> list[str]:
@@ -119,8 +119,8 @@ def _one(part: str, name: str) -> Mask:
     rule, _, size = part.partition("-")
     sized = rule in SIZED
     if rule not in MASKS or sized != (size.isdecimal() and int(size) > 0) or (size and not sized):
-        known = [f"{one}-n" if one in SIZED else one for one in MASKS]
-        raise ValueError(f"unknown mask: {name}; known: {known}, n at least 1, combined with &")
+        names = [f"{mask}-n" if mask in SIZED else mask for mask in MASKS]
+        raise ValueError(f"unknown mask: {name}; known: {names}, n at least 1, combined with &")
     return MASKS[rule](int(size)) if sized else MASKS[rule]()
 
 

@@ -36,20 +36,20 @@ class Positions(nn.Module):
     ) -> None:
         super().__init__()
 
-    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """Change the embeddings (B, N, d_model) of the tokens `at` (N,); same shape."""
+    def at_input(self, embedding: Tensor, positions: Tensor, tap: Tap) -> Tensor:
+        """Change the embeddings (B, N, d_model) of tokens at `positions` (N,); same shape."""
         return embedding
 
-    def at_layer(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """Change the input of a layer (B, N, d_model) at the tokens `at` (N,); same shape."""
+    def at_layer(self, x: Tensor, positions: Tensor, tap: Tap) -> Tensor:
+        """Change the input of a layer (B, N, d_model) at `positions` (N,); same shape."""
         return x
 
-    def before_qk(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """Change the input of W_q or W_k (B, N, d_model) at the tokens `at` (N,); same shape."""
+    def before_qk(self, x: Tensor, positions: Tensor, tap: Tap) -> Tensor:
+        """Change the input of W_q or W_k (B, N, d_model) at `positions` (N,); same shape."""
         return x
 
-    def on_qk(self, x: Tensor, at: Tensor) -> Tensor:
-        """Change queries or keys (B, H, N, d_k) of the tokens `at` (N,); same shape."""
+    def on_qk(self, x: Tensor, positions: Tensor) -> Tensor:
+        """Change queries or keys (B, H, N, d_k) of the tokens `positions` (N,); same shape."""
         return x
 
     def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
@@ -100,13 +100,13 @@ class Table(Positions):
 
     table: Tensor
 
-    def add(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
+    def add(self, x: Tensor, positions: Tensor, tap: Tap) -> Tensor:
         """Return x + position, with the position recorded by the tap."""
-        return x + tap("position", self.table[at].expand_as(x), (QUERY, FEATURE))
+        return x + tap("position", self.table[positions].expand_as(x), (QUERY, FEATURE))
 
-    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
+    def at_input(self, embedding: Tensor, positions: Tensor, tap: Tap) -> Tensor:
         """Return embedding + position."""
-        return self.add(embedding, at, tap)
+        return self.add(embedding, positions, tap)
 
 
 class EachLayer(Table):
@@ -115,13 +115,13 @@ class EachLayer(Table):
     Source: Dehghani et al. 2019, "Universal Transformers", equation 4, without its time step.
     """
 
-    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
+    def at_input(self, embedding: Tensor, positions: Tensor, tap: Tap) -> Tensor:
         """Return the embedding unchanged."""
         return embedding
 
-    def at_layer(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
+    def at_layer(self, x: Tensor, positions: Tensor, tap: Tap) -> Tensor:
         """Return x + position."""
-        return self.add(x, at, tap)
+        return self.add(x, positions, tap)
 
 
 class OnQueriesAndKeys(Table):
@@ -130,13 +130,13 @@ class OnQueriesAndKeys(Table):
     Source: Carion et al. 2020 (DETR), appendix A.3.
     """
 
-    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
+    def at_input(self, embedding: Tensor, positions: Tensor, tap: Tap) -> Tensor:
         """Return the embedding unchanged."""
         return embedding
 
-    def before_qk(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
+    def before_qk(self, x: Tensor, positions: Tensor, tap: Tap) -> Tensor:
         """Return x + position."""
-        return self.add(x, at, tap)
+        return self.add(x, positions, tap)
 
 
 def angles(length: int, channels: int) -> Tensor:
@@ -214,9 +214,9 @@ class Rotary(Positions):
         self.register_buffer("cos", angle.cos().float(), persistent=False)
         self.register_buffer("sin", angle.sin().float(), persistent=False)
 
-    def on_qk(self, x: Tensor, at: Tensor) -> Tensor:
+    def on_qk(self, x: Tensor, positions: Tensor) -> Tensor:
         """Rotate each pair of neighbouring channels: (B, H, N, d_k)."""
-        cos, sin = self.cos[at], self.sin[at]  # (N, d_k / 2)
+        cos, sin = self.cos[positions], self.sin[positions]  # (N, d_k / 2)
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 

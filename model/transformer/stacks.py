@@ -77,11 +77,11 @@ class Transformer(nn.Module):
         order = Order.of(self.encoder_positions, source)
         x = self.embed(source, order, tap.at("source", query=SOURCE))
         mask = masks.allowed(self.encoder_mask, real, order.queries, order.keys)
-        here = tap.at("encoder", query=SOURCE, key=SOURCE)
+        encoder_tap = tap.at("encoder", query=SOURCE, key=SOURCE)
         for index, layer in enumerate(self.encoder):
             go_on(x)
-            x = layer(x, mask, order, here.at(str(index)))
-        return self.encoder_norm(x, here)
+            x = layer(x, mask, order, encoder_tap.at(str(index)))
+        return self.encoder_norm(x, encoder_tap)
 
     def decode(
         self,
@@ -102,23 +102,25 @@ class Transformer(nn.Module):
         x = self.embed(target, order, tap.at("target", query=TARGET))
         self_mask = masks.allowed(self.decoder_mask, real, order.queries, order.keys)
         cross_mask = source_real[:, None].expand(-1, target.shape[1], -1)
-        here = tap.at("decoder", query=TARGET, key=TARGET)
+        decoder_tap = tap.at("decoder", query=TARGET, key=TARGET)
         for index, layer in enumerate(self.decoder):
             go_on(x)
-            kept = cache.layers[index] if cache else None
-            x = layer(x, memory, self_mask, cross_mask, order, here.at(str(index)), kept)
+            layer_cache = cache.layers[index] if cache else None
+            x = layer(
+                x, memory, self_mask, cross_mask, order, decoder_tap.at(str(index)), layer_cache
+            )
         if cache:
             cache.length += target.shape[1]
-        return self.decoder_norm(x, here)
+        return self.decoder_norm(x, decoder_tap)
 
     def logits(self, x: Tensor, tap: Tap = NULL) -> Tensor:
         """Multiply by the transposed embeddings (section 3.4): (B, T, d_model) -> (B, T, V)."""
-        here = heard(self, tap).at("decoder", query=TARGET, key=TARGET)
-        logits = here("logits", x @ self.embedding.weight.T, (QUERY, VOCAB))
-        if here.wants("probabilities") or here.wants("candidates"):
+        decoder_tap = heard(self, tap).at("decoder", query=TARGET, key=TARGET)
+        logits = decoder_tap("logits", x @ self.embedding.weight.T, (QUERY, VOCAB))
+        if decoder_tap.wants("probabilities") or decoder_tap.wants("candidates"):
             top = logits.softmax(dim=-1).topk(min(CANDIDATES, logits.shape[-1]), dim=-1)
-            here("probabilities", top.values, (QUERY, RANK))
-            here("candidates", top.indices, (QUERY, RANK))
+            decoder_tap("probabilities", top.values, (QUERY, RANK))
+            decoder_tap("candidates", top.indices, (QUERY, RANK))
         return logits
 
     def forward(

@@ -192,7 +192,7 @@ def test_a_search_finds_what_a_loop_over_all_rows_finds(
     one, texts, rows = index
     asked = RowQuery("encoder.0.self", head, **wanted)  # type: ignore[arg-type]
     expected = sorted(matching(texts, rows, asked))
-    found = search(one, asked, most=1000)
+    found = search(one, asked, limit=1000)
     assert found.rows == len(expected)
     best: dict[int, tuple[int, int, int]] = {}
     for weight, number, i, key in expected:
@@ -201,7 +201,7 @@ def test_a_search_finds_what_a_loop_over_all_rows_finds(
     assert [(row.sentence, row.query, row.key) for row in found.best] == [
         (number, i, key) for number, (_, i, key) in best.items()
     ]
-    assert search(one, asked, most=3).best == found.best[:3]
+    assert search(one, asked, limit=3).best == found.best[:3]
 
 
 def test_a_word_is_found_in_all_its_spellings(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_word_is_found_in_all_its_spellings(tmp_path: Path) -> None:
     gathered.write(tmp_path, "digest")
     index = Index(tmp_path)
     for word in ("an", "ana", "nan", "anan", "annan", "an" * 50):
-        found = search(index, RowQuery(place, 0, query=word), most=60)
+        found = search(index, RowQuery(place, 0, query=word), limit=60)
         expected = [sum(occurs(text, at, word) for at in range(len(text))) for text in texts]
         assert found.rows == sum(expected), word
         assert found.sentences == sum(map(bool, expected)), word

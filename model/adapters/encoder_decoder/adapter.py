@@ -151,16 +151,19 @@ class EncoderDecoder(Adapter):
             read = encode(self.model, self.rows, recorders, [self._source(row) for row in rows])
             spelled = cache(self.tokenizer.written)
             traces: dict[int, Trace] = {}
-            while left := [index for index in range(len(rows)) if index not in traces]:
+            while unfinished := [index for index in range(len(rows)) if index not in traces]:
                 written = [
-                    (rows[index].request.target or "", given)
-                    if (given := rows[index].target)
+                    (rows[index].request.target or "", target)
+                    if (target := rows[index].target)
                     else spelled(ids)
-                    for index, ids in zip(left, targets.of(left), strict=True)
+                    for index, ids in zip(unfinished, targets.of(unfinished), strict=True)
                 ]
-                some = [rows[index] for index in left], [recorders[index] for index in left]
-                passed = self._pass(*some, read.rows(left), written)
-                for index, run in zip(left, passed, strict=True):
+                group = (
+                    [rows[index] for index in unfinished],
+                    [recorders[index] for index in unfinished],
+                )
+                passed = self._pass(*group, read.rows(unfinished), written)
+                for index, run in zip(unfinished, passed, strict=True):
                     if targets.agrees(index, run.logprobs):
                         traces[index] = self._trace(run)
             return [traces[index] for index in range(len(rows))]
@@ -209,11 +212,18 @@ class EncoderDecoder(Adapter):
         return {name: self._parameters[name] for name in select(patterns, self._parameters)}
 
     def _rows(self, requests: Sequence[Request]) -> list[Row]:
-        read = {(one.source, one.direction): one for one in requests}  # each sentence once
-        sources = {sentence: self.rows.source(one) for sentence, one in read.items()}
+        read = {
+            (request.source, request.direction): request for request in requests
+        }  # each sentence once
+        sources = {sentence: self.rows.source(request) for sentence, request in read.items()}
         return [
-            Row(one, sources[one.source, one.direction], made, self.rows.target(one))
-            for one, made in zip(requests, self._bound(requests), strict=True)
+            Row(
+                request,
+                sources[request.source, request.direction],
+                bound,
+                self.rows.target(request),
+            )
+            for request, bound in zip(requests, self._bound(requests), strict=True)
         ]
 
     def _bound(self, requests: Sequence[Request]) -> list[tuple[Intervention, ...]]:
@@ -229,8 +239,8 @@ class EncoderDecoder(Adapter):
     def _recorder(self, row: Row) -> Recorder:
         """Return a recorder for a row, as far as the encoder needs it."""
         lengths = {SOURCE: len(self._source(row))}
-        own = {SOURCE: len(row.source)}
-        return Recorder(self._recorded(row.request), lengths, own, row.made)
+        unpadded = {SOURCE: len(row.source)}
+        return Recorder(self._recorded(row.request), lengths, unpadded, row.made)
 
     def _pass(
         self,
@@ -248,18 +258,21 @@ class EncoderDecoder(Adapter):
         ]
         recorders = [
             replace(
-                one,
-                lengths={**one.lengths, TARGET: len(target)},
-                own={**one.own, TARGET: len(tokens)},
+                recorder,
+                lengths={**recorder.lengths, TARGET: len(target)},
+                own={**recorder.own, TARGET: len(tokens)},
             )
-            for one, target, tokens in zip(recorders, targets, wrote, strict=True)
+            for recorder, target, tokens in zip(recorders, targets, wrote, strict=True)
         ]
         texts = [
             {SOURCE: tuple(self._source(row)), TARGET: tuple(target)}
             for row, target in zip(rows, targets, strict=True)
         ]
         logprobs = decode(self.model, self.stream, self.rows, recorders, read, targets, wrote)
-        return [Passed(*one) for one in zip(rows, texts, written, recorders, logprobs, strict=True)]
+        return [
+            Passed(*columns)
+            for columns in zip(rows, texts, written, recorders, logprobs, strict=True)
+        ]
 
     def _trace(self, run: Passed) -> Trace:
         request, recorded = run.row.request, run.recorder.tensors
@@ -288,12 +301,12 @@ class EncoderDecoder(Adapter):
         return self.rows.padded(row.source, row.request.pad_to)
 
     def _selected(self, request: Request) -> tuple[str, ...]:
-        known = [
+        selectable = [
             *self.selectable,
             *score_terms.names(self.scores, request.select),
             *contrast.names(self._parts, self.info.places, request.select),
         ]
-        return select(request.select, known)
+        return select(request.select, selectable)
 
     def _recorded(self, request: Request) -> set[str]:
         """Return the selected names, and those that summaries and `inside` tensors need."""
@@ -316,17 +329,17 @@ def long_pass(trace: Trace, dtype: torch.dtype) -> LongPass:
 
     The trace was run with explicit attention: these models read texts for which that is fast.
     """
-    kept = dict(_kept(trace, dtype))
-    return LongPass(trace.texts, kept, trace.written, trace.direction)
+    attentions = dict(_kept(trace, dtype))
+    return LongPass(trace.texts, attentions, trace.written, trace.direction)
 
 
 def _kept(trace: Trace, dtype: torch.dtype) -> Iterator[tuple[str, LongAttention]]:
-    for one in trace.model.attentions:
-        q, k = (trace[f"{one.place}.{name}"].value for name in ("q", "k"))
-        scale = SCORINGS[one.scoring](one.heads, q.shape[-1]).scale
-        scored = Scored(_rule(one, q.shape[1], k.shape[1]), scale)
+    for attention in trace.model.attentions:
+        q, k = (trace[f"{attention.place}.{name}"].value for name in ("q", "k"))
+        scale = SCORINGS[attention.scoring](attention.heads, q.shape[-1]).scale
+        scored = Scored(_rule(attention, q.shape[1], k.shape[1]), scale)
         _, sums = flash_attention(q, k, k, scored)  # the mix is known already
-        yield one.place, LongAttention.keep(q, k, sums, scored, one.over, dtype)
+        yield attention.place, LongAttention.keep(q, k, sums, scored, attention.over, dtype)
 
 
 def _rule(info: AttentionInfo, queries: int, keys: int) -> Rule:

@@ -50,8 +50,8 @@ class Writer:
 
     def limit(self, request: Request, source: Sequence[Token]) -> int:
         """Return the maximum number of tokens to write."""
-        most = min(self.model.config.max_tokens, len(source) + BEYOND_SOURCE)
-        return min(most, request.decode.max_tokens or most)
+        longest = min(self.model.config.max_tokens, len(source) + BEYOND_SOURCE)
+        return min(longest, request.decode.max_tokens or longest)
 
     def writable(
         self, request: Request, source: Sequence[Token]
@@ -70,16 +70,16 @@ class Writer:
 
         The page requests the same decoding again when it shows another layer of a sentence.
         """
-        found: dict[int, Ids] = {}
+        known: dict[int, Ids] = {}
         for index, row in enumerate(rows):
             prefix = row.request.decode.prefix
             if row.target is not None:
-                found[index] = tuple(token.id for token in row.target)
+                known[index] = tuple(token.id for token in row.target)
             elif self.is_complete(row, prefix):
-                found[index] = prefix  # nothing left to write
+                known[index] = prefix  # nothing left to write
             elif not hooked() and (ids := self._decoded.get(_ids(row), row.request)) is not None:
-                found[index] = ids
-        return found
+                known[index] = ids
+        return known
 
     def is_complete(self, row: Row, ids: Ids) -> bool:
         """Return whether nothing is written after these ids."""
@@ -91,14 +91,14 @@ class Writer:
 
     def within(self, ids: Sequence[int], row: Row) -> Ids:
         """Return ids up to the end of the row, or up to one outside the vocabulary."""
-        limit, kept = self.limit(row.request, row.source), list[int]()
+        limit, inside = self.limit(row.request, row.source), list[int]()
         for id_ in ids[:limit]:
             if not 0 <= id_ < len(self.tokenizer):
                 break
-            kept.append(id_)
+            inside.append(id_)
             if id_ == self.tokenizer.eos:
                 break
-        return tuple(kept)
+        return tuple(inside)
 
     def remember(self, row: Row, ids: Ids) -> None:
         """Cache the result of decoding a row."""
@@ -115,24 +115,26 @@ class Writer:
     def search(self, rows: Sequence[Row]) -> list[Ids]:
         """Return the decoded ids: greedy and sampled rows in one batch, beams in others."""
         beams = [index for index, row in enumerate(rows) if row.request.decode.method == "beam"]
-        others = [index for index in range(len(rows)) if index not in beams]
-        found = dict(zip(others, self._written([rows[index] for index in others]), strict=True))
+        not_beams = [index for index in range(len(rows)) if index not in beams]
+        ids_by_row = dict(
+            zip(not_beams, self._written([rows[index] for index in not_beams]), strict=True)
+        )
         for index, best in zip(beams, self.beams([rows[index] for index in beams]), strict=True):
-            found[index] = best[0].ids
-        for index, ids in found.items():
+            ids_by_row[index] = best[0].ids
+        for index, ids in ids_by_row.items():
             self.remember(rows[index], ids)
-        return [found[index] for index in range(len(rows))]
+        return [ids_by_row[index] for index in range(len(rows))]
 
     def beams(self, rows: Sequence[Row]) -> list[tuple[Hypothesis, ...]]:
         """Return the hypotheses that beam search finds for each row, best first."""
-        found, some, width = list[tuple[Hypothesis, ...]](), list[Row](), 0
+        best, group, width = list[tuple[Hypothesis, ...]](), list[Row](), 0
         for row in rows:
-            if some and width + row.request.decode.beam > BEAMS:
-                found += self._beams(some)
-                some, width = [], 0
-            some.append(row)
+            if group and width + row.request.decode.beam > BEAMS:
+                best += self._beams(group)
+                group, width = [], 0
+            group.append(row)
             width += row.request.decode.beam
-        return found + self._beams(some)
+        return best + self._beams(group)
 
     def _beams(self, rows: Sequence[Row]) -> list[tuple[Hypothesis, ...]]:
         """Run beam search on all rows in one batch."""

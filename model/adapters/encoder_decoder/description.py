@@ -167,7 +167,10 @@ class Parts(TypedDict):
 
 def _parts(layers: Iterable[nn.Module], end: End) -> Parts:
     last = norm(end) if isinstance(end, Last) else None
-    return {"layers": tuple(tuple(_sublayers(one, last is None)) for one in layers), "last": last}
+    return {
+        "layers": tuple(tuple(_sublayers(layer, last is None)) for layer in layers),
+        "last": last,
+    }
 
 
 def _sublayers(layer: nn.Module, post: bool) -> Iterator[Sublayer]:
@@ -183,9 +186,9 @@ def _attention(name: str, attention: MultiHeadAttention, post: Norm | None) -> S
     return Sublayer(name, attention.W_o.bias, attention.W_o.weight.T, post=post)
 
 
-def norm(one: nn.LayerNorm) -> Norm:
+def norm(module: nn.LayerNorm) -> Norm:
     """Return the description of a layer norm."""
-    return Norm(one.weight, one.bias, one.eps)
+    return Norm(module.weight, module.bias, module.eps)
 
 
 def scores_of(model: Transformer) -> dict[str, Scores]:
@@ -257,4 +260,4 @@ def _turned(positions: Positions, terms: Tensor, position: int) -> Tensor:
 
 def _offset(positions: Relative, head: int, query: int, key: int) -> float:
     at = torch.tensor([query]), torch.tensor([key])
-    return float(positions.of(*(one.to(positions.pi.device) for one in at))[head])
+    return float(positions.of(*(side.to(positions.pi.device) for side in at))[head])

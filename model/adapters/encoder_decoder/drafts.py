@@ -121,7 +121,7 @@ class FastDrafter(Drafter):
 
         def drafts() -> Sequence[IdSequence]:
             try:
-                return [[int(name) for name in one.result().hypotheses[0]] for one in coming]
+                return [[int(name) for name in draft.result().hypotheses[0]] for draft in coming]
             except (RuntimeError, ValueError) as error:
                 return _nothing(sources, error)
 
@@ -215,8 +215,8 @@ class Targets:
         coming, self._coming = self._coming, dict
         self._drafts.update(coming())
         open_ = [i for i in indices if i not in self._known and i not in self._drafts]
-        found = self.writer.search([self.rows[index] for index in open_])
-        self._known.update(zip(open_, found, strict=True))
+        decoded = self.writer.search([self.rows[index] for index in open_])
+        self._known.update(zip(open_, decoded, strict=True))
         return [self._drafts.get(index) or self._known[index] for index in indices]
 
     def agrees(self, index: int, logprobs: Tensor) -> bool:
@@ -249,18 +249,22 @@ class Targets:
         if not drafted or not self.drafter:
             return
         rows = [self.rows[index] for index in drafted]
-        most = max(self.writer.limit(row.request, row.source) for row in rows)
+        longest = max(self.writer.limit(row.request, row.source) for row in rows)
         sources = [[token.id for token in row.source] for row in rows]
         begun = [self._begun[index] for index in drafted]
-        guesses = self.drafter.draft(sources, begun, most)
+        guesses = self.drafter.draft(sources, begun, longest)
 
         def drafts() -> dict[int, Ids]:
             columns = zip(drafted, rows, begun, guesses(), strict=True)
-            made = {
+            drafts_by_row = {
                 index: self.writer.within((*start, *guess[len(start) :]), row)
                 for index, row, start, guess in columns
             }
-            return {index: ids for index, ids in made.items() if len(ids) > len(self._begun[index])}
+            return {
+                index: ids
+                for index, ids in drafts_by_row.items()
+                if len(ids) > len(self._begun[index])
+            }
 
         self._coming = drafts
 
@@ -276,8 +280,10 @@ def verified(draft: Ids, logprobs: Tensor, never: Tensor, begun: int) -> Ids | N
     allowed = logprobs[begun : len(draft)].index_fill(1, never.cpu(), -torch.inf)
     best, tokens = allowed.topk(2, dim=-1)
     clear = best[:, 0] - best[:, 1] > MARGIN
-    same = tokens[:, 0] == ids
-    until = len(ids) if same.all() else int(same.int().argmin()) + 1  # the model's token is last
+    agreeing = tokens[:, 0] == ids
+    until = (
+        len(ids) if agreeing.all() else int(agreeing.int().argmin()) + 1
+    )  # the model's token is last
     if not clear[:until].all():
         return None
     return (*draft[: begun + until - 1], int(tokens[until - 1, 0]))

@@ -52,13 +52,15 @@ class Rows:
         """
         if request.direction is None:
             source = self.detector.language(request.source)
-            fitting = (one for one in self.directions if one.startswith(f"{source}-"))
+            fitting = (
+                direction for direction in self.directions if direction.startswith(f"{source}-")
+            )
             return next(fitting, self.directions[0])
         if request.direction not in self.directions:
-            known = f"must be one of {', '.join(self.directions)}"
+            expected = f"must be one of {', '.join(self.directions)}"
             if len(self.directions) == 1:
-                known = f"must be {self.directions[0]}, the only direction of this model"
-            raise InputError("unknown-direction", "direction", f"direction {known}")
+                expected = f"must be {self.directions[0]}, the only direction of this model"
+            raise InputError("unknown-direction", "direction", f"direction {expected}")
         return request.direction
 
     def source(self, request: Request) -> list[Token]:
@@ -129,13 +131,13 @@ def encode(
     """
     ids, real = rows.batch(sources)
     first: dict[Hashable, int] = {}
-    same = [
+    shared = [
         first.setdefault((tuple(row), _encoding(recorder, index)), index)
         for index, (row, recorder) in enumerate(zip(ids.tolist(), recorders, strict=True))
     ]
     run = list(first.values())
     memory = model.encode(ids[run], real[run], BatchTap([recorders[row] for row in run]))
-    return Read(ids, real, memory[[run.index(row) for row in same]])
+    return Read(ids, real, memory[[run.index(row) for row in shared]])
 
 
 def decode(
@@ -162,8 +164,10 @@ def decode(
     for row, (recorder, ids_) in enumerate(zip(recorders, predicted, strict=True)):
         _relevance(model, batch.row(row, recorder.lengths), recorder, ids_)
         if not ATTRIBUTIONS.isdisjoint(recorder.select):
-            own = batch.row(row, recorder.lengths)
-            attribute(_source_run(model, own, recorder, ids_, _words(rows, own.source[0])))
+            row_batch = batch.row(row, recorder.lengths)
+            attribute(
+                _source_run(model, row_batch, recorder, ids_, _words(rows, row_batch.source[0]))
+            )
     return logits.log_softmax(dim=-1).cpu()
 
 
@@ -171,8 +175,8 @@ def _relevance(
     model: Transformer, batch: TokenBatch, recorder: Recorder, predicted: Sequence[int]
 ) -> None:
     def run(tap: Tap) -> Tensor:
-        own = batch.copy()
-        return model(own.source, own.target, own.source_real, own.target_real, tap)  # type: ignore[no-any-return]
+        copied = batch.copy()
+        return model(copied.source, copied.target, copied.source_real, copied.target_real, tap)  # type: ignore[no-any-return]
 
     relevance(run, recorder, predicted)
 
@@ -203,5 +207,5 @@ def _encoding(recorder: Recorder, index: int) -> Hashable:
     """Return a key that is equal for rows with the same effect on the encoder."""
     if any(name.startswith(ENCODING) for name in recorder.select):
         return index
-    made = tuple(one for one in recorder.interventions if one.at.startswith(ENCODING))
-    return recorder.lengths[SOURCE], made
+    changes = tuple(change for change in recorder.interventions if change.at.startswith(ENCODING))
+    return recorder.lengths[SOURCE], changes

@@ -48,8 +48,8 @@ class Adapter(Protocol):
 
     def check(self, request: Request) -> None:
         """Raise `InputError` for a request that this model cannot answer. Runs no model."""
-        for capability, where in needs(request):
-            self.info.require(capability, where)
+        for capability, field in needs(request):
+            self.info.require(capability, field)
         self.validate(request)
 
     def validate(self, request: Request) -> None:
@@ -131,27 +131,27 @@ def with_slices(
     """
     if len(select) > MAX_PATTERNS or not any(map(SLICE.fullmatch, select)):
         return dict(find(select))
-    known = {one.place: one for one in attentions}
+    by_place = {attention.place: attention for attention in attentions}
     slices = [SLICE.fullmatch(pattern) for pattern in select]
-    cuts = [match if match and match["place"] in known else None for match in slices]
+    cuts = [match if match and match["place"] in by_place else None for match in slices]
     bases = [
         f"{cut['place']}.{cut['name']}" if cut else pattern
         for cut, pattern in zip(cuts, select, strict=True)
     ]
     whole = find(bases)
-    found: dict[str, NamedTensor] = {}
+    parameters: dict[str, NamedTensor] = {}
     for index, (cut, pattern) in enumerate(zip(cuts, select, strict=True)):
         if cut is None:
-            found |= {name: one for name, one in whole.items() if matches(pattern, name)}
+            parameters |= {name: tensor for name, tensor in whole.items() if matches(pattern, name)}
             continue
-        one, head = known[cut["place"]], int(cut["head"])
+        one, head = by_place[cut["place"]], int(cut["head"])
         heads = one.heads if cut["name"].endswith("q") else one.kv_heads
         if head >= heads:
             field = f"select[{index}]"
             detail = f"{field}: {bases[index]} has heads 0 to {heads - 1}"
             raise InputError("unknown-tensor", field, detail)
-        found[pattern] = _cut(whole[bases[index]], head, heads)
-    return found
+        parameters[pattern] = _cut(whole[bases[index]], head, heads)
+    return parameters
 
 
 def _cut(whole: NamedTensor, head: int, heads: int) -> NamedTensor:

@@ -56,36 +56,45 @@ def bind(
     Equal interventions share one value.
     """
     paths = along_paths(requests, run, device)
-    taken = _taken(requests, run)
+    tensors = _taken(requests, run)
 
-    def vector(one: Intervention) -> Tensor:
-        step = one.value
+    def vector(intervention: Intervention) -> Tensor:
+        step = intervention.value
         if not isinstance(step, Step):
             return torch.tensor(step)
-        there = [(taken[alone(end.request), one.at].value, end.row) for end in step.ends]
-        if any(row >= len(value) for value, row in there):  # a text that ended earlier
-            return torch.zeros_like(there[0][0][0])
-        to, *minus = (value[row] for value, row in there)
+        rows = [(tensors[alone(end.request), intervention.at].value, end.row) for end in step.ends]
+        if any(row >= len(value) for value, row in rows):  # a text that ended earlier
+            return torch.zeros_like(rows[0][0][0])
+        to, *minus = (value[row] for value, row in rows)
         return step.times * (to - minus[0] if minus else to)
 
-    def value(one: Intervention) -> OtherRun | Mean | Added:
-        if one.do == "add":
-            return Added(vector(one).to(device))
-        if one.do == "mean":
-            mean = means[f"{one.at}.mix"]
-            return Mean(mean if one.head is None else mean[one.head])
-        named = patch_of(one)
+    def value(intervention: Intervention) -> OtherRun | Mean | Added:
+        if intervention.do == "add":
+            return Added(vector(intervention).to(device))
+        if intervention.do == "mean":
+            mean = means[f"{intervention.at}.mix"]
+            return Mean(mean if intervention.head is None else mean[intervention.head])
+        named = patch_of(intervention)
         assert named is not None
         name, patch = named
-        tensor = taken[patch.request, name]
-        theirs = tensor.value if one.head is None else tensor.value[one.head]
+        tensor = tensors[patch.request, name]
+        theirs = tensor.value if intervention.head is None else tensor.value[intervention.head]
         unseen = -torch.inf if name.endswith(".scores") else 0.0
         return OtherRun(theirs.to(device), patch.rows, tensor.dims[-1] == KEY, unseen)
 
-    looked_up = {one for one in _all(requests) if one.do in ("mean", "add") or patch_of(one)}
-    bound = {one: replace(one, value=value(one)) for one in looked_up}
+    looked_up = {
+        intervention
+        for intervention in _all(requests)
+        if intervention.do in ("mean", "add") or patch_of(intervention)
+    }
+    bound = {
+        intervention: replace(intervention, value=value(intervention)) for intervention in looked_up
+    }
     return [
-        tuple(paths.get((request, one)) or bound.get(one, one) for one in request.interventions)
+        tuple(
+            paths.get((request, intervention)) or bound.get(intervention, intervention)
+            for intervention in request.interventions
+        )
         for request in requests
     ]
 
@@ -93,12 +102,14 @@ def bind(
 def _taken(requests: Sequence[Request], run: Run) -> dict[tuple[Request, str], NamedTensor]:
     """Return the tensors of other runs, by sentence and name."""
     names: dict[Request, dict[str, None]] = {}
-    for one in _all(requests):
-        for name, sentence in runs_of(one):
+    for intervention in _all(requests):
+        for name, sentence in runs_of(intervention):
             names.setdefault(sentence, {})[name] = None
-    asked = [replace(sentence, select=tuple(wanted)) for sentence, wanted in names.items()]
+    selecting = [replace(sentence, select=tuple(selected)) for sentence, selected in names.items()]
     traces = [
-        trace for start in range(0, len(asked), ROWS) for trace in run(asked[start : start + ROWS])
+        trace
+        for start in range(0, len(selecting), ROWS)
+        for trace in run(selecting[start : start + ROWS])
     ]
     return {
         (sentence, name): trace.tensors[name]
@@ -109,7 +120,12 @@ def _taken(requests: Sequence[Request], run: Run) -> dict[tuple[Request, str], N
 
 def _all(requests: Sequence[Request]) -> Iterator[Intervention]:
     """Yield all interventions that act where they are made."""
-    return (one for request in requests for one in request.interventions if not path_of(one))
+    return (
+        intervention
+        for request in requests
+        for intervention in request.interventions
+        if not path_of(intervention)
+    )
 
 
 OUTPUT = ".output"
@@ -121,47 +137,53 @@ def along_paths(
     requests: Sequence[Request], run: Run, device: torch.device
 ) -> dict[tuple[Request, Intervention], Intervention]:
     """Return the patch of its receiver for each request and its patch along a path."""
-    wanted = [
-        (request, one, to)
+    paths = [
+        (request, patch, to)
         for request in requests
-        for one in request.interventions
-        if (to := path_of(one)) is not None
+        for patch in request.interventions
+        if (to := path_of(patch)) is not None
     ]
-    if not wanted:
+    if not paths:
         return {}
-    most = max(ROWS, len(requests))
-    plain = list({_without(request): None for request, _, _ in wanted})
-    first = dict(zip(plain, _in_batches(plain, run, most), strict=True))
+    size = max(ROWS, len(requests))
+    plain = list({_without(request): None for request, _, _ in paths})
+    first = dict(zip(plain, _in_batches(plain, run, size), strict=True))
     frozen = {request: _frozen(trace, device) for request, trace in first.items()}
-    asked: list[Request] = []
-    for request, one, to in wanted:
+    patched: list[Request] = []
+    for request, patch, to in paths:
         base = _without(request)
-        still = [made for made in frozen[base] if _place(made.at) not in _own(one, to)]
-        assert isinstance(one.value, Patch)
-        sender = replace(one, value=replace(one.value, to=None))
+        still = [freeze for freeze in frozen[base] if _place(freeze.at) not in _own(patch, to)]
+        assert isinstance(patch.value, Patch)
+        sender = replace(patch, value=replace(patch.value, to=None))
         changes = (*base.interventions, sender, *still)
-        asked.append(replace(_again(base, first[base]), interventions=changes, select=(to.at,)))
+        patched.append(replace(_again(base, first[base]), interventions=changes, select=(to.at,)))
     return {
-        (request, one): _received(trace, to, device)
-        for (request, one, to), trace in zip(wanted, _in_batches(asked, run, most), strict=True)
+        (request, patch): _received(trace, to, device)
+        for (request, patch, to), trace in zip(paths, _in_batches(patched, run, size), strict=True)
     }
 
 
 def can_follow(names: Sequence[str], attentions: Attentions) -> bool:
     """Return whether all sublayers can be frozen: the output of each is one of the tensors."""
-    places = {one.place for one in attentions} | {f"{o.stack}.{o.layer}.ffn" for o in attentions}
+    places = {attention.place for attention in attentions} | {
+        f"{o.stack}.{o.layer}.ffn" for o in attentions
+    }
     return {f"{place}{OUTPUT}" for place in places} <= {*names}
 
 
-def _in_batches(requests: Sequence[Request], run: Run, most: int) -> Iterator[Trace]:
-    for start in range(0, len(requests), most):
-        yield from run(requests[start : start + most])
+def _in_batches(requests: Sequence[Request], run: Run, size: int) -> Iterator[Trace]:
+    for start in range(0, len(requests), size):
+        yield from run(requests[start : start + size])
 
 
 def _without(request: Request) -> Request:
     """Return the request without its paths, recording the outputs of all sublayers."""
-    others = tuple(one for one in request.interventions if path_of(one) is None)
-    return replace(request, interventions=others, select=(f"*{OUTPUT}",), summarise=(), pad_to=None)
+    not_paths = tuple(
+        intervention for intervention in request.interventions if path_of(intervention) is None
+    )
+    return replace(
+        request, interventions=not_paths, select=(f"*{OUTPUT}",), summarise=(), pad_to=None
+    )
 
 
 def _again(request: Request, trace: Trace) -> Request:
@@ -180,9 +202,9 @@ def _frozen(trace: Trace, device: torch.device) -> list[Intervention]:
     ]
 
 
-def _place(at: str) -> str | None:
+def _place(name: str) -> str | None:
     """Return the sublayer that computes a tensor; None: it is of the stream."""
-    place, _, part = at.rpartition(".")
+    place, _, part = name.rpartition(".")
     return place if part in WITHIN else None
 
 
@@ -194,5 +216,5 @@ def _received(trace: Trace, to: Receiver, device: torch.device) -> Intervention:
     tensor = trace.tensors[to.at]
     value = tensor.value if to.head is None else tensor.value[to.head]
     # Both runs have the same keys, apart from later ones of a text that is being written.
-    other = OtherRun(value.to(device), None, tensor.dims[-1] == KEY)
-    return Intervention(to.at, "patch", to.head, other)
+    donor = OtherRun(value.to(device), None, tensor.dims[-1] == KEY)
+    return Intervention(to.at, "patch", to.head, donor)

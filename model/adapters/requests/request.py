@@ -115,14 +115,14 @@ def ask(sentence: str | Request, **options: Unpack[RequestOptions]) -> Request:
     Raises `TypeError` for an unknown option.
     """
     fields: dict[str, Any] = {
-        name: TIGHTEN[name](given) if name in TIGHTEN else given for name, given in options.items()
+        name: TIGHTEN[name](value) if name in TIGHTEN else value for name, value in options.items()
     }
-    known = sentence if isinstance(sentence, Request) else Request(sentence)
-    return replace(known, **fields)
+    request = sentence if isinstance(sentence, Request) else Request(sentence)
+    return replace(request, **fields)
 
 
-def _several(given: Iterable[str] | str) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _several(patterns: Iterable[str] | str) -> tuple[str, ...]:
+    return (patterns,) if isinstance(patterns, str) else tuple(patterns)
 
 
 TIGHTEN: dict[str, Callable[[Any], Any]] = {
@@ -179,12 +179,12 @@ class Step:
         return (self.to,) if self.minus is None else (self.to, self.minus)
 
 
-def runs_of(one: Intervention) -> tuple[tuple[str, Request], ...]:
+def runs_of(intervention: Intervention) -> tuple[tuple[str, Request], ...]:
     """Return the tensors that an intervention takes from other runs: names and sentences."""
-    if (patch := patch_of(one)) is not None:
+    if (patch := patch_of(intervention)) is not None:
         return ((patch[0], patch[1].request),)
-    if one.do == "add" and isinstance(one.value, Step):
-        return tuple((one.at, alone(end.request)) for end in one.value.ends)
+    if intervention.do == "add" and isinstance(intervention.value, Step):
+        return tuple((intervention.at, alone(end.request)) for end in intervention.value.ends)
     return ()
 
 
@@ -193,23 +193,23 @@ def alone(request: Request) -> Request:
     return replace(request, select=(), summarise=(), interventions=(), pad_to=None)
 
 
-def patch_of(one: Intervention) -> tuple[str, Patch] | None:
+def patch_of(intervention: Intervention) -> tuple[str, Patch] | None:
     """Return the name of the tensor that an intervention takes from another run, and its patch."""
-    match one.do:
-        case "patch" | "freeze" if isinstance(one.value, OtherRun):
+    match intervention.do:
+        case "patch" | "freeze" if isinstance(intervention.value, OtherRun):
             return None  # its values are known
         case "patch":
-            name, patch = one.at, cast(Patch, one.value)
+            name, patch = intervention.at, cast(Patch, intervention.value)
         case "freeze":
-            name, patch = f"{one.at}.weights", Patch(cast(Request, one.value))
+            name, patch = f"{intervention.at}.weights", Patch(cast(Request, intervention.value))
         case _:
             return None
     return name, replace(patch, request=alone(patch.request))
 
 
-def path_of(one: Intervention) -> Receiver | None:
+def path_of(intervention: Intervention) -> Receiver | None:
     """Return where the path of a patch ends; None for one that acts on all that comes after it."""
-    return one.value.to if isinstance(one.value, Patch) else None
+    return intervention.value.to if isinstance(intervention.value, Patch) else None
 
 
 def in_chat(value: Any) -> Any:
@@ -229,15 +229,15 @@ def other_runs(interventions: Sequence[Intervention]) -> dict[Request, int]:
 
     Raises `InputError` for more than `MAX_SENTENCES`.
     """
-    found: dict[Request, int] = {}
-    for index, one in enumerate(interventions):
-        for _, sentence in runs_of(one):
-            found.setdefault(sentence, index)
-    if len(found) > MAX_SENTENCES:
+    first_uses: dict[Request, int] = {}
+    for index, intervention in enumerate(interventions):
+        for _, sentence in runs_of(intervention):
+            first_uses.setdefault(sentence, index)
+    if len(first_uses) > MAX_SENTENCES:
         detail = (
-            f"interventions name {len(found)} different sentences; "
+            f"interventions name {len(first_uses)} different sentences; "
             f"at most {MAX_SENTENCES} are allowed"
         )
-        excess = Excess(MAX_SENTENCES, "entries", len(found))
+        excess = Excess(MAX_SENTENCES, "entries", len(first_uses))
         raise InputError("too-long", "interventions", detail, excess)
-    return found
+    return first_uses

@@ -59,12 +59,12 @@ def scored(
     No second tensor of that size is made.
     """
     ids = [token.id for token in tokens]
-    found = [
-        _of(rows, torch.tensor(own, device=rows.device))
-        for rows, own in zip(torch.split(logits[: len(ids)], ROWS), _parts(ids), strict=True)
+    parts = [
+        _of(rows, torch.tensor(part_ids, device=rows.device))
+        for rows, part_ids in zip(torch.split(logits[: len(ids)], ROWS), _parts(ids), strict=True)
     ]
-    chosen = tuple(one for logprobs, _ in found for one in logprobs.tolist())
-    ranks = tuple(one for _, ranks in found for one in ranks.tolist())
+    chosen = tuple(logprob for logprobs, _ in parts for logprob in logprobs.tolist())
+    ranks = tuple(rank for _, ranks in parts for rank in ranks.tolist())
     hypothesis = Hypothesis(tuple(ids), chosen, bool(ids) and ids[-1] in ends)
     score = hypothesis.score(length_penalty)
     return Output(text, tuple(tokens), chosen, ranks, score, hypothesis.finished)
@@ -128,10 +128,10 @@ class Trace:
 
     def __repr__(self) -> str:
         about = self.model.id, self.direction
-        said = self.request.source, self.written.text if self.written else None
+        texts = self.request.source, self.written.text if self.written else None
         lines = [
             f"Trace of {', '.join(filter(None, about))}",
-            f"  {' → '.join(text for text in said if text is not None)}",
+            f"  {' → '.join(text for text in texts if text is not None)}",
             *(
                 f"  {name}: {' '.join(token.text.strip() for token in tokens)}"
                 for name, tokens in self.texts.items()
@@ -143,14 +143,14 @@ class Trace:
 
 def candidates(tensors: Mapping[str, NamedTensor]) -> list[int]:
     """Return the ids in candidate tensors, in order: those whose `pieces` a trace needs."""
-    found = [tensor.value for name, tensor in tensors.items() if name.endswith(CANDIDATES)]
-    return sorted({id_ for value in found for id_ in value.flatten().tolist()})
+    ids = [tensor.value for name, tensor in tensors.items() if name.endswith(CANDIDATES)]
+    return sorted({id_ for value in ids for id_ in value.flatten().tolist()})
 
 
 def _list(names: Iterable[str]) -> str:
     listed = list(names)
-    shown = listed if len(listed) <= SHOWN else [*listed[: SHOWN - 1], "…", listed[-1]]
-    return ", ".join(shown) or "none"
+    some = listed if len(listed) <= SHOWN else [*listed[: SHOWN - 1], "…", listed[-1]]
+    return ", ".join(some) or "none"
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,12 +184,12 @@ class LongPass:
     @property
     def bytes(self) -> int:
         """Memory of its tensors."""
-        return sum(one.bytes for one in self.attentions.values())
+        return sum(attention.bytes for attention in self.attentions.values())
 
     def at(self, place: str, field: str = "at") -> LongAttention:
         """Return an attention. Raises `InputError` for an unknown place."""
         if place not in self.attentions:
-            known = list(self.attentions)
-            detail = f"{field} must be one of {known[0]} … {known[-1]}"
+            places = list(self.attentions)
+            detail = f"{field} must be one of {places[0]} … {places[-1]}"
             raise InputError("out-of-range", field, detail)
         return self.attentions[place]

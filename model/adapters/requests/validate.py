@@ -51,21 +51,21 @@ def check_request(
     `check_prefix`, `names` and `widths` those of `check_interventions`, as is what `lengths`
     returns for a request.
     """
-    info, given = adapter.info, {text: len(tokens) for text, tokens in texts.items()}
-    check_attribution(request.select, given[info.texts[0]], given.get(TARGET, 0))
+    info, counts = adapter.info, {text: len(tokens) for text, tokens in texts.items()}
+    check_attribution(request.select, counts[info.texts[0]], counts.get(TARGET, 0))
     select(request.summarise, info.places, "summarise")
     check_decode(request.decode, info.max_tokens)
     check_prefix(request.decode.prefix, *writable)
     if request.interventions:
-        most = lengths(request)
-        check_interventions(request.interventions, names, info.attentions, most, widths)
+        longest = lengths(request)
+        check_interventions(request.interventions, names, info.attentions, longest, widths)
         check_patches(adapter, request, names, lengths)
-    reached = {**lengths(request), **({TARGET: given[TARGET]} if TARGET in given else {})}
+    reached = {**lengths(request), **({TARGET: counts[TARGET]} if TARGET in counts else {})}
     reached = {text: max(length, request.pad_to or 0) for text, length in reached.items()}
     score_terms.check(info.attentions, request.select, reached)
     contrast.check(request.select, info.vocabulary, reached[info.attentions[-1].query])
     if request.pad_to is not None:
-        check_range("pad_to", request.pad_to, max(given.values()), info.max_tokens)
+        check_range("pad_to", request.pad_to, max(counts.values()), info.max_tokens)
 
 
 def check_text(
@@ -108,7 +108,7 @@ def check_interventions(
     of their last axes, as far as these are known. Does not check the other runs that values are
     taken from (`model.adapters.requests.validate`).
     """
-    table = {one.place: one for one in attentions}
+    table = {attention.place: attention for attention in attentions}
     for index, intervention in enumerate(interventions):
         field = f"interventions[{index}]"
         if intervention.do not in EFFECTS:
@@ -118,8 +118,8 @@ def check_interventions(
         effect = EFFECTS[intervention.do]
         places = effect.places(names, attentions)
         if intervention.at not in places:
-            known = f', such as "{min(places)}"' if places else "; this effect has none here"
-            detail = f"{field}.at must be a place of the model{known}"
+            example = f', such as "{min(places)}"' if places else "; this effect has none here"
+            detail = f"{field}.at must be a place of the model{example}"
             raise InputError("unknown-place", f"{field}.at", detail)
         if intervention.head is not None:
             heads = heads_at(intervention.at, effect, names, attentions)
@@ -167,9 +167,9 @@ def _check_cut(field: str, cut: Edge | tuple[Edge, ...], queries: int, keys: int
     if not edges:
         raise InputError("too-short", field, f"{field} has no edges")
     for index, (query, key) in enumerate(edges):
-        one = field if edges is not cut else f"{field}[{index}]"
-        check_range(f"{one}[0]", query, 0, queries - 1)
-        check_range(f"{one}[1]", key, 0, keys - 1)
+        edge_field = field if edges is not cut else f"{field}[{index}]"
+        check_range(f"{edge_field}[0]", query, 0, queries - 1)
+        check_range(f"{edge_field}[1]", key, 0, keys - 1)
 
 
 WITH_HEADS = 3  # dims of a tensor with a row per head and token
@@ -180,13 +180,13 @@ def widths_of(names: Dims, d_model: int, hidden: Mapping[str, int]) -> dict[str,
 
     `hidden` gives the number of hidden units of networks, such as "encoder.0.ffn".
     """
-    found = {name: d_model for name, dims in names.items() if dims[-1] == FEATURE}
+    features = {name: d_model for name, dims in names.items() if dims[-1] == FEATURE}
     units = {name: name.rpartition(".")[0] for name, dims in names.items() if dims[-1] == HIDDEN}
-    return found | {name: hidden[place] for name, place in units.items() if place in hidden}
+    return features | {name: hidden[place] for name, place in units.items() if place in hidden}
 
 
 def check_parts(
-    one: Intervention,
+    intervention: Intervention,
     field: str,
     names: Dims,
     attentions: Attentions,
@@ -197,54 +197,69 @@ def check_parts(
 
     Also checks the numbers of a vector to add, which are as many as the last axis is long.
     """
-    effect = EFFECTS[one.do]
-    if one.heads is not None:
-        heads = 0 if one.head is not None else heads_at(one.at, effect, names, attentions)
+    effect = EFFECTS[intervention.do]
+    if intervention.heads is not None:
+        heads = (
+            0
+            if intervention.head is not None
+            else heads_at(intervention.at, effect, names, attentions)
+        )
         if not heads:
-            raise _left_out(f"{field}.heads", f"{one.do} has no heads there, or one is named")
-        _check_indices(f"{field}.heads", one.heads, heads)
-    if one.rows is not None:
+            raise _left_out(
+                f"{field}.heads", f"{intervention.do} has no heads there, or one is named"
+            )
+        _check_indices(f"{field}.heads", intervention.heads, heads)
+    if intervention.rows is not None:
         if not effect.part:
-            raise _left_out(f"{field}.rows", f"{one.do} does not act row by row")
-        _check_indices(f"{field}.rows", one.rows, lengths[_text(one.at, names, attentions)])
-    width = widths.get(one.at, 0)
-    if one.units is not None:
+            raise _left_out(f"{field}.rows", f"{intervention.do} does not act row by row")
+        _check_indices(
+            f"{field}.rows", intervention.rows, lengths[_text(intervention.at, names, attentions)]
+        )
+    width = widths.get(intervention.at, 0)
+    if intervention.units is not None:
         if not effect.part or not width:
             raise _left_out(f"{field}.units", "the last axis there is not of features")
-        _check_indices(f"{field}.units", one.units, width)
-    if one.do == "add":
-        _check_vector(one, f"{field}.do.add", width)
+        _check_indices(f"{field}.units", intervention.units, width)
+    if intervention.do == "add":
+        _check_vector(intervention, f"{field}.do.add", width)
 
 
-def heads_at(at: str, effect: Effect, names: Dims, attentions: Attentions) -> int:
+def heads_at(name: str, effect: Effect, names: Dims, attentions: Attentions) -> int:
     """Return the number of heads that an effect can be applied to one by one, at a place."""
-    table = {one.place: one for one in attentions}
-    if effect.at == HEADS and at in table:
-        return table[at].heads
-    place = table.get(at.rpartition(".")[0])
-    if not effect.by_name or place is None or len(names[at]) < WITH_HEADS:
+    table = {attention.place: attention for attention in attentions}
+    if effect.at == HEADS and name in table:
+        return table[name].heads
+    place = table.get(name.rpartition(".")[0])
+    if not effect.by_name or place is None or len(names[name]) < WITH_HEADS:
         return 0
-    return place.heads if names[at][0] == HEAD else place.kv_heads
+    return place.heads if names[name][0] == HEAD else place.kv_heads
 
 
-def _text(at: str, names: Dims, attentions: Attentions) -> str:
+def _text(name: str, names: Dims, attentions: Attentions) -> str:
     """Return the text whose tokens are the rows that an effect acts on."""
-    here: AttentionInfo | None = next((one for one in attentions if one.place == at), None)
-    return here.query if here else text_of_rows(at, names[at], attentions)
+    attention: AttentionInfo | None = next(
+        (candidate for candidate in attentions if candidate.place == name), None
+    )
+    return attention.query if attention else text_of_rows(name, names[name], attentions)
 
 
-def _check_vector(one: Intervention, field: str, width: int) -> None:
+def _check_vector(intervention: Intervention, field: str, width: int) -> None:
     if not width:
-        detail = f"{field}: vectors are added to features or hidden units, which {one.at} is not"
+        place = intervention.at
+        detail = f"{field}: vectors are added to features or hidden units, which {place} is not"
         raise InputError("unknown-place", f"{field}", detail)
-    if isinstance(one.value, Step):
-        check_limits(f"{field}.times", one.value.times, interval(Factor))
-    if not isinstance(one.value, tuple):
+    if isinstance(intervention.value, Step):
+        check_limits(f"{field}.times", intervention.value.times, interval(Factor))
+    if not isinstance(intervention.value, tuple):
         return  # of other runs, whose rows `check_patches` checks
-    if len(one.value) != width:
-        detail = f"{field} has {len(one.value)} numbers; {one.at} has {width} features"
-        raise InputError("does-not-fit", field, detail, Excess(width, "entries", len(one.value)))
-    for index, number in enumerate(one.value):
+    if len(intervention.value) != width:
+        detail = (
+            f"{field} has {len(intervention.value)} numbers; {intervention.at} has {width} features"
+        )
+        raise InputError(
+            "does-not-fit", field, detail, Excess(width, "entries", len(intervention.value))
+        )
+    for index, number in enumerate(intervention.value):
         check_limits(f"{field}[{index}]", number, interval(Value))
 
 
@@ -278,7 +293,7 @@ def check_range(field: str, value: float, low: float, high: float) -> None:
 
 def check_attribution(select: Sequence[str], source: int, target: int) -> None:
     """Raise `InputError` for integrated gradients of texts with too many tokens."""
-    index = next((at for at, name in enumerate(select) if name in INTEGRATIONS), None)
+    index = next((number for number, name in enumerate(select) if name in INTEGRATIONS), None)
     if index is None:
         return
     field = f"select[{index}]"
@@ -308,28 +323,35 @@ def check_patches(
     request. Where both runs are given a text, either its tokens are as many, or rows are named.
     """
     for sentence, index in other_runs(request.interventions).items():
-        one = request.interventions[index]
-        field = f"interventions[{index}].do.{one.do}"
-        if isinstance(one.value, Step):
-            field += ".to" if alone(one.value.to.request) == sentence else ".minus"
+        intervention = request.interventions[index]
+        field = f"interventions[{index}].do.{intervention.do}"
+        if isinstance(intervention.value, Step):
+            field += ".to" if alone(intervention.value.to.request) == sentence else ".minus"
         try:
             adapter.check(sentence)
         except InputError as error:
             raise error.at(f"{field}.{error.field}") from error
-    for index, one in enumerate(request.interventions):
-        if one.do == "patch" and isinstance(one.value, Patch):
-            text = text_of_rows(one.at, dims[one.at], adapter.info.attentions)
+    for index, intervention in enumerate(request.interventions):
+        if intervention.do == "patch" and isinstance(intervention.value, Patch):
+            text = text_of_rows(intervention.at, dims[intervention.at], adapter.info.attentions)
             field = f"interventions[{index}].do.patch.rows"
-            if one.value.rows is None:
-                _check_lengths(adapter, request, one.value.request, text, field)
+            if intervention.value.rows is None:
+                _check_lengths(adapter, request, intervention.value.request, text, field)
             else:
-                sizes = lengths(one.value.request)[text], lengths(request)[text]
-                _check_rows(one.value.rows, sizes, field, _sees_only_read(adapter, one.at, dims))
-            if one.value.to is not None:
-                _check_receiver(adapter, one.value.to, dims, f"interventions[{index}].do.patch.to")
-        if isinstance(one.value, Step):
-            text = text_of_rows(one.at, dims[one.at], adapter.info.attentions)
-            for name, end in zip(("to", "minus"), one.value.ends, strict=False):
+                sizes = lengths(intervention.value.request)[text], lengths(request)[text]
+                _check_rows(
+                    intervention.value.rows,
+                    sizes,
+                    field,
+                    _sees_only_read(adapter, intervention.at, dims),
+                )
+            if intervention.value.to is not None:
+                _check_receiver(
+                    adapter, intervention.value.to, dims, f"interventions[{index}].do.patch.to"
+                )
+        if isinstance(intervention.value, Step):
+            text = text_of_rows(intervention.at, dims[intervention.at], adapter.info.attentions)
+            for name, end in zip(("to", "minus"), intervention.value.ends, strict=False):
                 field = f"interventions[{index}].do.add.{name}.row"
                 check_range(field, end.row, 0, lengths(end.request)[text] - 1)
     _check_sums(request, adapter.info.attentions[-1])
@@ -338,10 +360,10 @@ def check_patches(
 def _check_lengths(
     adapter: Adapter, request: Request, other: Request, text: str, field: str
 ) -> None:
-    given = [adapter.texts_of(one).get(text) for one in (other, request)]
-    if None in given:
+    tokens = [adapter.texts_of(either).get(text) for either in (other, request)]
+    if None in tokens:
         return  # yet to be written
-    theirs, ours = (len(one or ()) for one in given)
+    theirs, ours = (len(some or ()) for some in tokens)
     if theirs != ours:
         detail = (
             f"{field} must say which rows replace which: {text} has {theirs} tokens there "
@@ -356,15 +378,15 @@ def _check_rows(
     if not rows:
         raise InputError("too-short", field, f"{field} has no rows")
     replaced = set[int]()
-    for n, (there, here) in enumerate(rows):
-        check_range(f"{field}[{n}][1]", here, 0, sizes[1] - 1)
+    for n, (donor_row, row) in enumerate(rows):
+        check_range(f"{field}[{n}][1]", row, 0, sizes[1] - 1)
         # While a row of the decoder is being written, there is no later token to attend to.
-        last = min(sizes[0] - 1, here) if causal else sizes[0] - 1
-        check_range(f"{field}[{n}][0]", there, 0, last)
-        if here in replaced:
+        last = min(sizes[0] - 1, row) if causal else sizes[0] - 1
+        check_range(f"{field}[{n}][0]", donor_row, 0, last)
+        if row in replaced:
             detail = f"{field}[{n}][1] must be a row that is not replaced yet"
             raise InputError("out-of-range", f"{field}[{n}][1]", detail)
-        replaced.add(here)
+        replaced.add(row)
 
 
 def _check_receiver(
@@ -384,23 +406,30 @@ def _check_receiver(
 def _sees_only_read(adapter: Adapter, name: str, dims: Mapping[str, tuple[str, ...]]) -> bool:
     """Return whether a tensor says which keys a query attends to, none of which are later."""
     place = name.rpartition(".")[0]
-    here = (one for one in adapter.info.attentions if one.place == place)
-    return dims[name][-1] == KEY and any(one.causal for one in here)
+    attentions = (attention for attention in adapter.info.attentions if attention.place == place)
+    return dims[name][-1] == KEY and any(attention.causal for attention in attentions)
 
 
 def _check_sums(request: Request, last: AttentionInfo) -> None:
     """Raise `InputError` for contributions of a run in which a sum was replaced."""
-    replaced = next((one for one in request.interventions if _replaces_sum(one, last)), None)
+    replaced = next(
+        (
+            intervention
+            for intervention in request.interventions
+            if _replaces_sum(intervention, last)
+        ),
+        None,
+    )
     for index, pattern in enumerate(request.select):
         sums = pattern.startswith(CONTRAST) or any(matches(pattern, name) for name in SUMS)
         if replaced is not None and sums:
-            what = "a patch" if replaced.do == "patch" else "a change"
+            article = "a patch" if replaced.do == "patch" else "a change"
             at = (path_of(replaced) or replaced).at
-            detail = f"select[{index}]: with {what} at {at}, logits are not these sums"
+            detail = f"select[{index}]: with {article} at {at}, logits are not these sums"
             raise InputError("unsupported", f"select[{index}]", detail)
 
 
-def _replaces_sum(one: Intervention, last: AttentionInfo) -> bool:
-    at = (path_of(one) or one).at
-    of, part = at.partition(".")[0], at.rpartition(".")[2]
-    return one.do != "drop" and of in (last.stack, last.query) and part in NOT_SUMS
+def _replaces_sum(intervention: Intervention, last: AttentionInfo) -> bool:
+    name = (path_of(intervention) or intervention).at
+    of, part = name.partition(".")[0], name.rpartition(".")[2]
+    return intervention.do != "drop" and of in (last.stack, last.query) and part in NOT_SUMS
