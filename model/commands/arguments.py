@@ -19,7 +19,7 @@ class Command(ABC):
         """Add the command's own arguments."""
 
     @abstractmethod
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         """Do what is asked."""
 
 
@@ -30,14 +30,14 @@ def bundle(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def train_files(parser: argparse.ArgumentParser, told: str) -> None:
+def train_files(parser: argparse.ArgumentParser, help_: str) -> None:
     """Add files of parallel text."""
-    parser.add_argument("--train", type=Path, nargs="+", required=True, metavar="TSV", help=told)
+    parser.add_argument("--train", type=Path, nargs="+", required=True, metavar="TSV", help=help_)
 
 
-def dev_file(parser: argparse.ArgumentParser, told: str, required: bool = False) -> None:
+def dev_file(parser: argparse.ArgumentParser, help_: str, required: bool = False) -> None:
     """Add a file of parallel text that was not used for training."""
-    parser.add_argument("--dev", type=Path, required=required, metavar="TSV", help=told)
+    parser.add_argument("--dev", type=Path, required=required, metavar="TSV", help=help_)
 
 
 def test_sets(parser: argparse.ArgumentParser) -> None:

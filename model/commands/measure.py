@@ -53,21 +53,21 @@ class Scores(Command):
         arguments.jobs(parser)
         parser.set_defaults(jobs=os.cpu_count() or 1)
 
-    def run(self, asked: argparse.Namespace) -> None:
-        if asked.test or asked.typed or asked.gate:
-            found = measure(
-                asked.bundle,
-                dict(asked.test),
-                asked.typed,
-                asked.device,
-                (asked.languages[0], asked.languages[1]),
-                1 if asked.one_way else 2,
-                asked.jobs,
-                asked.gate,
+    def run(self, args: argparse.Namespace) -> None:
+        if args.test or args.typed or args.gate:
+            figures = measure(
+                args.bundle,
+                dict(args.test),
+                args.typed,
+                args.device,
+                (args.languages[0], args.languages[1]),
+                1 if args.one_way else 2,
+                args.jobs,
+                args.gate,
             )
-            write_figures(asked.bundle, found)
-        if (asked.bundle / TEMPLATE).is_file():
-            write_card(asked.bundle)
+            write_figures(args.bundle, figures)
+        if (args.bundle / TEMPLATE).is_file():
+            write_card(args.bundle)
 
 
 class Gate(Command):
@@ -92,8 +92,8 @@ class Gate(Command):
         arguments.device(parser)
         parser.set_defaults(device="cpu")
 
-    def run(self, asked: argparse.Namespace) -> None:
-        passages = measure_gate(asked.bundle, asked.gate, asked.device)
+    def run(self, args: argparse.Namespace) -> None:
+        passages = measure_gate(args.bundle, args.gate, args.device)
         print(table(passages))
         print(f"\n{failures(passages)}")
 
@@ -116,10 +116,10 @@ class Heads(Command):
             "--pairs", type=int, default=300, help="of dev, drawn with seed 0 (300)"
         )
 
-    def run(self, asked: argparse.Namespace) -> None:
-        if asked.dev:
-            write_report(asked.bundle, asked.dev, asked.align, asked.pairs)
-        write_page(asked.bundle)
+    def run(self, args: argparse.Namespace) -> None:
+        if args.dev:
+            write_report(args.bundle, args.dev, args.align, args.pairs)
+        write_page(args.bundle)
 
 
 class Sources(Command):
@@ -139,9 +139,9 @@ class Sources(Command):
         )
         parser.add_argument("--pairs", type=int, default=60, help="at most this many (60)")
 
-    def run(self, asked: argparse.Namespace) -> None:
-        write_sources(asked.bundle, asked.align, asked.pairs)
-        write_page(asked.bundle)
+    def run(self, args: argparse.Namespace) -> None:
+        write_sources(args.bundle, args.align, args.pairs)
+        write_page(args.bundle)
 
 
 class MeanOutputs(Command):
@@ -162,8 +162,8 @@ class MeanOutputs(Command):
         parser.add_argument("--pairs", type=int, default=2000, help="drawn from the files (2000)")
         parser.add_argument("--seed", type=int, default=0, help="seed for drawing them (0)")
 
-    def run(self, asked: argparse.Namespace) -> None:
-        path = write_means(asked.bundle, asked.train, asked.pairs, asked.seed)
+    def run(self, args: argparse.Namespace) -> None:
+        path = write_means(args.bundle, args.train, args.pairs, args.seed)
         print(f"wrote {path}", file=sys.stderr)
 
 
@@ -192,16 +192,16 @@ class Corpus(Command):
         parser.add_argument("--index", action="store_true", help="also write an index to search")
         arguments.device(parser)
 
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         found = survey_heads(
-            open_model(asked.model, asked.device),
-            asked.text.read_text(encoding="utf-8").splitlines(),
-            asked.out,
-            title=asked.title or asked.text.name,
-            count=asked.sentences,
-            index=asked.index,
+            open_model(args.model, args.device),
+            args.text.read_text(encoding="utf-8").splitlines(),
+            args.out,
+            title=args.title or args.text.name,
+            count=args.sentences,
+            index=args.index,
         )
-        print(f"wrote {asked.out}: {found['sentences']} sentences", file=sys.stderr)
+        print(f"wrote {args.out}: {found['sentences']} sentences", file=sys.stderr)
 
 
 class History(Command):
@@ -226,10 +226,8 @@ class History(Command):
         parser.add_argument("--sources", type=int, default=200, help="number per direction (200)")
         parser.add_argument("--extend", action="store_true", help="extend the existing history")
 
-    def run(self, asked: argparse.Namespace) -> None:
-        write_history(
-            asked.bundle, asked.snapshots, asked.final, asked.dev, asked.sources, asked.extend
-        )
+    def run(self, args: argparse.Namespace) -> None:
+        write_history(args.bundle, args.snapshots, args.final, args.dev, args.sources, args.extend)
 
 
 class Variants(Command):
@@ -251,14 +249,14 @@ class Variants(Command):
         parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="(1)")
         arguments.jobs(parser)
 
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         runs = argparse.ArgumentParser(prog="python -m model train")
         Train().add_arguments(runs)
-        lines = read_variants(asked.variants.read_text(encoding="utf-8"))
+        lines = read_variants(args.variants.read_text(encoding="utf-8"))
         variants = []
-        for seed in asked.seeds:
+        for seed in args.seeds:
             for name, options in lines.items():
-                folder = asked.folder / f"{folder_name(name)}-{seed}"
-                line = [str(folder), *asked.handed_on, *options, "--seed", str(seed)]
+                folder = args.folder / f"{folder_name(name)}-{seed}"
+                line = [str(folder), *args.handed_on, *options, "--seed", str(seed)]
                 variants.append(Variant(name, plan_of(runs.parse_args(line))))
-        print(side_by_side(measured_variants(variants, dict(asked.test), asked.typed, asked.jobs)))
+        print(side_by_side(measured_variants(variants, dict(args.test), args.typed, args.jobs)))

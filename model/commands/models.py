@@ -55,35 +55,37 @@ class Train(Command):
             if name != "folder":
                 parser.add_argument(f"--{name.replace('_', '-')}", **_how(option))
 
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         with exiting():
-            for _ in printed(train(plan_of(asked))):
+            for _ in printed(train(plan_of(args))):
                 pass
 
 
 def _how(option: PlanOption) -> dict[str, Any]:
     """Return argparse's arguments for an option; an omitted option is not in the namespace."""
-    how: dict[str, Any] = {"default": argparse.SUPPRESS, "help": option.help}
+    options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": option.help}
     if option.kind is bool:
-        return how | {"action": argparse.BooleanOptionalAction}
+        return options | {"action": argparse.BooleanOptionalAction}
     if option.default not in (MISSING, None, ()):
-        shown = option.default if get_origin(option.kind) is not tuple else " ".join(option.default)
-        how["help"] = f"{option.help} ({shown})".strip()
+        default = (
+            option.default if get_origin(option.kind) is not tuple else " ".join(option.default)
+        )
+        options["help"] = f"{option.help} ({default})".strip()
     if option.name == "languages":
-        return how | {"nargs": 2, "metavar": ("A", "B")}
+        return options | {"nargs": 2, "metavar": ("A", "B")}
     if get_origin(option.kind) is tuple:
-        return how | {"type": Path, "nargs": "+", "metavar": "TSV"}
-    return how | {"type": option.kind, "metavar": option.kind.__name__.upper()}
+        return options | {"type": Path, "nargs": "+", "metavar": "TSV"}
+    return options | {"type": option.kind, "metavar": option.kind.__name__.upper()}
 
 
-def plan_of(asked: argparse.Namespace) -> TrainingPlan:
+def plan_of(args: argparse.Namespace) -> TrainingPlan:
     """Return the plan of a command line, on top of its `--plan` file, if any.
 
     Raises `ValueError` for an invalid plan.
     """
-    file = read_plan(asked.plan) if asked.plan else {}
-    said = {name: value for name, value in vars(asked).items() if name in PLAN_OPTIONS}
-    return TrainingPlan.from_json({**file, **said})
+    file = read_plan(args.plan) if args.plan else {}
+    given_options = {name: value for name, value in vars(args).items() if name in PLAN_OPTIONS}
+    return TrainingPlan.from_json({**file, **given_options})
 
 
 def printed(events: Iterable[Event]) -> Iterator[Event]:
@@ -163,13 +165,13 @@ class Recipe(Command):
         arguments.device(parser)
         arguments.jobs(parser)
 
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         began = time.monotonic()
-        stages = read_recipe(asked.recipe, asked.folder)
-        events = run_recipe(stages, asked.device, asked.jobs, asked.until)
+        stages = read_recipe(args.recipe, args.folder)
+        events = run_recipe(stages, args.device, args.jobs, args.until)
         with exiting(), closing(events):
             for _ in printed(events):
-                if asked.minutes is not None and time.monotonic() - began >= asked.minutes * 60:
+                if args.minutes is not None and time.monotonic() - began >= args.minutes * 60:
                     print("stopped; run the same command to continue", file=sys.stderr)
                     return
 
@@ -187,8 +189,8 @@ class Average(Command):
         parser.add_argument("folder", type=Path, help="where to write the mean")
         parser.add_argument("bundles", type=Path, nargs="+", help="the bundles to average")
 
-    def run(self, asked: argparse.Namespace) -> None:
-        average_bundles(asked.folder, asked.bundles)
+    def run(self, args: argparse.Namespace) -> None:
+        average_bundles(args.folder, args.bundles)
 
 
 class MergeHeads(Command):
@@ -205,8 +207,8 @@ class MergeHeads(Command):
         parser.add_argument("folder", type=Path, help="where to write the merged bundle")
         parser.add_argument("bundle", type=Path, help="a bundle with a report on its heads")
 
-    def run(self, asked: argparse.Namespace) -> None:
-        merge_bundle(asked.folder, asked.bundle)
+    def run(self, args: argparse.Namespace) -> None:
+        merge_bundle(args.folder, args.bundle)
 
 
 class BackTranslate(Command):
@@ -226,9 +228,9 @@ class BackTranslate(Command):
         parser.add_argument("--method", choices=METHODS, default="greedy", help="(greedy)")
         arguments.jobs(parser)
 
-    def run(self, asked: argparse.Namespace) -> None:
-        decode = Decode(asked.method)
-        write_back_translations(asked.bundle, asked.train, asked.out, decode, asked.jobs)
+    def run(self, args: argparse.Namespace) -> None:
+        decode = Decode(args.method)
+        write_back_translations(args.bundle, args.train, args.out, decode, args.jobs)
 
 
 class Distil(Command):
@@ -259,10 +261,10 @@ class Distil(Command):
         arguments.device(parser)
         arguments.jobs(parser)
 
-    def run(self, asked: argparse.Namespace) -> None:
-        teaching = Teaching(tuple(asked.teachers), asked.beam, asked.reverse, asked.device)
+    def run(self, args: argparse.Namespace) -> None:
+        teaching = Teaching(tuple(args.teachers), args.beam, args.reverse, args.device)
         with exiting():
-            for _ in printed(distil(teaching, asked.train, asked.out, asked.jobs)):
+            for _ in printed(distil(teaching, args.train, args.out, args.jobs)):
                 pass
 
 
@@ -278,12 +280,12 @@ class ImportModels(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--into", type=Path, default=Path("data/models"), metavar="FOLDER")
 
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         packages = import_module("model.imported.packages")  # imports optional packages
         try:
-            for line in packages.fetch(asked.into):
+            for line in packages.fetch(args.into):
                 print(line, flush=True)
         except packages.RefusedError as error:
             sys.exit(f"\n{error}")
-        served = ", ".join(f"{id_}=hf:{asked.into / id_}" for id_ in packages.PACKAGES)
+        served = ", ".join(f"{id_}=hf:{args.into / id_}" for id_ in packages.PACKAGES)
         print(f'\nServe them: HEADLIGHT_MODELS="en-zh, {served}" make serve')

@@ -40,20 +40,20 @@ class Train(Command):
         parser.add_argument("--zoo", type=Path, default=SHIPPED, help="where bundles are shipped")
         arguments.jobs(parser)
 
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         try:
-            recipes = chosen(read_recipes(), asked.names)
+            recipes = chosen(read_recipes(), args.names)
         except ValueError as error:
             sys.exit(str(error))
-        first = asked.seeds[0]
+        first = args.seeds[0]
         tasks = [
-            (recipe, seed, asked.runs / recipe.name / str(seed))
-            for seed in asked.seeds
+            (recipe, seed, args.runs / recipe.name / str(seed))
+            for seed in args.seeds
             for recipe in recipes
         ]
-        for (recipe, seed, _), bundle in zip(tasks, spread(train, tasks, asked.jobs), strict=True):
+        for (recipe, seed, _), bundle in zip(tasks, spread(train, tasks, args.jobs), strict=True):
             if seed == first:
-                ship(bundle, recipe.name, asked.zoo)
+                ship(bundle, recipe.name, args.zoo)
 
 
 def names(parser: argparse.ArgumentParser) -> None:
@@ -89,25 +89,29 @@ class Measure(Command):
         parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
         arguments.jobs(parser)
 
-    def run(self, asked: argparse.Namespace) -> None:
+    def run(self, args: argparse.Namespace) -> None:
         recipes = read_recipes()
-        shipped = [one for one in chosen(recipes, asked.names) if (asked.zoo / one.name).is_dir()]
-        tasks = [(recipe, asked.zoo / recipe.name, asked.runs / recipe.name) for recipe in shipped]
-        for _ in spread(measure, tasks, asked.jobs):
+        shipped = [
+            recipe for recipe in chosen(recipes, args.names) if (args.zoo / recipe.name).is_dir()
+        ]
+        tasks = [(recipe, args.zoo / recipe.name, args.runs / recipe.name) for recipe in shipped]
+        for _ in spread(measure, tasks, args.jobs):
             pass
-        asked.page.write_text(page(recipes, read_results(recipes, asked.zoo)), encoding="utf-8")
+        args.page.write_text(page(recipes, read_results(recipes, args.zoo)), encoding="utf-8")
 
 
 def measure(recipe: Recipe, shipped: Path, runs: Path) -> None:
     """Write the results of one model, for all seeds in the folder of its runs."""
     path = shipped / ZOO
     old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    known = {one["digest"] for one in old.get("seeds", []) if not recipe.task.twins or "cut" in one}
-    bundles = {digest_of(one): one for one in (*sorted(runs.glob(f"*/{BUNDLE}")), shipped)}
+    measured = {
+        seed["digest"] for seed in old.get("seeds", []) if not recipe.task.twins or "cut" in seed
+    }
+    bundles = {digest_of(bundle): bundle for bundle in (*sorted(runs.glob(f"*/{BUNDLE}")), shipped)}
     new = [
         measure_seed(recipe, seed_of(bundle), bundle)
         for digest, bundle in bundles.items()
-        if digest not in known
+        if digest not in measured
     ]
     text = json.dumps(merged(old, recipe, new), allow_nan=False)
     path.write_text(text.replace('{"seed"', '\n{"seed"') + "\n", encoding="utf-8")

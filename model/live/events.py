@@ -97,5 +97,5 @@ def keep(folder: Path, step: int, options: LiveOptions, name: str, card: str, bu
     tokenizer = tokenizer_of(options.task_made)
     save_bundle(bundle, weights, options.config(len(tokenizer)), tokenizer, name)
     (bundle / CARD).write_text(card, encoding="utf-8")
-    told = {"step": step, "directions": [DIRECTION]}
-    (bundle / TRAINING).write_text(json.dumps(told) + "\n", encoding="utf-8")
+    record = {"step": step, "directions": [DIRECTION]}
+    (bundle / TRAINING).write_text(json.dumps(record) + "\n", encoding="utf-8")

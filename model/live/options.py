@@ -49,10 +49,10 @@ def tasks_offered() -> dict[str, TaskOffer]:
 
 
 def _offer(name: str, task: Task) -> TaskOffer:
-    usual, most = LONGEST.get(name, (USUAL, MOST))
-    one = task.draw(Random(name), min(usual, EXAMPLE), held_out=False)
+    usual, highest = LONGEST.get(name, (USUAL, MOST))
+    example = task.draw(Random(name), min(usual, EXAMPLE), held_out=False)
     return TaskOffer(
-        task.unit, max(task.shortest, 1), usual, most, (one.source_text, one.target_text)
+        task.unit, max(task.shortest, 1), usual, highest, (example.source_text, example.target_text)
     )
 
 
@@ -94,9 +94,9 @@ class LiveOptions:
     def check(self) -> None:
         """Raise `InputError` if the options do not fit together."""
         shortest = max(self.task_made.shortest, 1)
-        _, most = LONGEST.get(self.task, (USUAL, MOST))
-        if self.longest is not None and not shortest <= self.longest <= most:
-            limits = f"from {shortest} to {most} {self.task_made.unit} for this task"
+        _, highest = LONGEST.get(self.task, (USUAL, MOST))
+        if self.longest is not None and not shortest <= self.longest <= highest:
+            limits = f"from {shortest} to {highest} {self.task_made.unit} for this task"
             raise InputError("out-of-range", "longest", f"longest must be {limits}")
         if self.d_model % self.heads:
             detail = f"heads must divide d_model: {self.d_model} is not a multiple of {self.heads}"
@@ -148,6 +148,8 @@ class LiveOptions:
             raise InputError("out-of-range", "steps", detail)
         mine, theirs = self.shapes, parent.shapes
         if mine != theirs:
-            other = next(one for one in {**mine, **theirs} if mine.get(one) != theirs.get(one))
-            detail = f"with these options the parameter {other} does not fit the snapshot"
+            differing = next(
+                name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)
+            )
+            detail = f"with these options the parameter {differing} does not fit the snapshot"
             raise InputError("does-not-fit", "options", detail)

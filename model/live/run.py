@@ -78,20 +78,22 @@ def probe(adapter: EncoderDecoder, probes: Sequence[Example]) -> tuple[Probed, .
     adapter.model.eval()
     free = [
         Request(
-            one.source_text,
+            example.source_text,
             DIRECTION,
-            decode=Decode(max_tokens=len(one.target) + BEYOND),
+            decode=Decode(max_tokens=len(example.target) + BEYOND),
             select=(),
         )
-        for one in probes
+        for example in probes
     ]
-    given = [
-        Request(one.source_text, DIRECTION, one.target_text, select=SELECT, summarise=("*",))
-        for one in probes
+    answered = [
+        Request(
+            example.source_text, DIRECTION, example.target_text, select=SELECT, summarise=("*",)
+        )
+        for example in probes
     ]
     return tuple(
-        Probed(own.output.text, trace)
-        for own, trace in zip(adapter.run(free), adapter.run(given), strict=True)
+        Probed(written.output.text, trace)
+        for written, trace in zip(adapter.run(free), adapter.run(answered), strict=True)
     )
 
 
@@ -139,18 +141,18 @@ class LiveRun:
 
     def events(self) -> Generator[LiveEvent, None, None]:
         """Train until the steps or the minutes run out. Closing the generator saves the state."""
-        at = self.trainer.progress
-        told = tuple((one.source_text, one.target_text) for one in self.probes)
-        yield Begun(self._adapter().info, len(self.trainer.corpus), told, at.step)
-        if not state_path(self.folder, at.step).is_file():
+        progress = self.trainer.progress
+        pairs = tuple((example.source_text, example.target_text) for example in self.probes)
+        yield Begun(self._adapter().info, len(self.trainer.corpus), pairs, progress.step)
+        if not state_path(self.folder, progress.step).is_file():
             yield self._observed(dev_loss(self.trainer.model, self.trainer.dev_batches))
         training = self.trainer.events()
         try:
             yield from self._told(training)
         finally:
             training.close()
-        done = at.step >= self.options.steps
-        yield Ended("steps" if done else "minutes", at.step)
+        done = progress.step >= self.options.steps
+        yield Ended("steps" if done else "minutes", progress.step)
 
     def _told(self, training: Iterator[object]) -> Iterator[LiveEvent]:
         losses: list[float] = []
@@ -166,11 +168,13 @@ class LiveRun:
 
     def _observed(self, loss: float) -> Observed:
         """Test the model. Its state is saved first, so that every reported snapshot exists."""
-        trainer, at = self.trainer, self.trainer.progress
-        kept = state_path(self.folder, at.step)
-        save_state(kept, trainer.model, trainer.optimizer, trainer.chance, at)
+        trainer, progress = self.trainer, self.trainer.progress
+        path = state_path(self.folder, progress.step)
+        save_state(path, trainer.model, trainer.optimizer, trainer.chance, progress)
         right = accuracy(trainer.model, trainer.dev_batches)
-        return Observed(at.step, loss, right, at.seconds, probe(self._adapter(), self.probes))
+        return Observed(
+            progress.step, loss, right, progress.seconds, probe(self._adapter(), self.probes)
+        )
 
     def _adapter(self) -> EncoderDecoder:
         """Return a new adapter of the model: an adapter caches decodings, so it cannot be kept."""
@@ -223,4 +227,6 @@ def _examples(options: LiveOptions, count: int, held_out: bool) -> list[Training
     drawn = (
         options.task_made.draw(random, random.randint(first, last), held_out) for _ in range(count)
     )
-    return [TrainingExample(one.source_text, one.target_text, LANGUAGES[1]) for one in drawn]
+    return [
+        TrainingExample(example.source_text, example.target_text, LANGUAGES[1]) for example in drawn
+    ]

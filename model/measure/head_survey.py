@@ -65,10 +65,10 @@ class Writings:
         for head, row in (largest >= HALF).nonzero().tolist():
             token = tokens[int(key[head, row])]
             if not token.special and token.text.strip():
-                at = attention.place, head, token.text
-                self._rows[at] += 1
+                key_ = attention.place, head, token.text
+                self._rows[key_] += 1
                 term = terms[head, row]
-                self._sums[at] = self._sums[at] + term if at in self._sums else term
+                self._sums[key_] = self._sums[key_] + term if key_ in self._sums else term
 
     def of(self, place: str, head: int, text: Callable[[int], str]) -> list[dict[str, Any]]:
         """Return the tokens whose values add most to one logit, each with what it adds to.
@@ -115,18 +115,18 @@ def requests_of(info: ModelInfo, lines: Sequence[str]) -> list[Request]:
     A line is a text, or columns as in `model.train.data.read_rows`: two texts that are
     translations of each other, read in every direction that the model has.
     """
-    found = []
+    requests = []
     for line in filter(str.strip, lines):
         *_, first, second = ["", *line.rstrip("\n").split("\t")]
         if not first:
-            found.append(Request(second))
+            requests.append(Request(second))
         for direction in info.directions if first else ():
             read, written = direction.split("-")
             texts = dict(zip(info.languages, (first, second), strict=True))
-            found.append(Request(texts[read], direction, texts[written]))
+            requests.append(Request(texts[read], direction, texts[written]))
         if first and not info.directions:
-            found.append(Request(first, None, second))
-    return found
+            requests.append(Request(first, None, second))
+    return requests
 
 
 def survey_heads(
@@ -145,68 +145,72 @@ def survey_heads(
     is called with the number of sentences that are done, and of all. Raises `ValueError` if the
     model can read none of the lines.
     """
-    asked = [one for one in requests_of(adapter.info, lines) if adapter.takes(one)]
-    if count is not None and count < len(asked):
-        asked = random.Random(0).sample(asked, count)
-    if not asked:
+    requests = [request for request in requests_of(adapter.info, lines) if adapter.takes(request)]
+    if count is not None and count < len(requests):
+        requests = random.Random(0).sample(requests, count)
+    if not requests:
         raise ValueError("the model can read none of these lines")
     writings = Writings(adapter.stream) if adapter.stream else None
-    gathered, tallies, apart = _run(adapter, asked, writings, told)
-    found = {
+    gathered, tallies, apart = _run(adapter, requests, writings, told)
+    survey = {
         "model": adapter.info.name,
         "digest": adapter.info.digest,
         "title": title,
-        "sentences": len(asked),
+        "sentences": len(requests),
         "tokens": gathered.counts(),
         **_costs(folder, adapter.info.digest),
         "heads": list(_heads(adapter.info, gathered, tallies, apart)),
     }
-    costs = found.pop("costs")
+    costs = survey.pop("costs")
 
     def text(id_: int) -> str:
         return adapter.token(id_).text
 
-    for one in found["heads"]:
-        one["cost"] = costs.get((one["place"], one["head"]))
-        one["writes"] = writings.of(one["place"], one["head"], text) if writings else []
-    write_survey(folder, found)
+    for head in survey["heads"]:
+        head["cost"] = costs.get((head["place"], head["head"]))
+        head["writes"] = writings.of(head["place"], head["head"], text) if writings else []
+    write_survey(folder, survey)
     if index:
         gathered.write(folder, adapter.info.digest)
-    return found
+    return survey
 
 
 def _run(
     adapter: Adapter,
-    asked: Sequence[Request],
+    requests: Sequence[Request],
     writings: Writings | None,
     told: Callable[[int, int], object],
 ) -> tuple[Gathered, dict[str, Tally], dict[str, Tensor]]:
     """Return the rows, each attention's tally, and the mean distances of heads of one kind."""
     table = adapter.info.attentions
-    gathered = Gathered({one.place: _texts(one) for one in table})
+    gathered = Gathered({attention.place: _texts(attention) for attention in table})
     tallies: dict[str, Tally] = {}
     apart: dict[str, Tensor] = {}
-    more = {name for one in table for name in writings.reads(one)} if writings else set()
-    select = ("*.weights", "*.mask", *sorted(more))
-    for start in range(0, len(asked), BATCH):
-        told(start, len(asked))
-        batch = [replace(one, select=select) for one in asked[start : start + BATCH]]
+    names = (
+        {name for attention in table for name in writings.reads(attention)} if writings else set()
+    )
+    select = ("*.weights", "*.mask", *sorted(names))
+    for start in range(0, len(requests), BATCH):
+        told(start, len(requests))
+        batch = [replace(request, select=select) for request in requests[start : start + BATCH]]
         for number, trace in enumerate(adapter.run(batch), start):
             gathered.add_sentence(_sentence(trace), _tokens(trace))
-            for one in table:
-                weights, axes, mask = _attention(trace, one)
-                gathered.add_rows(one.place, weights, axes, mask)
-                if writings and writings.reads(one):
-                    writings.add(trace, one, weights)
-                found = tally(weights, axes, mask)
-                tallies[one.place] = tallies[one.place] + found if one.place in tallies else found
+            for attention in table:
+                weights, axes, mask = _attention(trace, attention)
+                gathered.add_rows(attention.place, weights, axes, mask)
+                if writings and writings.reads(attention):
+                    writings.add(trace, attention, weights)
+                tallied = tally(weights, axes, mask)
+                tallies[attention.place] = (
+                    tallies[attention.place] + tallied if attention.place in tallies else tallied
+                )
             if number < COMPARED:
                 for kind, between in _apart(trace, adapter.info).items():
                     apart[kind] = apart[kind] + between if kind in apart else between
     return (
         gathered,
         tallies,
-        {kind: total / min(COMPARED, len(asked)) for kind, total in apart.items()},
+        {kind: total / min(COMPARED, len(requests)) for kind, total in apart.items()},
     )
 
 
@@ -214,40 +218,46 @@ def _heads(
     info: ModelInfo, gathered: Gathered, tallies: dict[str, Tally], apart: dict[str, Tensor]
 ) -> Iterator[dict[str, Any]]:
     similar = _similar(info, apart)
-    for one in info.attentions:
-        means = tallies[one.place].means
-        flags, weights = (gathered.rows(f"{one.place}.{name}") for name in ("flags", "weight"))
-        names = patterns_of(one.kind == CROSS)
-        for head in range(one.heads):
+    for attention in info.attentions:
+        means = tallies[attention.place].means
+        flags, weights = (
+            gathered.rows(f"{attention.place}.{name}") for name in ("flags", "weight")
+        )
+        names = patterns_of(attention.kind == CROSS)
+        for head in range(attention.heads):
             counts = flags[head] >= COUNTS
             largest = weights[head][counts].mean() / SCALE if counts.any() else math.nan
             measures = {name: float(value[head]) for name, value in means.items()}
             few = described(flags[head], names)
             yield {
-                "place": one.place,
+                "place": attention.place,
                 "head": head,
                 "rows": int(counts.sum()),
                 "measures": _rounded({"largest": float(largest), **measures}),
                 "patterns": _rounded(shares(flags[head], names)),
                 "described": [[name, _round(share)] for name, share in few.items()],
-                "similar": similar[one.place, head],
+                "similar": similar[attention.place, head],
             }
 
 
 def _similar(info: ModelInfo, apart: dict[str, Tensor]) -> dict[tuple[str, int], list[Any]]:
     """Return for each head the heads of its kind whose attention differs least, in nats."""
-    found = {}
+    similar = {}
     for kind, layers in alike(info.attentions).items():
-        names = [(one.place, head) for one in layers for head in range(one.heads)]
-        for row, here in zip(apart[kind], names, strict=True):
-            order = [at for at in np.argsort(row.numpy(), kind="stable") if names[at] != here]
-            found[here] = [[*names[at], _round(float(row[at]))] for at in order[:SIMILAR]]
-    return found
+        names = [(layer.place, head) for layer in layers for head in range(layer.heads)]
+        for row, head_ in zip(apart[kind], names, strict=True):
+            order = [
+                index for index in np.argsort(row.numpy(), kind="stable") if names[index] != head_
+            ]
+            similar[head_] = [
+                [*names[index], _round(float(row[index]))] for index in order[:SIMILAR]
+            ]
+    return similar
 
 
 def _apart(trace: Trace, info: ModelInfo) -> dict[str, Tensor]:
     return {
-        kind: divergences(torch.cat([_attention(trace, one)[0] for one in layers]))
+        kind: divergences(torch.cat([_attention(trace, layer)[0] for layer in layers]))
         for kind, layers in alike(info.attentions).items()
     }
 
@@ -259,8 +269,8 @@ def _costs(folder: Path, digest: str) -> dict[str, Any]:
     if report.get("digest") != digest:
         return {"costs": {}, "pairs": None, "loss": None}
     costs = {
-        (one["attention"], one["head"]): _rounded({name: one[name] for name in ("zero", "mean")})
-        for one in report["heads"]
+        (head["attention"], head["head"]): _rounded({name: head[name] for name in ("zero", "mean")})
+        for head in report["heads"]
     }
     return {"costs": costs, "pairs": report["pairs"], "loss": _round(report["loss"])}
 
@@ -279,20 +289,22 @@ def _pads(token: Any) -> bool:
     return bool(token.special and token.text == PAD)
 
 
-def _attention(trace: Trace, one: AttentionInfo) -> tuple[Tensor, Axes, Tensor]:
+def _attention(trace: Trace, attention: AttentionInfo) -> tuple[Tensor, Axes, Tensor]:
     """Return weights (H, N, M), the tokens of their axes, and the mask (N, M)."""
-    tokens, (query, key) = _tokens(trace), _texts(one)
-    axes = Axes(tokens[query], tokens[key], one.kind == CROSS)
-    kept = (..., slice(len(axes.queries)), slice(len(axes.keys)))
-    weights, mask = (trace[f"{one.place}.{name}"].value[kept].cpu() for name in ("weights", "mask"))
+    tokens, (query, key) = _tokens(trace), _texts(attention)
+    axes = Axes(tokens[query], tokens[key], attention.kind == CROSS)
+    unpadded = (..., slice(len(axes.queries)), slice(len(axes.keys)))
+    weights, mask = (
+        trace[f"{attention.place}.{name}"].value[unpadded].cpu() for name in ("weights", "mask")
+    )
     return weights.float(), axes, mask
 
 
 def _sentence(trace: Trace) -> dict[str, str]:
     request = trace.request
-    rest = {"direction": trace.direction, "target": request.target}
-    given = {name: text for name, text in rest.items() if text is not None}
-    return {"source": request.source, **given}
+    optional = {"direction": trace.direction, "target": request.target}
+    present = {name: text for name, text in optional.items() if text is not None}
+    return {"source": request.source, **present}
 
 
 def _rounded(values: dict[str, float]) -> dict[str, float | None]:

@@ -97,8 +97,8 @@ def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor
             tap = Summing(sums, real, sides)
             memory = model.encode(batch.source, batch.source_real, tap)
             model.decode(batch.read, batch.target_real, memory, batch.source_real, tap)
-            for side, where in real.items():
-                counts[side] += int(where.sum())
+            for side, mask in real.items():
+                counts[side] += int(mask.sum())
     return {name: (total / counts[sides[name]]).float().cpu() for name, total in sums.items()}
 
 
@@ -107,8 +107,8 @@ def write_means(folder: Path, train: Sequence[Path], count: int, seed: int = 0) 
     bundle = load_bundle(folder)
     everything = [pair for path in train for pair in read_pairs(path)]
     drawn = random.Random(seed).sample(everything, min(count, len(everything)))
-    found = means(bundle.model, batches_of(bundle, drawn, seed))
-    tensors = {name: value.contiguous() for name, value in found.items()}
+    measured = means(bundle.model, batches_of(bundle, drawn, seed))
+    tensors = {name: value.contiguous() for name, value in measured.items()}
     save_file(tensors, folder / MEANS, metadata={"digest": bundle.digest})
     return folder / MEANS
 
@@ -235,14 +235,14 @@ def watched(
     apart: dict[str, Tensor] = {}  # kind: (heads, heads), nats summed over sentences
     for start in range(0, len(requests), BATCH):
         for trace in adapter.run(requests[start : start + BATCH]):
-            for one in adapter.info.attentions:
-                found = _tally(trace, one)
-                place = one.place
-                tallies[place] = tallies[place] + found if place in tallies else found
-                for head, name in enumerate(patterns(found)):
+            for attention in adapter.info.attentions:
+                tallied = _tally(trace, attention)
+                place = attention.place
+                tallies[place] = tallies[place] + tallied if place in tallies else tallied
+                for head, name in enumerate(patterns(tallied)):
                     names.setdefault((place, head), Counter())[name] += name not in (MIXED, NONE)
             for kind, layers in alike(adapter.info.attentions).items():
-                weights = torch.cat([trace[f"{one.place}.weights"].value for one in layers])
+                weights = torch.cat([trace[f"{layer.place}.weights"].value for layer in layers])
                 between = divergences(weights)
                 apart[kind] = apart[kind] + between if kind in apart else between
     doubles: dict[Head, tuple[Head, float]] = {}
@@ -250,12 +250,14 @@ def watched(
         mean = apart[kind] / len(requests)
         mean.fill_diagonal_(math.inf)
         count = layers[0].heads
-        for row, (least, other) in enumerate(zip(*(x.tolist() for x in mean.min(1)), strict=True)):
-            here, there = (divmod(index, count) for index in (row, other))
-            double = layers[there[0]].place, there[1]
-            doubles[layers[here[0]].place, here[1]] = double, least
-    most = {head: counted.most_common(1)[0] for head, counted in names.items()}
-    usual = {head: (name, count / len(requests)) for head, (name, count) in most.items()}
+        for row, (least, nearest) in enumerate(
+            zip(*(x.tolist() for x in mean.min(1)), strict=True)
+        ):
+            head_, double_ = (divmod(index, count) for index in (row, nearest))
+            double = layers[double_[0]].place, double_[1]
+            doubles[layers[head_[0]].place, head_[1]] = double, least
+    usual_names = {head: counted.most_common(1)[0] for head, counted in names.items()}
+    usual = {head: (name, count / len(requests)) for head, (name, count) in usual_names.items()}
     return tallies, doubles, usual
 
 
@@ -274,7 +276,7 @@ def divergences(weights: Tensor) -> Tensor:
     """
     entropy = torch.special.entr(weights).sum(-1)  # (H, N)
     # One head at a time: all pairs of a large model's heads need too much memory.
-    mixed = torch.stack([torch.special.entr((one + weights) / 2).sum(-1) for one in weights])
+    mixed = torch.stack([torch.special.entr((head + weights) / 2).sum(-1) for head in weights])
     apart: Tensor = mixed - (entropy[:, None] + entropy[None]) / 2  # (H, H, N)
     return apart.clamp(min=0).mean(-1)
 

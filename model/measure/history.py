@@ -55,7 +55,7 @@ def watch(
     """Run the requests with the `weights` of each step instead of the bundle's own."""
     traces = EncoderDecoder(bundle, bundle.name).run(requests)
     final = {name: value.clone() for name, value in bundle.model.state_dict().items()}
-    kept: dict[str, Tensor] = {}
+    weights_kept: dict[str, Tensor] = {}
     snapshots, texts = [], []
     for step in sorted(weights):
         bundle.model.load_state_dict(dict(weights[step]))
@@ -73,7 +73,9 @@ def watch(
         texts.append([trace.output.text for trace in free])
         for index, trace in enumerate(adapter.run(requests)):
             for name, tensor in trace.tensors.items():
-                kept[f"{index}.{step}.{name}"] = (tensor.value * 255).round().to(torch.uint8)
+                weights_kept[f"{index}.{step}.{name}"] = (
+                    (tensor.value * 255).round().to(torch.uint8)
+                )
         print(snapshots[-1], texts[-1], file=sys.stderr, flush=True)
     bundle.model.load_state_dict(final)
     examples = [
@@ -86,7 +88,7 @@ def watch(
         )
         for index, trace in enumerate(traces)
     ]
-    return Learning(bundle.digest, snapshots, examples, kept)
+    return Learning(bundle.digest, snapshots, examples, weights_kept)
 
 
 def joined(earlier: Learning, later: Learning) -> Learning:

@@ -68,8 +68,8 @@ def _idle(report: dict[str, Any]) -> list[str]:
     for name, word in (("zero", "zeroed"), ("mean", "replaced by their mean")):
         idle = [head for head in heads if head[name] < IDLE]
         by = Counter(_kind(head["attention"]) for head in idle)
-        where = ", ".join(f"{by[block]} {title.lower()}" for block, title in BLOCKS.items())
-        lines.append(f"- **{len(idle)} of {len(heads)}** when {word} ({where}).")
+        counts = ", ".join(f"{by[block]} {title.lower()}" for block, title in BLOCKS.items())
+        lines.append(f"- **{len(idle)} of {len(heads)}** when {word} ({counts}).")
     return [
         "## Idle heads",
         f"Heads whose ablation raises the loss by less than {IDLE} nats per token:",
@@ -78,14 +78,14 @@ def _idle(report: dict[str, Any]) -> list[str]:
 
 
 def _named(report: dict[str, Any]) -> list[str]:
-    found = []
+    counts = []
     for block, title in BLOCKS.items():
         shares = [head["usual"][1] for head in report["heads"] if _kind(head["attention"]) == block]
-        found.append(f"{sum(s >= NAMED for s in shares)} of {len(shares)} {title.lower()}")
+        counts.append(f"{sum(s >= NAMED for s in shares)} of {len(shares)} {title.lower()}")
     return [
         "## Heads with a name",
         f"Heads that have the same pattern in at least {NAMED:.0%} of the sentences: "
-        f"{', '.join(found)}.",
+        f"{', '.join(counts)}.",
     ]
 
 
@@ -122,12 +122,12 @@ def _table(report: dict[str, Any], block: str) -> str:
     return markdown_table(names, cells)
 
 
-def _alignment(found: dict[str, Any]) -> list[str]:
-    half = found["pairs"] // 2
+def _alignment(alignment: dict[str, Any]) -> list[str]:
+    half = alignment["pairs"] // 2
     rates: dict[str, list[str]] = {}  # by place: one column per direction and kind of rows
-    columns = list(product(found["directions"], (WRITES, READS)))
+    columns = list(product(alignment["directions"], (WRITES, READS)))
     for direction, kind in columns:
-        for one in found["directions"][direction]:
+        for one in alignment["directions"][direction]:
             if one["rows"] == kind:
                 cell = f"{one['chosen on']:.1%} / {one['reported on']:.1%}"
                 rates.setdefault(one["weights"], []).append(cell)
@@ -135,49 +135,51 @@ def _alignment(found: dict[str, Any]) -> list[str]:
     return [
         "## Alignment",
         "Alignment error rate (Och & Ney 2003) when each written word is aligned to the source "
-        f"word with the most weight, against the {found['pairs']} hand-aligned pairs. Weights on "
-        "the pieces of a source word are summed, rows of a written word's pieces are averaged; "
+        f"word with the most weight, against the {alignment['pairs']} hand-aligned pairs. Weights "
+        "on the pieces of a source word are summed, rows of a written word's pieces are averaged; "
         "special tokens are left out. *writes*: the decoder row that writes a word "
         "(Garg et al. 2019); *reads*: the next row, which reads it (Chen et al. "
         "2020). *both, joined*: the links of both directions combined by grow-diag (Koehn et al. "
         f"2003). Each cell has the rate on the first half of {half} pairs, which is used to choose "
         "the best head, and on the second half, which is reported. Pairs longer than the model's "
-        f"input are left out: {' and '.join(map(str, found['used']))} of {half} are used.",
+        f"input are left out: {' and '.join(map(str, alignment['used']))} of {half} are used.",
         markdown_table(["weights of", *map(", ".join, columns)], rows),
         "The best single heads, by the mean of the two directions:",
         "\n".join(
-            f"- by its *{one['rows']}* rows, layer {one['layer'] + 1}, head {one['head'] + 1}: "
-            f"{one['chosen on']:.1%} on the first half, **{one['reported on']:.1%}** on the "
-            f"second, **{_joined(found, one):.1%}** with both directions joined"
-            for one in found["best"]
+            f"- by its *{head['rows']}* rows, layer {head['layer'] + 1}, head {head['head'] + 1}: "
+            f"{head['chosen on']:.1%} on the first half, **{head['reported on']:.1%}** on the "
+            f"second, **{_joined(alignment, head):.1%}** with both directions joined"
+            for head in alignment["best"]
         ),
         "On the second half, without links below a threshold that is chosen on the first half in "
         f"steps of {LEAST[1]} (as in Dou & Neubig 2021):",
         "\n".join(
-            f"- layer {one['layer'] + 1}, head {one['head'] + 1}, *{one['rows']}*, at least "
-            f"{one['firm']['least']}: "
-            + ", ".join(f"{way} **{rate:.1%}**" for way, rate in one["firm"]["reported on"].items())
-            for one in found["best"]
+            f"- layer {head['layer'] + 1}, head {head['head'] + 1}, *{head['rows']}*, at least "
+            f"{head['firm']['least']}: "
+            + ", ".join(
+                f"{way} **{rate:.1%}**" for way, rate in head["firm"]["reported on"].items()
+            )
+            for head in alignment["best"]
         ),
         "The [alignment](../../../docs/views/alignment.md) view opens on the first of these heads, "
         "all other views on the one for the *writes* rows.",
     ]
 
 
-def _sources(found: dict[str, Any]) -> list[str]:
-    ways = list(next(iter(found["methods"].values())))
-    heads = list(next(iter(found["agreement"].values())))
-    rates = [[name, *(f"{by[way]:.1%}" for way in ways)] for name, by in found["methods"].items()]
+def _sources(sources: dict[str, Any]) -> list[str]:
+    ways = list(next(iter(sources["methods"].values())))
+    heads = list(next(iter(sources["agreement"].values())))
+    rates = [[name, *(f"{by[way]:.1%}" for way in ways)] for name, by in sources["methods"].items()]
     taus = [
-        [name, *(f"{by[head]:+.2f}" for head in heads)] for name, by in found["agreement"].items()
+        [name, *(f"{by[head]:+.2f}" for head in heads)] for name, by in sources["agreement"].items()
     ]
     return [
         "## Which source words made a word",
         "The same error rate when each written word is aligned to the source word that raises its "
         "log-probability most, by three "
         "[attributions](../../../docs/inside.md#which-source-words-made-this-word), beside the "
-        f"heads above, on {found['used']} of the {found['half']} pairs of the second half: those "
-        "whose texts are short enough for integrated gradients.",
+        f"heads above, on {sources['used']} of the {sources['half']} pairs of the second half: "
+        "those whose texts are short enough for integrated gradients.",
         markdown_table(["aligned by", *ways], rates),
         "Agreement of each attribution with the heads: Kendall's τ_b of a written word's values "
         "over the source words, mean over the words of both directions.",
@@ -185,12 +187,12 @@ def _sources(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _joined(found: dict[str, Any], best: dict[str, Any]) -> float:
+def _joined(alignment: dict[str, Any], best: dict[str, Any]) -> float:
     weights = f"{best['layer']}.{best['head']}"
     [rate] = [
-        float(one["reported on"])
-        for one in found["directions"][JOINED]
-        if (one["weights"], one["rows"]) == (weights, best["rows"])
+        float(rate["reported on"])
+        for rate in alignment["directions"][JOINED]
+        if (rate["weights"], rate["rows"]) == (weights, best["rows"])
     ]
     return rate
 

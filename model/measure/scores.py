@@ -114,11 +114,11 @@ def plain(translation: str, language: str) -> str:
 def passed(adapter: Adapter, gate: Sequence[Gated]) -> list[Passage]:
     """Return a model's greedy translations of the sentences, in order."""
     written: dict[Gated, str] = {}
-    for direction in sorted({one.direction for one in gate}):
-        mine = [one for one in gate if one.direction == direction]
-        texts = translate(adapter, [one.text for one in mine], direction, Decode())
+    for direction in sorted({gated.direction for gated in gate}):
+        mine = [gated for gated in gate if gated.direction == direction]
+        texts = translate(adapter, [gated.text for gated in mine], direction, Decode())
         written |= dict(zip(mine, texts, strict=True))
-    return [Passage(one, written[one], one.passes(written[one])) for one in gate]
+    return [Passage(gated, written[gated], gated.passes(written[gated])) for gated in gate]
 
 
 def measure_gate(bundle: Path, path: Path = GATE, device: str = "cpu") -> list[Passage]:
@@ -128,13 +128,13 @@ def measure_gate(bundle: Path, path: Path = GATE, device: str = "cpu") -> list[P
 
 def counts(passages: Sequence[Passage]) -> list[dict[str, Any]]:
     """Count the sentences of each kind and direction, and the correct translations."""
-    kinds = dict.fromkeys((one.gated.kind, one.gated.direction) for one in passages)
-    found = []
+    kinds = dict.fromkeys((passage.gated.kind, passage.gated.direction) for passage in passages)
+    rows = []
     for kind, direction in kinds:
         mine = [p for p in passages if (p.gated.kind, p.gated.direction) == (kind, direction)]
-        right = sum(one.right for one in mine)
-        found.append({"kind": kind, "direction": direction, "right": right, "sentences": len(mine)})
-    return found
+        right = sum(passage.right for passage in mine)
+        rows.append({"kind": kind, "direction": direction, "right": right, "sentences": len(mine)})
+    return rows
 
 
 def table(passages: Sequence[Passage]) -> str:
@@ -144,8 +144,10 @@ def table(passages: Sequence[Passage]) -> str:
 
 def failures(passages: Sequence[Passage]) -> str:
     """Return the sentences that were not translated correctly, one per line."""
-    wrong = [one for one in passages if not one.right]
-    return "\n".join(f"{one.gated.kind}: {one.gated.text} -> {one.translation}" for one in wrong)
+    wrong = [passage for passage in passages if not passage.right]
+    return "\n".join(
+        f"{passage.gated.kind}: {passage.gated.text} -> {passage.translation}" for passage in wrong
+    )
 
 
 FIGURES = "figures.json"
@@ -158,8 +160,8 @@ def write_figures(bundle: Path, new: dict[str, Any]) -> None:
     path = bundle / FIGURES
     old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if old.get("digest") == new["digest"]:
-        kept = ("scores", "typed", "gate")
-        new |= {key: old[key] for key in kept if key in old and not new[key]}
+        measured = ("scores", "typed", "gate")
+        new |= {key: old[key] for key in measured if key in old and not new[key]}
     path.write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -186,11 +188,11 @@ def measure(
         for method in SEARCHES
     ]
     tasks += [(as_typed, bundle, device, typed)] if typed else []
-    found = list(spread(_called, tasks, jobs))
+    results = list(spread(_called, tasks, jobs))
     return {
         "digest": digest_of(bundle),
-        "scores": found[:-1] if typed else found,
-        "typed": found[-1] if typed else [],
+        "scores": results[:-1] if typed else results,
+        "typed": results[-1] if typed else [],
         "gate": counts(measure_gate(bundle, gate, device)) if gate else [],
         "sentences": sentences(bundle, load(bundle.resolve(), device, measured=False)),
     }
@@ -212,17 +214,19 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
     for direction in (f"{first}-{second}", f"{second}-{first}"):
         mine = [e for e in examples if direction.endswith(f"-{e.language}")]
         pairs = {kind.__name__: _made(kind, mine)[:count] for kind in KINDS}
-        sources = sorted({e.source for made in pairs.values() for pair in made for e in pair})
+        sources = sorted(
+            {e.source for typed_pairs in pairs.values() for pair in typed_pairs for e in pair}
+        )
         written = dict(zip(sources, translate(adapter, sources, direction, Decode()), strict=True))
-        for kind, made in pairs.items():
+        for kind, typed_pairs in pairs.items():
             plain, typed = (
-                _bleu(direction, [pair[side] for pair in made], written) for side in (0, 1)
+                _bleu(direction, [pair[side] for pair in typed_pairs], written) for side in (0, 1)
             )
             rows.append(
                 {
                     "kind": kind,
                     "direction": direction,
-                    "sentences": len(made),
+                    "sentences": len(typed_pairs),
                     "plain": plain,
                     "typed": typed,
                 }
@@ -235,8 +239,10 @@ def _made(
 ) -> list[tuple[TrainingExample, TrainingExample]]:
     """Yield examples with their variants of a `kind`, if it applies."""
     chance = random.Random(0)
-    made = ((one, kind(one, partial(chance.choice, examples), chance)) for one in examples)
-    return [(one, new) for one, new in made if new]
+    variants = (
+        (example, kind(example, partial(chance.choice, examples), chance)) for example in examples
+    )
+    return [(example, new) for example, new in variants if new]
 
 
 def _bleu(
@@ -264,9 +270,9 @@ def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
     """Return translations of the bundle's sentences: greedy, as on the page, and by beam."""
     path = bundle / SENTENCES
     texts = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    made = [{"source": text} for text in texts]
-    for method in SEARCHES if made else ():
+    rows = [{"source": text} for text in texts]
+    for method in SEARCHES if rows else ():
         traces = adapter.run([ask(text, decode=method, select=()) for text in texts])
-        for row, trace in zip(made, traces, strict=True):
+        for row, trace in zip(rows, traces, strict=True):
             row |= {"direction": str(trace.direction), method: trace.output.text}
-    return made
+    return rows

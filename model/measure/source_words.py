@@ -52,15 +52,15 @@ def kendall(a: Tensor, b: Tensor) -> float:
 
     Source: Kendall 1945, The Treatment of Ties in Ranking Problems.
     """
-    one, other = ((x[:, None] - x[None]).sign().double() for x in (a, b))
-    untied = (one.square().sum() * other.square().sum()).sqrt()
-    return float((one * other).sum() / untied)
+    first, second = ((x[:, None] - x[None]).sign().double() for x in (a, b))
+    untied = (first.square().sum() * second.square().sum()).sqrt()
+    return float((first * second).sum() / untied)
 
 
-def write_sources(bundle: Path, folder: Path, most: int) -> None:
+def write_sources(bundle: Path, folder: Path, limit: int) -> None:
     """Measure the second half of the hand-aligned pairs, and add the result to `report.json`.
 
-    Only pairs whose two texts are short enough for integrated gradients are used, at most `most`
+    Only pairs whose two texts are short enough for integrated gradients are used, at most `limit`
     of them, evenly spaced.
     """
     adapter = load(bundle, "cpu")
@@ -68,8 +68,8 @@ def write_sources(bundle: Path, folder: Path, most: int) -> None:
     second = read_aligned_pairs(folder)
     languages = adapter.info.languages
     half = second[len(second) // 2 :]
-    found = measure(adapter, half, languages, report["alignment"]["best"], most)
-    report["sources"] = {"half": len(half)} | found
+    measured = measure(adapter, half, languages, report["alignment"]["best"], limit)
+    report["sources"] = {"half": len(half)} | measured
     (bundle / REPORT).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
@@ -78,22 +78,22 @@ def measure(
     pairs: Sequence[AlignedPair],
     languages: Sequence[str],
     heads: Sequence[dict[str, Any]],
-    most: int,
+    limit: int,
 ) -> dict[str, Any]:
     """Return error rates by method and direction, and the mean agreement with each head."""
     first, second = languages
-    there, back = f"{second}-{first}", f"{first}-{second}"
-    fit = [one.swapped() for one in _short(adapter, [p.swapped() for p in pairs], back)]
-    fit = _short(adapter, fit, there)
-    used = fit[:: max(1, -(-len(fit) // most))]
-    found: dict[str, dict[str, list[dict[Link, float]]]] = {}
+    forth, back = f"{second}-{first}", f"{first}-{second}"
+    fit = [pair.swapped() for pair in _short(adapter, [p.swapped() for p in pairs], back)]
+    fit = _short(adapter, fit, forth)
+    used = fit[:: max(1, -(-len(fit) // limit))]
+    links_by_method: dict[str, dict[str, list[dict[Link, float]]]] = {}
     agreements: dict[str, dict[str, list[float]]] = {}
-    for direction in (there, back):
+    for direction in (forth, back):
         for number, pair in enumerate(used):
-            turned = pair if direction == there else pair.swapped()
+            turned = pair if direction == forth else pair.swapped()
             matrices, written = attributed(adapter, turned, direction, heads)
             for method, matrix in matrices.items():
-                by = found.setdefault(method, {})
+                by = links_by_method.setdefault(method, {})
                 by.setdefault(direction, []).append(links(matrix, written))
             for method in ATTRIBUTED:
                 for name in matrices.keys() - ATTRIBUTED.keys():
@@ -104,8 +104,8 @@ def measure(
     return {
         "used": len(used),
         "methods": {
-            method: dict(zip((there, back, JOINED), _rates(by, there, back, used), strict=True))
-            for method, by in found.items()
+            method: dict(zip((forth, back, JOINED), _rates(by, forth, back, used), strict=True))
+            for method, by in links_by_method.items()
         },
         "agreement": {
             method: {name: _mean(taus) for name, taus in by.items()}
@@ -125,27 +125,29 @@ def attributed(
     (source, spans), (target, written_spans) = (
         joined(side, code) for side, code in zip((pair.first, pair.second), codes, strict=True)
     )
-    places = {(one["layer"], one["rows"]): f"decoder.{one['layer']}.cross.weights" for one in heads}
+    places = {
+        (head["layer"], head["rows"]): f"decoder.{head['layer']}.cross.weights" for head in heads
+    }
     select = (*ATTRIBUTED.values(), *dict.fromkeys(places.values()))
     [trace] = adapter.run([Request(source, direction, target, select=select)])
     columns = membership(trace.texts["source"], spans)
     written = membership(trace.output.tokens, written_spans)
-    found: Matrices = {}
-    for one in heads:
+    matrices: Matrices = {}
+    for head in heads:
         rows = (
-            written if one["rows"] == WRITES else membership(trace.texts["target"], written_spans)
+            written if head["rows"] == WRITES else membership(trace.texts["target"], written_spans)
         )
-        weights = trace[places[one["layer"], one["rows"]]].value[one["head"]]
-        found[head_name(one)] = words(weights, rows, columns)
+        weights = trace[places[head["layer"], head["rows"]]].value[head["head"]]
+        matrices[head_name(head)] = words(weights, rows, columns)
     pieces = written.sum(dim=1, keepdim=True)  # a sum, where `words` takes the mean
     for method, name in ATTRIBUTED.items():
-        found[method] = words(trace[name].value, written, columns) * pieces
-    return found, written
+        matrices[method] = words(trace[name].value, written, columns) * pieces
+    return matrices, written
 
 
-def head_name(one: dict[str, Any]) -> str:
+def head_name(head: dict[str, Any]) -> str:
     """Return the name of a head and its rows, numbered from 1: "layer 3, head 1, writes"."""
-    return f"layer {one['layer'] + 1}, head {one['head'] + 1}, {one['rows']}"
+    return f"layer {head['layer'] + 1}, head {head['head'] + 1}, {head['rows']}"
 
 
 def _short(
@@ -153,27 +155,27 @@ def _short(
 ) -> list[AlignedPair]:
     """Return the pairs, source first, whose texts both have at most `LONGEST` tokens."""
     codes = direction.split("-")
-    found = []
+    short = []
     for pair in fitting(adapter, pairs, direction):
         (source, _), (target, _) = (
             joined(side, code) for side, code in zip((pair.first, pair.second), codes, strict=True)
         )
         texts = adapter.texts_of(Request(source, direction, target))
         if max(map(len, texts.values())) <= LONGEST:
-            found.append(pair)
-    return found
+            short.append(pair)
+    return short
 
 
 def _rates(
-    by: dict[str, list[dict[Link, float]]], there: str, back: str, pairs: Sequence[AlignedPair]
+    by: dict[str, list[dict[Link, float]]], forth: str, back: str, pairs: Sequence[AlignedPair]
 ) -> list[float]:
-    forward = [kept(found, -torch.inf) for found in by[there]]
-    backward = [mirrored(kept(found, -torch.inf)) for found in by[back]]
-    both = [grown(*found) for found in zip(forward, backward, strict=True)]
-    return [error_rate(found, pairs) for found in (forward, backward, both)]
+    forward = [kept(pair_links, -torch.inf) for pair_links in by[forth]]
+    backward = [mirrored(kept(pair_links, -torch.inf)) for pair_links in by[back]]
+    joined_links = [grown(*both_ways) for both_ways in zip(forward, backward, strict=True)]
+    return [error_rate(links_, pairs) for links_ in (forward, backward, joined_links)]
 
 
 def _mean(values: Sequence[float]) -> float:
     """Return the mean of the values that are numbers."""
-    told = torch.tensor(values)
-    return float(told.nanmean())
+    numbers = torch.tensor(values)
+    return float(numbers.nanmean())

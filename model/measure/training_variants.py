@@ -65,24 +65,24 @@ def trained(variant: Variant, tests: Mapping[str, Path], typed: Path | None) -> 
     Raises `ValueError` if the folder has a run trained or measured differently.
     """
     plan = variant.plan
-    asked = {
+    options = {
         "plan": {name: value for name, value in plan.to_json().items() if name != "folder"},
         "tests": {name: str(path) for name, path in tests.items()},
         "typed": str(typed) if typed else None,
     }
     path = plan.folder / ROW
     if path.is_file():
-        held = json.loads(path.read_text())
-        if held["asked"] != asked:
-            raise ValueError(f"{plan.folder} has a run with {held['asked']}, not {asked}")
+        saved = json.loads(path.read_text())
+        if saved["asked"] != options:
+            raise ValueError(f"{plan.folder} has a run with {saved['asked']}, not {options}")
     else:
         bundle = bundle_of(plan)
         seed = plan.options.seed
         row = {"name": variant.name, "seed": seed, **measured(bundle, tests, typed)}
-        held = {"asked": asked, "row": row}
-        path.write_text(json.dumps(held, indent=1) + "\n")
-    found: Row = held["row"]
-    return found
+        saved = {"asked": options, "row": row}
+        path.write_text(json.dumps(saved, indent=1) + "\n")
+    row_: Row = saved["row"]
+    return row_
 
 
 def folder_name(name: str) -> str:
@@ -126,10 +126,10 @@ def side_by_side(rows: Sequence[Row]) -> str:
 
 
 def _cell(values: Sequence[float | None]) -> str:
-    known = [value for value in values if value is not None]
-    if not known:
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return "–"
-    if all(isinstance(value, int) for value in known):
-        return f"{mean(known):,.0f}"
-    spread = f" ± {(max(known) - min(known)) / 2:.2f}" if len(known) > 1 else ""
-    return f"{mean(known):.2f}{spread}"
+    if all(isinstance(value, int) for value in numbers):
+        return f"{mean(numbers):,.0f}"
+    spread = f" ± {(max(numbers) - min(numbers)) / 2:.2f}" if len(numbers) > 1 else ""
+    return f"{mean(numbers):.2f}{spread}"

@@ -73,10 +73,10 @@ def _link(text: str, between: str) -> Link:
     return int(first) - 1, int(second) - 1
 
 
-def error_rate(found: Iterable[Set[Link]], pairs: Iterable[AlignedPair]) -> float:
+def error_rate(links_found: Iterable[Set[Link]], pairs: Iterable[AlignedPair]) -> float:
     """Return AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), with counts summed over all pairs."""
     right = total = 0
-    for links, pair in zip(found, pairs, strict=True):
+    for links, pair in zip(links_found, pairs, strict=True):
         right += len(links & pair.sure) + len(links & pair.possible)
         total += len(links) + len(pair.sure)
     return 1 - right / total
@@ -120,9 +120,9 @@ def links(between: Tensor, written: Tensor) -> dict[Link, float]:
 
     `between` is (W, S).
     """
-    most, best = (found.tolist() for found in between.max(dim=1))
-    there = written.any(dim=1).tolist()
-    return {(best[word], word): most[word] for word in range(len(best)) if there[word]}
+    largest, best = (values.tolist() for values in between.max(dim=1))
+    has_tokens = written.any(dim=1).tolist()
+    return {(best[word], word): largest[word] for word in range(len(best)) if has_tokens[word]}
 
 
 def kept(links: Mapping[Link, float], least: float = 0.0) -> frozenset[Link]:
@@ -130,22 +130,24 @@ def kept(links: Mapping[Link, float], least: float = 0.0) -> frozenset[Link]:
     return frozenset(link for link, weight in links.items() if weight >= least)
 
 
-def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
+def grown(forth: Set[Link], back: Set[Link]) -> frozenset[Link]:
     """Combine the links of two directions by grow-diag: start from the links found in both.
 
     A link of either direction is added if it is horizontally, vertically or diagonally next to one
     already included, and one of its words is not linked yet. This repeats until nothing changes
     (Koehn, Och & Marcu 2003, Statistical Phrase-Based Translation, section 4).
     """
-    taken, left = set(one & other), sorted(one ^ other)
+    grown_links, candidates = set(forth & back), sorted(forth ^ back)
     while True:
-        before = len(taken)
-        for first, second in left:
-            lonely = all(first != a for a, _ in taken) or all(second != b for _, b in taken)
-            if lonely and any(max(abs(first - a), abs(second - b)) == 1 for a, b in taken):
-                taken.add((first, second))
-        if len(taken) == before:
-            return frozenset(taken)
+        before = len(grown_links)
+        for first, second in candidates:
+            lonely = all(first != a for a, _ in grown_links) or all(
+                second != b for _, b in grown_links
+            )
+            if lonely and any(max(abs(first - a), abs(second - b)) == 1 for a, b in grown_links):
+                grown_links.add((first, second))
+        if len(grown_links) == before:
+            return frozenset(grown_links)
 
 
 def fitting(adapter: Adapter, pairs: Sequence[AlignedPair], direction: str) -> list[AlignedPair]:
@@ -165,7 +167,7 @@ def aligned(
 
     `pairs` have the source first. A text longer than the model can read raises `InputError`.
     """
-    found: dict[Looked, list[dict[Link, float]]] = {}
+    links_by_key: dict[Looked, list[dict[Link, float]]] = {}
     from_, to = direction.split("-")
     for start in range(0, len(pairs), BATCH):
         batch = pairs[start : start + BATCH]
@@ -179,9 +181,9 @@ def aligned(
             }
             for key, weights in _averages(trace.tensors.values()).items():
                 for row, belongs in rows.items():
-                    made = links(words(weights, belongs, source), belongs)
-                    found.setdefault((key, row), []).append(made)
-    return found
+                    pair_links = links(words(weights, belongs, source), belongs)
+                    links_by_key.setdefault((key, row), []).append(pair_links)
+    return links_by_key
 
 
 def _request(adapter: Adapter, pair: AlignedPair, direction: str) -> Request:
@@ -189,7 +191,7 @@ def _request(adapter: Adapter, pair: AlignedPair, direction: str) -> Request:
         joined(words, code)
         for words, code in zip((pair.first, pair.second), direction.split("-"), strict=True)
     )
-    crossing = (one.place for one in adapter.info.attentions if one.kind == CROSS)
+    crossing = (attention.place for attention in adapter.info.attentions if attention.kind == CROSS)
     select = tuple(f"{place}.weights" for place in crossing)
     return Request(source, direction, target, select=select)
 
@@ -217,10 +219,10 @@ class Half:
 
     def rates(self, key: Looked, least: float = 0.0) -> list[float]:
         """Return error rates in each direction and with both joined, for links above a weight."""
-        there = [kept(links, least) for links in self.there[key]]
+        forth = [kept(links, least) for links in self.there[key]]
         back = [mirrored(kept(links, least)) for links in self.back[key]]
-        both = [grown(*links) for links in zip(there, back, strict=True)]
-        return [error_rate(found, self.pairs) for found in (there, back, both)]
+        joined_links = [grown(*links) for links in zip(forth, back, strict=True)]
+        return [error_rate(pair_links, self.pairs) for pair_links in (forth, back, joined_links)]
 
 
 def alignment(adapter: EncoderDecoder, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
@@ -228,31 +230,31 @@ def alignment(adapter: EncoderDecoder, folder: Path, languages: Sequence[str]) -
     pairs = read_aligned_pairs(folder)
     middle = len(pairs) // 2
     first, second = languages
-    there, back = f"{second}-{first}", f"{first}-{second}"
+    forth, back = f"{second}-{first}", f"{first}-{second}"
     halves = []
     for part in (pairs[:middle], pairs[middle:]):
-        fit = fitting(adapter, part, there)
+        fit = fitting(adapter, part, forth)
         fit = [pair.swapped() for pair in fitting(adapter, [p.swapped() for p in fit], back)]
         turned = [pair.swapped() for pair in fit]
-        halves.append(Half(fit, aligned(adapter, fit, there), aligned(adapter, turned, back)))
-    ways = there, back, JOINED
+        halves.append(Half(fit, aligned(adapter, fit, forth), aligned(adapter, turned, back)))
+    ways = forth, back, JOINED
     measured = {key: [half.rates(key) for half in halves] for key in halves[0].there}
     rates = {
-        way: {key: [told[index] for told in both] for key, both in measured.items()}
+        way: {key: [rates_[index] for rates_ in by_half] for key, by_half in measured.items()}
         for index, way in enumerate(ways)
     }
-    best = best_heads([rates[there], rates[back]])
+    best = best_heads([rates[forth], rates[back]])
     return {
         "pairs": len(pairs),
         "used": [len(half.pairs) for half in halves],
         "directions": {
             direction: [
-                {"weights": key, "rows": row, "chosen on": chosen, "reported on": told}
-                for (key, row), (chosen, told) in found.items()
+                {"weights": key, "rows": row, "chosen on": chosen, "reported on": reported}
+                for (key, row), (chosen, reported) in measured_.items()
             ]
-            for direction, found in rates.items()
+            for direction, measured_ in rates.items()
         },
-        "best": [one | {"firm": firm(halves, one, ways)} for one in best],
+        "best": [head | {"firm": firm(halves, head, ways)} for head in best],
     }
 
 
@@ -262,10 +264,14 @@ def firm(halves: Sequence[Half], head: Mapping[str, Any], ways: Sequence[str]) -
     The error is the mean of both directions. Also returns its error rates on the second half.
     """
     key = f"{head['layer']}.{head['head']}", head["rows"]
-    one, other = halves
-    least = min(LEAST, key=lambda least: sum(one.rates(key, least)[:2]))
-    told = dict(zip(ways, other.rates(key, least), strict=True))
-    return {"least": least, "chosen on": sum(one.rates(key, least)[:2]) / 2, "reported on": told}
+    first, second = halves
+    least = min(LEAST, key=lambda least: sum(first.rates(key, least)[:2]))
+    reported = dict(zip(ways, second.rates(key, least), strict=True))
+    return {
+        "least": least,
+        "chosen on": sum(first.rates(key, least)[:2]) / 2,
+        "reported on": reported,
+    }
 
 
 def best_heads(
@@ -277,7 +283,7 @@ def best_heads(
     """
 
     def mean(half: int, key: Looked) -> float:
-        return sum(found[key][half] for found in rates) / len(rates)
+        return sum(rate[key][half] for rate in rates) / len(rates)
 
     best = []
     for rows in (WRITES, READS):
@@ -286,4 +292,4 @@ def best_heads(
         layer, head = (int(part) for part in key[0].split("."))
         place = {"layer": layer, "head": head, "rows": rows}
         best.append(place | {"chosen on": mean(0, key), "reported on": mean(1, key)})
-    return sorted(best, key=lambda one: one["chosen on"])
+    return sorted(best, key=lambda head: head["chosen on"])

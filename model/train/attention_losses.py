@@ -62,11 +62,11 @@ def head_divergence(layers: Sequence[Tensor], real: Tensor) -> Tensor:
     `layers` are attention weights (B, H, N, M), `real` (B, N) is false for rows that are padding.
     At least 0 (all heads alike), at most the logarithm of H or of the number of keys.
     """
-    found = []
+    rewards = []
     for weights in layers:
         rows = entropy(weights.float().mean(dim=1)) - entropy(weights.float()).mean(dim=1)  # (B, N)
-        found.append(rows[real].mean())
-    return torch.stack(found).mean()
+        rewards.append(rows[real].mean())
+    return torch.stack(rewards).mean()
 
 
 def entropy(p: Tensor) -> Tensor:
@@ -91,24 +91,24 @@ class Lexicon:
     @classmethod
     def learned(cls, corpus: Corpus, vocabulary: int) -> Lexicon:
         """Estimate the probabilities from every example, in both directions."""
-        found = cls(torch.ones(vocabulary, vocabulary, device=corpus.device))
+        lexicon = cls(torch.ones(vocabulary, vocabulary, device=corpus.device))
         for _ in range(ROUNDS):
-            counts = torch.zeros_like(found.table)
+            counts = torch.zeros_like(lexicon.table)
             for batch in corpus.batches(SIZE, 0, 0):
-                for given, said, share in found._both_ways(batch):
-                    cell = given[:, None, :] * vocabulary + said[:, :, None]
+                for read, written, share in lexicon._both_ways(batch):
+                    cell = read[:, None, :] * vocabulary + written[:, :, None]
                     counts.view(-1).scatter_add_(0, cell.flatten(), share.flatten())
             counts /= counts.sum(dim=1, keepdim=True).clamp(min=1e-9)
-            found = cls(counts)
-        return found
+            lexicon = cls(counts)
+        return lexicon
 
     def links(self, batch: TokenBatch) -> Tensor:
         """Return the probability that a target token translates a source token: (B, T, S).
 
         Rows sum to at most 1, and to much less if a token has no clear counterpart.
         """
-        (_, _, there), (_, _, back) = self._both_ways(batch)
-        agreed = there[:, :, 1:] * back[:, :, 1:].transpose(1, 2)
+        (_, _, forth), (_, _, back) = self._both_ways(batch)
+        agreed = forth[:, :, 1:] * back[:, :, 1:].transpose(1, 2)
         return F.pad(agreed, (1, 0))  # the tag translates no word
 
     def _both_ways(self, batch: TokenBatch) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
@@ -120,21 +120,23 @@ class Lexicon:
         target = torch.cat([batch.read[:, :1], batch.written], dim=1)
         real = F.pad(batch.target_real, (1, 0), value=True)
         sides = (batch.source, batch.source_real), (target, real)
-        for (given, given_real), (said, said_real) in (sides, sides[::-1]):
-            said, said_real = said[:, 1:], said_real[:, 1:]
-            likely = self.table[given[:, None, :], said[:, :, None]] * prior(said_real, given_real)
-            yield given, said, likely / likely.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+        for (read, given_real), (written, said_real) in (sides, sides[::-1]):
+            written, said_real = written[:, 1:], said_real[:, 1:]
+            likely = self.table[read[:, None, :], written[:, :, None]] * prior(
+                said_real, given_real
+            )
+            yield read, written, likely / likely.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
-def prior(said: Tensor, given: Tensor) -> Tensor:
+def prior(written: Tensor, read: Tensor) -> Tensor:
     """Return the prior probability of links (B, said, given), by their distance to the diagonal.
 
-    `said` and `given` are true except on padding; the first of `given` means "aligned to nothing".
+    `written` and `read` are true except on padding; the first of `read` means "aligned to nothing".
     """
-    places = (_place(said)[:, :, None] - _place(given[:, 1:])[:, None, :]).abs()
-    near = torch.exp(-TENSION * places) * given[:, None, 1:]
+    places = (_place(written)[:, :, None] - _place(read[:, 1:])[:, None, :]).abs()
+    near = torch.exp(-TENSION * places) * read[:, None, 1:]
     near = near * (1 - UNALIGNED) / near.sum(dim=-1, keepdim=True)
-    return F.pad(near, (1, 0), value=UNALIGNED) * said[:, :, None]
+    return F.pad(near, (1, 0), value=UNALIGNED) * written[:, :, None]
 
 
 def _place(real: Tensor) -> Tensor:
@@ -183,9 +185,9 @@ class Guide:
         """Return `weight` times the cross-entropy of links and heads, in nats per target token."""
         cross = weights.found["decoder.cross"]
         first, last = cross[0], cross[self.layers - 1]  # (B, H, T, S)
-        seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
+        taught = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
         writes = self.lexicon.links(batch)
         reads = F.pad(writes, (0, 0, 1, 0))[:, :-1]  # a row reads what the row before it predicted
         links = torch.stack([writes, reads], dim=1) * batch.target_real[:, None, :, None]
-        nats = -(links * seen.float().clamp(min=1e-9).log()).sum()
+        nats = -(links * taught.float().clamp(min=1e-9).log()).sum()
         return self.weight * nats / batch.target_real.sum()

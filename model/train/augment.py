@@ -48,62 +48,62 @@ def spaced(a: str, b: str) -> str:
     return normalise(a + b if a[-1:] in MARKS else f"{a} {b}")
 
 
-def followed(one: TrainingExample, draw: Draw, more: int) -> TrainingExample:
-    """Return an example followed by `more` others."""
-    source, target = one.source, one.target
-    for _ in range(more):
+def followed(base: TrainingExample, draw: Draw, count: int) -> TrainingExample:
+    """Return an example followed by `count` others."""
+    source, target = base.source, base.target
+    for _ in range(count):
         two = draw()
         source, target = spaced(source, two.source), spaced(target, two.target)
-    return TrainingExample(source, target, one.language)
+    return TrainingExample(source, target, base.language)
 
 
-def joined(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def joined(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Join two to four sentences into one input; fewer are more likely."""
-    return followed(one, draw, chance.choice((1, 1, 1, 2, 2, 3)))
+    return followed(base, draw, chance.choice((1, 1, 1, 2, 2, 3)))
 
 
-def paragraph(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def paragraph(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Join five to eight sentences into one input."""
-    return followed(one, draw, chance.randint(4, 7))
+    return followed(base, draw, chance.randint(4, 7))
 
 
-def unmarked(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def unmarked(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Remove the final punctuation mark of the source."""
-    return without_mark(one)
+    return without_mark(base)
 
 
-def without_mark(one: TrainingExample) -> TrainingExample | None:
+def without_mark(base: TrainingExample) -> TrainingExample | None:
     """Remove the final mark of the source; return None if there is none, or nothing else."""
-    source = FINAL.sub("", one.source)
-    return replace(one, source=source) if source not in ("", one.source) else None
+    source = FINAL.sub("", base.source)
+    return replace(base, source=source) if source not in ("", base.source) else None
 
 
-def lower(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def lower(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Convert the source to lower case, half of the time without its final mark."""
-    source = one.source.lower()
-    if source == one.source:
+    source = base.source.lower()
+    if source == base.source:
         return None
-    made = TrainingExample(source, one.target, one.language)
-    return (unmarked(made, draw, chance) if chance.random() < 0.5 else None) or made
+    lowered = TrainingExample(source, base.target, base.language)
+    return (unmarked(lowered, draw, chance) if chance.random() < 0.5 else None) or lowered
 
 
-def short(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def short(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Keep inputs of one to three words: corpora have few, and people type them first."""
-    if len(WORDS.findall(one.source)) > 3:
+    if len(WORDS.findall(base.source)) > 3:
         return None
-    return chance.choice((unmarked, lower))(one, draw, chance) or one
+    return chance.choice((unmarked, lower))(base, draw, chance) or base
 
 
-def capitals(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def capitals(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Convert the source to capitals."""
-    source = one.source.upper()
-    return TrainingExample(source, one.target, one.language) if source != one.source else None
+    source = base.source.upper()
+    return TrainingExample(source, base.target, base.language) if source != base.source else None
 
 
-def marks(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def marks(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Use half-width marks in a Chinese source, typographic ones in an English source."""
-    other = one.source.translate(CURLY if one.source.isascii() else NARROW)
-    return TrainingExample(other, one.target, one.language) if other != one.source else None
+    source = base.source.translate(CURLY if base.source.isascii() else NARROW)
+    return TrainingExample(source, base.target, base.language) if source != base.source else None
 
 
 def name(chance: Chance) -> str:
@@ -113,40 +113,40 @@ def name(chance: Chance) -> str:
     return "".join(syllables).capitalize()
 
 
-def named(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def named(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Insert an invented name, spelt alike on both sides, so that the model learns to copy."""
-    made = name(chance)
+    new = name(chance)
     sides = []
-    for text in (one.source, one.target):
+    for text in (base.source, base.target):
         for pattern in NAMES:
-            found = pattern.sub(made, text)
-            if found != text:
-                sides.append(found)
+            source = pattern.sub(new, text)
+            if source != text:
+                sides.append(source)
                 break
-    return TrainingExample(sides[0], sides[1], one.language) if len(sides) == 2 else None
+    return TrainingExample(sides[0], sides[1], base.language) if len(sides) == 2 else None
 
 
-def numbered(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def numbered(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Replace the digits on both sides, if they are the same."""
-    numbers = DIGITS.findall(one.source)
-    if not numbers or sorted(numbers) != sorted(DIGITS.findall(one.target)):
+    numbers = DIGITS.findall(base.source)
+    if not numbers or sorted(numbers) != sorted(DIGITS.findall(base.target)):
         return None
-    others = {
+    digits = {
         number: str(chance.randint(1, 9)) + "".join(str(chance.randint(0, 9)) for _ in number[1:])
         for number in sorted({*numbers})
     }
     source, target = (
-        DIGITS.sub(lambda found: others[found[0]], text) for text in (one.source, one.target)
+        DIGITS.sub(lambda match: digits[match[0]], text) for text in (base.source, base.target)
     )
-    return TrainingExample(source, target, one.language)
+    return TrainingExample(source, target, base.language)
 
 
-def with_emoji(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def with_emoji(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Append one to three emoji to both sides, so that the model learns to copy them."""
     tail = chance.choice(EMOJI) * chance.choice((1, 1, 1, 2, 3))
     gap = chance.choice(("", " "))
-    source, target = normalise(one.source + gap + tail), normalise(one.target + gap + tail)
-    return TrainingExample(source, target, one.language)
+    source, target = normalise(base.source + gap + tail), normalise(base.target + gap + tail)
+    return TrainingExample(source, target, base.language)
 
 
 def inner(text: str) -> str | None:
@@ -162,37 +162,37 @@ def inner(text: str) -> str | None:
     return None if "A" <= text[0] <= "Z" and not re.match(r"I\b", text) else text
 
 
-def bracketed(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def bracketed(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Put a short text into brackets, before the final mark of a sentence or before all of it."""
     aside = draw()
     style = ROUND if chance.random() < 0.75 else SQUARE
     before_the_mark = chance.random() < 0.75
     sides = []
-    for text, more, ways in (
-        (one.source, inner(aside.source), style),
-        (one.target, inner(aside.target), {code: few[:1] for code, few in style.items()}),
+    for text, other, ways in (
+        (base.source, inner(aside.source), style),
+        (base.target, inner(aside.target), {code: few[:1] for code, few in style.items()}),
     ):
-        if more is None or text.isascii() != more.isascii():
+        if other is None or text.isascii() != other.isascii():
             return None
         code, gap = ("en", " ") if text.isascii() else ("zh", "")
         brackets = chance.choice(ways[code])
         body, mark = parted(text)
-        more = f"{brackets[0]}{more}{brackets[1]}"
-        sides.append(f"{body}{gap}{more}{mark}" if before_the_mark else f"{more}{gap}{text}")
-    return TrainingExample(normalise(sides[0]), normalise(sides[1]), one.language)
+        other = f"{brackets[0]}{other}{brackets[1]}"
+        sides.append(f"{body}{gap}{other}{mark}" if before_the_mark else f"{other}{gap}{text}")
+    return TrainingExample(normalise(sides[0]), normalise(sides[1]), base.language)
 
 
-def chained(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
+def chained(base: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Join two short texts with a comma, as in "Hi, how are you?"."""
     two = draw()
     sides = []
-    for a, b, commas in ((one.source, two.source, "，,"), (one.target, two.target, "，")):
-        more = inner(b)
-        if len(WORDS.findall(a)) > ASIDE or more is None or a.isascii() != b.isascii():
+    for a, b, commas in ((base.source, two.source, "，,"), (base.target, two.target, "，")):
+        second = inner(b)
+        if len(WORDS.findall(a)) > ASIDE or second is None or a.isascii() != b.isascii():
             return None
         comma = ", " if a.isascii() else chance.choice(commas)
-        sides.append(f"{parted(a)[0]}{comma}{parted(more)[0]}{parted(b)[1]}")
-    return TrainingExample(normalise(sides[0]), normalise(sides[1]), one.language)
+        sides.append(f"{parted(a)[0]}{comma}{parted(second)[0]}{parted(b)[1]}")
+    return TrainingExample(normalise(sides[0]), normalise(sides[1]), base.language)
 
 
 def parted(text: str) -> tuple[str, str]:
@@ -227,19 +227,22 @@ def augment(examples: Sequence[TrainingExample], share: float, seed: int) -> lis
         by_language.setdefault(example.language, []).append(example)
     draws = {code: partial(chance.choice, mine) for code, mine in by_language.items()}
     kinds, tickets = [*KINDS], [*KINDS.values()]
-    made: list[TrainingExample] = []
+    augmented: list[TrainingExample] = []
     for _ in range(round(share * len(examples))):
         [kind] = chance.choices(kinds, tickets)
         for _ in range(200):  # a kind that applies to none of these is skipped
-            one = chance.choice(examples)
-            new = kind(one, draws[one.language], chance)
+            base = chance.choice(examples)
+            new = kind(base, draws[base.language], chance)
             if new is not None:
-                made.append(new)
+                augmented.append(new)
                 break
-    return made
+    return augmented
 
 
 def unmark(examples: Sequence[TrainingExample], share: float, seed: int) -> list[TrainingExample]:
     """Return the examples with `share` of the sources' final marks removed; seeded."""
     chance = random.Random(seed)
-    return [(without_mark(one) if chance.random() < share else None) or one for one in examples]
+    return [
+        (without_mark(example) if chance.random() < share else None) or example
+        for example in examples
+    ]

@@ -56,8 +56,8 @@ def english(text: str) -> str:
 def chinese(text: str) -> str:
     """Normalise to full-width marks, curly quotes, no spaces between characters."""
     text = INVISIBLE.sub("", text)
-    text = BESIDE_HAN.sub(lambda found: WIDE[found[0].strip()], text)
-    text = BRACKETS.sub(lambda found: f"（{found[1] or found[2]}）", text)
+    text = BESIDE_HAN.sub(lambda match: WIDE[match[0].strip()], text)
+    text = BRACKETS.sub(lambda match: f"（{match[1] or match[2]}）", text)
     text = QUOTED.sub(r"“\1”", text)
     for pattern, replacement in CHINESE:
         text = pattern.sub(replacement, text)
@@ -123,8 +123,8 @@ def key(text: str) -> str:
 
 def unseen(pairs: Iterable[TextPair], held_out: Iterable[TextPair]) -> list[TextPair]:
     """Drop the pairs that share a sentence with a held-out one, ignoring marks and capitals."""
-    held = {key(text) for pair in held_out for text in pair}
-    return [pair for pair in pairs if not held & {key(pair[0]), key(pair[1])}]
+    keys = {key(text) for pair in held_out for text in pair}
+    return [pair for pair in pairs if not keys & {key(pair[0]), key(pair[1])}]
 
 
 def clean(pairs: Iterable[TextPair], languages: Languages) -> tuple[list[TextPair], Counter[str]]:
@@ -133,10 +133,10 @@ def clean(pairs: Iterable[TextPair], languages: Languages) -> tuple[list[TextPai
     Pairs that differ only in marks and capitals are kept once.
     """
     counts: Counter[str] = Counter()
-    seen: set[TextPair] = set()
-    kept = []
-    for given in pairs:
-        pair: TextPair | None = given
+    distinct: set[TextPair] = set()
+    cleaned = []
+    for pair_ in pairs:
+        pair: TextPair | None = pair_
         for rule in RULES:
             before = pair
             assert before is not None
@@ -147,9 +147,9 @@ def clean(pairs: Iterable[TextPair], languages: Languages) -> tuple[list[TextPai
         if pair is None:
             continue
         keys = (key(pair[0]), key(pair[1]))
-        if keys in seen:
+        if keys in distinct:
             counts["repeated"] += 1
         else:
-            seen.add(keys)
-            kept.append(pair)
-    return kept, counts
+            distinct.add(keys)
+            cleaned.append(pair)
+    return cleaned, counts

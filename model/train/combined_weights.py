@@ -34,9 +34,9 @@ def average_bundles(folder: Path, paths: Sequence[Path]) -> None:
     """
     bundles = [load_bundle(path) for path in paths]
     first = bundles[0]
-    for path, other in zip(paths, bundles, strict=True):
-        same = (path / TOKENIZER).read_bytes() == (paths[0] / TOKENIZER).read_bytes()
-        if not same or other.model.config != first.model.config:
+    for path, bundle in zip(paths, bundles, strict=True):
+        same_tokens = (path / TOKENIZER).read_bytes() == (paths[0] / TOKENIZER).read_bytes()
+        if not same_tokens or bundle.model.config != first.model.config:
             raise ValueError(f"{path} has another shape or vocabulary than {paths[0]}")
     mean = average([path / WEIGHTS for path in paths])
     save_bundle(folder, mean, first.model.config, first.tokenizer, first.name)
@@ -53,7 +53,7 @@ def merge_bundle(folder: Path, path: Path) -> None:
     of other weights.
     """
     bundle = load_bundle(path)
-    kept: dict[str, list[int]] = {}
+    kept_heads: dict[str, list[int]] = {}
     config = merged_config(bundle.model.config)
     told = report_of(path, bundle)["heads"]
     cost = {(head["attention"], head["head"]): head["zero"] for head in told}
@@ -62,13 +62,13 @@ def merge_bundle(folder: Path, path: Path) -> None:
     for number, attention in enumerate(attentions):
         place = f"encoder.{number}.self"
         costs = [cost[place, head] for head in range(attention.heads)]
-        kept[place] = merge_heads(attention, costs)
+        kept_heads[place] = merge_heads(attention, costs)
     weights = bundle.model.state_dict()
     save_bundle(folder, weights, config, bundle.tokenizer, bundle.name, torch.float32)
     if (path / TRAINING).is_file():
         shutil.copyfile(path / TRAINING, folder / TRAINING)
     if (path / LEARNING).is_file():
-        learning = with_heads(load_learning(path / LEARNING), kept)
+        learning = with_heads(load_learning(path / LEARNING), kept_heads)
         save(replace(learning, digest=load_bundle(folder).digest), folder / LEARNING)
 
 
@@ -98,9 +98,11 @@ def merge_heads(attention: MultiHeadAttention, costs: list[float]) -> list[int]:
     pairs = list(zip(order[: old // 2], reversed(order[old // 2 :]), strict=True))
     d_k = attention.W_q.out_features // old
     channels = torch.tensor([head * d_k + c for pair in pairs for head in pair for c in range(d_k)])
-    kept = (torch.arange(len(channels)) // d_k % 2 == 0).to(attention.W_q.weight)  # (d_model,)
+    from_first = (torch.arange(len(channels)) // d_k % 2 == 0).to(
+        attention.W_q.weight
+    )  # (d_model,)
     scaling = type(attention.scoring)
-    scale = kept * scaling(old, d_k).scale / scaling(old // 2, 2 * d_k).scale
+    scale = from_first * scaling(old, d_k).scale / scaling(old // 2, 2 * d_k).scale
     for projection in (attention.W_q, attention.W_k, attention.W_v):
         for part in (projection.weight, projection.bias):
             if part is not None:
@@ -113,11 +115,11 @@ def merge_heads(attention: MultiHeadAttention, costs: list[float]) -> list[int]:
     return [first for first, _ in pairs]
 
 
-def with_heads(learning: Learning, kept: Mapping[str, list[int]]) -> Learning:
+def with_heads(learning: Learning, kept_heads: Mapping[str, list[int]]) -> Learning:
     """Return a history with only some heads of some attentions, in this order."""
     weights = dict(learning.weights)
     for name, value in weights.items():
         place = name.split(".", 2)[2].removesuffix(".weights")
-        if place in kept:
-            weights[name] = value[kept[place]]
+        if place in kept_heads:
+            weights[name] = value[kept_heads[place]]
     return replace(learning, weights=weights)

@@ -44,8 +44,8 @@ def read_rows(path: Path, columns: tuple[int, ...] = (2, 3)) -> list[list[str]]:
     rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
     for number, row in enumerate(rows, 1):
         if len(row) not in columns:
-            wanted = " or ".join(map(str, columns))
-            raise FileError(path, f"line {number} has {len(row)} columns, not {wanted}")
+            expected = " or ".join(map(str, columns))
+            raise FileError(path, f"line {number} has {len(row)} columns, not {expected}")
     return rows
 
 

@@ -93,41 +93,45 @@ class Trainer:
 
     def ended(self) -> bool:
         """Return whether the run has ended."""
-        at, options = self.progress, self.options
-        late = options.minutes is not None and at.seconds >= options.minutes * 60
-        done = options.steps and at.step >= options.steps
-        return bool(late or done or at.epoch >= options.epochs or at.looks >= options.patience)
+        progress, options = self.progress, self.options
+        late = options.minutes is not None and progress.seconds >= options.minutes * 60
+        done = options.steps and progress.step >= options.steps
+        return bool(
+            late or done or progress.epoch >= options.epochs or progress.looks >= options.patience
+        )
 
     def _epoch(self) -> Told:
         """Run one epoch, or the rest of it; return early when the run has ended."""
-        at, options = self.progress, self.options
-        for batch in self.corpus.batches(options.batch, options.seed, at.epoch, skip=at.batch):
+        progress, options = self.progress, self.options
+        for batch in self.corpus.batches(
+            options.batch, options.seed, progress.epoch, skip=progress.batch
+        ):
             with self.chance:
                 events: list[Step | Look | Snapshot] = [self._step(batch)]
-            if at.step in self.snapshots:
+            if progress.step in self.snapshots:
                 events.append(self._snapshot())
-            if at.step % options.every == 0:
+            if progress.step % options.every == 0:
                 events.append(self._look())
             elif time.monotonic() - self.saved > SAVE_EVERY:
                 self._save()
             yield from events
             if self.ended():
                 return
-        at.epoch, at.batch = at.epoch + 1, 0
+        progress.epoch, progress.batch = progress.epoch + 1, 0
 
     def _step(self, batch: TokenBatch) -> Step:
-        at, options = self.progress, self.options
-        at.step += 1
-        self.model.train(at.step >= options.dropout_from)  # only affects dropout
-        guide = self.guide if at.step >= options.guide_from else None
-        if guide and at.guided is None:
-            at.guided = at.step
-        rate = options.rate(at.step, self.model.config.d_model, at.begun)
+        progress, options = self.progress, self.options
+        progress.step += 1
+        self.model.train(progress.step >= options.dropout_from)  # only affects dropout
+        guide = self.guide if progress.step >= options.guide_from else None
+        if guide and progress.guided is None:
+            progress.guided = progress.step
+        rate = options.rate(progress.step, self.model.config.d_model, progress.begun)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, options.precision):
-            loss, shown = training_loss(
+            loss, reported = training_loss(
                 self.model,
                 batch,
                 options.label_smoothing,
@@ -138,51 +142,56 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.model.parameters(), options.clip)
         self.optimizer.step()
-        at.batch += 1
-        at.tokens += int(batch.tokens)
-        at.loss += (entropy := float(shown))
-        at.seconds = time.monotonic() - self.started
+        progress.batch += 1
+        progress.tokens += int(batch.tokens)
+        progress.loss += (entropy := float(reported))
+        progress.seconds = time.monotonic() - self.started
         return Step(
-            step=at.step,
+            step=progress.step,
             epoch=self.epochs,
             epochs=options.epochs,
             loss=entropy,
-            mean=at.loss / self._since_look(),
+            mean=progress.loss / self._since_look(),
             rate=rate,
-            tokens=at.tokens,
-            seconds=at.seconds,
-            speed=(at.tokens - self.before.tokens) / (at.seconds - self.before.seconds),
+            tokens=progress.tokens,
+            seconds=progress.seconds,
+            speed=(progress.tokens - self.before.tokens) / (progress.seconds - self.before.seconds),
             left=self._left(),
         )
 
     def _left(self) -> float:
         """Return the seconds until the run ends at the latest, at the speed of this process."""
-        at, options = self.progress, self.options
-        seconds = at.seconds - self.before.seconds
-        left = seconds / (self.epochs - self.epochs_before) * (options.epochs - self.epochs)
+        progress, options = self.progress, self.options
+        seconds = progress.seconds - self.before.seconds
+        remaining = seconds / (self.epochs - self.epochs_before) * (options.epochs - self.epochs)
         if options.minutes is not None:
-            left = min(left, options.minutes * 60 - at.seconds)
+            remaining = min(remaining, options.minutes * 60 - progress.seconds)
         if options.steps:
-            left = min(left, seconds / (at.step - self.before.step) * (options.steps - at.step))
-        return left
+            remaining = min(
+                remaining,
+                seconds / (progress.step - self.before.step) * (options.steps - progress.step),
+            )
+        return remaining
 
     def _look(self) -> Look:
         """Measure the dev loss and save the weights."""
-        at = self.progress
+        progress = self.progress
         loss = dev_loss(self.model, self.dev_batches, self.options.precision)
         since = self._since_look()
-        again = not since and at.history
-        train = at.history.pop()["train"] if again else at.loss / max(since, 1)
-        at.loss = 0.0
-        at.history.append({"step": at.step, "train": train, "dev": loss, "seconds": at.seconds})
-        at.looks += 1
-        if loss < at.best:
-            at.best, at.best_step, at.looks = loss, at.step, 0
+        again = not since and progress.history
+        train = progress.history.pop()["train"] if again else progress.loss / max(since, 1)
+        progress.loss = 0.0
+        progress.history.append(
+            {"step": progress.step, "train": train, "dev": loss, "seconds": progress.seconds}
+        )
+        progress.looks += 1
+        if loss < progress.best:
+            progress.best, progress.best_step, progress.looks = loss, progress.step, 0
         write(self._checkpoint(), self.model.state_dict(), {})
         for old in self._checkpoints()[: -self.options.average]:
             old.unlink()
         self._save()
-        return Look(at.step, train, loss, at.best, at.best_step, at.seconds)
+        return Look(progress.step, train, loss, progress.best, progress.best_step, progress.seconds)
 
     def _snapshot(self) -> Snapshot:
         step = self.progress.step

@@ -63,15 +63,15 @@ class _OutputLoss(torch.autograd.Function):
         grad = rows.new_empty(len(x), len(table))  # of the logits, times N
         entropy, apart = (x.new_zeros((), dtype=exact) for _ in range(2))
         chunks = (
-            torch.split(one, CHUNK) for one in (ids, *rows.chunk(passes), *grad.chunk(passes))
+            torch.split(tensor, CHUNK) for tensor in (ids, *rows.chunk(passes), *grad.chunk(passes))
         )
         for right, *parts in zip(*chunks, strict=True):
             logs = [(part @ table.T).to(exact).log_softmax(dim=-1) for part in parts[:passes]]
             for log in logs:
                 entropy -= (1 - smoothing) * log.gather(1, right).sum() + share * log.sum()
             if r_drop:
-                grads, more = _divergence(logs, r_drop)
-                apart += more
+                grads, divergence = _divergence(logs, r_drop)
+                apart += divergence
             else:
                 grads = [logs[0].exp_()]
             for one, into in zip(grads, parts[passes:], strict=True):
@@ -145,9 +145,9 @@ def answers(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Ten
 def divergence(p: Tensor, q: Tensor) -> Tensor:
     """Return the mean of KL(p‖q) and KL(q‖p) over rows of logits (tokens, V), in nats per token."""
     p, q = p.log_softmax(dim=-1), q.log_softmax(dim=-1)
-    there = F.kl_div(q, p, log_target=True, reduction="batchmean")
+    forth = F.kl_div(q, p, log_target=True, reduction="batchmean")
     back = F.kl_div(p, q, log_target=True, reduction="batchmean")
-    return (there + back) / 2
+    return (forth + back) / 2
 
 
 def training_loss(

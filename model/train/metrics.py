@@ -41,8 +41,8 @@ def read_test_sets(path: Path, languages: tuple[str, str] = ("en", "zh")) -> lis
             group = row[0] if len(row) == 3 else pair[a]
             sources.setdefault(pair[a], group)
             references.setdefault(group, {})[pair[b]] = None
-        found = tuple(tuple(references[group]) for group in sources.values())
-        sets.append(TestSet(f"{languages[a]}-{languages[b]}", tuple(sources), found))
+        grouped = tuple(tuple(references[group]) for group in sources.values())
+        sets.append(TestSet(f"{languages[a]}-{languages[b]}", tuple(sources), grouped))
     return sets
 
 
@@ -50,13 +50,13 @@ def translate(
     adapter: Adapter, texts: Sequence[str], direction: str, decode: Decode, batch: int = 64
 ) -> list[str]:
     """Return translations in the order of `texts`; "" for one that is too long for the model."""
-    asked = [Request(text, direction, decode=decode, select=()) for text in texts]
-    readable = [row for row, request in enumerate(asked) if adapter.takes(request)]
+    requests = [Request(text, direction, decode=decode, select=()) for text in texts]
+    readable = [row for row, request in enumerate(requests) if adapter.takes(request)]
     order = sorted(readable, key=lambda row: len(texts[row]))
     written = [""] * len(texts)
     for begin in range(0, len(order), batch):
         rows = order[begin : begin + batch]
-        for row, trace in zip(rows, adapter.run([asked[row] for row in rows]), strict=True):
+        for row, trace in zip(rows, adapter.run([requests[row] for row in rows]), strict=True):
             written[row] = trace.output.text
     return written
 

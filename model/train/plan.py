@@ -123,7 +123,7 @@ class TrainingData:
     @property
     def weights(self) -> list[tuple[Path, float]]:
         """The sampled files, each with its weight. Raises `ValueError` for anything else."""
-        pairs = [told.rpartition("=") for told in self.sampled]
+        pairs = [entry.rpartition("=") for entry in self.sampled]
         for path, _, weight in pairs:
             if not (path and WEIGHT.fullmatch(weight) and 0 < float(weight) <= MOST_WEIGHT):
                 detail = f"FILE=WEIGHT, with a weight above 0 and at most {MOST_WEIGHT}"
@@ -154,10 +154,10 @@ class TrainingPlan:
 
     def to_json(self) -> dict[str, Any]:
         """Return all options as a flat dictionary that JSON can represent."""
-        told = {}
+        values = {}
         for name, option in PLAN_OPTIONS.items():
-            told[name] = getattr(getattr(self, option.part) if option.part else self, name)
-        plain: dict[str, Any] = json.loads(json.dumps(told, default=str))
+            values[name] = getattr(getattr(self, option.part) if option.part else self, name)
+        plain: dict[str, Any] = json.loads(json.dumps(values, default=str))
         return plain
 
     @classmethod
@@ -168,14 +168,14 @@ class TrainingPlan:
         """
         if unknown := sorted(told.keys() - PLAN_OPTIONS.keys()):
             raise ValueError(f"a training plan has no {', '.join(unknown)}")
-        given = {name: o.default for name, o in PLAN_OPTIONS.items()} | dict(told)
-        if missing := [name for name, value in given.items() if value is MISSING]:
+        complete = {name: o.default for name, o in PLAN_OPTIONS.items()} | dict(told)
+        if missing := [name for name, value in complete.items() if value is MISSING]:
             raise ValueError(f"a training plan needs {', '.join(missing)}")
         parts: dict[str, dict[str, Any]] = {part: {} for part in ("", *PARTS)}
-        for name, value in given.items():
+        for name, value in complete.items():
             parts[PLAN_OPTIONS[name].part][name] = PLAN_OPTIONS[name].read(value)
-        own = parts.pop("")
-        return cls(**own, **{part: PARTS[part](**values) for part, values in parts.items()})
+        top = parts.pop("")
+        return cls(**top, **{part: PARTS[part](**values) for part, values in parts.items()})
 
 
 @dataclass(frozen=True)
@@ -200,16 +200,16 @@ class PlanOption:
             item, last = get_args(self.kind)
             fits = isinstance(value, list | tuple) and all(isinstance(v, str | Path) for v in value)
             fits = fits and (last is Ellipsis or len(value) == 2)
-            made: Any = tuple(map(item, value)) if fits else None
+            items: Any = tuple(map(item, value)) if fits else None
         elif self.kind is Path:
             fits = isinstance(value, str | Path)
-            made = Path(value) if fits else None
+            items = Path(value) if fits else None
         else:
             fits = type(value) in ((int, float) if self.kind is float else (self.kind,))
-            made = value
+            items = value
         if not fits:
             raise ValueError(f"{self.name} must be {self.wanted}, not {value!r}")
-        return self.kind(made) if self.kind is float else made
+        return self.kind(items) if self.kind is float else items
 
     @property
     def wanted(self) -> str:
@@ -221,15 +221,15 @@ class PlanOption:
 
 def _options(cls: type, part: str) -> Iterator[PlanOption]:
     hints = get_type_hints(cls, include_extras=True)
-    for one in fields(cls):
+    for field_ in fields(cls):
         kind, *notes = (
-            get_args(hint) if get_origin(hint := hints[one.name]) is Annotated else [hint]
+            get_args(hint) if get_origin(hint := hints[field_.name]) is Annotated else [hint]
         )
         kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
         plain = str if get_origin(kinds[0]) is Literal else kinds[0]
-        default = VOCABULARY if one.name == "vocabulary" else one.default
-        told = next((note for note in notes if isinstance(note, str)), "")
-        yield PlanOption(one.name, part, plain, NoneType in kinds, default, told)
+        default = VOCABULARY if field_.name == "vocabulary" else field_.default
+        help_ = next((note for note in notes if isinstance(note, str)), "")
+        yield PlanOption(field_.name, part, plain, NoneType in kinds, default, help_)
 
 
 PARTS: dict[str, Callable[..., Any]] = {
@@ -252,5 +252,5 @@ PLAN_OPTIONS = {
 def read_plan(path: Path) -> dict[str, Any]:
     """Read the options in a file: JSON or, by its suffix, TOML."""
     text = path.read_text(encoding="utf-8")
-    told: dict[str, Any] = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    return told
+    values: dict[str, Any] = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    return values

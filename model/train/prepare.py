@@ -33,16 +33,16 @@ def tidied(pairs: Sequence[TextPair], data: TrainingData) -> Telling:
 
     Raises `RefusedError` if none is left.
     """
-    kept = unseen(pairs, every_pair([*data.dev, *data.held_out]))
-    counts = Counter({"held out": len(pairs) - len(kept)})
+    unseen_pairs = unseen(pairs, every_pair([*data.dev, *data.held_out]))
+    counts = Counter({"held out": len(pairs) - len(unseen_pairs)})
     if not data.raw:
-        kept, rules = clean(kept, data.languages)
+        unseen_pairs, rules = clean(unseen_pairs, data.languages)
         counts |= rules
-    if not kept:
-        told = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        raise RefusedError(f"no pair is left of {len(pairs):,}: {told}")
-    yield Tidied(len(kept), len(pairs), dict(counts))
-    return kept
+    if not unseen_pairs:
+        listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        raise RefusedError(f"no pair is left of {len(pairs):,}: {listed}")
+    yield Tidied(len(unseen_pairs), len(pairs), dict(counts))
+    return unseen_pairs
 
 
 def train_examples(
@@ -58,12 +58,14 @@ def train_examples(
     count = round(data.generate * len(examples))
     examples += augment(examples, data.augment, seed)
     unread = {key(row[-2]) for path in data.unread for row in read_rows(path)}
-    held = frozenset(key(text) for pair in every_pair([*data.dev, *data.held_out]) for text in pair)
+    held_out = frozenset(
+        key(text) for pair in every_pair([*data.dev, *data.held_out]) for text in pair
+    )
     for path, weight in data.weights:
         kept = yield from tidied(read_pairs(path), data)
-        examples += [replace(one, weight=weight) for one in _ways(kept, data)]
-    examples += generated(count, data.languages, seed, unread, held)
-    examples = [one for one in examples if key(one.source) not in unread]
+        examples += [replace(example, weight=weight) for example in _ways(kept, data)]
+    examples += generated(count, data.languages, seed, unread, held_out)
+    examples = [example for example in examples if key(example.source) not in unread]
     return unmark(examples, data.unmark, seed)
 
 
@@ -95,12 +97,12 @@ def _back(data: TrainingData) -> Generator[Tidied, None, list[TrainingExample]]:
     Raises `ValueError` for a language that is not trained.
     """
     rows = [row for path in data.back for row in read_back(path)]
-    if other := {language for language, _ in rows} - {*data.languages}:
-        raise ValueError(f"--back has rows of {', '.join(sorted(other))}, not {data.languages}")
-    found: list[TrainingExample] = []
+    if unknown := {language for language, _ in rows} - {*data.languages}:
+        raise ValueError(f"--back has rows of {', '.join(sorted(unknown))}, not {data.languages}")
+    examples: list[TrainingExample] = []
     for language in data.languages[1:] if data.one_way else data.languages:
         if pairs := [pair for wrote, pair in rows if wrote == language]:
-            kept = yield from tidied(pairs, data)
-            both = both_ways(kept, data.languages)
-            found += [example for example in both if example.language == language]
-    return found
+            cleaned = yield from tidied(pairs, data)
+            both_directions = both_ways(cleaned, data.languages)
+            examples += [example for example in both_directions if example.language == language]
+    return examples

@@ -68,7 +68,7 @@ def bundle_of(plan: TrainingPlan) -> Path:
 def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
     device = _device(plan.device)
     data, options = plan.data, plan.options
-    held = _held(plan)
+    folder_lock = _held(plan)
     pairs = yield from tidied(every_pair(data.train), data)
     if data.start_from and not (plan.folder / STATE).is_file():
         take_over(data.start_from, plan.folder, data.soften)
@@ -77,7 +77,7 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
     if options.guide:
         check(config)
     # Not before: a plan that fails must not claim the folder.
-    (plan.folder / HELD).write_text(held)
+    (plan.folder / HELD).write_text(folder_lock)
     examples = yield from train_examples(pairs, data, options.seed)
     corpus, dev = (
         Corpus(part, tokenizer, config.max_tokens, device)
@@ -98,13 +98,13 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
     )
     yield from trainer.events()
     save_bundle(plan.folder / BUNDLE, trainer.average(), config, tokenizer, plan.name)
-    told = {
+    record = {
         **asdict(trainer.progress),
         "epochs": trainer.epochs,
         "taught": taught(config, trainer.progress.guided),
         "directions": data.directions,
     }
-    (plan.folder / BUNDLE / TRAINING).write_text(json.dumps(told, indent=1) + "\n")
+    (plan.folder / BUNDLE / TRAINING).write_text(json.dumps(record, indent=1) + "\n")
     yield Finished(str(plan.folder / BUNDLE), trainer.progress.step)
 
 
@@ -129,13 +129,15 @@ def _held(plan: TrainingPlan) -> str:
     An option that did not exist when the run began has its default, and one that no longer exists
     is ignored. Raises `RefusedError` if the folder has another run.
     """
-    wanted = {name: value for name, value in plan.to_json().items() if name not in FREE}
+    planned = {name: value for name, value in plan.to_json().items() if name not in FREE}
     path = plan.folder / HELD
     if path.is_file():
         defaults = {name: option.default for name, option in PLAN_OPTIONS.items()}
-        held = {**json.loads(json.dumps(defaults, default=str)), **json.loads(path.read_text())}
-        other = [f"{n} {held[n]}, not {v}" for n, v in sorted(wanted.items()) if held[n] != v]
-        if other:
-            told = "; ".join(other)
-            raise RefusedError(f"{plan.folder} has a run with {told}. Choose another folder")
-    return json.dumps(wanted, indent=1, sort_keys=True) + "\n"
+        saved = {**json.loads(json.dumps(defaults, default=str)), **json.loads(path.read_text())}
+        differing = [
+            f"{n} {saved[n]}, not {v}" for n, v in sorted(planned.items()) if saved[n] != v
+        ]
+        if differing:
+            listed = "; ".join(differing)
+            raise RefusedError(f"{plan.folder} has a run with {listed}. Choose another folder")
+    return json.dumps(planned, indent=1, sort_keys=True) + "\n"

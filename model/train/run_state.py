@@ -58,13 +58,13 @@ class Chance:
 
     def _swap(self) -> None:
         """Exchange the run's states with torch's."""
-        for device, own in self.states.items():
+        for device, state in self.states.items():
             if device.type == "cpu":
                 self.states[device] = torch.get_rng_state()
-                torch.set_rng_state(own)
+                torch.set_rng_state(state)
             else:
                 self.states[device] = torch.cuda.get_rng_state(device)
-                torch.cuda.set_rng_state(own, device)
+                torch.cuda.set_rng_state(state, device)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the states by name, for a file: ``random.cpu`` and possibly ``random.cuda``."""
@@ -163,8 +163,8 @@ def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
 
 def _written(path: Path) -> dict[str, Any]:
     """Return the position of the run that wrote a bundle; the start if the bundle does not say."""
-    told = read_json(path) if path.is_file() else {}
-    return {f.name: told[f.name] for f in fields(Progress) if f.name in told}
+    saved = read_json(path) if path.is_file() else {}
+    return {f.name: saved[f.name] for f in fields(Progress) if f.name in saved}
 
 
 def write(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:

@@ -61,16 +61,16 @@ def back_translations(
     Empty translations, and those that repeat an existing pair, are left out.
     """
     languages = load(bundle.resolve(), "cpu", measured=False).info.languages
-    there = set(pairs)
+    originals = set(pairs)
     for side, language in enumerate(languages):
         texts = [*dict.fromkeys(pair[side] for pair in pairs)]
         chunks = [texts[begin : begin + CHUNK] for begin in range(0, len(texts), CHUNK)]
         direction = f"{language}-{languages[1 - side]}"
         work = [(bundle, chunk, direction, decode) for chunk in chunks]
         for chunk, written in zip(chunks, spread(_translated, work, jobs), strict=True):
-            for text, other in zip(chunk, map(normalise, written), strict=True):
-                pair = (other, text) if side else (text, other)
-                if other and pair not in there:
+            for text, translation in zip(chunk, map(normalise, written), strict=True):
+                pair = (translation, text) if side else (text, translation)
+                if translation and pair not in originals:
                     yield language, *pair
 
 
@@ -116,12 +116,12 @@ def distil(
         for size in (teaching.part,)
         for begin in range(0, len(texts), size)
     }
-    left = {path: task for path, task in tasks.items() if not path.is_file()}
-    known = frozenset(pairs)
-    done = len(tasks) - len(left)
-    for path, rows in zip(left, spread(distilled, left.values(), jobs), strict=True):
-        kept = [row for row in rows if row[1:] not in known]
-        write_text(path, "".join("\t".join(row) + "\n" for row in kept))
+    remaining = {path: task for path, task in tasks.items() if not path.is_file()}
+    originals = frozenset(pairs)
+    done = len(tasks) - len(remaining)
+    for path, rows in zip(remaining, spread(distilled, remaining.values(), jobs), strict=True):
+        new_rows = [row for row in rows if row[1:] not in originals]
+        write_text(path, "".join("\t".join(row) + "\n" for row in new_rows))
         done += 1
         yield Distilled(done, len(tasks))
     write_text(out, "".join(path.read_text(encoding="utf-8") for path in tasks))
@@ -133,14 +133,19 @@ def distilled(teaching: Teaching, texts: Sequence[str], direction: str) -> list[
     teachers = _teachers(teaching.teachers, teaching.device)
     read, written = direction.split("-")
     proposed = [
-        list(dict.fromkeys(text for one in of_each for text in one))
+        list(dict.fromkeys(text for text_ in of_each for text in text_))
         for of_each in zip(
-            *(proposals(one, texts, direction, teaching.beam) for one in teachers), strict=True
+            *(proposals(teacher, texts, direction, teaching.beam) for teacher in teachers),
+            strict=True,
         )
     ]
-    pairs = [(text, own) for text, mine in zip(texts, proposed, strict=True) for own in mine]
-    forth = [TrainingExample(text, own, written) for text, own in pairs]
-    back = [TrainingExample(own, text, read) for text, own in pairs]
+    pairs = [
+        (text, translation)
+        for text, mine in zip(texts, proposed, strict=True)
+        for translation in mine
+    ]
+    forth = [TrainingExample(text, translation, written) for text, translation in pairs]
+    back = [TrainingExample(translation, text, read) for text, translation in pairs]
     scores = torch.zeros(len(pairs), dtype=torch.float64)
     for teacher in teachers:
         scores += mean_logprobs(teacher, forth)
@@ -159,18 +164,20 @@ def proposals(
     teacher: EncoderDecoder, texts: Sequence[str], direction: str, beam: int
 ) -> list[list[str]]:
     """Return the finished translations of each text, best first; none if it is too long."""
-    asked = [
+    requests = [
         Request(text, direction, decode=Decode("beam", beam=beam), select=()) for text in texts
     ]
-    found = [list[str]() for _ in texts]
-    order = [index for index, request in enumerate(asked) if teacher.takes(request)]
+    proposed = [list[str]() for _ in texts]
+    order = [index for index, request in enumerate(requests) if teacher.takes(request)]
     order.sort(key=lambda index: len(texts[index]))
     for begin in range(0, len(order), SOURCES):
         rows = order[begin : begin + SOURCES]
-        for row, written in zip(rows, teacher.hypotheses([asked[r] for r in rows]), strict=True):
-            spelled = (teacher.written(one.ids)[0] for one in written if one.finished)
-            found[row] = [text for text in dict.fromkeys(spelled) if text]
-    return found
+        for row, written in zip(rows, teacher.hypotheses([requests[r] for r in rows]), strict=True):
+            spelled = (
+                teacher.written(hypothesis.ids)[0] for hypothesis in written if hypothesis.finished
+            )
+            proposed[row] = [text for text in dict.fromkeys(spelled) if text]
+    return proposed
 
 
 @torch.inference_mode()
@@ -179,9 +186,9 @@ def mean_logprobs(teacher: EncoderDecoder, examples: Sequence[TrainingExample]) 
 
     −inf if an example is too long for the model.
     """
-    found = torch.full((len(examples),), -torch.inf, dtype=torch.float64)
+    means = torch.full((len(examples),), -torch.inf, dtype=torch.float64)
     if not examples:
-        return found
+        return means
     model = teacher.model
     corpus = Corpus(examples, teacher.tokenizer, model.config.max_tokens, teacher.device)
     for rows, batch in corpus.all_once(TOKENS):
@@ -190,8 +197,8 @@ def mean_logprobs(teacher: EncoderDecoder, examples: Sequence[TrainingExample]) 
         lengths = batch.target_real.sum(dim=1)  # (B,)
         owner = torch.arange(len(rows), device=lengths.device).repeat_interleave(lengths)
         sums = torch.zeros(len(rows), device=lengths.device).index_add(0, owner, logprobs)
-        found[rows] = (sums / lengths).double().cpu()
-    return found
+        means[rows] = (sums / lengths).double().cpu()
+    return means
 
 
 @cache
@@ -207,16 +214,18 @@ def _sources(pairs: Sequence[TextPair], languages: Sequence[str]) -> Mapping[str
     }
 
 
-def _claim(parts: Path, asked: Mapping[str, object]) -> None:
+def _claim(parts: Path, options: Mapping[str, object]) -> None:
     """Raise `RefusedError` if existing parts were made with other options."""
-    wanted = json.loads(json.dumps(asked, default=str))
+    expected = json.loads(json.dumps(options, default=str))
     parts.mkdir(parents=True, exist_ok=True)
     if not (parts / ASKED).is_file():
-        write_text(parts / ASKED, json.dumps(wanted, indent=1) + "\n")
-    held = json.loads((parts / ASKED).read_text(encoding="utf-8"))
-    if other := [
-        f"{name} {held[name]}, not {value}" for name, value in wanted.items() if held[name] != value
+        write_text(parts / ASKED, json.dumps(expected, indent=1) + "\n")
+    saved = json.loads((parts / ASKED).read_text(encoding="utf-8"))
+    if differing := [
+        f"{name} {saved[name]}, not {value}"
+        for name, value in expected.items()
+        if saved[name] != value
     ]:
         raise RefusedError(
-            f"{parts} has parts with {'; '.join(other)}. Delete them or choose another file"
+            f"{parts} has parts with {'; '.join(differing)}. Delete them or choose another file"
         )

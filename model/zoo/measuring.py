@@ -57,25 +57,25 @@ def measure_seed(recipe: Recipe, seed: int, bundle: Path, count: int = COUNT) ->
     tests = {
         length: held_out_examples(recipe, length, count) for length in {*recipe.tested, longest}
     }
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "seed": seed,
         "digest": adapter.info.digest,
         "parameters": adapter.info.parameters,
         "steps": progress["step"],
-        "curve": [[one["step"], one["train"], one["dev"]] for one in progress["history"]],
+        "curve": [[point["step"], point["train"], point["dev"]] for point in progress["history"]],
         "accuracy": {str(length): accuracy(adapter, tests[length]) for length in recipe.tested},
         "looks": shares(looks(adapter, tests[longest])),
     }
     if task.twins:
         pairs = twins_of(task, count)
-        found["twins"] = shares(twin_looks(adapter, pairs))
-        if other := task.instead:
-            found["instead"] = shares(looks(adapter, list(map(other, tests[longest]))))
-            moved = [(other(first), other(second)) for first, second in pairs]
-            found["instead twins"] = shares(twin_looks(adapter, moved))
-        found["cut"] = without_looks(adapter, tests[longest][:CHANGED])
-        found["patched"] = patched(adapter, pairs[: CHANGED // 2])
-    return found
+        results["twins"] = shares(twin_looks(adapter, pairs))
+        if moved_to := task.instead:
+            results["instead"] = shares(looks(adapter, list(map(moved_to, tests[longest]))))
+            moved = [(moved_to(first), moved_to(second)) for first, second in pairs]
+            results["instead twins"] = shares(twin_looks(adapter, moved))
+        results["cut"] = without_looks(adapter, tests[longest][:CHANGED])
+        results["patched"] = patched(adapter, pairs[: CHANGED // 2])
+    return results
 
 
 def held_out_examples(recipe: Recipe, length: int, count: int) -> list[Example]:
@@ -88,19 +88,19 @@ def twins_of(task: Task, count: int) -> list[tuple[Example, Example]]:
     """Draw held-out twins, always the same ones. Raises `ValueError` if the task has none."""
     if not task.twins:
         raise ValueError("this task has no twins")
-    random, found = Random("twins"), list[tuple[Example, Example]]()
-    while len(found) < count:
+    random, pairs = Random("twins"), list[tuple[Example, Example]]()
+    while len(pairs) < count:
         pair = task.twins(random)
         if all(map(task.held_out, pair)):
-            found.append(pair)
-    return found
+            pairs.append(pair)
+    return pairs
 
 
 def accuracy(adapter: Adapter, examples: Sequence[Example]) -> float:
     """Return the share of examples that greedy decoding answers entirely right."""
-    texts = [one.source_text for one in examples]
+    texts = [example.source_text for example in examples]
     written = translate(adapter, texts, DIRECTION, Decode(), BATCH)
-    hits = sum(a == one.target_text for a, one in zip(written, examples, strict=True))
+    hits = sum(a == example.target_text for a, example in zip(written, examples, strict=True))
     return hits / len(examples)
 
 
@@ -110,30 +110,32 @@ def looks(adapter: Adapter, examples: Sequence[Example]) -> Iterator[Hits]:
     The right answer is given (teacher forcing).
     """
     for example, trace in traced(adapter, examples):
-        for place, wanted in enumerate(example.cross):
-            yield hits(trace, place, wanted, lambda name: name.endswith(CROSS_WEIGHTS))
-        for place, wanted in example.within.items():
-            yield hits(trace, place + TAG, wanted, lambda name: not name.endswith(CROSS_WEIGHTS))
+        for place, right_keys in enumerate(example.cross):
+            yield hits(trace, place, right_keys, lambda name: name.endswith(CROSS_WEIGHTS))
+        for place, right_keys in example.within.items():
+            yield hits(
+                trace, place + TAG, right_keys, lambda name: not name.endswith(CROSS_WEIGHTS)
+            )
 
 
 def twin_looks(adapter: Adapter, pairs: Sequence[tuple[Example, Example]]) -> Iterator[Hits]:
     """Yield, for each row of each pair, which heads attend right in both sentences."""
-    found = [list(looks(adapter, side)) for side in zip(*pairs, strict=True)]
-    for first, second in zip(*found, strict=True):
+    sides = [list(looks(adapter, side)) for side in zip(*pairs, strict=True)]
+    for first, second in zip(*sides, strict=True):
         yield {name: first[name] * second[name] for name in first}
 
 
 def traced(adapter: Adapter, examples: Sequence[Example]) -> Iterator[tuple[Example, Trace]]:
     """Yield each example with its trace, in which the right answer is given."""
-    asked = [Request(e.source_text, DIRECTION, e.target_text, select=LOOKS) for e in examples]
-    for begin in range(0, len(asked), BATCH):
+    requests = [Request(e.source_text, DIRECTION, e.target_text, select=LOOKS) for e in examples]
+    for begin in range(0, len(requests), BATCH):
         part = slice(begin, begin + BATCH)
-        yield from zip(examples[part], adapter.run(asked[part]), strict=True)
+        yield from zip(examples[part], adapter.run(requests[part]), strict=True)
 
 
-def hits(trace: Trace, row: int, wanted: Places, of: Callable[[str], bool]) -> Hits:
+def hits(trace: Trace, row: int, right_keys: Places, of: Callable[[str], bool]) -> Hits:
     """Return, for each head, whether the largest weight of this row is on a wanted key."""
-    keys = torch.tensor([place + TAG for place in wanted])
+    keys = torch.tensor([place + TAG for place in right_keys])
     return {
         name.removesuffix(".weights"): torch.isin(tensor.value[:, row].argmax(-1), keys).float()
         for name, tensor in trace.tensors.items()
@@ -141,11 +143,11 @@ def hits(trace: Trace, row: int, wanted: Places, of: Callable[[str], bool]) -> H
     }
 
 
-def shares(found: Iterable[Hits]) -> Shares:
+def shares(hits_by_row: Iterable[Hits]) -> Shares:
     """Average over rows: by attention, one share per head."""
     rows: dict[str, list[Tensor]] = {}
-    for one in found:
-        for name, value in one.items():
+    for row_hits in hits_by_row:
+        for name, value in row_hits.items():
             rows.setdefault(name, []).append(value)
     return {name: _rounded(torch.stack(values).mean(0)) for name, values in rows.items()}
 
@@ -158,7 +160,7 @@ def merged(
     old: Mapping[str, Any] | None, recipe: Recipe, new: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return a recipe's results: the seeds measured now, and earlier results of other seeds."""
-    seeds = {one["seed"]: one for one in [*(old or {}).get("seeds", []), *new]}
+    seeds = {seed["seed"]: seed for seed in [*(old or {}).get("seeds", []), *new]}
     return {
         "name": recipe.name,
         "task": recipe.task_name,
@@ -189,23 +191,23 @@ Twins = Sequence[tuple[Example, Example]]
 def places_of(example: Example) -> Mapping[str, Sequence[int]]:
     """Return the positions of *it*, the nouns and the property among the source tokens."""
     words = [token.strip() for token in example.source]
-    found = {
+    positions = {
         "it": [words.index("it")],
         "nouns": [words.index(noun) for noun in nouns_of(example)],
         "property": [len(words) - 2],
     }
-    return {name: [place + TAG for place in places] for name, places in found.items()}
+    return {name: [place + TAG for place in places] for name, places in positions.items()}
 
 
-def cuts(adapter: Adapter, example: Example, looks: str, at: str) -> tuple[Intervention, ...]:
-    """Return the interventions that mask `at` for the queries `looks`, in all heads and layers."""
+def cuts(adapter: Adapter, example: Example, looks: str, keys: str) -> tuple[Intervention, ...]:
+    """Return the interventions that mask `keys` for the queries `looks` in all heads."""
     places = places_of(example)
     rows = [0] if looks == ANSWER else places[looks]
     return tuple(
         Intervention(attention.place, "cut", value=(row, key))
         for attention in adapter.info.attentions
         if attention.key == SOURCE and (attention.kind == CROSS) == (looks == ANSWER)
-        for row, key in product(rows, places[at])
+        for row, key in product(rows, places[keys])
     )
 
 
@@ -215,8 +217,8 @@ def without_looks(adapter: Adapter, examples: Sequence[Example]) -> dict[str, fl
         name: _right(
             adapter,
             [
-                (one, tuple(cut for edge in edges for cut in cuts(adapter, one, *edge)))
-                for one in examples
+                (example, tuple(cut for edge in edges for cut in cuts(adapter, example, *edge)))
+                for example in examples
             ],
         )
         for name, edges in CUTS.items()
@@ -230,28 +232,32 @@ def patched(adapter: Adapter, twins: Twins) -> dict[str, list[float]]:
     the model answers both sentences right are counted.
     """
     pairs = [*twins, *((second, first) for first, second in twins)]
-    right = [_answers(adapter, [(one, ()) for one in side]) for side in zip(*pairs, strict=True)]
-    known = [
+    right = [
+        _answers(adapter, [(example, ()) for example in side]) for side in zip(*pairs, strict=True)
+    ]
+    answered = [
         pair
         for pair, *answers in zip(pairs, *right, strict=True)
-        if answers == [one.target_text for one in pair]
+        if answers == [example.target_text for example in pair]
     ]
-    found: dict[str, list[float]] = {}
+    turned: dict[str, list[float]] = {}
     for attention in adapter.info.attentions:
         if attention.key == SOURCE:
             heads = (None, *range(attention.heads))
-            found[attention.place] = [_turned(adapter, known, attention.place, h) for h in heads]
-    return found
+            turned[attention.place] = [
+                _turned(adapter, answered, attention.place, h) for h in heads
+            ]
+    return turned
 
 
 def _turned(
     adapter: Adapter, pairs: Sequence[tuple[Example, Example]], place: str, head: int | None
 ) -> float:
-    asked = [
-        (one, (Intervention(place, "freeze", head, Request(twin.source_text, DIRECTION)),))
-        for one, twin in pairs
+    frozen = [
+        (example, (Intervention(place, "freeze", head, Request(twin.source_text, DIRECTION)),))
+        for example, twin in pairs
     ]
-    answers = _answers(adapter, asked)
+    answers = _answers(adapter, frozen)
     hits = sum(a == twin.target_text for a, (_, twin) in zip(answers, pairs, strict=True))
     return round(hits / max(1, len(pairs)), 4)
 
@@ -259,22 +265,22 @@ def _turned(
 Changed = tuple[Example, tuple[Intervention, ...]]
 
 
-def _right(adapter: Adapter, asked: Sequence[Changed]) -> float:
-    answers = _answers(adapter, asked)
-    hits = sum(a == one.target_text for a, (one, _) in zip(answers, asked, strict=True))
-    return round(hits / len(asked), 4)
+def _right(adapter: Adapter, changed: Sequence[Changed]) -> float:
+    answers = _answers(adapter, changed)
+    hits = sum(a == example.target_text for a, (example, _) in zip(answers, changed, strict=True))
+    return round(hits / len(changed), 4)
 
 
-def _answers(adapter: Adapter, asked: Sequence[Changed]) -> list[str]:
-    return [*_written(adapter, asked)]
+def _answers(adapter: Adapter, changed: Sequence[Changed]) -> list[str]:
+    return [*_written(adapter, changed)]
 
 
-def _written(adapter: Adapter, asked: Sequence[Changed]) -> Iterator[str]:
+def _written(adapter: Adapter, changed: Sequence[Changed]) -> Iterator[str]:
     plain = Request("", DIRECTION, decode=Decode(max_tokens=4), select=())
-    for begin in range(0, len(asked), BATCH):
+    for begin in range(0, len(changed), BATCH):
         requests = [
-            replace(plain, source=one.source_text, interventions=made)
-            for one, made in asked[begin : begin + BATCH]
+            replace(plain, source=example.source_text, interventions=changes)
+            for example, changes in changed[begin : begin + BATCH]
         ]
         for trace in adapter.run(requests):
             assert trace.written is not None

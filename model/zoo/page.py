@@ -31,14 +31,14 @@ def read_results(recipes: Mapping[str, Recipe], zoo: Path = SHIPPED) -> dict[str
 
     Raises `ValueError` if the measurements are of other weights than the bundle's.
     """
-    found = {}
+    results = {}
     for name in recipes:
         path = zoo / name / ZOO
         if path.is_file():
-            found[name] = json.loads(path.read_text(encoding="utf-8"))
-            if digest_of(zoo / name) not in [one["digest"] for one in found[name]["seeds"]]:
+            results[name] = json.loads(path.read_text(encoding="utf-8"))
+            if digest_of(zoo / name) not in [seed["digest"] for seed in results[name]["seeds"]]:
                 raise ValueError(f"{path}: measured on other weights; run zoo measure {name} again")
-    return found
+    return results
 
 
 def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
@@ -56,22 +56,22 @@ def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
 
 
 def _models(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
-    rows = [_model(recipes[name], found) for name, found in results.items()]
+    rows = [_model(recipes[name], result) for name, result in results.items()]
     head = ["model", "changed", "seeds", "parameters", "right", "learned at step"]
     return markdown_table([*head, "cross-attention", "encoder"], rows)
 
 
-def _model(recipe: Recipe, found: Results) -> list[str]:
-    seeds = found["seeds"]
-    changed = ", ".join(f"{key} {value}" for key, value in found["changed"].items()) or "–"
+def _model(recipe: Recipe, result: Results) -> list[str]:
+    seeds = result["seeds"]
+    changed = ", ".join(f"{key} {value}" for key, value in result["changed"].items()) or "–"
     longest = str(recipe.trained[1])
     return [
         f"`{recipe.name}`",
         changed,
         str(len(seeds)),
         f"{seeds[0]['parameters']:,}",
-        _percent([one["accuracy"][longest] for one in seeds]),
-        _steps([learned(one["curve"]) for one in seeds]),
+        _percent([seed["accuracy"][longest] for seed in seeds]),
+        _steps([learned(seed["curve"]) for seed in seeds]),
         _best_of(seeds, "decoder"),
         _best_of(seeds, "encoder"),
     ]
@@ -90,27 +90,27 @@ def learned(curve: Sequence[Sequence[float]]) -> int | None:
 
 def best(shares: Mapping[str, Sequence[float]], stack: str) -> tuple[float, str, int] | None:
     """Return the head of a stack that attends right most often: share, attention, 0-based head."""
-    found = [
+    ranked = [
         (share, place, head)
         for place, heads in shares.items()
         if place.startswith(stack)
         for head, share in enumerate(heads)
     ]
-    return max(found) if found else None
+    return max(ranked) if ranked else None
 
 
 def _best_of(seeds: Sequence[Results], stack: str) -> str:
     """Format the shares of the seeds' best heads, and which head it is in the shipped model."""
-    found = [one for seed in seeds if (one := best(seed["looks"], stack))]
-    if not found:
+    heads = [best_head for seed in seeds if (best_head := best(seed["looks"], stack))]
+    if not heads:
         return "–"
-    _, place, head = found[0]
-    return f"{_percent([share for share, *_ in found])} {_named(place, head)}"
+    _, place, head = heads[0]
+    return f"{_percent([share for share, *_ in heads])} {_named(place, head)}"
 
 
 def _best(shares: Mapping[str, Sequence[float]], stack: str) -> str:
-    found = best(shares, stack)
-    return _head(*found) if found else "–"
+    best_head = best(shares, stack)
+    return _head(*best_head) if best_head else "–"
 
 
 def _head(share: float, place: str, head: int) -> str:
@@ -133,39 +133,39 @@ def _steps(values: Sequence[int | None]) -> str:
 def _lengths(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> list[str]:
     """Return a table per task: a row per model, a column per length, untrained ones in italics."""
     tables = []
-    for task in dict.fromkeys(found["task"] for found in results.values()):
-        mine = {name: found for name, found in results.items() if found["task"] == task}
+    for task in dict.fromkeys(result["task"] for result in results.values()):
+        mine = {name: result for name, result in results.items() if result["task"] == task}
         first = recipes[next(iter(mine))]
         head = [
             f"{length}" if length <= first.trained[1] else f"*{length}*" for length in first.tested
         ]
         rows = [
-            [f"`{name}`", *(_at(found, length) for length in first.tested)]
-            for name, found in mine.items()
+            [f"`{name}`", *(_at(result, length) for length in first.tested)]
+            for name, result in mine.items()
         ]
         tables.append(markdown_table([f"{task}: {first.task.unit}", *head], rows))
     return tables
 
 
-def _at(found: Results, length: int) -> str:
-    values = [one["accuracy"].get(str(length)) for one in found["seeds"]]
-    known = [value for value in values if value is not None]
-    if not known:
+def _at(result: Results, length: int) -> str:
+    values = [seed["accuracy"].get(str(length)) for seed in result["seeds"]]
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return "–"
-    low, high = min(known), max(known)
+    low, high = min(numbers), max(numbers)
     spread = f" ({low * 100:.0f}–{high * 100:.0f})" if high - low >= APART else ""
-    return f"{mean(known) * 100:.0f}{spread}"
+    return f"{mean(numbers) * 100:.0f}{spread}"
 
 
 def _who(results: Mapping[str, Results]) -> str:
     rows = []
-    for name, found in results.items():
-        for one in found["seeds"] if found["task"] == "who" else ():
-            shown = [_best(one[kind], stack) for stack, kinds in ASKED for kind in kinds]
-            rows.append([f"`{name}`", str(one["seed"]), f"{one['accuracy']['2']:.1%}", *shown])
+    for name, result in results.items():
+        for seed in result["seeds"] if result["task"] == "who" else ():
+            heads = [_best(seed[kind], stack) for stack, kinds in ASKED for kind in kinds]
+            rows.append([f"`{name}`", str(seed["seed"]), f"{seed['accuracy']['2']:.1%}", *heads])
     froms = ("answer", "*it*", "property")
     head = [
-        text for one in froms for text in (f"from the {one}".replace("the *", "*"), "and moves")
+        text for query in froms for text in (f"from the {query}".replace("the *", "*"), "and moves")
     ]
     return (
         markdown_table(["model", "seed", "right", *head], rows)
@@ -177,9 +177,9 @@ def _who(results: Mapping[str, Results]) -> str:
 def _cut(results: Mapping[str, Results]) -> str:
     """Return a table of right answers after each cut, one row per model and seed."""
     rows = [
-        [f"`{name}`", str(one["seed"]), *(f"{one['cut'][cut]:.0%}" for cut in CUTS)]
-        for name, one in _who_seeds(results)
-        if "cut" in one
+        [f"`{name}`", str(seed["seed"]), *(f"{seed['cut'][cut]:.0%}" for cut in CUTS)]
+        for name, seed in _who_seeds(results)
+        if "cut" in seed
     ]
     return markdown_table(["model", "seed", *(f"*{name}*" for name in CUTS)], rows)
 
@@ -187,19 +187,19 @@ def _cut(results: Mapping[str, Results]) -> str:
 def _patched(results: Mapping[str, Results]) -> str:
     """Return a table of how often a patch changes the answer: all heads, and the best one."""
     rows = []
-    for name, one in _who_seeds(results):
-        for place, (whole, *heads) in one.get("patched", {}).items():
+    for name, seed in _who_seeds(results):
+        for place, (whole, *heads) in seed.get("patched", {}).items():
             stack, layer, _ = place.split(".")
             best_head = max(range(len(heads)), key=lambda head: heads[head])
-            shown = f"{heads[best_head]:.0%} (head {best_head + 1})"
-            where = f"{stack}, layer {int(layer) + 1}"
-            rows.append([f"`{name}`", str(one["seed"]), where, f"{whole:.0%}", shown])
+            one_head = f"{heads[best_head]:.0%} (head {best_head + 1})"
+            place_name = f"{stack}, layer {int(layer) + 1}"
+            rows.append([f"`{name}`", str(seed["seed"]), place_name, f"{whole:.0%}", one_head])
     return markdown_table(["model", "seed", "attention", "all heads", "one head"], rows)
 
 
 def _who_seeds(results: Mapping[str, Results]) -> list[tuple[str, Results]]:
     return [
-        (name, one)
-        for name, found in results.items()
-        for one in (found["seeds"] if found["task"] == "who" else ())
+        (name, seed)
+        for name, result in results.items()
+        for seed in (result["seeds"] if result["task"] == "who" else ())
     ]

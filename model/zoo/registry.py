@@ -52,10 +52,10 @@ def solve(task: str, text: str) -> Example:
     Spaces are ignored, except between words. Raises `ValueError`, whose message says what the task
     takes, if the text does not fit the task, and `KeyError` for an unknown task.
     """
-    known = TASKS[task]
+    chosen = TASKS[task]
     example, length = SOLVERS[task](text)
-    if not known.shortest <= length <= known.longest:
-        limits = f"{known.shortest} to {known.longest} {known.unit}"
+    if not chosen.shortest <= length <= chosen.longest:
+        limits = f"{chosen.shortest} to {chosen.longest} {chosen.unit}"
         raise ValueError(f"this task takes {limits}, not {length}")
     return example
 
@@ -78,10 +78,10 @@ def _brackets(text: str) -> tuple[Example, int]:
 
 
 def _sum(text: str) -> tuple[Example, int]:
-    found = SUM.fullmatch(_compact(text))
-    if not found:
+    match = SUM.fullmatch(_compact(text))
+    if not match:
         raise ValueError("this task takes two numbers with a plus sign between them, such as 27+58")
-    first, second = (number.lstrip("0") or "0" for number in found.groups())
+    first, second = (number.lstrip("0") or "0" for number in match.groups())
     return tasks.added(first, second), max(len(first), len(second))
 
 

@@ -68,8 +68,8 @@ class Task:
         for _ in range(TRIES):
             if self.held_out(example := self.make(random, length)) is held_out:
                 return example
-        told = "held out" if held_out else "trained"
-        raise ValueError(f"none of {TRIES} examples of length {length} is {told}")
+        kind = "held out" if held_out else "trained"
+        raise ValueError(f"none of {TRIES} examples of length {length} is {kind}")
 
 
 def spaced(words: Sequence[str]) -> tuple[str, ...]:
@@ -131,9 +131,10 @@ def ordered(letters: Sequence[str]) -> Example:
     """Solve `sort`."""
     answer = sorted(letters)
     alike = {
-        one: frozenset(i for i, other in enumerate(letters) if other == one) for one in letters
+        letter: frozenset(i for i, other_letter in enumerate(letters) if other_letter == letter)
+        for letter in letters
     }
-    return Example(spaced(letters), spaced(answer), tuple(alike[one] for one in answer))
+    return Example(spaced(letters), spaced(answer), tuple(alike[letter] for letter in answer))
 
 
 def induction(random: Random, length: int) -> Example:
@@ -148,10 +149,10 @@ def looked_up(letters: Sequence[str]) -> Example:
     Raises `ValueError` unless the last letter occurs exactly once before, followed by another one.
     """
     *before, last = letters
-    if before.count(last) != 1 or (asked := before.index(last)) == len(before) - 1:
+    if before.count(last) != 1 or (earlier := before.index(last)) == len(before) - 1:
         raise ValueError("the last letter must occur once before, with another letter after it")
-    answer = frozenset({asked + 1})
-    return Example(spaced(letters), (before[asked + 1],), (answer,), {len(before): answer})
+    answer = frozenset({earlier + 1})
+    return Example(spaced(letters), (before[earlier + 1],), (answer,), {len(before): answer})
 
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -178,10 +179,10 @@ def closed(source: Sequence[str]) -> Example:
     """
     opened: list[int] = []
     within: dict[int, Places] = {}
-    for place, one in enumerate(source):
-        if one in CLOSING:
+    for place, bracket in enumerate(source):
+        if bracket in CLOSING:
             opened.append(place)
-        elif not opened or CLOSING[source[opened[-1]]] != one:
+        elif not opened or CLOSING[source[opened[-1]]] != bracket:
             raise ValueError(f"bracket {place + 1} does not close the last open one")
         else:
             within[place] = frozenset({opened.pop()})

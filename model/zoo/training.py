@@ -91,23 +91,23 @@ def chosen(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[Recipe]:
 def _recipe(name: str, line: Mapping[str, Any], table: Mapping[str, Any]) -> Recipe:
     if (task := line.get("task")) not in TASKS:
         raise ValueError(f"{name}: task must be one of {', '.join(TASKS)}, not {task!r}")
-    said = {**table["all"], **table["tasks"].get(task, {}), **line}
-    for key, value in said.items():
+    settings = {**table["all"], **table["tasks"].get(task, {}), **line}
+    for key, value in settings.items():
         kind = OWN.get(key)
         if kind is None and key not in PARTS["options"] | PARTS["shape"]:
             raise ValueError(f"{name}: unknown setting {key}")
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"{name}: {key} must be of type {kind.__name__}, not {value!r}")
     parts = {
-        part: {key: PLAN_OPTIONS[key].read(said[key]) for key in said.keys() & known}
-        for part, known in PARTS.items()
+        part: {key: PLAN_OPTIONS[key].read(settings[key]) for key in settings.keys() & names}
+        for part, names in PARTS.items()
     }
     return Recipe(
         name=name,
         task_name=task,
-        trained=(said["trained"][0], said["trained"][-1]),
-        tested=tuple(said["tested"]),
-        examples=said["examples"],
+        trained=(settings["trained"][0], settings["trained"][-1]),
+        tested=tuple(settings["tested"]),
+        examples=settings["examples"],
         changed={key: value for key, value in line.items() if key != "task"},
         options=TrainingOptions(**parts["options"]),
         shape=parts["shape"],
@@ -136,8 +136,8 @@ def train_recipe(recipe: Recipe, seed: int, folder: Path) -> Generator[Event, No
     corpus, dev = (
         Corpus(
             [
-                TrainingExample(one.source_text, one.target_text, LANGUAGES[1])
-                for one in draw(recipe, random, count, held_out)
+                TrainingExample(example.source_text, example.target_text, LANGUAGES[1])
+                for example in draw(recipe, random, count, held_out)
             ],
             tokenizer,
             config.max_tokens,
@@ -159,9 +159,9 @@ def train_recipe(recipe: Recipe, seed: int, folder: Path) -> Generator[Event, No
     )
     yield from trainer.events()
     save_bundle(folder / BUNDLE, trainer.average(), config, tokenizer, f"Zoo: {recipe.name}")
-    told = {**asdict(trainer.progress), "epochs": trainer.epochs, "seed": seed}
-    told["directions"] = [DIRECTION]
-    (folder / BUNDLE / TRAINING).write_text(json.dumps(told, indent=1) + "\n")
+    record = {**asdict(trainer.progress), "epochs": trainer.epochs, "seed": seed}
+    record["directions"] = [DIRECTION]
+    (folder / BUNDLE / TRAINING).write_text(json.dumps(record, indent=1) + "\n")
     yield Finished(str(folder / BUNDLE), trainer.progress.step)
 
 

@@ -41,13 +41,13 @@ class Words:
     def read(cls, path: Path) -> Words:
         """Read `who.toml`. Frames of the kinds `any` apply to every two different kinds."""
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        sentences = {tuple(one["kinds"]): one["frames"] for one in table.pop("sentences")}
-        every = sentences.pop((ANY, ANY))
+        sentences = {tuple(entry["kinds"]): entry["frames"] for entry in table.pop("sentences")}
+        general = sentences.pop((ANY, ANY))
         pairs = [(a, b) for a, b in product(table, repeat=2) if a != b]
         return cls(
             {kind: lists["nouns"].split() for kind, lists in table.items()},
             {kind: lists["properties"].split() for kind, lists in table.items()},
-            {pair: [*sentences.get(pair, ()), *every] for pair in pairs},
+            {pair: [*sentences.get(pair, ()), *general] for pair in pairs},
         )
 
 
@@ -149,7 +149,7 @@ def who(random: Random, length: int) -> Example:
 def every_text() -> tuple[str, ...]:
     """Return texts that together contain every word of the task, always in the same order."""
     frames = [frame for frames in WORDS.frames.values() for frame in frames]
-    sentences = dict.fromkeys([*DEFINITIONS, *(one + BECAUSE for one in [*frames, *ALONE])])
-    filled = [one.format(a="animal", b="animal", p="tired") for one in sentences]
+    sentences = dict.fromkeys([*DEFINITIONS, *(frame + BECAUSE for frame in [*frames, *ALONE])])
+    filled = [sentence.format(a="animal", b="animal", p="tired") for sentence in sentences]
     lists = [*WORDS.nouns.values(), *WORDS.properties.values()]
     return (*filled, *WORDS.nouns, *(word for words in lists for word in words))

@@ -58,19 +58,21 @@ PICTURES = [*augment.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900,
 
 
 def with_emoji(
-    one: TrainingExample, draw: augment.Draw, chance: random.Random
+    base: TrainingExample, draw: augment.Draw, chance: random.Random
 ) -> TrainingExample | None:
     """Append one to three emoji of any kind to both sides, so that the model learns to copy."""
     tail = chance.choice((chance.choice(augment.EMOJI), chance.choice(PICTURES)))
     tail = chance.choice(("", " ")) + tail * chance.choice((1, 1, 1, 2, 3))
-    return TrainingExample(normalise(one.source + tail), normalise(one.target + tail), one.language)
+    return TrainingExample(
+        normalise(base.source + tail), normalise(base.target + tail), base.language
+    )
 
 
 def capitals(
-    one: TrainingExample, draw: augment.Draw, chance: random.Random
+    base: TrainingExample, draw: augment.Draw, chance: random.Random
 ) -> TrainingExample | None:
     """Convert an English source to capitals; a Chinese one with a name in it is not changed."""
-    return augment.capitals(one, draw, chance) if one.language == "zh" else None
+    return augment.capitals(base, draw, chance) if base.language == "zh" else None
 
 
 SHAPES: dict[augment.Kind | None, int] = {  # ways of typing; None: unchanged
@@ -91,21 +93,22 @@ def generated(
     languages: Languages,
     seed: int,
     unread: Collection[str] = (),
-    held: frozenset[str] = frozenset(),
+    excluded: frozenset[str] = frozenset(),
 ) -> list[TrainingExample]:
     """Return `count` examples, in random directions; seeded.
 
-    No source has its `key` in `unread`, and neither side has it in `held`. Raises `ValueError` for
-    languages other than English and Chinese.
+    No source has its `key` in `unread`, and neither side has it in `excluded`. Raises `ValueError`
+    for languages other than English and Chinese.
     """
     if count and {*languages} != {*LANGUAGES}:
         raise ValueError(f"only {LANGUAGES} are generated, not {tuple(languages)}")
-    found = (
-        one
-        for one in _endless(seed)
-        if (read := key(one.source)) not in unread and not {read, key(one.target)} & held
+    examples = (
+        example
+        for example in _endless(seed)
+        if (read := key(example.source)) not in unread
+        and not {read, key(example.target)} & excluded
     )
-    return list(islice(found, count))
+    return list(islice(examples, count))
 
 
 def _endless(seed: int) -> Iterator[TrainingExample]:
@@ -116,16 +119,18 @@ def _endless(seed: int) -> Iterator[TrainingExample]:
     while True:
         [source] = chance.choices(sources, tickets)
         [chosen] = chance.choices(*lots[source])
-        said = filled(chosen, chance)
-        example = _typed(said, chance)
+        phrase = filled(chosen, chance)
+        example = _typed(phrase, chance)
         [shape] = chance.choices(shapes, shares)
-        made = shape(example, partial(_aside, example.language, chance), chance) if shape else None
-        yield _hearted(made or example, chance)
+        example_ = (
+            shape(example, partial(_aside, example.language, chance), chance) if shape else None
+        )
+        yield _hearted(example_ or example, chance)
 
 
-def _tickets(said: Said) -> int:
+def _tickets(phrase: Said) -> int:
     """Return how often a phrase, word or frame is drawn, relative to others of its list."""
-    return 1 + MORE * sum(name.rstrip("2") in VARIED for name in {*_slots(said.en[0])})
+    return 1 + MORE * sum(name.rstrip("2") in VARIED for name in {*_slots(phrase.en[0])})
 
 
 def _aside(language: str, chance: random.Random) -> TrainingExample:
@@ -141,9 +146,9 @@ def filled(frame: Said, chance: random.Random) -> Said:
 
     Each form of the frame gets a form of each value: the first gets the first, others any.
     """
-    wanted = dict.fromkeys(name for form in (*frame.en, *frame.zh) for name in _slots(form))
+    slots_ = dict.fromkeys(name for form in (*frame.en, *frame.zh) for name in _slots(form))
     values: dict[str, Said] = {}
-    for name in wanted:
+    for name in slots_:
         slot = SLOTS[SLOT.fullmatch("{" + name + "}")[1]]  # type: ignore[index]
         while name not in values or values[name] in [v for n, v in values.items() if n != name]:
             values[name] = slot(chance)
@@ -168,19 +173,19 @@ def _slots(form: str) -> list[str]:
     return [match[0][1:-1] for match in SLOT.finditer(form)]
 
 
-def _typed(said: Said, chance: random.Random) -> TrainingExample:
+def _typed(phrase: Said, chance: random.Random) -> TrainingExample:
     """Pair any form with the first one of the other language; English targets have no Chinese."""
-    if HAN.search(said.en[0]) or chance.random() < 0.5:
-        source, target, language = chance.choice(said.en), said.zh[0], "zh"
+    if HAN.search(phrase.en[0]) or chance.random() < 0.5:
+        source, target, language = chance.choice(phrase.en), phrase.zh[0], "zh"
     else:
-        source, target, language = chance.choice(said.zh), said.en[0], "en"
+        source, target, language = chance.choice(phrase.zh), phrase.en[0], "en"
     return TrainingExample(normalise(source), normalise(target), language)
 
 
-def _hearted(one: TrainingExample, chance: random.Random) -> TrainingExample:
+def _hearted(base: TrainingExample, chance: random.Random) -> TrainingExample:
     """Add or remove the selector of hearts and similar emoji, on both sides alike."""
-    source, target = (text.replace(COLOURED, "") for text in (one.source, one.target))
+    source, target = (text.replace(COLOURED, "") for text in (base.source, base.target))
     if chance.random() < PLAIN_HEART:
-        return TrainingExample(source, target, one.language)
+        return TrainingExample(source, target, base.language)
     source, target = (re.sub("[❤✨☀⭐✈]", rf"\g<0>{COLOURED}", text) for text in (source, target))
-    return TrainingExample(source, target, one.language)
+    return TrainingExample(source, target, base.language)

@@ -71,8 +71,8 @@ def characters() -> tuple[str, ...]:
 
 
 def _all() -> str:
-    listed = (*phrases(), *words(), *(said for part in names().values() for said in part))
-    return "\n".join(text for said in listed for text in (*said.en, *said.zh))
+    listed = (*phrases(), *words(), *(phrase for part in names().values() for phrase in part))
+    return "\n".join(text for phrase in listed for text in (*phrase.en, *phrase.zh))
 
 
 def _sections(file: str) -> dict[str, tuple[Said, ...]]:
@@ -91,6 +91,6 @@ def _sections(file: str) -> dict[str, tuple[Said, ...]]:
         en, equals, zh = line.partition(" = ")
         if not equals or not en or not zh:
             raise ValueError(f"{file}, line {number}: not `English = Chinese`: {line}")
-        said = Said(tuple(en.split("|")), tuple(zh.split("|")))
-        sections.setdefault(heading, []).append(said)
-    return {heading: tuple(found) for heading, found in sections.items()}
+        phrase = Said(tuple(en.split("|")), tuple(zh.split("|")))
+        sections.setdefault(heading, []).append(phrase)
+    return {heading: tuple(entries) for heading, entries in sections.items()}

@@ -28,16 +28,16 @@ def digits(number: int) -> str:
         return CHINESE_DIGITS[number]
     for unit, sign in ((10_000, "万"), (1000, "千"), (100, "百"), (10, "十")):
         if number >= unit:
-            high, rest = divmod(number, unit)
+            high, remainder = divmod(number, unit)
             if unit == 10 and high == 1:
-                said = "十"
+                spelled = "十"
             else:
-                said = ("两" if high == 2 and unit >= 1000 else digits(high)) + sign
-            gap = "零" if rest and rest < unit // 10 else ""
-            if not rest:
-                return said
-            tens = "一" if unit > 10 and 10 <= rest < 20 else ""
-            return said + gap + tens + digits(rest)
+                spelled = ("两" if high == 2 and unit >= 1000 else digits(high)) + sign
+            gap = "零" if remainder and remainder < unit // 10 else ""
+            if not remainder:
+                return spelled
+            tens = "一" if unit > 10 and 10 <= remainder < 20 else ""
+            return spelled + gap + tens + digits(remainder)
     raise ValueError(f"number must be at least 0, not {number}")
 
 
@@ -87,8 +87,8 @@ def bignumber(chance: Chance) -> Said:
         zh = f"{hundreds}万" if hundreds < 10_000 else f"{hundreds / 10_000:g}亿"
     else:  # 1.5 billion = 15亿
         zh = f"{leading * 10 + tenths}亿"
-    shown = f"{leading}.{tenths}" if tenths else str(leading)
-    return Said((f"{shown} {kind}",), (zh,))
+    written = f"{leading}.{tenths}" if tenths else str(leading)
+    return Said((f"{written} {kind}",), (zh,))
 
 
 def phone(chance: Chance) -> Said:
@@ -100,15 +100,15 @@ def phone(chance: Chance) -> Said:
 
 def sum_(chance: Chance) -> Said:
     """Draw an equation in symbols, the same in both languages."""
-    left, sign, right, result = _equation(chance)
+    first, sign, right, result = _equation(chance)
     gap = chance.choice((" ", " ", ""))
     tail = chance.choice((f"{gap}={gap}{result}", f"{gap}={gap}{result}", f"{gap}={gap}?"))
-    return copied(f"{left}{gap}{sign}{gap}{right}{tail}")
+    return copied(f"{first}{gap}{sign}{gap}{right}{tail}")
 
 
 def spoken(chance: Chance) -> Said:
     """Draw an equation in words."""
-    left, sign, right, result = _equation(chance)
+    first, sign, right, result = _equation(chance)
     en, zh = {
         "+": ("plus", "加"),
         "-": ("minus", "减"),
@@ -117,21 +117,21 @@ def spoken(chance: Chance) -> Said:
         "÷": ("divided by", "除以"),
         "/": ("divided by", "除以"),
     }[sign]
-    words = (left, right, result)
+    words = (first, right, result)
     english = [ENGLISH_DIGITS[n] if n <= 10 else str(n) for n in words]
     chinese = [digits(n) for n in words]
     if chance.random() < 0.3:
         return Said(
-            (f"What is {left} {en} {right}?", f"What's {english[0]} {en} {english[1]}?"),
-            (f"{left}{zh}{right}等于多少？", f"{chinese[0]}{zh}{chinese[1]}等于几？"),
+            (f"What is {first} {en} {right}?", f"What's {english[0]} {en} {english[1]}?"),
+            (f"{first}{zh}{right}等于多少？", f"{chinese[0]}{zh}{chinese[1]}等于几？"),
         )
     return Said(
         (
-            f"{left} {en} {right} is {result}.",
+            f"{first} {en} {right} is {result}.",
             f"{english[0].capitalize()} {en} {english[1]} equals {english[2]}.",
-            f"{left} {en} {right} equals {result}.",
+            f"{first} {en} {right} equals {result}.",
         ),
-        (f"{left}{zh}{right}等于{result}。", f"{chinese[0]}{zh}{chinese[1]}等于{chinese[2]}。"),
+        (f"{first}{zh}{right}等于{result}。", f"{chinese[0]}{zh}{chinese[1]}等于{chinese[2]}。"),
     )
 
 
@@ -149,7 +149,7 @@ def money(chance: Chance) -> Said:
     """Draw a sum of money."""
     amount = size(chance)
     cents = f".{chance.randint(1, 99):02}" if chance.random() < 0.25 else ""
-    shown, plain = f"{amount:,}{cents}", f"{amount}{cents}"
+    written, plain = f"{amount:,}{cents}", f"{amount}{cents}"
     sign, unit, zh = chance.choice(
         (
             ("$", "dollars", "美元"),
@@ -162,12 +162,12 @@ def money(chance: Chance) -> Said:
     )
     if not sign:
         return Said(
-            (f"{shown} yuan", f"¥{shown}", f"{plain} RMB", f"{plain} yuan"),
+            (f"{written} yuan", f"¥{written}", f"{plain} RMB", f"{plain} yuan"),
             (f"{plain}元", f"{plain}块", f"{plain}块钱", f"¥{plain}", f"{plain}元人民币"),
         )
-    named = f"{shown} {unit[:-1] if plain == '1' else unit}"
+    named = f"{written} {unit[:-1] if plain == '1' else unit}"
     return Said(
-        (f"{sign}{shown}", named, f"{sign}{plain}"),
+        (f"{sign}{written}", named, f"{sign}{plain}"),
         (f"{plain}{zh}", f"{sign}{plain}", f"{plain} {zh}", f"{plain}{zh}"),
     )
 
@@ -194,9 +194,9 @@ def measured(*units: tuple[str, str, str]) -> Slot:
         number = str(size(chance, 3))
         if chance.random() < 0.2:
             number += f".{chance.randint(1, 9)}"
-        one = full.split("|")[0] if number == "1" else full.split("|")[1]
+        unit = full.split("|")[0] if number == "1" else full.split("|")[1]
         signs = [f"{number} {sign}", f"{number}{sign}"] if sign else []
-        en = (f"{number} {one}", *signs)
+        en = (f"{number} {unit}", *signs)
         return Said(en, (f"{number}{zh}", f"{number} {zh}", *signs))
 
     return slot
@@ -294,10 +294,14 @@ def time(chance: Chance) -> Said:
             (f"{part}{hour}点", f"{part}{_hour(hour)}点", f"{part}{_hour(hour)}点钟"),
         )
     spoken = f"{part}{_hour(hour)}点" + ("半" if minute == 30 else f"{digits(minute)}分")
-    shown = f"{hour}:{minute:02}"
+    written = f"{hour}:{minute:02}"
     return Said(
-        (f"{shown}{back}", f"{shown}{back}", f"{shown} {noon.replace('.', '').upper()}".strip()),
-        (f"{part}{hour}点{minute}分", spoken, f"{part}{shown}", f"{part}{hour}点{minute:02}分"),
+        (
+            f"{written}{back}",
+            f"{written}{back}",
+            f"{written} {noon.replace('.', '').upper()}".strip(),
+        ),
+        (f"{part}{hour}点{minute}分", spoken, f"{part}{written}", f"{part}{hour}点{minute:02}分"),
     )
 
 

@@ -23,9 +23,9 @@ def unheard(chance: Chance) -> Said:
 def chinese(chance: Chance) -> Said:
     """Draw a Chinese name in pinyin and in characters."""
     surname = chance.choice(lists.names()["surname"])
-    given = chance.sample(lists.names()["given"], chance.choice((1, 2, 2)))
-    en = f"{surname.en[0]} {''.join(part.en[0] for part in given).capitalize()}"
-    return Said((en,), ("".join(part.zh[0] for part in (surname, *given)),))
+    given_names = chance.sample(lists.names()["given"], chance.choice((1, 2, 2)))
+    en = f"{surname.en[0]} {''.join(part.en[0] for part in given_names).capitalize()}"
+    return Said((en,), ("".join(part.zh[0] for part in (surname, *given_names)),))
 
 
 def english(chance: Chance) -> Said:
@@ -58,17 +58,17 @@ def file(chance: Chance) -> Said:
 
 def latin(chance: Chance) -> Said:
     """Draw a product or abbreviation in Latin letters, which is copied: BriKota, QTX, VR-7."""
-    made, capitals = name(chance), "".join(chance.choices(string.ascii_uppercase, k=4))
+    word_, capitals = name(chance), "".join(chance.choices(string.ascii_uppercase, k=4))
     return copied(
         chance.choice(
             (
-                made,
-                made + name(chance),
-                chance.choice("ieX") + made,
-                chance.choice(lists.english_words()).capitalize() + made,
+                word_,
+                word_ + name(chance),
+                chance.choice("ieX") + word_,
+                chance.choice(lists.english_words()).capitalize() + word_,
                 capitals[: chance.randint(2, 4)],
                 f"{capitals[: chance.randint(2, 3)]}-{chance.randint(1, 99)}",
-                f"{made} {chance.randint(2, 20)}",
+                f"{word_} {chance.randint(2, 20)}",
             )
         )
     )
