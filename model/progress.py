@@ -12,12 +12,25 @@ work goes first.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from torch import Tensor
+
+T = TypeVar("T")
+
+
+@contextmanager
+def during(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Give a variable of this thread a value until the block ends."""
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
+
 
 Phase = Literal["pass", "pictures"]
 
@@ -41,14 +54,9 @@ def ignore(progress: Progress) -> None:
 _listener: ContextVar[Listener] = ContextVar("listener", default=ignore)
 
 
-@contextmanager
-def reporting(listener: Listener) -> Iterator[None]:
+def reporting(listener: Listener) -> AbstractContextManager[None]:
     """Call `listener` with the progress of runs on this thread."""
-    before = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(before)
+    return during(_listener, listener)
 
 
 def report(phase: Phase, done: int, of: int) -> None:
@@ -81,14 +89,9 @@ def _never() -> bool:
 _stopped: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=_never)
 
 
-@contextmanager
-def stoppable(stopped: Callable[[], bool]) -> Iterator[None]:
+def stoppable(stopped: Callable[[], bool]) -> AbstractContextManager[None]:
     """Make runs on this thread raise StoppedError once `stopped` returns true."""
-    before = _stopped.set(stopped)
-    try:
-        yield
-    finally:
-        _stopped.reset(before)
+    return during(_stopped, stopped)
 
 
 def go_on(x: Tensor | None = None) -> None:

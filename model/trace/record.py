@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from typing import Literal, get_args
 
 from torch import Tensor, nn
 
+from model.progress import during
 from model.trace.tensor_names import select
 from model.trace.tensor_tap import BATCH, NULL, WEIGHTS, NamedTensor, Tap
 
@@ -163,14 +164,9 @@ class RecordTap(Tap):
 _active: ContextVar[tuple[Record, ...]] = ContextVar("active", default=())
 
 
-@contextmanager
-def recording(*records: Record) -> Iterator[None]:
+def recording(*records: Record) -> AbstractContextManager[None]:
     """Record the passes on this thread in these records only, until the block ends."""
-    before = _active.set(records)
-    try:
-        yield
-    finally:
-        _active.reset(before)
+    return during(_active, records)
 
 
 def open_records() -> tuple[Record, ...]:

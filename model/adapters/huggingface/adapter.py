@@ -308,8 +308,8 @@ class HuggingFace(Adapter):
         ]
         recorders = [self._recorder(row) for row in rows]
         tap = BatchTap(recorders)
-        read_parameter = self.forward.encode(*self.rows.batch(rows, SOURCE), tap)
-        logits = self.forward.decode(read_parameter, *self.rows.batch(rows, TARGET), tap)
+        read = self.forward.encode(*self.rows.batch(rows, SOURCE), tap)
+        logits = self.forward.decode(read, *self.rows.batch(rows, TARGET), tap)
         if any(self._looks(row) for row in rows):
             predicted = [[token.id for token in tokens] for _, tokens in wrote]
             self.inside.look(recorders, rows, predicted)

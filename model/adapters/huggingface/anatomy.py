@@ -92,7 +92,7 @@ def _post(
             (index, call, norm)
             for index, norm in enumerate(whole)
             for call in whole[begin:index]
-            if norm.read.shape == x.shape and close(x + call.output, norm.read)
+            if close(x + call.output, norm.read)
         )
         step = next(pairs, None)
         if step is None:
@@ -118,7 +118,7 @@ def _term(
     norm = norm_of(added)
     source = added
     if norm is not None:
-        source = next((call for call in calls if _returns(call, added.read)), added)
+        source = next((call for call in calls if close(call.output, added.read)), added)
     after = None if post is None else norm_of(post)
     matrix, bias = linear(source.module)
     return Term(
@@ -138,17 +138,13 @@ def _nearest(added: ModuleCall, calls: Sequence[ModuleCall]) -> nn.Module:
 
     One that the layer calls more than once cannot tell for which sublayer.
     """
-    returning = [call for call in calls if _returns(call, added.output)]
+    returning = [call for call in calls if close(call.output, added.output)]
     once = [
         call
         for call in returning
         if sum(same_module.module is call.module for same_module in calls) == 1
     ]
     return (once or [added])[-1].module
-
-
-def _returns(call: ModuleCall, value: Tensor) -> bool:
-    return call.output.shape == value.shape and close(call.output, value)
 
 
 def linear(module: nn.Module) -> tuple[Tensor | None, Tensor | None]:
@@ -180,13 +176,15 @@ def norm_of(call: ModuleCall) -> Norm | None:
 def with_read_matrix(term: Term, mix: Tensor | None, calls: Sequence[ModuleCall]) -> Term:
     """Return a term without W_O if its module does not read the mix itself."""
     read = next(call.read for call in calls if call.module is term.output)
-    if mix is None or (read.shape == mix.shape and close(read, mix)):
+    if mix is None or close(read, mix):
         return term
     return replace(term, W_o=None)
 
 
 def close(first: Any, second: Tensor) -> bool:
-    """Return whether two tensors of the probe agree."""
+    """Return whether two tensors of the probe have the same shape and numbers."""
+    if first.shape != second.shape:
+        return False
     return torch.allclose(first, second, atol=CLOSE, rtol=CLOSE)
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,7 +35,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedC
 from transformers.masking_utils import sdpa_mask
 
 from model.long.flash import Bias, Rule, Scored
-from model.progress import go_on
+from model.progress import during, go_on
 from model.trace.record import heard
 from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap
 
@@ -79,14 +79,9 @@ _running: ContextVar[Pass | None] = ContextVar("running", default=None)
 _long: ContextVar[LongAttentionPass | None] = ContextVar("long", default=None)
 
 
-@contextmanager
-def passing(pass_: Pass) -> Iterator[None]:
+def passing(pass_: Pass) -> AbstractContextManager[None]:
     """Assign the attentions that are called on this thread to a pass."""
-    before = _running.set(pass_)
-    try:
-        yield
-    finally:
-        _running.reset(before)
+    return during(_running, pass_)
 
 
 def running() -> Pass | None:
@@ -94,14 +89,9 @@ def running() -> Pass | None:
     return _running.get()
 
 
-@contextmanager
-def passing_long(pass_: LongAttentionPass) -> Iterator[None]:
+def passing_long(pass_: LongAttentionPass) -> AbstractContextManager[None]:
     """Attentions called on this thread belong to this pass; its batches have one row."""
-    before = _long.set(pass_)
-    try:
-        yield
-    finally:
-        _long.reset(before)
+    return during(_long, pass_)
 
 
 def attend(

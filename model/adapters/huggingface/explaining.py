@@ -72,11 +72,11 @@ class LinearHead:
 
 def stream_of(model: Any, anatomy: Anatomy, logits: Tensor) -> Stream | None:
     """Return a stack as a `Stream`, given the logits (N, V) of the probe; None if it is unknown."""
-    returns_last_output = [None, *_ends(anatomy)]
-    for end in returns_last_output:
+    ends = [None, *_ends(anatomy)]
+    for end in ends:
         if linear := _linear(model, _after_end(anatomy, end), logits):
             return _stream(model, anatomy, end, linear)
-    for end in returns_last_output:
+    for end in ends:
         if read := _through(model, anatomy, _after_end(anatomy, end), logits):
             return _stream(model, anatomy, end, read)
     return None
@@ -98,9 +98,7 @@ def stack_of(anatomy: Anatomy) -> Stack | None:
 def returns_last_output(anatomy: Anatomy) -> bool:
     """Return whether what a stack returns is its last output, through a known norm or as it is."""
     if anatomy.last is None:
-        return anatomy.output.shape == anatomy.logits.shape and close(
-            anatomy.output, anatomy.logits
-        )
+        return close(anatomy.output, anatomy.logits)
     return any(call.module is anatomy.last and norm_of(call) for call in anatomy.seen)
 
 
@@ -175,9 +173,9 @@ def _through(
 ) -> Callable[[Tensor], Tensor] | None:
     """Return a head that is more than a matrix, such as that of BERT."""
     for call in anatomy.seen:
-        if call.read.shape != y.shape or not close(call.read, y):
+        if not close(call.read, y):
             continue
-        if call.output.shape == logits.shape and close(call.output, logits):
+        if close(call.output, logits):
             return _called(call.module)
         if call.output.shape == y.shape and (linear := _linear(model, call.output, logits)):
             return _after(call.module, linear)

@@ -42,13 +42,11 @@ def as_weights(reported: Tensor, keys: int, *, scores: bool, banded: bool) -> Te
 
 
 def _unbanded(reported: Tensor, keys: int) -> Tensor:
-    padded_batch, heads, queries, width = reported.shape
+    batch, heads, queries, width = reported.shape
     key = torch.arange(queries)[:, None] + torch.arange(width) - width // 2  # (N, w + 1)
     inside = ((key >= 0) & (key < keys)).to(reported.device)
-    key = key.clamp(0, keys - 1).to(reported.device).expand(padded_batch, heads, -1, -1)
-    full = torch.zeros(
-        padded_batch, heads, queries, keys, dtype=reported.dtype, device=reported.device
-    )
+    key = key.clamp(0, keys - 1).to(reported.device).expand(batch, heads, -1, -1)
+    full = torch.zeros(batch, heads, queries, keys, dtype=reported.dtype, device=reported.device)
     return full.scatter_add(-1, key, reported.where(inside, 0))
 
 

@@ -90,9 +90,9 @@ def calculations(model: Any, anatomies: Sequence[Anatomy]) -> dict[str, Calculat
             call = anatomy.calls[place]
             prefix = f"{names[call.module]}."
             inner_calls = [call for call in calls if call.name.startswith(prefix)]
-            read_parameter = x if term.name == SELF else memory
-            projections = read_parameter is not None and projections_of(
-                call, x, read_parameter, inner_calls, calls, turns
+            read = x if term.name == SELF else memory
+            projections = read is not None and projections_of(
+                call, x, read, inner_calls, calls, turns
             )
             if projections and projections.before is not None and term.post is not None:
                 projections = None  # two norms would have one name
@@ -284,10 +284,10 @@ def _network(
     if linear(term.output)[0] is None or not _multiplies(down):
         return None
     for activation, up, gate in _hidden(down, calls):
-        read_parameter = up.call.read
+        read = up.call.read
         for stream, parallel in ((x, False), (entry, True)):
-            before = _norm(stream, read_parameter, calls)
-            if before is None and not _same(stream, read_parameter):
+            before = _norm(stream, read, calls)
+            if before is None and not close(stream, read):
                 continue
             if before is not None and term.post is not None:
                 return None  # two norms would have one name
@@ -320,7 +320,7 @@ def _hidden(
             continue
         activation = activation_of(act.module)
         for inner in sums if activation else ():
-            if not _same(inner.value, act.read):
+            if not close(inner.value, act.read):
                 continue
             if close(act.output, hidden):
                 yield str(activation), inner, None
@@ -328,7 +328,7 @@ def _hidden(
                 (str(activation), up, inner)
                 for up in sums
                 if up is not inner
-                and _same(up.call.read, inner.call.read)
+                and close(up.call.read, inner.call.read)
                 and close(act.output * up.value, hidden)
             )
 
@@ -361,10 +361,10 @@ def activation_of(module: nn.Module) -> str | None:
     return None
 
 
-def _norm(x: Tensor, read_parameter: Tensor, calls: Sequence[ModuleCall]) -> ModuleCall | None:
+def _norm(x: Tensor, read: Tensor, calls: Sequence[ModuleCall]) -> ModuleCall | None:
     """Return the norm of the stream that a network reads."""
     for call in calls:
-        if _same(call.read, x) and _same(call.output, read_parameter) and norm_of(call) is not None:
+        if close(call.read, x) and close(call.output, read) and norm_of(call) is not None:
             return call
     return None
 
@@ -388,7 +388,3 @@ def _bias(module: nn.Module) -> Tensor:
     bias = _linear(module)[1]
     assert bias is not None
     return bias
-
-
-def _same(first: Tensor, second: Tensor) -> bool:
-    return first.shape == second.shape and close(first, second)

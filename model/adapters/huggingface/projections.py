@@ -149,14 +149,14 @@ def _read(
         projection.linear.read for projection in (projections.q, projections.k, projections.v)
     )
     if memory is not x:
-        if not (_same(k, memory) and _same(v, memory)):
+        if not (close(k, memory) and close(v, memory)):
             return None
-    elif not (_same(k, q) and _same(v, q)):
+    elif not (close(k, q) and close(v, q)):
         return None
-    if _same(q, x):
+    if close(q, x):
         return projections
     for call in layer:
-        if _same(call.read, x) and _same(call.output, q) and norm_of(call) is not None:
+        if close(call.read, x) and close(call.output, q) and norm_of(call) is not None:
             return Projections(
                 projections.q, projections.k, projections.v, projections.rotation, call
             )
@@ -220,15 +220,11 @@ def _normed(before: Tensor, inner_calls: Sequence[ModuleCall]) -> tuple[Tensor, 
     """Return vectors (H, N, d) after an RMSNorm of each head's channels, if there is one."""
     for call in inner_calls:
         for axes in ((0, 1), (1, 0)):  # the module reads (H, N, d) or (N, H, d)
-            if call.read.dim() == 3 and _same(call.read.movedim((0, 1), axes), before):
+            if call.read.dim() == 3 and close(call.read.movedim((0, 1), axes), before):
                 norm = norm_of(call)
                 if norm is not None and not norm.centred and norm.shift is None:
                     return call.output.movedim((0, 1), axes), call
     return before, None
-
-
-def _same(first: Tensor, second: Tensor) -> bool:
-    return first.shape == second.shape and close(first, second)
 
 
 def gain_of(module: nn.Module, norm: Norm) -> Tensor:

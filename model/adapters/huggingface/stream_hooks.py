@@ -113,6 +113,16 @@ class StreamHook:
     hook: Callable[[RunningStreams], Any]
     before: bool = False  # the module is called
 
+    @classmethod
+    def on_output(cls, module: nn.Module, change: Change) -> StreamHook:
+        """Return the hook that changes what a module returns."""
+        return cls(module, partial(_on_output, change))
+
+    @classmethod
+    def on_input(cls, module: nn.Module, change: Change) -> StreamHook:
+        """Return the hook that changes what a module reads."""
+        return cls(module, partial(_on_input, change), before=True)
+
     def connect(
         self, running_streams: RunningStreams, module: nn.Module | None = None
     ) -> RemovableHandle:
@@ -130,17 +140,17 @@ def stream_hooks(
     for anatomy in anatomies:
         text = anatomy.text
         if anatomy.last is not None:
-            yield StreamHook(anatomy.last, partial(_named, "norm", anatomy.stack, text))
+            yield StreamHook.on_output(anatomy.last, _recorded("norm", anatomy.stack, text))
         if anatomy.position is not None:
-            yield StreamHook(anatomy.position, partial(_placed, text))
+            yield StreamHook.on_output(anatomy.position, _placed(text))
         for index, (layer, terms) in enumerate(zip(anatomy.layers, anatomy.terms, strict=True)):
             yield StreamHook(layer, partial(_entered, text, index == 0), before=True)
             for term in terms:
                 place = f"{anatomy.stack}.{index}.{term.name}"
                 if place in befores:
-                    yield StreamHook(befores[place], partial(_named, "norm", place, text))
+                    yield StreamHook.on_output(befores[place], _recorded("norm", place, text))
                 if place in networks:
-                    yield StreamHook(term.output, partial(_multiplied, place, text), before=True)
+                    yield StreamHook.on_input(term.output, _recorded("hidden", place, text, UNITS))
                 yield from _of_term(term, place, text)
 
 
@@ -148,19 +158,19 @@ def install_hooks(
     anatomies: Iterable[Anatomy], befores: Mapping[str, nn.Module], networks: Collection[str]
 ) -> None:
     """Register the hooks of these stacks for the passes of requests."""
-    for wire in stream_hooks(anatomies, befores, networks):
-        wire.connect(_running_streams)
+    for hook in stream_hooks(anatomies, befores, networks):
+        hook.connect(_running_streams)
 
 
 def _of_term(term: Term, place: str, text: str) -> Iterator[StreamHook]:
     if term.own is not None:
-        yield StreamHook(term.output, partial(_named, PROJECTED, place, text))
-    yield StreamHook(term.added, partial(_named, "output", place, text))
+        yield StreamHook.on_output(term.output, _recorded(PROJECTED, place, text))
+    yield StreamHook.on_output(term.added, _recorded("output", place, text))
     if term.post is None:
-        yield StreamHook(term.added, partial(_added, place, text))
+        yield StreamHook.on_output(term.added, _added(place, text))
         return
-    yield StreamHook(term.post, partial(_summed, place, text), before=True)
-    yield StreamHook(term.post, partial(_named, "norm", place, text))
+    yield StreamHook.on_input(term.post, _recorded("residual", place, text))
+    yield StreamHook.on_output(term.post, _recorded("norm", place, text))
 
 
 def _running_streams() -> Streams | None:
@@ -185,59 +195,43 @@ def _entered(text: str, first: bool, running_streams: RunningStreams) -> Any:
     return hook
 
 
-def _placed(text: str, running_streams: RunningStreams) -> Any:
-    def hook(_: nn.Module, __: Any, output: Tensor) -> Tensor:
-        streams = running_streams()
-        return output if streams is None else streams.placed(text, output)
-
-    return hook
+Change = Callable[[Streams, Tensor], Tensor]
 
 
-def _named(name: str, place: str, text: str, running_streams: RunningStreams) -> Any:
+def _recorded(name: str, place: str, text: str, dims: tuple[str, ...] = DIMS) -> Change:
+    """Return what passes a tensor (B, N, …) through the tap of a place."""
+    return lambda streams, value: streams.tap.at(place, query=text)(name, value, dims)
+
+
+def _placed(text: str) -> Change:
+    return lambda streams, position: streams.placed(text, position)
+
+
+def _added(place: str, text: str) -> Change:
+    return lambda streams, output: streams.add(streams.tap.at(place, query=text), output)
+
+
+def _on_output(change: Change, running_streams: RunningStreams) -> Any:
+    """Return a hook that changes what a module returns."""
+
     def hook(_: nn.Module, __: Any, output: Any) -> Any:
         streams = running_streams()
         if streams is None:
             return output
-        tap = streams.tap.at(place, query=text)
         if isinstance(output, tuple):
-            return (tap(name, output[0], DIMS), *output[1:])
-        return tap(name, output, DIMS)
+            return (change(streams, output[0]), *output[1:])
+        return change(streams, output)
 
     return hook
 
 
-def _added(place: str, text: str, running_streams: RunningStreams) -> Any:
-    def hook(_: nn.Module, __: Any, output: Any) -> Any:
-        streams = running_streams()
-        if streams is None:
-            return output
-        tap = streams.tap.at(place, query=text)
-        if isinstance(output, tuple):
-            return (streams.add(tap, output[0]), *output[1:])
-        return streams.add(tap, output)
-
-    return hook
-
-
-def _multiplied(place: str, text: str, running_streams: RunningStreams) -> Any:
-    """Record the hidden units (B, N, H) that a network's last matrix multiplies."""
+def _on_input(change: Change, running_streams: RunningStreams) -> Any:
+    """Return a hook that changes what a module reads."""
 
     def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
         streams = running_streams()
         if streams is None:
             return None
-        hidden = streams.tap.at(place, query=text)("hidden", inputs[0], UNITS)
-        return (hidden, *inputs[1:]), named or {}
-
-    return hook
-
-
-def _summed(place: str, text: str, running_streams: RunningStreams) -> Any:
-    def hook(_: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
-        streams = running_streams()
-        if streams is None:
-            return None
-        summed = streams.tap.at(place, query=text)("residual", inputs[0], DIMS)
-        return (summed, *inputs[1:]), named or {}
+        return (change(streams, inputs[0]), *inputs[1:]), named or {}
 
     return hook
