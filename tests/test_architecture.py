@@ -56,7 +56,7 @@ RANKS = {
         "measure",
         "recipe",
         "zoo",
-        "live",
+        "live_training",
         "commands",
         "__main__",
     ),
@@ -97,7 +97,7 @@ SUBJECTS = (
 )
 NAMED = re.compile(r"`([a-z_]+)`")  # in a docstring
 OURS = {*RANKS}
-TRAINS = ("model.train", "model.measure", "model.commands", "model.live.run")
+TRAINS = ("model.train", "model.measure", "model.commands", "model.live_training.run")
 OFFLINE = (
     "model.train",
     "model.measure",
@@ -241,7 +241,7 @@ def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
 
 def test_a_server_brings_no_training_in() -> None:
     *_, imported = imported_by(*SERVER)
-    assert "model.live.options" in imported
+    assert "model.live_training.options" in imported
     assert not {one for one in imported if one.startswith(TRAINS)}
 
 

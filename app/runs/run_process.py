@@ -1,6 +1,6 @@
 """The process of a run: it trains, sends events and follows commands.
 
-Only this process imports the training code (`model.live.run`), and only after its start; the server
+Only this process imports the training code (`model.live_training.run`), and only after its start; the server
 never does. It sends events as plain documents and receives the commands `{"pause": true}`,
 `{"learning_rate": 0.5}` and `{"end": true}`. If the server is gone, it saves its state and ends. If
 the disk takes no more, it sends `{"failed": {"why": …}}` and ends.
@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from app.engine.messages import receive, send
 from app.store.disk_errors import disk_problem
-from model.live.events import trace_path
-from model.live.options import LiveOptions
+from model.live_training.events import trace_path
+from model.live_training.options import LiveOptions
 
 if TYPE_CHECKING:
-    from model.live.events import Advanced, Begun, LiveEvent, Observed
-    from model.live.run import LiveRun
+    from model.live_training.events import Advanced, Begun, LiveEvent, Observed
+    from model.live_training.run import LiveRun
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class EndError(Exception):
 
 def main(connection: Connection, task: Wanted) -> None:
     """Train to the end, until asked to end, or until the server is gone."""
-    from model.live.run import LiveRun, branch, in_background
+    from model.live_training.run import LiveRun, branch, in_background
     from model.train.run_state import STATE
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the server ends this process

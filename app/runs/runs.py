@@ -32,8 +32,8 @@ from app.runs.run_process import Wanted, main
 from app.settings import Settings
 from app.store.ids import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files
-from model.live.events import state_path
-from model.live.options import LiveOptions
+from model.live_training.events import state_path
+from model.live_training.options import LiveOptions
 
 PER_CLIENT = 2  # runs of one client that have not ended
 SWEEP_SECONDS = 1.0

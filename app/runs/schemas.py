@@ -8,7 +8,7 @@ from app.http.fields import Count, Strict
 from app.http.from_dataclass import fields_of
 from app.http.problems import ProblemReply
 from app.traces.replies import ModelReply
-from model.live.options import LiveOptions
+from model.live_training.options import LiveOptions
 
 StateName = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]
 Why = Literal[

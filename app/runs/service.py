@@ -26,8 +26,8 @@ from app.runs.runs import Runs
 from app.runs.schemas import ForkRequest, KeepRequest, RunOptions, RunPatch, RunReply, RunsReply
 from app.settings import Settings
 from model.errors import InputError
-from model.live.events import trace_path
-from model.live.options import LiveOptions, tasks_offered
+from model.live_training.events import trace_path
+from model.live_training.options import LiveOptions, tasks_offered
 from model.number_ranges import intervals
 
 STEP = re.compile(r"\d{1,9}")

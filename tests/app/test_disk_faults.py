@@ -31,9 +31,9 @@ from app.store.ids import new_id
 from app.store.storage_errors import StorageError
 from model.bundle.ctranslate2_export import exported
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
-from model.live import run as live_run
-from model.live.events import state_path
-from model.live.options import LiveOptions
+from model.live_training import run as live_run
+from model.live_training.events import state_path
+from model.live_training.options import LiveOptions
 from tests.app.failing_disk import FailingDisk
 from tests.app.storage import add, open_shares
 

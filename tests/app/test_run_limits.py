@@ -11,7 +11,7 @@ from app.engine.clients import Client
 from app.http.problems import ProblemError
 from app.runs.runs import RunLimits, Runs
 from app.settings import Settings
-from model.live.options import LiveOptions
+from model.live_training.options import LiveOptions
 from tests.app.conftest import Serving
 from tests.app.training import (
     LONG,

@@ -16,7 +16,7 @@ from app.lessons.library import LESSONS, Lesson, lessons
 from app.lessons.markdown import Figure, Predict, Text, read
 from app.shares.creation import VIEWS
 from model.lab.compute import compute
-from model.live.options import LiveOptions, tasks_offered
+from model.live_training.options import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD
 from model.zoo.training import read_recipes
 from tests.lessons.answers import seen, weights, written

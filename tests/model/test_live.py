@@ -11,10 +11,10 @@ from safetensors.torch import load_file
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.errors import InputError
-from model.live import run as live_run
-from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed, keep, state_path
-from model.live.options import MAX_TOKENS, LiveOptions, TaskName, tasks_offered
-from model.live.run import LiveRun, accuracy, adapter_of, probe, probes_of
+from model.live_training import run as live_run
+from model.live_training.events import Advanced, Begun, Ended, LiveEvent, Observed, keep, state_path
+from model.live_training.options import MAX_TOKENS, LiveOptions, TaskName, tasks_offered
+from model.live_training.run import LiveRun, accuracy, adapter_of, probe, probes_of
 from model.train.data import Corpus, TrainingExample
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import CARD, TRAINING, save_bundle
-from model.live.options import LiveOptions
+from model.live_training.options import LiveOptions
 from model.zoo.registry import DIRECTION, tokenizer_of
 
 

@@ -1,6 +1,6 @@
 """The options of a live run. This module imports no training code.
 
-The server validates requests with it. The run itself is `model.live.run`, in its own process.
+The server validates requests with it. The run itself is `model.live_training.run`, in its own process.
 """
 
 from __future__ import annotations

@@ -20,8 +20,16 @@ from safetensors.torch import load_file
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import Bundle
-from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed, Probed, state_path
-from model.live.options import COOLDOWN, MAX_TOKENS, LiveOptions
+from model.live_training.events import (
+    Advanced,
+    Begun,
+    Ended,
+    LiveEvent,
+    Observed,
+    Probed,
+    state_path,
+)
+from model.live_training.options import COOLDOWN, MAX_TOKENS, LiveOptions
 from model.text.tokens import Tokenizer
 from model.text.writing_systems import Detector
 from model.train.data import Corpus, TokenBatch, TrainingExample
