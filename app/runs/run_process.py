@@ -1,9 +1,9 @@
 """The process of a run: it trains, sends events and follows commands.
 
-Only this process imports the training code (`model.live_training.run`), and only after its start; the server
-never does. It sends events as plain documents and receives the commands `{"pause": true}`,
-`{"learning_rate": 0.5}` and `{"end": true}`. If the server is gone, it saves its state and ends. If
-the disk takes no more, it sends `{"failed": {"why": …}}` and ends.
+Only this process imports the training code (`model.live_training.run`), and only after its start;
+the server never does. It sends events as plain documents and receives the commands
+`{"pause": true}`, `{"learning_rate": 0.5}` and `{"end": true}`. If the server is gone, it saves its
+state and ends. If the disk takes no more, it sends `{"failed": {"why": …}}` and ends.
 """
 
 import contextlib

@@ -1,6 +1,7 @@
 """The options of a live run. This module imports no training code.
 
-The server validates requests with it. The run itself is `model.live_training.run`, in its own process.
+The server validates requests with it. The run itself is `model.live_training.run`, in a process of
+its own.
 """
 
 from __future__ import annotations
