@@ -90,8 +90,8 @@ class TapsInOrder:
 class Forward:
     """A model's forward passes. Thread-safe: all state belongs to a pass.
 
-    `streaming` is a twin of the model with hooks on its residual streams, which take time even if
-    no one wants a stream; passes of which no tap does use `model`.
+    `streaming` is a shared copy of the model with hooks on its residual streams, which take time
+    even if no one wants a stream; passes of which no tap does use `model`.
     """
 
     def __init__(self, model: Any, streaming: Any, layout: Layout, writes: bool) -> None:

@@ -140,7 +140,7 @@ LOGITS = "logits"
 
 @dataclass(frozen=True)
 class Recordable:
-    """What a record of a model can have. Modules are named, since a twin of the model has them."""
+    """What a record of a model can have. Modules are named, since a copy has them too."""
 
     names: Mapping[str, tuple[str, ...]]
     places: Mapping[str, list[Place]]  # of each attention's module
@@ -233,7 +233,7 @@ def _entrances(model: Any) -> list[nn.Module]:
 
 
 def _recordable(model: Any) -> Recordable:
-    """Find what a record of a model can have, in a run of its twin."""
+    """Find what a record of a model can have, in a run of a copy."""
     modules = [id(part) for part in model.modules()]
     cached = _recordables.get(model)
     if cached and cached[0] == modules:
