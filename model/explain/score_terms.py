@@ -36,7 +36,7 @@ from model.explain.stream import (
     needed_for_terms,
     stream_terms,
 )
-from model.trace.attentions import AttentionInfo
+from model.trace.attentions import AttentionInfo, by_place
 from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import Recorder
 
@@ -186,7 +186,7 @@ def check(
         raise InputError(
             "too-many-patterns", "select", detail, Excess(MOST, "entries", len(cells_))
         )
-    table = {attention.place: attention for attention in attentions}
+    table = by_place(attentions)
     for cell, index in cells_.items():
         if (one := table.get(cell.place)) is None:
             continue

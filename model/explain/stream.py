@@ -165,9 +165,7 @@ class Recorded:
     def skips(self, name: str) -> bool:
         """Return whether a residual includes its input; `drop` removes it."""
         interventions = self.recorder.interventions
-        return not any(
-            intervention.do == "drop" and intervention.at == name for intervention in interventions
-        )
+        return not any(change.do == "drop" and change.at == name for change in interventions)
 
 
 def needed_for_terms(stack: Stack, reader: Reader | None = None) -> set[str]:

@@ -67,6 +67,11 @@ class AttentionInfo:
 Attentions = Sequence[AttentionInfo]
 
 
+def by_place(attentions: Iterable[AttentionInfo]) -> dict[str, AttentionInfo]:
+    """Return the attentions by place."""
+    return {attention.place: attention for attention in attentions}
+
+
 def texts(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
     """Return the texts of the attentions, each once: ("source", "target") or ("text",)."""
     return tuple(
@@ -84,7 +89,7 @@ def read_whole(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
 def text_of_rows(name: str, dims: Sequence[str], attentions: Attentions) -> str:
     """Return the text whose tokens are the rows (the second last axis) of a tensor."""
     place, stack = name.rpartition(".")[0], name.partition(".")[0]
-    attention = next((candidate for candidate in attentions if candidate.place == place), None)
+    attention = by_place(attentions).get(place)
     if attention is not None:
         return attention.over[dims[-2]]
     return next((attention.query for attention in attentions if attention.stack == stack), place)

@@ -139,9 +139,7 @@ class Recorder:
 
     def changes(self, name: str, over: Mapping[str, str]) -> bool:
         """Return whether an intervention needs the tensor with this name and these axes."""
-        return any(
-            intervention.concerns(name, over.get(KEY)) for intervention in self.interventions
-        )
+        return any(change.concerns(name, over.get(KEY)) for change in self.interventions)
 
     def replace(
         self,

@@ -26,7 +26,7 @@ from model.errors import InputError
 from model.long.attention import LongAttention
 from model.long.flash import Scored, flash_attention
 from model.progress import Layers
-from model.trace.attentions import CROSS, AttentionInfo
+from model.trace.attentions import CROSS, AttentionInfo, by_place
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap
 
 
@@ -100,7 +100,7 @@ class Forward:
         self.layout = layout
         self.writes = writes  # whether it returns logits
         self.banded = getattr(model.config, "attention_window", None) is not None
-        self.layers = {attention.place: attention for attention in layout.attentions}
+        self.layers = by_place(layout.attentions)
         self.streamed: dict[str, tuple[str, ...]] = {}  # names of residual streams
 
     def read(self, ids: Tensor, real: Tensor, tap: Tap, cache: Any = None) -> Tensor:
@@ -291,7 +291,7 @@ class LongForward:
     def __init__(self, model: Any, layout: Layout) -> None:
         self.model = model
         self.layout = layout
-        self.infos = {attention.place: attention for attention in layout.attentions}
+        self.infos = by_place(layout.attentions)
 
     def read(self, ids: Tensor, dtype: torch.dtype) -> tuple[Attentions, Tensor]:
         """Run the only stack over ids (1, N); return its attentions and its last states.

@@ -23,7 +23,7 @@ from model.bundle.measurements import Learning
 from model.errors import InputError
 from model.explain.stream import Stream
 from model.text.tokens import Token
-from model.trace.attentions import AttentionInfo
+from model.trace.attentions import AttentionInfo, by_place
 from model.trace.tensor_names import MAX_PATTERNS, matches
 from model.trace.tensor_tap import NamedTensor
 
@@ -131,9 +131,9 @@ def with_slices(
     """
     if len(select) > MAX_PATTERNS or not any(map(SLICE.fullmatch, select)):
         return dict(find(select))
-    by_place = {attention.place: attention for attention in attentions}
+    table = by_place(attentions)
     slices = [SLICE.fullmatch(pattern) for pattern in select]
-    cuts = [match if match and match["place"] in by_place else None for match in slices]
+    cuts = [match if match and match["place"] in table else None for match in slices]
     bases = [
         f"{cut['place']}.{cut['name']}" if cut else pattern
         for cut, pattern in zip(cuts, select, strict=True)
@@ -144,7 +144,7 @@ def with_slices(
         if cut is None:
             parameters |= {name: tensor for name, tensor in whole.items() if matches(pattern, name)}
             continue
-        one, head = by_place[cut["place"]], int(cut["head"])
+        one, head = table[cut["place"]], int(cut["head"])
         heads = one.heads if cut["name"].endswith("q") else one.kv_heads
         if head >= heads:
             field = f"select[{index}]"

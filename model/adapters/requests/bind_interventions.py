@@ -83,17 +83,13 @@ def bind(
         return OtherRun(theirs.to(device), patch.rows, tensor.dims[-1] == KEY, unseen)
 
     looked_up = {
-        intervention
-        for intervention in _all(requests)
-        if intervention.do in ("mean", "add") or patch_of(intervention)
+        change for change in _all(requests) if change.do in ("mean", "add") or patch_of(change)
     }
-    bound = {
-        intervention: replace(intervention, value=value(intervention)) for intervention in looked_up
-    }
+    bound = {change: replace(change, value=value(change)) for change in looked_up}
     return [
         tuple(
-            paths.get((request, intervention)) or bound.get(intervention, intervention)
-            for intervention in request.interventions
+            paths.get((request, change)) or bound.get(change, change)
+            for change in request.interventions
         )
         for request in requests
     ]
@@ -121,10 +117,7 @@ def _taken(requests: Sequence[Request], run: Run) -> dict[tuple[Request, str], N
 def _all(requests: Sequence[Request]) -> Iterator[Intervention]:
     """Yield all interventions that act where they are made."""
     return (
-        intervention
-        for request in requests
-        for intervention in request.interventions
-        if not path_of(intervention)
+        change for request in requests for change in request.interventions if not path_of(change)
     )
 
 
@@ -178,9 +171,7 @@ def _in_batches(requests: Sequence[Request], run: Run, size: int) -> Iterator[Tr
 
 def _without(request: Request) -> Request:
     """Return the request without its paths, recording the outputs of all sublayers."""
-    not_paths = tuple(
-        intervention for intervention in request.interventions if path_of(intervention) is None
-    )
+    not_paths = tuple(change for change in request.interventions if path_of(change) is None)
     return replace(
         request, interventions=not_paths, select=(f"*{OUTPUT}",), summarise=(), pad_to=None
     )

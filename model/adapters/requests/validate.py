@@ -28,7 +28,7 @@ from model.explain.contrast import CONTRAST
 from model.explain.logit_lens import LOGIT
 from model.number_ranges import Factor, Seed, Temperature, Value, interval, intervals
 from model.text.tokens import Token, fits
-from model.trace.attentions import AttentionInfo, Attentions, text_of_rows
+from model.trace.attentions import AttentionInfo, Attentions, by_place, text_of_rows
 from model.trace.interventions import EFFECTS, HEADS, Cell, Edge, Effect, Intervention, edges_of
 from model.trace.tensor_names import INSIDE, INTEGRATIONS, matches, select
 from model.trace.tensor_tap import FEATURE, HEAD, HIDDEN, KEY, SOURCE, TARGET
@@ -108,7 +108,7 @@ def check_interventions(
     of their last axes, as far as these are known. Does not check the other runs that values are
     taken from (`model.adapters.requests.validate`).
     """
-    table = {attention.place: attention for attention in attentions}
+    table = by_place(attentions)
     for index, intervention in enumerate(interventions):
         field = f"interventions[{index}]"
         if intervention.do not in EFFECTS:
@@ -226,7 +226,7 @@ def check_parts(
 
 def heads_at(name: str, effect: Effect, names: Dims, attentions: Attentions) -> int:
     """Return the number of heads that an effect can be applied to one by one, at a place."""
-    table = {attention.place: attention for attention in attentions}
+    table = by_place(attentions)
     if effect.at == HEADS and name in table:
         return table[name].heads
     place = table.get(name.rpartition(".")[0])
@@ -237,9 +237,7 @@ def heads_at(name: str, effect: Effect, names: Dims, attentions: Attentions) -> 
 
 def _text(name: str, names: Dims, attentions: Attentions) -> str:
     """Return the text whose tokens are the rows that an effect acts on."""
-    attention: AttentionInfo | None = next(
-        (candidate for candidate in attentions if candidate.place == name), None
-    )
+    attention = by_place(attentions).get(name)
     return attention.query if attention else text_of_rows(name, names[name], attentions)
 
 
@@ -406,18 +404,14 @@ def _check_receiver(
 def _sees_only_read(adapter: Adapter, name: str, dims: Mapping[str, tuple[str, ...]]) -> bool:
     """Return whether a tensor says which keys a query attends to, none of which are later."""
     place = name.rpartition(".")[0]
-    attentions = (attention for attention in adapter.info.attentions if attention.place == place)
-    return dims[name][-1] == KEY and any(attention.causal for attention in attentions)
+    attention = by_place(adapter.info.attentions).get(place)
+    return dims[name][-1] == KEY and attention is not None and attention.causal
 
 
 def _check_sums(request: Request, last: AttentionInfo) -> None:
     """Raise `InputError` for contributions of a run in which a sum was replaced."""
     replaced = next(
-        (
-            intervention
-            for intervention in request.interventions
-            if _replaces_sum(intervention, last)
-        ),
+        (change for change in request.interventions if _replaces_sum(change, last)),
         None,
     )
     for index, pattern in enumerate(request.select):
