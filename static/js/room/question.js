@@ -67,6 +67,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     ownWording = (about.scene && presented.wording?.(about.scene)) || null;
     render(words, ownWording ? ownWording.words : (about.words ?? ""));
     if (entry === "text") return openText();
+    if (!words.textContent) render(words, t("Question")); // until it is worded, since the heading has the focus
     const inquiry = ask(page, sources, about);
     prediction = createPrediction({
       root: place,
@@ -85,7 +86,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     if (current?.ask !== about) return;
     choices = choiceList;
     render(context, contextParts);
-    if (!ownWording && !about.words) render(words, wordsOfKind);
+    if (!ownWording && !about.words && wordsOfKind.length) render(words, wordsOfKind);
   }
 
   function openText() {
