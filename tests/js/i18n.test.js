@@ -10,9 +10,9 @@ test("what is missing in a catalog is said in English", () => {
 });
 
 test("elements stand in the places of a translated message", () => {
-  const { t, say } = translator({ "{a} looks at {b}": "{b} 被 {a} 看" });
+  const { t, phrase } = translator({ "{a} looks at {b}": "{b} 被 {a} 看" });
   const node = /** @type {any} */ ({ node: true });
-  assert.deepEqual(say(t("{a} looks at {b}"), { a: node, b: "x" }), ["x", " 被 ", node, " 看"]);
+  assert.deepEqual(phrase(t("{a} looks at {b}"), { a: node, b: "x" }), ["x", " 被 ", node, " 看"]);
 });
 
 test("an open place stays visible", () => {

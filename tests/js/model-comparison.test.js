@@ -159,13 +159,13 @@ test("the written tokens of one model are not the typed ones of another", () => 
 });
 
 test("the sentence names what the row looks at most in both", () => {
-  const { t, say } = translator({});
+  const { t, phrase } = translator({});
   const words = (/** @type {any[]} */ parts) => parts.map((part) => (typeof part === "string" ? part : part.children.flat(9).map((/** @type {any} */ one) => one.children?.flat(9).join("") ?? one).join(""))).join("");
   const found = shown(answered(page(PLACED), answerOf([1])));
   const marked = (/** @type {number} */ row) => everywhere(found, "a", { row, col: null });
-  assert.equal(words(finding({ t, say }, found, marked(1))), "the₁ looks most at the₂ in A (0.70) and at the in B (1.00).");
-  assert.equal(words(finding({ t, say }, found, marked(0))), "In A, <2zh> looks most at the₂ (0.50).");
-  assert.match(words(finding({ t, say }, found, marked(2))), /in B \(0\.70\)\.$/, "its last piece has read the others");
+  assert.equal(words(finding({ t, phrase }, found, marked(1))), "the₁ looks most at the₂ in A (0.70) and at the in B (1.00).");
+  assert.equal(words(finding({ t, phrase }, found, marked(0))), "In A, <2zh> looks most at the₂ (0.50).");
+  assert.match(words(finding({ t, phrase }, found, marked(2))), /in B \(0\.70\)\.$/, "its last piece has read the others");
 });
 
 test("what is wrong with B is told", () => {

@@ -68,11 +68,11 @@ const headOff = {
     { id: "changes", label: t("The output changes") },
   ],
   async reveal(inquiry) {
-    const { model, state, t, say } = inquiry;
+    const { model, state, t, phrase } = inquiry;
     const zero = { at: place(await model(), state), head: state.head, do: "zero" };
     const { same: unchanged, ...texts } = await compared(inquiry, {}, { interventions: [zero] });
     const words = unchanged ? t("With the head off, the model still writes {before}") : t("With the head on: {before} With the head off: {after}");
-    return { right: [unchanged ? "same" : "changes"], says: say(words, texts) };
+    return { right: [unchanged ? "same" : "changes"], says: phrase(words, texts) };
   },
 };
 
@@ -102,10 +102,10 @@ const modelChanged = {
     { id: "changes", label: t("The output changes") },
   ],
   async reveal(inquiry) {
-    const { t, say } = inquiry;
+    const { t, phrase } = inquiry;
     const { same: unchanged, ...texts } = await compared(inquiry, { interventions: null }, {});
     const words = unchanged ? t("With the change, the model still writes {before}") : t("As trained: {before} With the change: {after}");
-    return { right: [unchanged ? "same" : "changes"], says: say(words, texts) };
+    return { right: [unchanged ? "same" : "changes"], says: phrase(words, texts) };
   },
 };
 
@@ -118,21 +118,21 @@ const whichHead = {
   entry: () => "choice",
   async words(inquiry) {
     const { query, keys } = await labelsAt(inquiry);
-    return inquiry.say(inquiry.t("Layer {layer}: which head looks from {query} to {key} the most?"), { layer: inquiry.state.layer + 1, query, key: keys[inquiry.state.key ?? 0] });
+    return inquiry.phrase(inquiry.t("Layer {layer}: which head looks from {query} to {key} the most?"), { layer: inquiry.state.layer + 1, query, key: keys[inquiry.state.key ?? 0] });
   },
   async choices({ model, state, t }) {
     const { heads } = extent(await model(), state.block);
     return Array.from({ length: heads }, (_, i) => ({ id: String(i), label: t("Head {n}", { n: i + 1 }) }));
   },
   async reveal(inquiry) {
-    const { model, state, t, say } = inquiry;
+    const { model, state, t, phrase } = inquiry;
     const { query, keys } = await labelsAt(inquiry);
     const { heads } = extent(await model(), state.block);
     const rows = await Promise.all(Array.from({ length: heads }, (_, i) => weightsAt(inquiry, i)));
     const weights = rows.map((row) => row[state.key ?? 0]);
     const right = largest(weights);
     const words = { query, key: keys[state.key ?? 0], n: Number(right[0]) + 1, weight: two(weights[Number(right[0])]) };
-    return { right, shares: byIndex(weights), says: say(t("From {query} to {key}, head {n} gives the most: {weight}."), words) };
+    return { right, shares: byIndex(weights), says: phrase(t("From {query} to {key}, head {n} gives the most: {weight}."), words) };
   },
 };
 
@@ -145,7 +145,7 @@ const whereRowLooks = {
   entry: () => "choice",
   async words(inquiry) {
     const { query } = await labelsAt(inquiry);
-    return inquiry.say(inquiry.t("Layer {layer}, head {head}: which token gets the largest weight in the row {query}?"), { ...headNames(inquiry), query });
+    return inquiry.phrase(inquiry.t("Layer {layer}, head {head}: which token gets the largest weight in the row {query}?"), { ...headNames(inquiry), query });
   },
   async choices(inquiry) {
     const { trace, found: modelInfo, keys } = await labelsAt(inquiry);
@@ -153,12 +153,12 @@ const whereRowLooks = {
     return keys.flatMap((label, i) => (open[i] ? [{ id: String(i), label }] : []));
   },
   async reveal(inquiry) {
-    const { t, say } = inquiry;
+    const { t, phrase } = inquiry;
     const [{ query, keys }, weights] = await Promise.all([labelsAt(inquiry), weightsAt(inquiry)]);
     const right = largest(weights);
     const best = Number(right[0]);
     const words = { query, key: keys[best], weight: two(weights[best]) };
-    return { right, shares: byIndex(weights), says: say(t("The head gives {key} the largest weight in the row of {query}: {weight}."), words) };
+    return { right, shares: byIndex(weights), says: phrase(t("The head gives {key} the largest weight in the row of {query}: {weight}."), words) };
   },
 };
 
@@ -180,7 +180,7 @@ const nextToken = {
     const ids = candidates(trace, tensor, state.query ?? 0).sort((a, b) => a - b);
     return ids.map((id) => ({ id: String(id), label: named(trace, id) }));
   },
-  async reveal({ run, model, state, t, say }) {
+  async reveal({ run, model, state, t, phrase }) {
     const [chances, tensor] = nexts(await model());
     const trace = await run(() => [chances, tensor]);
     const rowIndex = state.query ?? 0;
@@ -188,7 +188,7 @@ const nextToken = {
     const likely = row(plane(trace.tensors[chances]), rowIndex);
     const shares = Object.fromEntries(ids.map((id, rank) => [String(id), likely[rank]]));
     const words = { token: named(trace, ids[0]), chance: two(likely[0]) };
-    return { right: [String(ids[0])], shares, says: say(t("The model gives {token} the highest probability: {chance}."), words) };
+    return { right: [String(ids[0])], shares, says: phrase(t("The model gives {token} the highest probability: {chance}."), words) };
   },
 };
 
@@ -266,11 +266,11 @@ const singleNumber = {
   fits: ({ query, key }) => query !== null && key !== null,
   entry: () => "numbers",
   async words(inquiry) {
-    const { t, say, state } = inquiry;
+    const { t, phrase, state } = inquiry;
     if (isStated(inquiry.question)) return [t("Which number is it?")];
-    if (inquiry.question.page === "lab") return say(t("{step}: which number is in this column of the row “{row}”?"), await labNames(inquiry));
+    if (inquiry.question.page === "lab") return phrase(t("{step}: which number is in this column of the row “{row}”?"), await labNames(inquiry));
     const { query, keys } = await labelsAt(inquiry);
-    return say(t("Layer {layer}, head {head}: how much weight goes from {query} to {key}?"), { ...headNames(inquiry), query, key: keys[state.key ?? 0] });
+    return phrase(t("Layer {layer}, head {head}: how much weight goes from {query} to {key}?"), { ...headNames(inquiry), query, key: keys[state.key ?? 0] });
   },
   async choices(inquiry) {
     const { question, state, t } = inquiry;
@@ -298,10 +298,10 @@ const wholeRow = {
   fits: ({ query }) => query !== null,
   entry: (question) => (byHand(question) ? "numbers" : "shares"),
   async words(inquiry) {
-    const { t, say, question } = inquiry;
-    if (byHand(question)) return say(t("{step}: fill in the row “{row}”."), await labNames(inquiry));
+    const { t, phrase, question } = inquiry;
+    if (byHand(question)) return phrase(t("{step}: fill in the row “{row}”."), await labNames(inquiry));
     const { query } = await labelsAt(inquiry);
-    return say(t("Layer {layer}, head {head}: how does the row {query} share out its weight of 1?"), { ...headNames(inquiry), query });
+    return phrase(t("Layer {layer}, head {head}: how does the row {query} share out its weight of 1?"), { ...headNames(inquiry), query });
   },
   async choices(inquiry) {
     const names = byHand(inquiry.question) ? await labColumns(inquiry) : (await labelsAt(inquiry)).keys;

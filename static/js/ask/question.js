@@ -41,7 +41,7 @@ import { OPTIONS } from "../views/index.js";
  * @property {AnswerSources["compute"]} compute
  * @property {AnswerSources["stated"]} [stated]
  * @property {import("../core/figure/types.js").PageContext["t"]} t
- * @property {import("../core/figure/types.js").PageContext["say"]} say
+ * @property {import("../core/figure/types.js").PageContext["phrase"]} phrase
  */
 /**
  * @typedef {object} Revealed  the right answer
@@ -70,7 +70,7 @@ import { OPTIONS } from "../views/index.js";
  * @param {Question} question
  * @returns {Asked}
  */
-export function ask({ t, say }, { source, compute, stated }, question) {
+export function ask({ t, phrase }, { source, compute, stated }, question) {
   const state = merge(linkTo(), parse(question.link, OPTIONS));
   async function model() {
     const models = await source.models();
@@ -83,7 +83,7 @@ export function ask({ t, say }, { source, compute, stated }, question) {
     compute,
     stated,
     t,
-    say,
+    phrase,
     async run(addresses, changes = {}) {
       const modelInfo = await model();
       return source.trace(request(modelInfo, { ...state, ...changes }, addresses(modelInfo)));

@@ -23,22 +23,22 @@ import { axesOf, panels, pointing } from "./panels.js";
 // What the highlighted token looks at most, in both models.
 
 /**
- * @param {Pick<Context, "t" | "say">} context
+ * @param {Pick<Context, "t" | "phrase">} context
  * @param {Models} shown
  * @param {import("./panels.js").Marked} marked
  * @returns {import("../lib/render.js").Child[]}
  */
-export function finding({ t, say }, { a, b }, marked) {
+export function finding({ t, phrase }, { a, b }, marked) {
   const [one, other] = [most(a, marked.a), most(b, marked.b)];
   const first = one ?? other;
   if (!first) return [];
   const query = el("span", { className: "as-query" }, quoted(first.query));
   if (one && other) {
     const values = { query, a: key(one), x: two(one.weight), b: key(other), y: two(other.weight) };
-    return say(t("{query} looks most at {a} in A ({x}) and at {b} in B ({y})."), values);
+    return phrase(t("{query} looks most at {a} in A ({x}) and at {b} in B ({y})."), values);
   }
   const values = { query, key: key(first), x: two(first.weight) };
-  return say(one ? t("In A, {query} looks most at {key} ({x}).") : t("In B, {query} looks most at {key} ({x})."), values);
+  return phrase(one ? t("In A, {query} looks most at {key} ({x}).") : t("In B, {query} looks most at {key} ({x})."), values);
 }
 
 /** @param {NonNullable<ReturnType<typeof most>>} found */
@@ -61,7 +61,7 @@ function most({ matrix, rows, cols }, { row, tall = 1 }) {
 
 /** @param {Context} context */
 function pickers(context) {
-  const { store, t, own } = context;
+  const { store, t, uniqueId } = context;
   const model = select(t("B's model"), (value) => store.choose({ ...NO_B, model_b: value }, "chosen"));
   const block = select(t("Attention"), (value) => store.choose({ block_b: value, layer_b: null, head_b: null }));
   const layer = select(t("Layer"), (value) => store.choose({ layer_b: Number(value) }));
@@ -101,7 +101,7 @@ function pickers(context) {
       block.element.hidden = all.length < 2;
       block.fill(all.map(({ id }) => el("option", { key: id, value: id }, blockName(id, t))), chosen.id);
       layer.fill(chosen.rows.map((_, i) => el("option", { key: i, value: String(i) }, String(i + 1))), String(at?.layer ?? 0));
-      drawHeads(own("head-b"));
+      drawHeads(uniqueId("head-b"));
     },
   };
 }

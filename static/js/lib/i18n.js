@@ -6,16 +6,16 @@
 /** @typedef {Record<string, string | string[]>} Messages */
 /** @typedef {string | number | undefined} Value */
 /** @typedef {(message: string, values?: Record<string, string | number>) => string} Translate */
-/** @typedef {<V = never>(message: string, values?: Record<string, V | Value>) => (string | Exclude<V, Value>)[]} Say */
+/** @typedef {<V = never>(message: string, values?: Record<string, V | Value>) => (string | Exclude<V, Value>)[]} Phrase */
 
 /**
- * `t` translates a message to text. `say` fills placeholders with elements; it takes a result of
+ * `t` translates a message to text. `phrase` fills placeholders with elements; it takes a result of
  * `t`, which keeps placeholders without a value.
  * @param {Messages} messages
- * @returns {{t: Translate, say: Say}}
+ * @returns {{t: Translate, phrase: Phrase}}
  */
 export function translator(messages) {
-  const say = /** @type {Say} */ ((/** @type {string} */ message, /** @type {Record<string, any>} */ values = {}) =>
+  const phrase = /** @type {Phrase} */ ((/** @type {string} */ message, /** @type {Record<string, any>} */ values = {}) =>
     parts(message).map((part) => {
       if ("text" in part) return part.text;
       const value = values[part.name] ?? `{${part.name}}`;
@@ -25,9 +25,9 @@ export function translator(messages) {
   const t = (message, values) => {
     const translation = messages[message];
     const text = (Array.isArray(translation) ? translation[0] : translation) || message;
-    return say(text, values).join("");
+    return phrase(text, values).join("");
   };
-  return { t, say };
+  return { t, phrase };
 }
 
 /**

@@ -208,12 +208,12 @@ function attendedBy({ weights, special }) {
 // What a written word looks at, in one sentence.
 
 /**
- * @param {Pick<import("../core/figure/types.js").PageContext, "say" | "t">} page
+ * @param {Pick<import("../core/figure/types.js").PageContext, "phrase" | "t">} page
  * @param {Opening} content
  * @param {number} wordIndex  the written word
  * @param {boolean} glossed  whether its gloss is told
  */
-export function lookingFrom({ say, t }, content, wordIndex, glossed) {
+export function lookingFrom({ phrase, t }, content, wordIndex, glossed) {
   const { label, gloss } = content.written[wordIndex];
   const { kind, keys } = attendedBy(content.written[wordIndex]);
   const words = {
@@ -226,5 +226,5 @@ export function lookingFrom({ say, t }, content, wordIndex, glossed) {
   const named = (/** @type {import("../core/wire/tokens.js").Label} */ tokenLabel, /** @type {string} */ className) => el("span", { className, lang: tokenLabel.lang }, numbered(tokenLabel));
   const [key, secondLabel] = keys.map((i) => named(content.source[i], "as-key"));
   const meaning = glossed && gloss ? el("i", { className: "meaning", lang: content.source[0]?.lang }, ` (${gloss})`) : "";
-  return say(words, { word: el("span", {}, named(label, "as-query"), meaning), key, other: secondLabel });
+  return phrase(words, { word: el("span", {}, named(label, "as-query"), meaning), key, other: secondLabel });
 }

@@ -10,8 +10,8 @@ import { el, render } from "../lib/render.js";
 /** A code in two groups, which is easier to read aloud. @param {string} code */
 export const spelled = (code) => code.toUpperCase().replace(/^(...)(...)$/, "$1 $2");
 
-/** @param {Pick<import("../core/figure/types.js").PageContext, "t" | "say">} page */
-export function createCodeDialog({ t, say }) {
+/** @param {Pick<import("../core/figure/types.js").PageContext, "t" | "phrase">} page */
+export function createCodeDialog({ t, phrase }) {
   const dialog = h("dialog", { className: "qr room-code", "aria-label": t("Join the room") });
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
   document.body.append(dialog);
@@ -22,7 +22,7 @@ export function createCodeDialog({ t, say }) {
       const { host, hostname } = new URL(url);
       render(
         dialog,
-        el("p", { className: "where" }, say(t("Open {address} and type the code"), { address: el("b", {}, `${host}/room`) })),
+        el("p", { className: "where" }, phrase(t("Open {address} and type the code"), { address: el("b", {}, `${host}/room`) })),
         el("p", { className: "code" }, spelled(code)),
         el("img", { src: `/api/qr?${new URLSearchParams({ text: url })}`, alt: t("QR code of the link below") }),
         el("p", { className: "link" }, url),
@@ -51,15 +51,15 @@ export function createCodeDialog({ t, say }) {
 /** @typedef {{ask: () => void, askOwn: () => void, code: () => void, takeBack: () => void, back: () => void, end: () => void, keep: () => void, save: () => void}} Act */
 
 /**
- * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "say">} page
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "phrase">} page
  * @param {Sight} sight
  * @param {Act} act
  */
-export function barOf({ t, say }, sight, act) {
+export function barOf({ t, phrase }, sight, act) {
   const { room, handed, closed, ending, counts, problem } = sight;
   const message = room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
   return [
-    el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", say(message, { code: el("b", {}, spelled(room.code)) })),
+    el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", phrase(message, { code: el("b", {}, spelled(room.code)) })),
     el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
     el("div", { className: "room-buttons" }, ending ? sure(t, act) : room.driver ? button(t("Stop presenting"), act.takeBack) : offered(t, sight, act)),
   ];

@@ -90,8 +90,8 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
     const name = spelled(code);
     if (over) return el("p", { className: "says", role: "status" }, ending());
     if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
-    if (exploring && last) return el("p", { className: "says" }, page.say(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
-    return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.say(t("Following room {code}"), { code: el("b", {}, name) }));
+    if (exploring && last) return el("p", { className: "says" }, page.phrase(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
+    return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.phrase(t("Following room {code}"), { code: el("b", {}, name) }));
   }
 
   const isShut = () => problem !== null && SHUT.has(problem.kind);

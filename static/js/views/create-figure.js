@@ -145,11 +145,11 @@ const needsOf = (page) => (isLong(page.trace) ? pictures(page.model, page.link.b
 
 /** @param {Plan} plan @param {import("../core/figure/figure-frame.js").RoomOf} room @returns {Context} */
 function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++made}` }, { now }) {
-  const { plotter, t, say, announce, theme } = page;
-  const own = (/** @type {string} */ word) => (name ? `${name}-${word}` : word);
+  const { plotter, t, phrase, announce, theme } = page;
+  const uniqueId = (/** @type {string} */ word) => (name ? `${name}-${word}` : word);
   const finding = () => placeFor(caption);
   const offers = (/** @type {string} */ id) => offer(store.get()).some((one) => one.id === id);
-  return { store, source, plotter, t, say, announce, theme, room: now, finding, offers, own, keys: createKeys(root, main) };
+  return { store, source, plotter, t, phrase, announce, theme, room: now, finding, offers, uniqueId, keys: createKeys(root, main) };
 }
 
 /**

@@ -244,7 +244,7 @@ function fill(context, calculation) {
   const calculated = parts ? null : compute(page, read, pair);
   const sink = read.sunk ? [line(t("sink"), four(read.sinks[pair.row]))] : [];
   render(find("#working"), parts ?? [...steps(context, calculated, weight), ...sink]);
-  render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[pair.row]) }));
+  render(find("#row-title"), context.phrase(t("{query} looks at"), { query: step(rows.steps[pair.row]) }));
   const work = calculated?.work ?? null;
   calculation.show({
     of: `${page.trace?.id} ${page.link.block} ${page.link.layer} ${page.link.head} ${pair.row}`,

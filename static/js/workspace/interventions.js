@@ -78,7 +78,7 @@ export function bindChanges(context) {
     const lacks = page.share !== null && !page.live && !page.runs.trained;
     // A share or a handout may hold one run only: then there is nothing to choose.
     flip.hidden = !changed || lacks || Boolean(frame.compares || subject);
-    render(flip, flip.firstElementChild, radios(context.own("as"), names, as));
+    render(flip, flip.firstElementChild, radios(context.uniqueId("as"), names, as));
     runLabel.hidden = !changed || Boolean(frame.compares);
     runLabel.dataset.as = subject ? "trained" : as;
     write(runLabel, subject ? t("Without the changes") : names[as]);
@@ -98,7 +98,7 @@ export function bindChanges(context) {
  * @param {Change} change
  * @returns {(string | import("../lib/render.js").Described)[]}
  */
-function named({ store, say, t }, change) {
+function named({ store, phrase, t }, change) {
   const { trace, link, model } = store.get();
   const { words, values } = worded(change, t, model);
   const nodes = Object.entries(values).map(([name, value]) => {
@@ -109,7 +109,7 @@ function named({ store, say, t }, change) {
     const side = name === "token" ? "as-key" : `as-${name}`;
     return [name, el("span", { className: side, lang: label ? undefined : link.lang === "zh" ? "zh-Hans" : "en" }, tokenText)];
   });
-  return say(words, Object.fromEntries(nodes));
+  return phrase(words, Object.fromEntries(nodes));
 }
 
 // Buttons for the most common changes, in the inspector; and marks on changed parts.

@@ -143,7 +143,7 @@ const grown = ({ hypotheses: [{ text }], beams: [{ token }] }) => text + (token.
 const SHOWN = 6;
 
 /** @param {Desk} desk */
-export function bindPredictions({ store, source, t, say, announce }) {
+export function bindPredictions({ store, source, t, phrase, announce }) {
   const side = find("#predictions");
   const [line, act, take] = ["#continuation", "#write-on", "#take-over"].map((id) => find(id));
   const continuation = createContinuation(source, show);
@@ -173,8 +173,8 @@ export function bindPredictions({ store, source, t, say, announce }) {
     if (!model || !trace) return "";
     const [text] = [labels(trace.tokens[typed(model)], "")];
     const tokenNode = { token: el("span", { className: "as-query" }, token(text[row])) };
-    if (kind === "next") return say(t("after {token}"), tokenNode);
-    return say(masks(trace, model).includes(row) ? t("at {token}") : t("in place of {token}"), tokenNode);
+    if (kind === "next") return phrase(t("after {token}"), tokenNode);
+    return phrase(masks(trace, model).includes(row) ? t("at {token}") : t("in place of {token}"), tokenNode);
   }
 
   /** @param {Predicted} place @param {Candidate} candidate */

@@ -334,7 +334,7 @@ function said({ t }, { a, b, delta, cols }, { row, col }) {
 // The largest changes, in words and numbers.
 
 /** @param {Context} context @param {Comparison} shown @returns {import("../../lib/render.js").Child[]} */
-export function headline({ store, t, say }, { rows, cols, changes }) {
+export function headline({ store, t, phrase }, { rows, cols, changes }) {
   const { other: by } = store.get().link.options;
   const [first] = changes;
   if (!first && by === "sentence" && isOff(store.get())) return [t("Nothing changes: this head is off in A and in B.")];
@@ -350,10 +350,10 @@ export function headline({ store, t, say }, { rows, cols, changes }) {
     b: two(first.b),
   };
   if (by === "direction")
-    return say(t("Largest difference: between {query} and {key} the weight is {a} in A, {b} in B."), values);
+    return phrase(t("Largest difference: between {query} and {key} the weight is {a} in A, {b} in B."), values);
   return writes
-    ? say(t("Largest change: while writing {query} the weight on {key} is {a} in A, {b} in B."), values)
-    : say(t("Largest change: the weight of {query} on {key} is {a} in A, {b} in B."), values);
+    ? phrase(t("Largest change: while writing {query} the weight on {key} is {a} in A, {b} in B."), values)
+    : phrase(t("Largest change: the weight of {query} on {key} is {a} in A, {b} in B."), values);
 }
 
 /** @param {Context} context @param {(change: Change) => void} choose */

@@ -28,12 +28,12 @@ import { labels, plain } from "../wire/tokens.js";
  * @param {Control[]} list  a control without values or a range is a checkbox
  * @returns {HTMLElement & {refresh: () => void}}  `refresh` updates the controls from the link
  */
-export function controls({ store, own }, list) {
+export function controls({ store, uniqueId }, list) {
   const bound = list.map((control) => {
     /** @param {any} value */
     const choose = (value) => store.choose({ [control.option]: value });
     const make = control.values ? choices : control.range ? slider : toggle;
-    return { otherwise: () => null, effective: (/** @type {any} */ value) => value, ...control, ...make(control, choose, own) };
+    return { otherwise: () => null, effective: (/** @type {any} */ value) => value, ...control, ...make(control, choose, uniqueId) };
   });
   const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
   const refresh = () => {
@@ -44,8 +44,8 @@ export function controls({ store, own }, list) {
   return Object.assign(element, { refresh });
 }
 
-/** @param {Control} control @param {(value: string) => void} choose @param {Context["own"]} own @returns {Bound} */
-function choices({ option, label, values = {} }, choose, own) {
+/** @param {Control} control @param {(value: string) => void} choose @param {Context["uniqueId"]} uniqueId @returns {Bound} */
+function choices({ option, label, values = {} }, choose, uniqueId) {
   const list = h("div", { className: "choice" });
   const element = h("fieldset", { className: "option" }, h("legend", {}, label), list);
   element.addEventListener("change", ({ target }) => choose(/** @type {HTMLInputElement} */ (target).value));
@@ -54,7 +54,7 @@ function choices({ option, label, values = {} }, choose, own) {
     element,
     show(value) {
       element.hidden = Object.keys(options()).length < 2;
-      render(list, radios(own(`option-${option}`), options(), value));
+      render(list, radios(uniqueId(`option-${option}`), options(), value));
     },
   };
 }

@@ -14,12 +14,12 @@ import { windowSaid } from "../store/model-part-names.js";
 /** @import { Finding } from "../compute/attention-row.js" */
 
 /**
- * @param {Pick<Context, "say" | "t">} context
+ * @param {Pick<Context, "phrase" | "t">} context
  * @param {import("../store/store.js").Page} page
  * @param {import("../store/store.js").Lit | null} hovered
  * @returns {(string | import("../../lib/render.js").Described)[] | null}
  */
-export function compose({ say, t }, page, hovered) {
+export function compose({ phrase, t }, page, hovered) {
   const read = reading(page);
   if (!read) return null;
   const { matrix, rows, cols, choice } = read;
@@ -37,12 +37,12 @@ export function compose({ say, t }, page, hovered) {
   const pinned = by === "pin" && col !== null && litIn(page, hovered, read).col === col && choice.pool === "one";
   const asked = pinned ? looker(matrix, col) : null;
   // If a key is pinned, add which row looks at it most.
-  const answer = asked && [" ", ...say(t("Of all queries, {query} looks most at {key} ({weight})."), {
+  const answer = asked && [" ", ...phrase(t("Of all queries, {query} looks most at {key} ({weight})."), {
     key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[asked.row].writes)),
     weight: two(asked.weight),
   })];
-  return [...say(words, {
+  return [...phrase(words, {
     place: el("span", { className: "place" }, whereabouts(page, read, t)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
     key: keys[0],

@@ -6,7 +6,7 @@
  * @typedef {object} PageContext  shared by all figures of a page
  * @property {import("../draw/plotly.js").Plotter | null} plotter  null if Plotly is not available
  * @property {import("../../lib/i18n.js").Translate} t
- * @property {import("../../lib/i18n.js").Say} say
+ * @property {import("../../lib/i18n.js").Phrase} phrase
  * @property {(text: string) => void} announce  to a screen reader
  * @property {() => import("../page/page-context.js").Theme} theme
  * @property {(listener: () => void) => () => void} onTheme  called after colours or sizes have
@@ -21,14 +21,14 @@
  * @property {import("../store/data-sources.js").Source} source
  * @property {PageContext["plotter"]} plotter
  * @property {PageContext["t"]} t
- * @property {PageContext["say"]} say
+ * @property {PageContext["phrase"]} phrase
  * @property {PageContext["announce"]} announce
  * @property {PageContext["theme"]} theme
  * @property {() => Room} room
  * @property {() => Finding} finding  where a view puts its own summary sentence; called once, when
  *   it is mounted
  * @property {(view: string) => boolean} offers  whether the figure can open a view
- * @property {(word: string) => string} own  an id, or a name for radio buttons, that is unique to
+ * @property {(word: string) => string} uniqueId  an id, or a name for radio buttons, that is unique to
  *   this figure
  * @property {import("./figure-frame.js").Keys} keys  the keys of this figure
  */

@@ -18,7 +18,7 @@ import { atRows, networks, ofFeatures, where } from "./model-part-names.js";
  * @typedef {{at: string, head?: number | null, heads?: number[] | null, rows?: number[] | null, units?: number[] | null, do: any}} Change
  */
 /** @typedef {{side: string, index: number, written?: boolean}} Ref  a token of a text; of a row that writes the one that it writes */
-/** @typedef {{words: string, values: Record<string, string | Ref>}} Worded  as `say` takes it, once the tokens are named */
+/** @typedef {{words: string, values: Record<string, string | Ref>}} Worded  as `phrase` takes it, once the tokens are named */
 
 const KINDS = ["set", "cut", "temperature", "freeze", "patch", "mask", "shuffle", "scale", "fill", "add"];
 /** Changes of all of a head's weights: a head can have only one of them. */
@@ -190,7 +190,7 @@ function rowOf({ at, do: { patch } }, model) {
 export function pathEndName({ at, head = null }, t, model) {
   const dot = at.lastIndexOf(".");
   const [name, part] = [at.slice(0, dot), at.slice(dot + 1)];
-  if (name === networks(model).at(-1)?.at && (part === "norm" || part === "residual")) return t("the logits");
+  if (name === networks(model).at(-1)?.place && (part === "norm" || part === "residual")) return t("the logits");
   return t("{part} of {place}", { part, place: where({ at: name, head, do: head === null ? "" : "patch" }, t, model) });
 }
 

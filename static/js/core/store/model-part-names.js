@@ -52,7 +52,7 @@ export function networkName(stack, t) {
 function sublayer(model, at, t) {
   const place = attentionAt(model, at) && placeOf(model, at);
   if (place) return { block: blockName(place.block, t), layer: place.layer };
-  const found = networks(model).find((one) => one.at === at);
+  const found = networks(model).find((one) => one.place === at);
   return found ? { block: networkName(found.stack, t), layer: found.layer } : null;
 }
 
@@ -88,7 +88,7 @@ export function networks(model) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
   return stacks.flatMap((stack) => {
     const { rows } = blockOf(model, blocks(model).find((block) => block.stack === stack)?.id ?? "");
-    return rows.map((row, layer) => ({ at: `${stack}.${row.layer}.ffn`, stack, layer }));
+    return rows.map((row, layer) => ({ place: `${stack}.${row.layer}.ffn`, stack, layer }));
   });
 }
 
@@ -101,7 +101,7 @@ export function networks(model) {
  *   short: the name, for a table
  */
 export function partName(model, { kind, at, head, count }, t) {
-  const layer = placeOf(model, at)?.layer ?? networks(model).find((one) => one.at === at)?.layer;
+  const layer = placeOf(model, at)?.layer ?? networks(model).find((one) => one.place === at)?.layer;
   const names = {
     network: t("feed-forward"),
     embedding: t("token embedding"),

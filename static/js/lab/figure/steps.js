@@ -28,7 +28,7 @@ export const printer = (lab) => (lab.fractions ? fractional : plainly);
  * @param {number} idle  milliseconds after which steps out of view are drawn
  */
 export function createSteps(page, { get, change, offered }, idle) {
-  const { t, say, theme } = page;
+  const { t, phrase, theme } = page;
   const about = h("div", { className: "lab-finding", role: "status" });
   const list = h("ol", { className: "worked" });
   const old = h("p", { className: "problem", role: "status", hidden: true });
@@ -84,7 +84,7 @@ export function createSteps(page, { get, change, offered }, idle) {
     const { query, key, weight, head } = finding(lab, answer);
     const values = { query: el("b", { className: "as-query" }, query), key: el("b", { className: "as-key" }, key), weight: two(weight), n: head + 1 };
     const most = lab.heads > 1 ? t("In head {n}, {query} looks most at {key}: {weight}.") : t("{query} looks most at {key}: {weight}.");
-    const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : say(most, values);
+    const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : phrase(most, values);
     if (!before) return [first];
     const changed = moves(lab, answer, before).some(Boolean);
     const told = changed

@@ -265,7 +265,7 @@ function createSearch({ t, announce }, onFound) {
  * @param {ReturnType<typeof import("./view.js").createPins>} pins
  */
 export function createReader(context, pins) {
-  const { store, t, own } = context;
+  const { store, t, uniqueId } = context;
   /** @type {{from: number, to: number} | null} */
   let match = null;
   /** @type {Shown | null} */
@@ -345,7 +345,7 @@ export function createReader(context, pins) {
       panels.row.element.hidden = one();
       ways.hidden = !one();
       panels.col.element.setAttribute("aria-label", one() ? t("The text") : t("The text of the keys"));
-      render(ways, ways.firstElementChild, radios(own("shade"), { row: t("what it looks at"), column: t("what looks at it") }, column() ? "column" : "row"));
+      render(ways, ways.firstElementChild, radios(uniqueId("shade"), { row: t("what it looks at"), column: t("what looks at it") }, column() ? "column" : "row"));
       panels.col.write(next.axes.cols);
       if (!one()) panels.row.write(next.axes.rows);
       search.read(next.axes.cols);

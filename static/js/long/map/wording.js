@@ -38,13 +38,13 @@ function unit(t, axis, unit, as) {
  * @param {Float32Array | null} weights  of that row; null: not loaded yet
  * @returns {Child[]}
  */
-export function caption({ t, say }, page, axes, { row, col }, weights) {
+export function caption({ t, phrase }, page, axes, { row, col }, weights) {
   const where = el("span", { className: "place" }, whereabouts(t, page));
   if (row !== null && weights) {
     const found = finding(weights);
     const keys = "keys" in found ? found.keys.map((key) => unit(t, axes.cols, key, "as-key")) : [];
-    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...say(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: about(weights[col]) })];
-    return [...say(sentence(found, false, t), {
+    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...phrase(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: about(weights[col]) })];
+    return [...phrase(sentence(found, false, t), {
       place: where,
       query: unit(t, axes.rows, row, "as-query"),
       key: keys[0],
@@ -53,7 +53,7 @@ export function caption({ t, say }, page, axes, { row, col }, weights) {
       weight: "weight" in found ? two(found.weight) : "",
     }), ...cell];
   }
-  return say(extents(t, page), { place: where, rows: axes.rows.count, cols: axes.cols.count });
+  return phrase(extents(t, page), { place: where, rows: axes.rows.count, cols: axes.cols.count });
 }
 
 /** @param {Context["t"]} t @param {Page} page  Marks the messages; their places are filled by the caller. */

@@ -42,18 +42,18 @@ const nats = (value) => (Math.abs(value) < 0.005 ? four(value) : two(value));
 
 /**
  * The finding for a written word, and how well its row agrees with attention.
- * @param {Pick<Context, "say" | "t">} context
+ * @param {Pick<Context, "phrase" | "t">} context
  * @param {Shown} shown
  * @param {number} row
  */
-function attributedSentence({ say, t }, { method, found, agree, source, target }, row) {
+function attributedSentence({ phrase, t }, { method, found, agree, source, target }, row) {
   if (method === "attention") return [];
   const best = found.hard[row];
   const written = asQuery(target[row]);
   const said =
     best < 0
-      ? say(t("{written}: no source word makes it more probable."), { written })
-      : say(FINDINGS[method](t), { written, source: asKey(source[best]), value: nats(found.soft.values[row * found.soft.cols + best]) });
+      ? phrase(t("{written}: no source word makes it more probable."), { written })
+      : phrase(FINDINGS[method](t), { written, source: asKey(source[best]), value: nats(found.soft.values[row * found.soft.cols + best]) });
   const tau = agree?.[row] ?? NaN;
   if (Number.isNaN(tau)) return said;
   const compared = t("Agreement with attention: τ = {tau}.", { tau: two(tau) });
@@ -96,16 +96,16 @@ const completenessSaid = (t, { sum, change, complete }) =>
 
 /**
  * The finding for a written word.
- * @param {Pick<Context, "say" | "t">} context
+ * @param {Pick<Context, "phrase" | "t">} context
  * @param {Shown} shown
  * @param {number} row
  */
-export function sentence({ say, t }, shown, row) {
+export function sentence({ phrase, t }, shown, row) {
   const { page, found, by, source, target } = shown;
   const values = { place: where(page, t), written: asQuery(target[row]) };
-  if (shown.method !== "attention") return attributedSentence({ say, t }, shown, row);
+  if (shown.method !== "attention") return attributedSentence({ phrase, t }, shown, row);
   const best = found.hard[row];
-  if (page.link.options.of === "head" && isOff(page)) return say(t("{place}: this head is off; it contributes nothing."), values);
+  if (page.link.options.of === "head" && isOff(page)) return phrase(t("{place}: this head is off; it contributes nothing."), values);
   const [none, most] =
     by === "writes"
       ? [
@@ -117,9 +117,9 @@ export function sentence({ say, t }, shown, row) {
           t("{place}: after reading {written}, it looks most at {source} ({weight})."),
         ];
   if (Number.isNaN(found.special[row]))
-    return say(t("{place}: {written} was written last, and no row has read it."), values);
-  if (best < 0) return say(none, values);
-  return say(most, {
+    return phrase(t("{place}: {written} was written last, and no row has read it."), values);
+  if (best < 0) return phrase(none, values);
+  return phrase(most, {
     ...values,
     source: asKey(source[best]),
     weight: two(found.soft.values[row * found.soft.cols + best]),
@@ -139,10 +139,10 @@ function where({ link }, t) {
 
 /**
  * Which head aligns best, with a link to it; one element per sentence.
- * @param {Pick<Context, "say" | "t" | "store">} context
+ * @param {Pick<Context, "phrase" | "t" | "store">} context
  * @param {Page} page
  */
-export function nearest({ say, store, t }, page) {
+export function nearest({ phrase, store, t }, page) {
   const [best] = page.model?.aligners ?? [];
   if (!best) return [];
   const here = excellence(page);
@@ -159,7 +159,7 @@ export function nearest({ say, store, t }, page) {
   const way = here
     ? t("Closest on the other rows: {place}.")
     : t("★ The head closest to human word alignment: {place}.");
-  return [said, here === best ? [] : say(way, { place: go })]
+  return [said, here === best ? [] : phrase(way, { place: go })]
     .filter((sentence) => sentence.length)
     .map((sentence) => h("span", {}, ...sentence));
 }

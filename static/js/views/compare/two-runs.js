@@ -30,7 +30,7 @@ export const offered = (page) => (picks(page) ? thumbnails(page.model, page.link
 
 /** @param {Context} context */
 function otherPicker(context) {
-  const { store, t, own } = context;
+  const { store, t, uniqueId } = context;
   const legend = h("legend", {});
   const list = h("div", { className: "others" });
   const element = h("fieldset", { className: "option other" }, legend, list);
@@ -48,7 +48,7 @@ function otherPicker(context) {
       return el(
         "label",
         { className: "thumb", title: name },
-        el("input", { type: "radio", name: own("other"), value: String(i), className: "hidden", "aria-label": `B: ${name}`, checked: i === chosen }),
+        el("input", { type: "radio", name: uniqueId("other"), value: String(i), className: "hidden", "aria-label": `B: ${name}`, checked: i === chosen }),
         el("canvas", { "aria-hidden": "true" }),
         el("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
       );
@@ -77,20 +77,20 @@ function otherPicker(context) {
 // The second sentence, traced while typing; its errors are shown beside it.
 
 /** @param {Context} context */
-function otherBox({ store, t, own }) {
+function otherBox({ store, t, uniqueId }) {
   const box = h("textarea", {
-    id: own("source-b"),
+    id: uniqueId("source-b"),
     rows: 1,
     autocomplete: "off",
     spellcheck: false,
-    "aria-describedby": own("problem-b"),
+    "aria-describedby": uniqueId("problem-b"),
   });
   const output = h("p", { className: "output-b", "aria-live": "polite" });
-  const problem = h("p", { className: "problem", id: own("problem-b"), role: "alert", hidden: true });
+  const problem = h("p", { className: "problem", id: uniqueId("problem-b"), role: "alert", hidden: true });
   const element = h(
     "div",
     { className: "box-b" },
-    h("div", { className: "line-b" }, h("label", { for: own("source-b") }, h("b", {}, "B"), h("span", { className: "hidden" }, " ", t("the same sentence with a word changed"))), box, output),
+    h("div", { className: "line-b" }, h("label", { for: uniqueId("source-b") }, h("b", {}, "B"), h("span", { className: "hidden" }, " ", t("the same sentence with a word changed"))), box, output),
     problem,
   );
   let empty = false;

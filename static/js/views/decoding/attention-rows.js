@@ -62,7 +62,7 @@ function weights(page, trace, block, query) {
 
 /** @param {Context} context */
 export function createLooks(context) {
-  const { store, t, say } = context;
+  const { store, t, phrase } = context;
   const picker = createPicker(context);
   const strips = h("div", { className: "strips" });
   const element = h(
@@ -90,11 +90,11 @@ export function createLooks(context) {
     const best = strongest(other, source);
     const sink = sinkOf(other, source);
     const read = best === null ? null : weights(page, ran, reader.id, best);
-    const reading = best === null ? [] : say(t("how the encoder read {token}"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
+    const reading = best === null ? [] : phrase(t("how the encoder read {token}"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
     render(
       strips,
       panel(joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),
-      sink !== null && el("p", { key: "sink", className: "note" }, say(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: two(other[sink]) })),
+      sink !== null && el("p", { key: "sink", className: "note" }, phrase(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: two(other[sink]) })),
       written([t("at what it has written")]),
       read && panel(reader, reading, t("encoder self-attention"), { labels: source, weights: read }),
     );

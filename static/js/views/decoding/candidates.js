@@ -25,7 +25,7 @@ import { chances, onPath } from "./decoding-steps.js";
  */
 
 /** @param {Context} context @param {Actions} actions */
-export function createCandidates({ t, own }, { pick, turn }) {
+export function createCandidates({ t, uniqueId }, { pick, turn }) {
   const element = h("section", { className: "next" });
 
   /** @param {Scene} scene */
@@ -41,7 +41,7 @@ export function createCandidates({ t, own }, { pick, turn }) {
       el(
         "div",
         { className: "choice hypotheses", role: "group", "aria-label": t("Beam") },
-        step.hypotheses.length > 1 && tabs(scene, own("decoding-hypothesis"), turn),
+        step.hypotheses.length > 1 && tabs(scene, uniqueId("decoding-hypothesis"), turn),
       ),
       el("ol", { className: "candidates" }, header(t, draw !== null), rows, missing(t, scene, pick), rest(t, before.rest)),
       el("p", { className: "note" }, advice(t, scene)),

@@ -156,7 +156,7 @@ function chance(step, ids) {
 }
 
 /** Describe this step in a sentence. @param {Context} context @param {Scene} scene */
-export function told({ t, say }, scene) {
+export function told({ t, phrase }, scene) {
   const { at, step, ids, probabilities, rank, plan } = scene;
   const row = Math.max(0, hypothesis(step, ids));
   const label = scene.labels[at];
@@ -169,21 +169,21 @@ export function told({ t, say }, scene) {
   };
   const led = first?.id === ids[at];
   if (step.forced && led)
-    return say(
+    return phrase(
       t(
         "Step {n}: {token} was given; it is also the model’s top choice ({p}).",
       ),
       values,
     );
   if (step.forced)
-    return say(
+    return phrase(
       rank
         ? t("Step {n}: {token} was given. The model ranks it {rank}, with a probability of {p}.")
         : t("Step {n}: {token} was given. The model gives it a probability of {p}."),
       values,
     );
   if (plan.method === "beam")
-    return say(
+    return phrase(
       led
         ? t("Step {n}: the best path continues with {token}, its most probable next token ({p}).")
         : t(
@@ -192,13 +192,13 @@ export function told({ t, say }, scene) {
       values,
     );
   if (plan.method === "sample")
-    return say(
+    return phrase(
       led
         ? t("Step {n}: {token} was sampled, the most probable token ({p}).")
         : t("Step {n}: {token} was sampled; its probability is {p}."),
       values,
     );
-  return say(t("Step {n}: the model writes {token}, the most probable token ({p})."), values);
+  return phrase(t("Step {n}: the model writes {token}, the most probable token ({p})."), values);
 }
 
 // Stream the search: one stream at a time; a newer one cancels the older one.

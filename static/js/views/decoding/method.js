@@ -20,7 +20,7 @@ const ALL = 31;
 const FIRST_DRAW = { top_k: 10, seed: 1 };
 
 /** @param {Context} context @returns {HTMLElement & {refresh: () => void}} */
-export function methods({ store, t, own }) {
+export function methods({ store, t, uniqueId }) {
   const names = { greedy: t("greedy"), beam: t("beam search"), sample: t("sampling") };
   const present = () => plan(store.get().link.decode);
 
@@ -36,12 +36,12 @@ export function methods({ store, t, own }) {
     const method = /** @type {Plan["method"]} */ (value);
     choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "chosen");
   });
-  const bound = numbers({ t, own }, choose);
+  const bound = numbers({ t, uniqueId }, choose);
   const element = h("div", { className: "options methods" }, method, ...bound.map((one) => one.element));
   const refresh = () => {
     const now = present();
     const { link } = store.get();
-    render(list, radios(own("decoding-method"), names, link.target === null ? now.method : null));
+    render(list, radios(uniqueId("decoding-method"), names, link.target === null ? now.method : null));
     for (const { of, element, show } of bound) {
       element.hidden = link.target !== null || of !== now.method;
       show(now);
@@ -53,8 +53,8 @@ export function methods({ store, t, own }) {
   return Object.assign(element, { refresh });
 }
 
-/** @param {Pick<Context, "t" | "own">} context @param {(patch: Partial<Plan>) => void} choose @returns {Bound[]} */
-function numbers({ t, own }, choose) {
+/** @param {Pick<Context, "t" | "uniqueId">} context @param {(patch: Partial<Plan>) => void} choose @returns {Bound[]} */
+function numbers({ t, uniqueId }, choose) {
   return [
     slider("beam", t("Beams"), [1, 8, 1], choose, {
       read: ({ beam }) => beam,
@@ -81,7 +81,7 @@ function numbers({ t, own }, choose) {
       make: (top_p) => ({ top_p }),
       say: two,
     }),
-    dice({ t, own }, choose),
+    dice({ t, uniqueId }, choose),
   ];
 }
 
@@ -116,9 +116,9 @@ function slider(of, label, [min, max, step], choose, { read, make, say }) {
   };
 }
 
-/** @param {Pick<Context, "t" | "own">} context @param {(patch: Partial<Plan>) => void} choose @returns {Bound} */
-function dice({ t, own }, choose) {
-  const seed = h("input", { type: "number", min: "0", max: "999999", step: "1", id: own("decoding-seed") });
+/** @param {Pick<Context, "t" | "uniqueId">} context @param {(patch: Partial<Plan>) => void} choose @returns {Bound} */
+function dice({ t, uniqueId }, choose) {
+  const seed = h("input", { type: "number", min: "0", max: "999999", step: "1", id: uniqueId("decoding-seed") });
   seed.addEventListener("change", () => choose({ seed: Math.abs(Math.trunc(Number(seed.value))) || 0 }));
   const roll = h("button", { type: "button", className: "button roll" }, t("Roll again"));
   // A different seed, short enough to be read aloud.

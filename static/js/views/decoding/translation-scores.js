@@ -19,13 +19,13 @@ import { measure, parting } from "./decoding-steps.js";
 /** @typedef {import("../../core/wire/wire.js").Trace["output"] & {ranks?: number[]}} Output */
 
 /** @param {Context} context @param {{go: (step: number) => void}} actions */
-export function createScoring({ store, t, own }, { go }) {
-  const box = h("input", { type: "text", id: own("own-translation"), autocomplete: "off", spellcheck: false });
+export function createScoring({ store, t, uniqueId }, { go }) {
+  const box = h("input", { type: "text", id: uniqueId("own-translation"), autocomplete: "off", spellcheck: false });
   const submit = h("button", { type: "submit", className: "button" }, t("Score it"));
   const form = h("form", { className: "together" }, box, submit);
   const label = h(
     "label",
-    { className: "ask", for: own("own-translation") },
+    { className: "ask", for: uniqueId("own-translation") },
   );
   const ledgers = h("div", { className: "ledgers" });
   const element = h(

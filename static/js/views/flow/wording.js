@@ -21,10 +21,10 @@ import { FAINT, STRONG } from "./layer-diagram.js";
  * @param {import("./flow-data.js").Shown} shown
  * @param {import("./flow-data.js").Shares} shares
  */
-export function finding({ store, say, t }, { graph, names }, { top, named, rollout, flow }) {
+export function finding({ store, phrase, t }, { graph, names }, { top, named, rollout, flow }) {
   const { side, index } = graph.nodes[graph.leaves[named]];
   const flows = flow[named];
-  return say(t("From {token} in layer {layer} back to {input}: rollout {rollout}, flow {flow}."), {
+  return phrase(t("From {token} in layer {layer} back to {input}: rollout {rollout}, flow {flow}."), {
     token: el("span", { className: "as-query" }, quotedStep(names.tops[top])),
     layer: store.get().link.layer + 1,
     input: el("span", { className: "as-key" }, quotedStep(names.leaves[side][index])),

@@ -30,8 +30,8 @@ import { el, render } from "../../lib/render.js";
  * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  `fill` sets
  *   the values and selects the link's one, or the first if it is not among them
  */
-function menu({ store, own }, option, label) {
-  const select = h("select", { id: own(`option-${option}`) });
+function menu({ store, uniqueId }, option, label) {
+  const select = h("select", { id: uniqueId(`option-${option}`) });
   select.addEventListener("change", () => store.choose({ [option]: select.value }));
   return {
     element: h("label", { className: "option menu" }, h("span", {}, label), select),

@@ -151,20 +151,20 @@ export function slopes(context) {
  * @param {ReturnType<typeof farthest>} best
  * @param {Both | null} of
  */
-function found({ t, say }, { rows, cols }, best, of) {
+function found({ t, phrase }, { rows, cols }, best, of) {
   const values = {
     query: el("span", { className: "as-query" }, step(rows[best.row])),
     key: el("span", { className: "as-key" }, step(cols[best.col])),
     value: plus(best.value, Math.abs(best.value) < 0.005 ? four : two),
   };
   return of
-    ? say(t("In this head the log-odds of {token} against {other} are most sensitive to {query} → {key}: {value} nats."), { ...values, token: quoted(of.written), other: quoted(of.other) })
-    : say(t("In this head the log-probability of the output is most sensitive to {query} → {key}: {value} nats."), values);
+    ? phrase(t("In this head the log-odds of {token} against {other} are most sensitive to {query} → {key}: {value} nats."), { ...values, token: quoted(of.written), other: quoted(of.other) })
+    : phrase(t("In this head the log-probability of the output is most sensitive to {query} → {key}: {value} nats."), values);
 }
 
 /** What the colours mean. @param {Context} context @param {Both | null} of @param {string | null} contrast  of the link */
-function meaning({ t, say }, of, contrast) {
-  if (of) return say(t("Orange: a larger weight speaks for {token}; blue: for {other}."), { token: quoted(of.written), other: quoted(of.other) });
+function meaning({ t, phrase }, of, contrast) {
+  if (of) return phrase(t("Orange: a larger weight speaks for {token}; blue: for {other}."), { token: quoted(of.written), other: quoted(of.other) });
   const words = t("Orange: a larger weight makes the output more probable; blue: less probable.");
   return [prose(contrast === null ? [words] : [words, t("Pin a row to see the gradient of its contrast.")])];
 }

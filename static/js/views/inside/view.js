@@ -36,7 +36,7 @@ import { balanced, colours, column, found, headLabel, headRemarks, lensRemarks, 
  * @param {string} lang  of the tokens
  * @returns {import("../../lib/render.js").Described | null}  null: there is nothing to choose
  */
-function contrastChoice({ store, t, say }, trace, row, written, lang) {
+function contrastChoice({ store, t, phrase }, trace, row, written, lang) {
   const page = store.get();
   const chosen = page.link.options.contrast;
   const tokens = choices(page, trace, row);
@@ -52,7 +52,7 @@ function contrastChoice({ store, t, say }, trace, row, written, lang) {
   return el(
     "div",
     { className: "contrast-choice" },
-    el("span", {}, say(t("Why {token}"), { token: quoted(written) })),
+    el("span", {}, phrase(t("Why {token}"), { token: quoted(written) })),
     el("label", { className: "toggle" }, box, " ", el("span", {}, t("rather than"))),
     contrastMenu(t, lang, { value, tokens, onChoice: choose }),
     chosen !== null && isItself(page.model, trace, page.link, row) && el("p", { className: "note" }, t("This row writes the same token. Choose another one to contrast it with.")),

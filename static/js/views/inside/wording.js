@@ -22,7 +22,7 @@ import { settled, strongest } from "../../core/compute/logit-lens.js";
  * @returns {Child[]}
  */
 export function found(context, written, layers, sum, rival) {
-  const { store, t, say } = context;
+  const { store, t, phrase } = context;
   const token = el("span", { className: "as-query" }, quoted(written));
   const said = rival ? leads(context, token, rival) : isFirst(context, token, layers);
   if (!sum) return said;
@@ -38,24 +38,24 @@ export function found(context, written, layers, sum, rival) {
       : t("Self-attention head {head} of layer {at} adds most to its logit of {logit}: {value}.");
   // After a full-width full stop no space is needed.
   const full = String(said.at(-1)).endsWith("。");
-  return [...said, full ? "" : " ", ...say(says, values)];
+  return [...said, full ? "" : " ", ...phrase(says, values)];
 }
 
 /** @param {Context} context @param {Child} token @param {import("../../core/compute/logit-lens.js").Layer[]} layers */
-function isFirst({ t, say }, token, layers) {
+function isFirst({ t, phrase }, token, layers) {
   const first = settled(layers);
   return first === null
-    ? say(t("{token} is at rank {rank} after the last layer."), { token, rank: layers[layers.length - 1].rank })
-    : say(t("{token} is most probable from layer {layer} on."), { token, layer: first + 1 });
+    ? phrase(t("{token} is at rank {rank} after the last layer."), { token, rank: layers[layers.length - 1].rank })
+    : phrase(t("{token} is most probable from layer {layer} on."), { token, layer: first + 1 });
 }
 
 /** @param {Context} context @param {Child} token @param {Rival} rival */
-function leads({ t, say }, token, { label, lens }) {
+function leads({ t, phrase }, token, { label, lens }) {
   const first = ahead(lens);
   const other = quoted(label);
   return first === null
-    ? say(t("{token} is less probable than {other} after the last layer."), { token, other })
-    : say(t("{token} is more probable than {other} from layer {layer} on."), { token, other, layer: first + 1 });
+    ? phrase(t("{token} is less probable than {other} after the last layer."), { token, other })
+    : phrase(t("{token} is more probable than {other} from layer {layer} on."), { token, other, layer: first + 1 });
 }
 
 /**
@@ -65,11 +65,11 @@ function leads({ t, say }, token, { label, lens }) {
  * @param {Rival | null} rival
  * @param {number} own  the logit of the written token
  */
-export function balanced({ t, say }, written, { sum, logit }, rival, own) {
+export function balanced({ t, phrase }, written, { sum, logit }, rival, own) {
   const values = { sum: four(sum), token: quoted(written), logit: four(logit), off: el("span", { className: "off" }, tiny(Math.abs(sum - logit))) };
-  if (!rival) return say(t("All parts together: {sum}. The model's logit of {token}: {logit}. Difference: {off}."), values);
+  if (!rival) return phrase(t("All parts together: {sum}. The model's logit of {token}: {logit}. Difference: {off}."), values);
   const logits = { mine: four(own), theirs: four(own - logit), other: quoted(rival.label) };
-  return say(t("All parts together: {sum}. The model's logit of {token} ({mine}) minus that of {other} ({theirs}): {logit}. Difference: {off}."), { ...values, ...logits });
+  return phrase(t("All parts together: {sum}. The model's logit of {token} ({mine}) minus that of {other} ({theirs}): {logit}. Difference: {off}."), { ...values, ...logits });
 }
 
 /** The name of the table of heads. @param {Context["t"]} t @param {Rival | null} rival */
@@ -77,12 +77,12 @@ export const headLabel = (t, rival) =>
   rival ? t("What each head adds to the log-odds. Arrow keys move, Enter selects a head.") : t("What each head adds to the logit. Arrow keys move, Enter selects a head.");
 
 /** What the colours mean. @param {Context} context @param {Label} written @param {Rival | null} rival */
-export const colours = ({ t, say }, written, rival) =>
-  rival ? say(t("Orange speaks for {token}, blue for {other}."), { token: quoted(written), other: quoted(rival.label) }) : [t("Orange raises the logit; blue lowers it.")];
+export const colours = ({ t, phrase }, written, rival) =>
+  rival ? phrase(t("Orange speaks for {token}, blue for {other}."), { token: quoted(written), other: quoted(rival.label) }) : [t("Orange raises the logit; blue lowers it.")];
 
 /** @param {Context} context @param {Label} written @param {Rival} rival */
-export const column = ({ t, say }, written, rival) =>
-  say(t("Last column: the log-odds in nats, above zero where {token} is more probable than {other}."), { token: quoted(written), other: quoted(rival.label) });
+export const column = ({ t, phrase }, written, rival) =>
+  phrase(t("Last column: the log-odds in nats, above zero where {token} is more probable than {other}."), { token: quoted(written), other: quoted(rival.label) });
 
 /** @param {Context["t"]} t @param {number} layers */
 export const lensRemarks = (t, layers) => [

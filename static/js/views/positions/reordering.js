@@ -103,7 +103,7 @@ export function createShuffle(context) {
     const { text, ...spans } = moved(page);
     render(
       sentence,
-      context.say(t("Shuffled: {sentence}"), { sentence: el("span", { lang: languages(trace.direction)[0] }, text) }),
+      context.phrase(t("Shuffled: {sentence}"), { sentence: el("span", { lang: languages(trace.direction)[0] }, text) }),
     );
     again.disabled = text === link.source;
     if (text === link.source) return stop(t("There are no two words here that could be swapped."));
@@ -159,12 +159,12 @@ export function createShuffle(context) {
  * @param {Context} context
  * @param {ReturnType<typeof band>[]} bands
  */
-function finding({ say, t }, bands) {
+function finding({ phrase, t }, bands) {
   const [one, other] = bands.flatMap(({ element, largest }) => (element.hidden ? [] : [el("b", {}, rounded(largest()))]));
   if (!one) return [];
   return other
-    ? say(t("With positions the new order changes weights by up to {with}; without them by {without}."), { with: one, without: other })
-    : say(t("The new order changes weights by up to {with}."), { with: one });
+    ? phrase(t("With positions the new order changes weights by up to {with}; without them by {without}."), { with: one, without: other })
+    : phrase(t("The new order changes weights by up to {with}."), { with: one });
 }
 
 /** @param {number} value  What four decimals show as 0 says its power of ten. */
@@ -254,7 +254,7 @@ function band(context, which) {
       element.hidden = false;
       render(
         result,
-        context.say(t("largest difference {difference}"), {
+        context.phrase(t("largest difference {difference}"), {
           difference: el("b", {}, rounded(largest)),
         }),
       );

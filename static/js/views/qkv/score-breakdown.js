@@ -128,7 +128,7 @@ function tokens({ model, trace, link }, { query, key }) {
 
 /** @param {Context} context @param {At} at @param {Breakdown} terms */
 function said(context, at, { score, offset, pairs }) {
-  const { store, t, say } = context;
+  const { store, t, phrase } = context;
   const page = store.get();
   const named = (/** @type {Part} */ one) => {
     const { layer, name } = partName(page.model, one, t);
@@ -147,11 +147,11 @@ function said(context, at, { score, offset, pairs }) {
   const words = masked
     ? t("For the query {query}, the key {key} has a score of {score}, but it is masked. Its largest terms (query × key): {terms}.")
     : t("For the query {query}, the key {key} has a score of {score}. Its largest terms (query × key): {terms}.");
-  const found = say(words, { ...tokens(page, at), score: el("b", {}, two(score)), terms: el("span", {}, largest) });
+  const found = phrase(words, { ...tokens(page, at), score: el("b", {}, two(score)), terms: el("span", {}, largest) });
   if (!offset) return found;
   // After a full-width full stop no space is needed.
   const space = String(found.at(-1)).endsWith("。") ? "" : " ";
-  return [...found, space, ...say(t("The relative position adds {value}."), { value: el("b", {}, plus(offset, two)) })];
+  return [...found, space, ...phrase(t("The relative position adds {value}."), { value: el("b", {}, plus(offset, two)) })];
 }
 
 /** @param {Context} context @param {At} at @param {Breakdown} terms */
@@ -221,18 +221,18 @@ function origin({ model, link }, { kind, at, head }) {
     return there && { view: link.view, ...there, head: head ?? 0 };
   }
   if (kind === "embedding" || kind === "position") return { view: "worksheet", block: within(model, at).id, layer: 0, step: "input" };
-  const network = kind === "network" && networks(model).find((one) => one.at === at);
+  const network = kind === "network" && networks(model).find((one) => one.place === at);
   if (!network) return null;
   const [first] = stacked(model, network.stack);
   return { view: "worksheet", block: first.id, layer: network.layer, step: "ffn" };
 }
 
 /** @param {Context} context @param {Breakdown} terms */
-function balance({ t, say }, { sum, offset, score }) {
+function balance({ t, phrase }, { sum, offset, score }) {
   const values = { sum: four(sum), offset: four(offset), score: four(score), off: el("span", { className: "off" }, tiny(Math.abs(sum + offset - score))) };
   return offset
-    ? say(t("All terms together: {sum}; the relative position adds {offset}. The model's score: {score}. Difference: {off}."), values)
-    : say(t("All terms together: {sum}. The model's score: {score}. Difference: {off}."), values);
+    ? phrase(t("All terms together: {sum}; the relative position adds {offset}. The model's score: {score}. Difference: {off}."), values)
+    : phrase(t("All terms together: {sum}. The model's score: {score}. Difference: {off}."), values);
 }
 
 /** @param {Context["t"]} t */

@@ -307,7 +307,7 @@ function createTerms(context) {
     const words = scoringAt(page)?.pi
       ? t("what each channel adds to the score of each key, for the query {query}; a row sums to the score without π")
       : t("what each channel adds to the score of each key, for the query {query}; a row sums to the score");
-    render(says, context.say(words, { query: step(rows[Math.min(queryAt(page), rows.length - 1)]) }));
+    render(says, context.phrase(words, { query: step(rows[Math.min(queryAt(page), rows.length - 1)]) }));
     range.textContent = t("−{most} to {most}", { most: two(most) });
     matrix.draw({
       matrix: shown,

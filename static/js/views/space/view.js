@@ -189,7 +189,7 @@ function byProduct({ model, link }) {
  * @param {number | null} here
  * @param {number | null} close  the key nearest in the plane
  */
-function ranks({ store, t, say }, query, ranked, here, close) {
+function ranks({ store, t, phrase }, query, ranked, here, close) {
   const { model, trace, link } = store.get();
   if (!trace) return [];
   const { rows, cols } = axes(model, trace, link.block);
@@ -205,7 +205,7 @@ function ranks({ store, t, say }, query, ranked, here, close) {
   );
   const product = byProduct(store.get());
   const words = product ? t("{query} finds, by q · k") : t("{query} finds, by weight");
-  const title = say(words, { query: el("b", { className: "as-query" }, quoted(rows[query].writes)) });
+  const title = phrase(words, { query: el("b", { className: "as-query" }, quoted(rows[query].writes)) });
   const head = [t("key"), "q · k", t("weight")].map((name) => el("th", { scope: "col" }, name));
   const says = product
     ? t("Attention depends on the dot product q · k, not on the distance in this plane.")

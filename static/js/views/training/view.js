@@ -154,8 +154,8 @@ function mount(context, root) {
 // Choose one of the fixed sentences, with a note that they are not the typed one.
 
 /** @param {Context} context */
-function createPicker({ store, t, own }) {
-  const select = h("select", { id: own("option-example") });
+function createPicker({ store, t, uniqueId }) {
+  const select = h("select", { id: uniqueId("option-example") });
   select.addEventListener("change", () =>
     store.choose({ example: Number(select.value), row: null, col: null }, "chosen"),
   );

@@ -127,42 +127,42 @@ function saysPair(t, sweep, cell, rows) {
 }
 
 /** @param {Context} context @param {Sweep} sweep @param {number[]} rows @param {Child} token @returns {Child[]} */
-function partFound({ store, t, say }, sweep, rows, token) {
+function partFound({ store, t, phrase }, sweep, rows, token) {
   const { model, link } = store.get();
   const [first] = strongest(sweep, rows, 1);
   const { ablation } = link.options;
   const values = { token, likelier: likelier(t, first.delta), change: inNats(first.delta) };
   if (first.head === null) {
     const place = el("b", {}, sublayerName(model, first.at.replace(/\.output$/, ""), t));
-    return say(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
+    return phrase(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
   }
-  if (first.delta > -NOTHING) return say(t("Switching off any single head hardly affects {token}."), { token });
+  if (first.delta > -NOTHING) return phrase(t("Switching off any single head hardly affects {token}."), { token });
   const place = el("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, model));
   if (ablation === "uniform")
-    return say(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), { ...values, place });
+    return phrase(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), { ...values, place });
   if (ablation === "mean")
-    return say(t("{place} matters most: with its mean output, {token} is {likelier} ({change} nats)."), { ...values, place });
-  return say(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
+    return phrase(t("{place} matters most: with its mean output, {token} is {likelier} ({change} nats)."), { ...values, place });
+  return phrase(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
 }
 
 /** The head and the token that depends on it most. @param {Context} context @param {Sweep} sweep @param {import("./sweep-grids.js").Section[]} sections @returns {Child[]} */
-function tokenFound({ store, t, say }, sweep, sections) {
+function tokenFound({ store, t, phrase }, sweep, sections) {
   const cells = sections.flatMap(({ columns, rows }) => rows.flatMap((row) => row.cells.flatMap((cell, n) => (cell ? [{ cell, word: columns[n], delta: worth(sweep, cell, [cell.written ?? 0]) ?? 0 }] : []))));
   const first = cells.reduce((best, one) => (one.delta < best.delta ? one : best), cells[0]);
-  if (!first || first.delta > -NOTHING) return say(t("No token depends on a single one of these heads."));
+  if (!first || first.delta > -NOTHING) return phrase(t("No token depends on a single one of these heads."));
   const place = el("b", {}, where({ at: first.cell.at, head: first.cell.head, do: "zero" }, t, store.get().model));
-  return say(t("{token} depends most on a single head, {place}: once it is changed, the token is {likelier} ({change} nats)."), {
+  return phrase(t("{token} depends most on a single head, {place}: once it is changed, the token is {likelier} ({change} nats)."), {
     token: el("b", {}, first.word), place, likelier: likelier(t, first.delta), change: inNats(first.delta),
   });
 }
 
 /** The pair in which each head stands in for the other most. @param {Context} context @param {Sweep} sweep @param {number[]} rows @param {Child} token @returns {Child[]} */
-function pairFound({ store, t, say }, sweep, rows, token) {
+function pairFound({ store, t, phrase }, sweep, rows, token) {
   const { model } = store.get();
   const [first] = standIns(sweep, rows);
-  if (!first || first.interaction > -FAINT) return say(t("No two of these heads stand in for each other: off together, they cost about the sum of each alone."));
+  if (!first || first.interaction > -FAINT) return phrase(t("No two of these heads stand in for each other: off together, they cost about the sum of each alone."));
   const { at, heads, delta, interaction } = first;
-  return say(t("{place} stand in for each other most: together, {token} is {likelier} ({change} nats), {more} nats more than each alone adds up to."), {
+  return phrase(t("{place} stand in for each other most: together, {token} is {likelier} ({change} nats), {more} nats more than each alone adds up to."), {
     place: el("b", {}, where({ at, heads, do: "zero" }, t, model)),
     token,
     likelier: likelier(t, delta),

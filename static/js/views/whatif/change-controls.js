@@ -19,14 +19,14 @@ import { throttle } from "../../lib/timing.js";
  * @param {(value: string) => Record<string, string>} values  given the chosen one
  * @param {(value: string) => void} choose
  */
-export function oneOf({ own }, name, label, values, choose) {
+export function oneOf({ uniqueId }, name, label, values, choose) {
   const list = h("div", { className: "choice" });
   const element = h("fieldset", { className: "option" }, h("legend", {}, label), list);
   element.addEventListener("change", (event) => choose(/** @type {HTMLInputElement} */ (event.target).value));
   return {
     element,
     /** @param {string} value @param {boolean} fixed */
-    show: (value, fixed) => render(list, radios(own(`change-${name}`), values(value), value, () => fixed)),
+    show: (value, fixed) => render(list, radios(uniqueId(`change-${name}`), values(value), value, () => fixed)),
   };
 }
 

@@ -106,9 +106,9 @@ export function patches(context) {
       const [, lang] = languages(runs.before.direction);
       const [against] = labels([{ ...sweep.against[row], start: 0, end: 0 }], lang);
       const values = { token: quoted(writes(runs.before)[row]), other: quoted(against) };
-      if (sweep.other?.contrast[row] === null) return context.say(t("{token} has no counterpart in the other sentence, so there is nothing to compare."), values);
+      if (sweep.other?.contrast[row] === null) return context.phrase(t("{token} has no counterpart in the other sentence, so there is nothing to compare."), values);
       if (!Object.values(sweep.effects).some(({ recovered }) => (recovered?.[row] ?? null) !== null))
-        return context.say(t("Both sentences favour {token} over {other} equally: there is no difference to recover."), values);
+        return context.phrase(t("Both sentences favour {token} over {other} equally: there is no difference to recover."), values);
       const share = (/** @type {Cell} */ cell) => sweep.effects[cell.name]?.recovered?.[row] ?? -Infinity;
       const { to } = along(store.get());
       if (to) return pathFound(context, sections(runs), share, { ...values, end: el("b", {}, pathEndName(to, t, store.get().model)) });
@@ -136,12 +136,12 @@ const cellsOf = (sections) => sections.flatMap(({ rows }) => rows.flatMap(({ cel
 const largest = (cells, share) => cells.reduce((best, cell) => (share(cell) > share(best) ? cell : best), cells[0]);
 
 /** The attention whose heads together recover most, and the range of each of them. @type {Finding} */
-function headsFound({ store, t, say }, sections, share, values) {
+function headsFound({ store, t, phrase }, sections, share, values) {
   const cells = cellsOf(sections);
   const best = largest(cells.filter(({ head }) => head === null), share);
   const shares = cells.filter(({ at, head }) => at === best.at && head !== null).map(share);
   const rest = cells.filter(({ at, head }) => at !== best.at && head !== null).map(share);
-  return say(t("{token} rather than {other}: {place} accounts for {all} % of the difference, its heads {least} to {most} % each, any other head at most {rest} %."), {
+  return phrase(t("{token} rather than {other}: {place} accounts for {all} % of the difference, its heads {least} to {most} % each, any other head at most {rest} %."), {
     ...values,
     place: el("b", {}, where({ at: best.at.replace(/\.mix$/, ""), do: "" }, t, store.get().model)),
     all: percent(share(best)),
@@ -152,16 +152,16 @@ function headsFound({ store, t, say }, sections, share, values) {
 }
 
 /** @type {Finding} */
-function sublayersFound({ t, say }, sections, share, values) {
+function sublayersFound({ t, phrase }, sections, share, values) {
   const best = largest(cellsOf(sections), share);
-  return say(t("{token} rather than {other}: {place} accounts for {all} % of the difference."), { ...values, place: el("b", {}, best.says), all: percent(share(best)) });
+  return phrase(t("{token} rather than {other}: {place} accounts for {all} % of the difference."), { ...values, place: el("b", {}, best.says), all: percent(share(best)) });
 }
 
 /** Along one path: the part that carries most to its end. @type {Finding} */
-function pathFound({ t, say }, sections, share, values) {
+function pathFound({ t, phrase }, sections, share, values) {
   const best = largest(cellsOf(sections), share);
-  if (share(best) < LITTLE) return say(t("{token} rather than {other}: hardly anything acts directly on {end}."), values);
-  return say(t("{token} rather than {other}: of what acts directly on {end}, {place} accounts for most: {all} % of the difference."), { ...values, place: el("b", {}, best.says), all: percent(share(best)) });
+  if (share(best) < LITTLE) return phrase(t("{token} rather than {other}: hardly anything acts directly on {end}."), values);
+  return phrase(t("{token} rather than {other}: of what acts directly on {end}, {place} accounts for most: {all} % of the difference."), { ...values, place: el("b", {}, best.says), all: percent(share(best)) });
 }
 
 /** Up to where the word that differs carries the difference, and from where the row that writes does. @type {Finding} */
@@ -174,8 +174,8 @@ function positionsFound(context, sections, share, values) {
   const carrying = (/** @type {Section} */ section, /** @type {Cell} */ cell) => column(section, cell).filter((one) => one && share(one) >= HALF);
   const [until, from] = [carrying(sections[0], first).at(-1), carrying(last, end)[0]];
   if (!until || !from) return sublayersFound(context, sections, share, values);
-  const { t, say } = context;
-  return say(t("{token} rather than {other}: the difference is at {word} up to {place}, and at {row} from {later} on."), {
+  const { t, phrase } = context;
+  return phrase(t("{token} rather than {other}: the difference is at {word} up to {place}, and at {row} from {later} on."), {
     ...values,
     word: el("b", {}, until.stream?.word),
     place: String(until.stream?.stage),
@@ -192,7 +192,7 @@ const percent = (share) => (share < 0 ? `−${hundredths(-share)}` : hundredths(
 /** @param {Context} context */
 export function sentencePair(context) {
   const { store, t } = context;
-  const box = h("input", { type: "text", autocomplete: "off", spellcheck: false, id: context.own("patch-sentence") });
+  const box = h("input", { type: "text", autocomplete: "off", spellcheck: false, id: context.uniqueId("patch-sentence") });
   bindTyping(box, { say: () => store.choose({ b: box.value.trim(), against: null, written: null }, "typed"), when: "leave" });
   const field = h("div", { className: "borrowed patched-from" }, h("label", { htmlFor: box.id }, t("Other sentence")), box);
   const pair = h("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Tokens of both sentences, aligned") });
@@ -237,12 +237,12 @@ function alignment(t, { other }, run, text) {
  * @param {Trace} run
  * @param {HTMLElement} rows  the written tokens, one of which is chosen
  */
-export function why({ store, t, say }, sweep, row, run, rows) {
+export function why({ store, t, phrase }, sweep, row, run, rows) {
   const [, lang] = languages(run.direction);
   const against = sweep.against[row];
   const known = sweep.candidates[row];
   const all = known.some(({ id }) => id === against.id) ? known : [against, ...known];
   const tokens = all.map((piece) => ({ value: String(piece.id), piece }));
   const select = contrastMenu(t, lang, { value: String(against.id), tokens, onChoice: (value) => store.choose({ against: Number(value), written: row }, "chosen") });
-  return say(t("Why {token} rather than {other}?"), { token: rows, other: select });
+  return phrase(t("Why {token} rather than {other}?"), { token: rows, other: select });
 }

@@ -56,7 +56,7 @@ export function sublayerChanges(context) {
     if (!model) return;
     element.hidden = !hasSublayers(model);
     const still = fixed();
-    const places = networks(model).flatMap(({ at, stack, layer }) => [...stacked(model, stack).map(({ rows }) => rows[layer].place), at]);
+    const places = networks(model).flatMap(({ place, stack, layer }) => [...stacked(model, stack).map(({ rows }) => rows[layer].place), place]);
     const current = chosen !== null && places.includes(chosen) ? chosen : place(model, link);
     render(select, places.map((at) => el("option", { value: at }, sublayerName(model, at, t))));
     select.value = current;
@@ -68,7 +68,7 @@ export function sublayerChanges(context) {
     scale.show(Number(present?.do?.scale ?? 1), still || present?.do === "zero");
     drop.show(on(residual()), still);
     // Of a Hugging Face model, the networks whose units are recorded are listed.
-    const units = model.networks?.length ? model.networks.some((one) => one.place === current) : networks(model).some(({ at }) => at === current);
+    const units = model.networks?.length ? model.networks.some((one) => one.place === current) : networks(model).some(({ place }) => place === current);
     unit.refresh(units, still);
   }
   return { element, refresh };
@@ -169,7 +169,7 @@ export function vectorChanges(context) {
     const block = blockName(id, t);
     return [
       { at: `${typed(model)}.input`, name: t("{block}, input", { block }) },
-      ...layers.map(({ at, layer }) => ({ at: `${at}.${part}`, name: t("{block}, after layer {n}", { block, n: layer + 1 }) })),
+      ...layers.map(({ place, layer }) => ({ at: `${place}.${part}`, name: t("{block}, after layer {n}", { block, n: layer + 1 }) })),
     ];
   }
 

@@ -132,7 +132,7 @@ export function sublayerGrid(model, t) {
     return {
       title: blockName(stack, t),
       columns: [...kinds.map(({ kind }) => kindName(kind, t)), t("feed-forward")],
-      rows: others.map(({ at: network, layer }) => ({
+      rows: others.map(({ place: network, layer }) => ({
         ...layerName(t, layer),
         cells: [...kinds.map(({ rows }) => rows[layer].place), network].map((place) => {
           const at = `${place}.output`;
@@ -155,7 +155,7 @@ export function positionGrid(model, run, t) {
   return model.texts.map((text) => {
     const { id, stack } = within(model, text);
     const steps = axes(model, run, id).rows.map((step) => ({ ...step, short: step.reads !== null }));
-    const stages = networks(model).filter((one) => one.stack === stack).map(({ at, layer }) => ({ at: `${at}.${last}`, ...layerName(t, layer), layer: layer + 1 }));
+    const stages = networks(model).filter((one) => one.stack === stack).map(({ place, layer }) => ({ at: `${place}.${last}`, ...layerName(t, layer), layer: layer + 1 }));
     return {
       title: blockName(stack, t),
       columns: steps.map(plainStep),
@@ -196,7 +196,7 @@ export function pathEnd({ model, link }) {
   if (through === "end") {
     const { stack } = predicting(model);
     const last = networks(model).findLast((one) => one.stack === stack);
-    return last ? { at: `${last.at}.${model.norm === "post" ? "norm" : "residual"}` } : null;
+    return last ? { at: `${last.place}.${model.norm === "post" ? "norm" : "residual"}` } : null;
   }
   const at = place(model, link);
   const { heads, kv_heads } = attentionAt(model, at) ?? { heads: 1, kv_heads: 1 };

@@ -183,7 +183,7 @@ function mount(context, root) {
 // The outputs of both runs, one below the other, and how the likelihood of the original one changed.
 
 /** @param {Context} context */
-function outcome({ store, t, say }) {
+function outcome({ store, t, phrase }) {
   const element = h("div", {});
   /** @type {import("../../lib/render.js").Child[]} */
   let said = [];
@@ -200,7 +200,7 @@ function outcome({ store, t, say }) {
     }
     const [, lang] = languages(before.direction);
     const [was, is] = [before, after].map(({ output }) => logprob(output));
-    said = say(
+    said = phrase(
       effect(t, outputKind(store.get().model), before.output.text === own.output.text),
       { likelier: el("b", {}, likelier(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
     );

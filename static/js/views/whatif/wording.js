@@ -13,7 +13,7 @@ import { el, render } from "../../lib/render.js";
 /** @import { Translate } from "../../lib/i18n.js" */
 
 /**
- * The effect of the changes, as `say` takes it.
+ * The effect of the changes, as `phrase` takes it.
  * @param {Translate} t
  * @param {Kind} kind
  * @param {boolean} same  whether the changed model writes the same

@@ -46,8 +46,8 @@ export function section(context, stage, number) {
 }
 
 /** @param {Context} context @param {Prose} prose */
-function spoken({ say }, { says, values = {} }) {
-  return say(
+function spoken({ phrase }, { says, values = {} }) {
+  return phrase(
     says,
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, uttered(value)]),
@@ -62,7 +62,7 @@ function uttered(value) {
 }
 
 /** @param {Context} context @param {import("./sublayer.js").Check} check */
-export function judgement({ t, say }, { agrees, largest, count }) {
+export function judgement({ t, phrase }, { agrees, largest, count }) {
   const word = agrees
     ? h("b", {}, "✓ ", t("Agrees with the model"))
     : h("b", {}, "✗ ", t("Differs from the model"));
@@ -70,7 +70,7 @@ export function judgement({ t, say }, { agrees, largest, count }) {
   return h(
     "p",
     { className: agrees ? "verdict" : "verdict differs" },
-    ...say(says, { verdict: word, difference: difference(largest), count }),
+    ...phrase(says, { verdict: word, difference: difference(largest), count }),
   );
 }
 

@@ -241,7 +241,7 @@ function sentence({ link, trace }) {
 }
 
 /** @param {Context} context @param {Work} found @returns {(Node | string)[]} */
-function headline({ store, t, say }, { query, key, weight, masked }) {
+function headline({ store, t, phrase }, { query, key, weight, masked }) {
   const page = store.get();
   const { layer, head } = page.link;
   const says = isOff(page)
@@ -249,7 +249,7 @@ function headline({ store, t, say }, { query, key, weight, masked }) {
     : masked
     ? t("{place}: {query} may not look at {key}; the weight is 0.")
     : t("{place}: {query} looks at {key} with weight {weight}.");
-  return say(says, {
+  return phrase(says, {
     place: h("span", { className: "place" }, t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 })),
     query: h("span", { className: "as-query" }, quoted(query.writes)),
     key: h("span", { className: "as-key" }, quoted(key.writes)),
