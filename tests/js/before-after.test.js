@@ -8,7 +8,7 @@ import { keyOf, traced } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
-import { attentions, held, kept, pieces, questions, rowsOf, runs, unchanged, writing } from "../../static/js/views/whatif/before-after.js";
+import { attentions, forcedRun, sharedQuestions, pieces, questions, rowsOf, runs, unchanged, writing } from "../../static/js/views/whatif/before-after.js";
 import { MODEL, token, trace } from "./trace.js";
 
 const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
@@ -22,7 +22,7 @@ function page(link = {}) {
 /** @param {ReturnType<typeof page>} of @param {any} before @param {any} after */
 const answered = (of, before, after) => ({
   ...of,
-  answers: { [keyOf(unchanged(of))]: before, [keyOf(held(of, trace()))]: after },
+  answers: { [keyOf(unchanged(of))]: before, [keyOf(forcedRun(of, trace()))]: after },
 });
 
 /** @param {number[]} logprobs @param {string[]} texts @param {number[]} [ranks] */
@@ -48,9 +48,9 @@ test("what was sampled is held to its own tokens, a text that was given to the t
   before.output.tokens = [7, 9, 2].map((id) => ({ ...token("这"), id }));
   const sampled = page({ decode: { method: "sample", seed: 38 } });
   const forced = { method: "greedy", prefix: [7, 9, 2], max_tokens: 3 };
-  assert.deepEqual(/** @type {any} */ (held(sampled, before)).trace.decode, forced);
+  assert.deepEqual(/** @type {any} */ (forcedRun(sampled, before)).trace.decode, forced);
   assert.deepEqual(writing(sampled.link, before), { target: null, decode: forced });
-  const given = /** @type {any} */ (held(page({ target: "这只" }), before));
+  const given = /** @type {any} */ (forcedRun(page({ target: "这只" }), before));
   assert.equal(given.trace.target, "这只");
   assert.equal(given.trace.decode, undefined);
 });
@@ -92,7 +92,7 @@ test("each token's probability before and after, and where the page's own transl
   const after = wrote([Math.log(0.1), Math.log(0.75)], ["这", "<eos>"], [7, 1]);
   const own = wrote([-1, -1, -1], ["一", "这", "<eos>"]);
   const rows = rowsOf({ before, after }, own);
-  assert.deepEqual(rows.map(({ own }) => own), [1, 2]);
+  assert.deepEqual(rows.map(({ shownIndex: own }) => own), [1, 2]);
   assert.deepEqual(rows.map(({ ranks }) => ranks), [[1, 7], [2, 1]]);
   assert.deepEqual(rows.map((row) => Number(row.before.toFixed(6))), [0.5, 0.25]);
   assert.deepEqual(rows.map((row) => Number(row.after.toFixed(6))), [0.1, 0.75]);
@@ -144,7 +144,7 @@ test("what the page has seen of the run without changes answers for it", () => {
   const changed = { ...page(), status: plain.status, runs };
   assert.equal(remembered(changed).runs.trained, runs.trained, "a changed run does not take its place");
   assert.equal(seen(changed, unchanged(changed)), plain.trace);
-  assert.equal(seen(changed, held(changed, trace())), null, "another run");
+  assert.equal(seen(changed, forcedRun(changed, trace())), null, "another run");
   assert.equal(seen({ ...changed, runs: { trained: null, changed: null } }, unchanged(changed)), null);
   const elsewhere = { ...page({ source: "a cat" }), runs };
   assert.equal(seen(elsewhere, unchanged(elsewhere)), null, "another sentence");
@@ -157,7 +157,7 @@ test("tensors are asked of the two runs where their attention is shown, and for 
   const select = (/** @type {any} */ question) => question.trace.select.length;
   const of = answered(page(), trace(), undefined);
   assert.deepEqual(questions(of).map(select), [0, 0]);
-  assert.deepEqual(kept(of).map(select), [2, 2]);
+  assert.deepEqual(sharedQuestions(of).map(select), [2, 2]);
   const shown = page();
   shown.link.options.effect = "attention";
   assert.equal(select(unchanged(shown)), 2);

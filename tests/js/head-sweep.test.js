@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { alignedColumns, begun, left, lines, more, mostDifferent, nameOf, of, pairName, partTensors, reach, recoveredTensors, standIns, strongest } from "../../static/js/views/whatif/head-sweep.js";
+import { alignedColumns, begun, remaining, lines, withChanges, mostDifferent, nameOf, of, pairName, partTensors, reach, recoveredTensors, standIns, strongest } from "../../static/js/views/whatif/head-sweep.js";
 import { placeOf } from "../../static/js/core/wire/attentions.js";
 import { MODEL } from "./trace.js";
 
 const start = { changes: 3, tokens: {}, logprobs: [-1, -2], contrast: [1, 2] };
 /** @param {string} at @param {number} head @param {number[]} delta */
 const effect = (at, head, delta) => ({ at, head, delta, divergence: delta.map(Math.abs), contrast: delta, recovered: null });
-const some = more(begun(start), { changes: [effect("encoder.0.self", 0, [-0.5, 0.1])], done: 1 });
-const whole = more(some, {
+const some = withChanges(begun(start), { changes: [effect("encoder.0.self", 0, [-0.5, 0.1])], done: 1 });
+const whole = withChanges(some, {
   changes: [effect("encoder.0.self", 1, [0.2, 0.2]), effect("decoder.0.cross", 0, [0, -0.7])],
   done: 3,
 });
@@ -31,13 +31,13 @@ test("the effect on a row is its own, that on the translation the sum of all row
 });
 
 test("what is needed most comes first, whatever is in the way comes last", () => {
-  assert.deepEqual(strongest(whole, [0, 1], 1).map(({ at, head }) => [at, head]), [["decoder.0.cross", 0]]);
+  assert.deepEqual(strongest(whole, [0, 1], 1).map(({ place, head }) => [place, head]), [["decoder.0.cross", 0]]);
   assert.deepEqual(strongest(whole, [0], 3).map(({ delta }) => delta), [-0.5, 0, 0.2]);
 });
 
 test("a pair is worth what it costs beyond both heads, and is not a head", () => {
   const at = "decoder.0.cross";
-  const pairs = more(whole, {
+  const pairs = withChanges(whole, {
     changes: [
       { ...effect(at, 0, [-1, -2]), also: { at, head: 1 }, interaction: [-0.1, -0.2] },
       { ...effect(at, 0, [-1, 0]), also: { at, head: 2 }, interaction: [0.5, -0.4] },
@@ -55,28 +55,28 @@ test("a pair is worth what it costs beyond both heads, and is not a head", () =>
 });
 
 test("a sublayer has no head", () => {
-  const swept = more(begun(start), { changes: [{ ...effect("encoder.0.ffn.output", 0, [-1, 0]), head: null }], done: 1 });
-  assert.deepEqual(strongest(swept, [0], 1), [{ at: "encoder.0.ffn.output", head: null, delta: -1 }]);
+  const swept = withChanges(begun(start), { changes: [{ ...effect("encoder.0.ffn.output", 0, [-1, 0]), head: null }], done: 1 });
+  assert.deepEqual(strongest(swept, [0], 1), [{ place: "encoder.0.ffn.output", head: null, delta: -1 }]);
 });
 
 test("the map has a line for each layer of each attention", () => {
-  assert.deepEqual(lines(MODEL).map(({ at, heads }) => [at, heads]), [
+  assert.deepEqual(lines(MODEL).map(({ place, heads }) => [place, heads]), [
     ["encoder.0.self", 2],
     ["decoder.0.self", 2],
     ["decoder.0.cross", 2],
   ]);
-  for (const { at, block, layer } of lines(MODEL)) assert.deepEqual(placeOf(MODEL, at), { block, layer });
+  for (const { place, block, layer } of lines(MODEL)) assert.deepEqual(placeOf(MODEL, place), { block, layer });
 });
 
 test("the time left follows from the time taken", () => {
-  assert.equal(left(some, 500), 1000);
-  assert.equal(left(begun(start), 500), Infinity);
-  assert.equal(left(whole, 500), 0);
+  assert.equal(remaining(some, 500), 1000);
+  assert.equal(remaining(begun(start), 500), Infinity);
+  assert.equal(remaining(whole, 500), 0);
 });
 
 /** @param {string} at @param {number | null} head @param {number | null} token @param {(number | null)[]} recovered */
 const patch = (at, head, token, recovered) => ({ ...effect(at, 0, [0, 0]), head, token, recovered });
-const patched = more(begun({ ...start, contrast: [1, 2], other: { tokens: {}, contrast: [0, -4], rows: {} } }), {
+const patched = withChanges(begun({ ...start, contrast: [1, 2], other: { tokens: {}, contrast: [0, -4], rows: {} } }), {
   changes: [
     patch("decoder.2.cross.mix", 1, null, [null, 0.25]),
     patch("decoder.2.cross.mix", null, null, [null, 0.5]),
@@ -100,7 +100,7 @@ test("the row in which both runs differ most is asked about first", () => {
 });
 
 test("a row without a counterpart in the other text differs from nothing", () => {
-  const shorter = { ...patched, contrast: [9, 2], other: { tokens: {}, contrast: [null, 1.5], rows: {} } };
+  const shorter = { ...patched, contrast: [9, 2], source: { tokens: {}, contrast: [null, 1.5], rows: {} } };
   assert.equal(mostDifferent(shorter, [0, 1]), 1);
   assert.deepEqual([...recoveredTensors(shorter)["other.contrast"].data], [NaN, 1.5]);
 });

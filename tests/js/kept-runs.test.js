@@ -22,7 +22,7 @@ test("what is no list of runs is not read", () => {
 
 test("a run of which nothing is known yet has no numbers", () => {
   const trace = (/** @type {number[]} */ logprobs) => ({ output: { tokens: logprobs.map((_, i) => ({ template: i === 0 })), logprobs } });
-  const run = (/** @type {any} */ given) => /** @type {any} */ ({ given });
+  const run = (/** @type {any} */ forcedTrace) => /** @type {any} */ ({ forcedTrace });
   assert.equal(tokenRows([run(undefined), run(trace([-1, -2]))]), null);
   assert.deepEqual(tokenRows([run(trace([-9, -1, -2])), run(undefined), run(trace([-9, -3, -4]))]), [
     { index: 1, logprobs: [-1, null, -3] },

@@ -40,7 +40,7 @@ export function editModel({ store, t, announce }) {
     fixed: () => isFixed(store.get()) || !changeable(store.get().model),
 
     /** @param {Change} change @returns {Change | null}  what is done to the same thing */
-    found: (change) => found(list(), change),
+    currentChange: (change) => found(list(), change),
 
     /** @param {Change} change  Whether just this is on. */
     on(change) {

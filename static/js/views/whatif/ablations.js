@@ -41,9 +41,9 @@ export function ablations(context) {
   }
 
   /** The change that a cell stands for. @param {Cell} cell */
-  function change({ at, head, heads }) {
-    if (heads) return { at, heads, do: chosen().ablation };
-    return { at, ...(head === null ? {} : { head }), do: chosen().ablation };
+  function change({ place, head, heads }) {
+    if (heads) return { at: place, heads, do: chosen().ablation };
+    return { at: place, ...(head === null ? {} : { head }), do: chosen().ablation };
   }
 
   return {
@@ -56,29 +56,29 @@ export function ablations(context) {
       const { model } = store.get();
       const rows = row === null ? counted(before.output) : [row];
       const kind = outputKind(model);
-      const what = row === null ? whole(t, kind) : plain(writes(before)[row]);
+      const subject = row === null ? whole(t, kind) : plain(writes(before)[row]);
       const grid = sections(runs);
       /** @param {Cell} cell */
-      const asked = ({ written }) => (written === undefined ? rows : [written]);
-      const values = grid.flatMap((section) => section.rows.flatMap(({ cells }) => cells.map((cell) => (cell ? (worth(sweep, cell, asked(cell)) ?? 0) : 0))));
-      const says = part() === "pairs" ? saysPair : saysEffect;
+      const rowsOfCell = ({ written }) => (written === undefined ? rows : [written]);
+      const values = grid.flatMap((section) => section.rows.flatMap(({ cells }) => cells.map((cell) => (cell ? (worth(sweep, cell, rowsOfCell(cell)) ?? 0) : 0))));
+      const describe = part() === "pairs" ? pairLabel : effectLabel;
       return {
         sections: grid,
         // As everywhere, what helps the translation is orange: a part without which it is less probable.
-        value: (cell) => worth(sweep, cell, asked(cell)),
+        value: (cell) => worth(sweep, cell, rowsOfCell(cell)),
         sign: -1,
-        most: Math.max(FAINT, ...values.map(Math.abs)),
-        says: (cell) => (worth(sweep, cell, rows) === null ? t("{place}: not tried yet", { place: cell.says }) : says(t, /** @type {Sweep} */ (sweep), cell, asked(cell))),
+        limit: Math.max(FAINT, ...values.map(Math.abs)),
+        describe: (cell) => (worth(sweep, cell, rows) === null ? t("{place}: not tried yet", { place: cell.label }) : describe(t, /** @type {Sweep} */ (sweep), cell, rowsOfCell(cell))),
         on(cell) {
-          if (cell.head !== null) return touches(list, cell.at, cell.head);
+          if (cell.head !== null) return touches(list, cell.place, cell.head);
           const present = found(list, change(cell));
           return present !== null && same(present, change(cell));
         },
         label: {
           tokens: t("Effect of each head on each token. Arrow keys move, Enter switches the head."),
-          heads: t("Effect of each head on: {what}. Arrow keys move, Enter switches the head.", { what }),
-          sublayers: t("Effect of each sublayer on: {what}. Arrow keys move, Enter switches the sublayer.", { what }),
-          pairs: t("What each pair of heads costs beyond the sum of both, for: {what}. Arrow keys move, Enter switches both heads.", { what }),
+          heads: t("Effect of each head on: {what}. Arrow keys move, Enter switches the head.", { what: subject }),
+          sublayers: t("Effect of each sublayer on: {what}. Arrow keys move, Enter switches the sublayer.", { what: subject }),
+          pairs: t("What each pair of heads costs beyond the sum of both, for: {what}. Arrow keys move, Enter switches both heads.", { what: subject }),
         }[part()],
       };
     },
@@ -105,24 +105,24 @@ export function ablations(context) {
 }
 
 /** What a cell shows: of a pair, what it costs beyond both heads. @param {Sweep | null} sweep @param {Cell} cell @param {number[]} rows */
-function worth(sweep, { name, effect: other = name }, rows) {
-  const effect = sweep?.effects[other];
+function worth(sweep, { name, effect: effectName = name }, rows) {
+  const effect = sweep?.effects[effectName];
   return effect ? of(effect.interaction ?? effect.delta, rows) : null;
 }
 
 /** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
-function saysEffect(t, { effects }, { name, effect = name, says: place }, rows) {
+function effectLabel(t, { effects }, { name, effect = name, label: place }, rows) {
   const delta = of(effects[effect].delta, rows);
   return t("{place}: {likelier} ({number} nats), divergence {divergence}", { place, likelier: likelier(t, delta), number: four(delta), divergence: four(of(effects[effect].divergence, rows)) });
 }
 
 /** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
-function saysPair(t, sweep, cell, rows) {
+function pairLabel(t, sweep, cell, rows) {
   const { delta, interaction } = sweep.effects[cell.name];
-  if (!interaction) return saysEffect(t, sweep, cell, rows);
-  const [both, more] = [of(delta, rows), of(interaction, rows)];
+  if (!interaction) return effectLabel(t, sweep, cell, rows);
+  const [total, excess] = [of(delta, rows), of(interaction, rows)];
   return t("{place}: together {likelier} ({number} nats); each alone adds up to {sum}, a difference of {more}", {
-    place: cell.says, likelier: likelier(t, both), number: four(both), sum: four(both - more), more: four(more),
+    place: cell.label, likelier: likelier(t, total), number: four(total), sum: four(total - excess), more: four(excess),
   });
 }
 
@@ -133,11 +133,11 @@ function partFound({ store, t, phrase }, sweep, rows, token) {
   const { ablation } = link.options;
   const values = { token, likelier: likelier(t, first.delta), change: inNats(first.delta) };
   if (first.head === null) {
-    const place = el("b", {}, sublayerName(model, first.at.replace(/\.output$/, ""), t));
+    const place = el("b", {}, sublayerName(model, first.place.replace(/\.output$/, ""), t));
     return phrase(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
   }
   if (first.delta > -NOTHING) return phrase(t("Switching off any single head hardly affects {token}."), { token });
-  const place = el("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, model));
+  const place = el("b", {}, where({ at: first.place, head: first.head, do: "zero" }, t, model));
   if (ablation === "uniform")
     return phrase(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), { ...values, place });
   if (ablation === "mean")
@@ -148,9 +148,9 @@ function partFound({ store, t, phrase }, sweep, rows, token) {
 /** The head and the token that depends on it most. @param {Context} context @param {Sweep} sweep @param {import("./sweep-grids.js").Section[]} sections @returns {Child[]} */
 function tokenFound({ store, t, phrase }, sweep, sections) {
   const cells = sections.flatMap(({ columns, rows }) => rows.flatMap((row) => row.cells.flatMap((cell, n) => (cell ? [{ cell, word: columns[n], delta: worth(sweep, cell, [cell.written ?? 0]) ?? 0 }] : []))));
-  const first = cells.reduce((best, one) => (one.delta < best.delta ? one : best), cells[0]);
+  const first = cells.reduce((best, candidate) => (candidate.delta < best.delta ? candidate : best), cells[0]);
   if (!first || first.delta > -NOTHING) return phrase(t("No token depends on a single one of these heads."));
-  const place = el("b", {}, where({ at: first.cell.at, head: first.cell.head, do: "zero" }, t, store.get().model));
+  const place = el("b", {}, where({ at: first.cell.place, head: first.cell.head, do: "zero" }, t, store.get().model));
   return phrase(t("{token} depends most on a single head, {place}: once it is changed, the token is {likelier} ({change} nats)."), {
     token: el("b", {}, first.word), place, likelier: likelier(t, first.delta), change: inNats(first.delta),
   });
@@ -161,9 +161,9 @@ function pairFound({ store, t, phrase }, sweep, rows, token) {
   const { model } = store.get();
   const [first] = standIns(sweep, rows);
   if (!first || first.interaction > -FAINT) return phrase(t("No two of these heads stand in for each other: off together, they cost about the sum of each alone."));
-  const { at, heads, delta, interaction } = first;
+  const { place, heads, delta, interaction } = first;
   return phrase(t("{place} stand in for each other most: together, {token} is {likelier} ({change} nats), {more} nats more than each alone adds up to."), {
-    place: el("b", {}, where({ at, heads, do: "zero" }, t, model)),
+    place: el("b", {}, where({ at: place, heads, do: "zero" }, t, model)),
     token,
     likelier: likelier(t, delta),
     change: inNats(delta),

@@ -23,10 +23,10 @@ const [WHOLE, STILL] = [160, 4];
  */
 export function attentionChanges(context, set) {
   const { store, t } = context;
-  const found = () => attentions(store.get());
+  const currentComparison = () => attentions(store.get());
   const light = () => trio.mark(points.marked());
   // The list names the largest change; the highlight is the cell that the panel describes.
-  const points = pointing(context, () => bare(found()), light);
+  const points = pointing(context, () => bare(currentComparison()), light);
   const trio = panels(context, points, names(t));
   const list = changeList(context, ({ row, col }) => points.onPick({ row, col }, "list"));
   const hint = h("p", { className: "hint-line" }, t("Drag a cell of the changed attention up or down to set its weight, or use the slider under “One cell”."));
@@ -35,12 +35,12 @@ export function attentionChanges(context, set) {
   trio.element.hidden = true;
   const after = /** @type {HTMLElement} */ (trio.element.querySelector(".trio-b .matrix"));
   dragging(after, (cell) => {
-    const shown = found();
-    if (!shown || isFixed(store.get())) return null;
+    const comparison = currentComparison();
+    if (!comparison || isFixed(store.get())) return null;
     const { row, col } = points.marked();
     if (row === null || col === null) return null;
-    const [query, key] = [shown.rows.pairs[row].a, shown.cols.pairs[col].a];
-    const weight = shown.b.matrix.values[row * shown.cols.pairs.length + col];
+    const [query, key] = [comparison.rows.pairs[row].a, comparison.cols.pairs[col].a];
+    const weight = comparison.b.matrix.values[row * comparison.cols.pairs.length + col];
     if (query === null || key === null || Number.isNaN(weight)) return null;
     cell(weight, (value, origin) => set(query, key, value, origin));
     return () => store.go({ query, key });
@@ -49,33 +49,33 @@ export function attentionChanges(context, set) {
   return {
     element,
     draw() {
-      const shown = found();
+      const comparison = currentComparison();
       // The old picture stays until the next one is loaded.
-      if (!shown) return;
+      if (!comparison) return;
       trio.element.hidden = false;
       points.forget();
-      trio.draw(shown);
-      list.draw(shown);
+      trio.draw(comparison);
+      list.draw(comparison);
       light();
     },
     light,
     destroy: () => (points.stop(), trio.destroy()),
-    picture: () => (found() ? trio.picture() : null),
+    picture: () => (currentComparison() ? trio.picture() : null),
     numbers() {
-      const shown = found();
-      return shown && numbers(shown);
+      const comparison = currentComparison();
+      return comparison && numbers(comparison);
     },
   };
 }
 
-/** @param {import("../../core/store/comparison.js").Comparison | null} shown */
-const bare = (shown) => shown && { ...shown, changes: [] };
+/** @param {import("../../core/store/comparison.js").Comparison | null} comparison */
+const bare = (comparison) => comparison && { ...comparison, changes: [] };
 
 /** @param {Context["t"]} t @returns {import("../../core/figure/comparison.js").Names} */
 const names = (t) => ({
-  describe: (which) => ({ a: t("as trained"), b: t("changed"), delta: "B − A" })[which],
+  describe: (panel) => ({ a: t("as trained"), b: t("changed"), delta: "B − A" })[panel],
   titles: () => ({ rows: t("query (looks)"), cols: t("key (looked at)") }),
-  heading: (which, most) => ({ a: `A ${t("as trained")}`, b: `B ${t("changed")}`, delta: `Δ = B − A, ±${two(most)}` })[which],
+  heading: (panel, limit) => ({ a: `A ${t("as trained")}`, b: `B ${t("changed")}`, delta: `Δ = B − A, ±${two(limit)}` })[panel],
 });
 
 /** @typedef {(from: number, set: (value: number, origin: "chosen" | "moved") => void) => void} Take */
@@ -89,31 +89,31 @@ const names = (t) => ({
  */
 function dragging(element, begin) {
   /** @type {{y: number, from: number, set: (value: number, origin: "chosen" | "moved") => void, pin: () => void, on: boolean} | null} */
-  let held = null;
+  let drag = null;
   const step = gesture();
-  const move = throttle((/** @type {number} */ value) => held?.set(value, step.next()), PACE);
+  const move = throttle((/** @type {number} */ value) => drag?.set(value, step.next()), PACE);
   element.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "touch" || event.button !== 0) return;
-    const pin = begin((from, set) => (held = { y: event.clientY, from, set, pin: () => {}, on: false }));
-    if (held && pin) held.pin = pin;
+    const pin = begin((from, set) => (drag = { y: event.clientY, from, set, pin: () => {}, on: false }));
+    if (drag && pin) drag.pin = pin;
   });
   element.addEventListener("pointermove", (event) => {
-    if (!held) return;
-    const up = held.y - event.clientY;
-    if (!held.on && Math.abs(up) < STILL) return;
-    if (!held.on) {
-      held.on = true;
-      held.pin();
+    if (!drag) return;
+    const up = drag.y - event.clientY;
+    if (!drag.on && Math.abs(up) < STILL) return;
+    if (!drag.on) {
+      drag.on = true;
+      drag.pin();
       element.setPointerCapture(event.pointerId);
       element.classList.add("dragged");
     }
     event.stopImmediatePropagation();
-    move.later(Math.min(Math.max(held.from + up / WHOLE, 0), 1));
+    move.later(Math.min(Math.max(drag.from + up / WHOLE, 0), 1));
   }, { capture: true });
   const end = () => {
     move.now();
-    if (held?.on) element.addEventListener("click", (event) => event.stopImmediatePropagation(), { capture: true, once: true });
-    held = null;
+    if (drag?.on) element.addEventListener("click", (event) => event.stopImmediatePropagation(), { capture: true, once: true });
+    drag = null;
     step.end();
     element.classList.remove("dragged");
   };

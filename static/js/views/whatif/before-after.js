@@ -25,7 +25,7 @@ import { answer, traced } from "../../core/store/view-requests.js";
 /**
  * @typedef {object} Row  one written token of the original translation
  * @property {number} index  of its token in the output
- * @property {number | null} own  its index in the page's own translation; null if it is not there
+ * @property {number | null} shownIndex  its index in the page's own translation; null if it is not there
  * @property {number} before  probability
  * @property {number} after
  * @property {[number, number] | null} ranks  in the whole vocabulary, from 1; null if not recorded
@@ -36,8 +36,8 @@ import { answer, traced } from "../../core/store/view-requests.js";
  * @param {Page} page
  */
 function select({ model, link, share }) {
-  const shown = share || link.view !== "whatif" || link.options.effect === "attention";
-  return shown ? [place(model, link, "weights"), place(model, link, "mask")] : [];
+  const showsAttention = share || link.view !== "whatif" || link.options.effect === "attention";
+  return showsAttention ? [place(model, link, "weights"), place(model, link, "mask")] : [];
 }
 
 /** @param {Page} page @returns {Question}  the run without any change */
@@ -64,7 +64,7 @@ export function writing({ target }, before) {
  * @param {Trace} before  the original run
  * @returns {Question}  the changed model, writing the same tokens
  */
-export const held = (page, before) =>
+export const forcedRun = (page, before) =>
   traced(page, { ...writing(page.link, before), interventions: page.link.interventions, select: select(page) });
 
 /**
@@ -98,19 +98,19 @@ function alike(page, before) {
  */
 export function questions(page, as = page) {
   const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
-  const known = before && !(before instanceof Problem) && isChanged(page.link) && !alike(page, before);
-  return [unchanged(as), ...(known ? [held(as, before)] : [])];
+  const needsForced = before && !(before instanceof Problem) && isChanged(page.link) && !alike(page, before);
+  return [unchanged(as), ...(needsForced ? [forcedRun(as, before)] : [])];
 }
 
 /** @param {Page} page @returns {Question[]}  what a share of the page has to hold */
-export const kept = (page) => questions(page, { ...page, share: /** @type {any} */ (page.share ?? {}) });
+export const sharedQuestions = (page) => questions(page, { ...page, share: /** @type {any} */ (page.share ?? {}) });
 
 /** @param {Page} page @returns {Runs | Problem | null}  null while something is on its way */
 export function runs(page) {
   const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
   if (!before || before instanceof Problem) return before ?? null;
   if (!isChanged(page.link)) return { before, after: before };
-  const answered = /** @type {Trace | Problem | undefined} */ (answer(page, held(page, before)));
+  const answered = /** @type {Trace | Problem | undefined} */ (answer(page, forcedRun(page, before)));
   const after = earlier(page, before) ?? answered ?? alike(page, before);
   if (!after || after instanceof Problem) return after ?? null;
   return { before, after };
@@ -131,15 +131,15 @@ function partners(a, b) {
 
 /**
  * @param {Runs} runs
- * @param {Trace} own  the page's
+ * @param {Trace} shownTrace  the page's
  * @returns {Row[]}  without the tokens of a chat's template
  */
-export function rowsOf({ before, after }, own) {
-  const mine = partners(before, own);
+export function rowsOf({ before, after }, shownTrace) {
+  const mine = partners(before, shownTrace);
   const [was, is] = [before, after].map(({ output }) => output.ranks);
   return counted(before.output).map((index) => ({
     index,
-    own: mine[index],
+    shownIndex: mine[index],
     before: Math.exp(before.output.logprobs[index]),
     after: Math.exp(after.output.logprobs[index]),
     ranks: was?.length && is?.length ? [was[index], is[index]] : null,
@@ -149,16 +149,16 @@ export function rowsOf({ before, after }, own) {
 /**
  * What the model wrote, split where the other run differs.
  * @param {Trace} trace
- * @param {Trace} other
+ * @param {Trace} otherTrace
  * @returns {{text: string, differs: boolean}[]}  special tokens left out
  */
-export function pieces(trace, other) {
-  const found = partners(trace, other);
+export function pieces(trace, otherTrace) {
+  const partnerIndices = partners(trace, otherTrace);
   /** @type {{text: string, differs: boolean}[]} */
   const cut = [];
   trace.output.tokens.forEach(({ text, special }, i) => {
     if (special || i < (trace.output.continues ?? 0)) return;
-    const differs = found[i] === null;
+    const differs = partnerIndices[i] === null;
     const last = cut.at(-1);
     if (last?.differs === differs) last.text += text;
     else cut.push({ text, differs });
@@ -173,10 +173,10 @@ export function pieces(trace, other) {
  * @returns {Comparison | null}
  */
 export function attentions(page) {
-  const found = runs(page);
+  const bothRuns = runs(page);
   const { link, model, trace } = page;
-  if (!trace || !found || found instanceof Problem) return null;
-  const { before, after } = found;
+  if (!trace || !bothRuns || bothRuns instanceof Problem) return null;
+  const { before, after } = bothRuns;
   const name = `attentions ${link.block} ${link.layer} ${link.head}`;
   return memo(together(before, after, trace), name, () => {
     const [a, b] = [before, after].map((run) => {
@@ -184,18 +184,18 @@ export function attentions(page) {
       return matrix && { matrix, ...axes(model, run, link.block) };
     });
     if (!a || !b) return null;
-    const both = compared(a, b);
-    return { ...both, rows: pinned(both.rows, "query"), cols: pinned(both.cols, "key") };
+    const comparison = compared(a, b);
+    return { ...comparison, rows: pinned(comparison.rows, "query"), cols: pinned(comparison.cols, "key") };
   });
 
-  /** @param {Comparison["rows"]} axis @param {"query" | "key"} which */
-  function pinned(axis, which) {
-    if (blockOf(model, link.block)[which] === typed(model)) return axis;
-    const own = partners(before, /** @type {Trace} */ (trace));
+  /** @param {Comparison["rows"]} axis @param {"query" | "key"} side */
+  function pinned(axis, side) {
+    if (blockOf(model, link.block)[side] === typed(model)) return axis;
+    const shownIndices = partners(before, /** @type {Trace} */ (trace));
     // A written token becomes a key one step later.
-    const late = which === "key" ? 1 : 0;
-    const at = (/** @type {number} */ i) => (i < late ? i : (own[i - late] ?? null));
-    const mine = (/** @type {number | null} */ i) => (i === null || at(i) === null ? null : Number(at(i)) + (i < late ? 0 : late));
+    const late = side === "key" ? 1 : 0;
+    const partner = (/** @type {number} */ i) => (i < late ? i : (shownIndices[i - late] ?? null));
+    const mine = (/** @type {number | null} */ i) => (i === null || partner(i) === null ? null : Number(partner(i)) + (i < late ? 0 : late));
     return { ...axis, pairs: axis.pairs.map((pair) => ({ ...pair, a: mine(pair.a) })) };
   }
 }

@@ -58,13 +58,13 @@ export function gesture() {
 /** A tenth of a decade per step, in both directions: 0.1 to 10, with 0.5 and 2. */
 export const FACTORS = { min: -10, max: 10, step: 1 };
 export const FACTOR = {
-  read: (/** @type {number} */ at) => Number((10 ** (at / 10)).toPrecision(2)),
+  read: (/** @type {number} */ position) => Number((10 ** (position / 10)).toPrecision(2)),
   write: (/** @type {number} */ value) => 10 * Math.log10(value),
   say: (/** @type {number} */ value) => significant(value, 3),
 };
 
 /** A slider whose positions are the values. */
-export const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: String };
+export const PLAIN = { read: (/** @type {number} */ position) => position, write: (/** @type {number} */ value) => value, say: String };
 
 /** Milliseconds between two runs while a slider moves. */
 export const PACE = 90;
@@ -139,7 +139,7 @@ export function rowChoice({ store, t }, changed, first = () => store.get().link.
   /** @param {number} row */
   function toggle(row) {
     const rows = chosen ?? [];
-    set(rows.includes(row) ? rows.filter((one) => one !== row) : [...rows, row].sort((a, b) => a - b));
+    set(rows.includes(row) ? rows.filter((chosenRow) => chosenRow !== row) : [...rows, row].sort((a, b) => a - b));
   }
 
   return {
@@ -157,8 +157,8 @@ export function rowChoice({ store, t }, changed, first = () => store.get().link.
       some.show(chosen !== null, still || !steps.length);
       tokens.hidden = chosen === null;
       render(tokens, steps.map((step, row) => {
-        const said = { "aria-label": plainStep(step), "aria-pressed": chosen?.includes(row) ?? false };
-        return el("li", {}, el("button", { type: "button", className: "chip", disabled: still, onclick: () => toggle(row), ...said }, token(step.writes)));
+        const ariaProps = { "aria-label": plainStep(step), "aria-pressed": chosen?.includes(row) ?? false };
+        return el("li", {}, el("button", { type: "button", className: "chip", disabled: still, onclick: () => toggle(row), ...ariaProps }, token(step.writes)));
       }));
     },
   };

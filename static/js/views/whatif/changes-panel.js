@@ -50,8 +50,8 @@ const SEED = 1;
 /** @param {Context} context */
 function sentenceChanges(context) {
   const { store, t } = context;
-  const { put, remove, found, on, toggle, fixed } = editModel(context);
-  const [sentence, translation] = [0, 1].map((which) => () => store.get().model?.texts[which] ?? "");
+  const { put, remove, currentChange, on, toggle, fixed } = editModel(context);
+  const [sentence, translation] = [0, 1].map((index) => () => store.get().model?.texts[index] ?? "");
   const ordered = () => `${sentence()}.position`;
   const late = () => ({ at: `${translation()}.position`, do: "drop" });
   const mask = (/** @type {number} */ index) => ({ at: sentence(), do: { mask: index } });
@@ -81,10 +81,10 @@ function sentenceChanges(context) {
     const cols = trace ? axes(model, trace, within(model, sentence()).id).cols : [];
     render(tokens, cols.map(({ writes }, index) => {
       const props = { type: "button", className: "chip", disabled: still, onclick: () => toggle(mask(index)) };
-      const said = { "aria-label": t("mask {token}", { token: plain(writes) }), "aria-pressed": on(mask(index)) };
-      return el("li", {}, el("button", { ...props, ...said }, token(writes)));
+      const ariaProps = { "aria-label": t("mask {token}", { token: plain(writes) }), "aria-pressed": on(mask(index)) };
+      return el("li", {}, el("button", { ...props, ...ariaProps }, token(writes)));
     }));
-    const present = found({ at: ordered(), do: "drop" });
+    const present = currentChange({ at: ordered(), do: "drop" });
     const shuffled = present?.do?.shuffle;
     if (typeof shuffled === "number") seed = shuffled;
     // Only positions added to the embeddings can be dropped or shuffled.
@@ -103,17 +103,17 @@ function sentenceChanges(context) {
 /** @param {Context} context */
 function headChanges(context) {
   const { store, t } = context;
-  const { put, remove, replace, found, fixed } = editModel(context);
+  const { put, remove, replace, currentChange, fixed } = editModel(context);
   let whole = false;
-  const at = () => ({ at: place(store.get().model, store.get().link), ...(whole ? {} : { head: store.get().link.head }) });
+  const currentHeads = () => ({ at: place(store.get().model, store.get().link), ...(whole ? {} : { head: store.get().link.head }) });
 
-  /** @param {any} what @returns {Change} */
-  const change = (what) => ({ ...at(), ...rows.named(), do: what });
+  /** @param {any} effect @returns {Change} */
+  const change = (effect) => ({ ...currentHeads(), ...rows.named(), do: effect });
   const rows = rowChoice(context, (before, after) => {
-    const old = [change("zero"), change({ temperature: 1 }), scaled(1)].flatMap((one) => found(restricted(one, before)) ?? []);
+    const old = [change("zero"), change({ temperature: 1 }), scaled(1)].flatMap((candidate) => currentChange(restricted(candidate, before)) ?? []);
     // A borrowed pattern is of all rows.
-    const kept = old.filter((one) => changeKind(one) !== "freeze");
-    if (kept.length) replace(kept, (one) => restricted(one, after));
+    const restrictable = old.filter((previous) => changeKind(previous) !== "freeze");
+    if (restrictable.length) replace(restrictable, (previous) => restricted(previous, after));
     refresh();
   });
 
@@ -156,7 +156,7 @@ function headChanges(context) {
     const { model, link, trace } = store.get();
     const still = fixed();
     rows.refresh(trace ? axes(model, trace, link.block).rows : [], still);
-    const present = found(change("zero"));
+    const present = currentChange(change("zero"));
     const kind = present ? changeKind(present) : "own";
     title.textContent = where(change("zero"), t, model);
     pattern.show(kind, still);
@@ -164,8 +164,8 @@ function headChanges(context) {
     if (document.activeElement !== sentence) sentence.value = present?.do?.freeze?.source ?? swapped(link.source);
     sentence.lang = bcp47((trace?.direction ?? "en-zh").split("-")[0]);
     sentence.disabled = still;
-    heat.show(Number(found(change({ temperature: 1 }))?.do?.temperature ?? 1), still);
-    scale.show(Number(found(scaled(1))?.do?.scale ?? 1), still);
+    heat.show(Number(currentChange(change({ temperature: 1 }))?.do?.temperature ?? 1), still);
+    scale.show(Number(currentChange(scaled(1))?.do?.scale ?? 1), still);
     scope.show(whole, false);
   }
   return { element, refresh };
@@ -182,14 +182,14 @@ const HUNDREDTHS = { ...PLAIN, say: (/** @type {number} */ value) => value.toFix
  */
 function cellChanges(context) {
   const { store, t } = context;
-  const { list, put, remove, replace, found, fixed } = editModel(context);
+  const { list, put, remove, replace, currentChange, fixed } = editModel(context);
   let shares = true;
   let joins = false;
 
-  /** @param {any} what */
-  function change(what) {
+  /** @param {any} effect */
+  function change(effect) {
     const { model, link } = store.get();
-    return { at: place(model, link), head: link.head, do: what };
+    return { at: place(model, link), head: link.head, do: effect };
   }
   /** @param {number} query @param {number} key */
   const cut = (query, key) => change({ cut: [query, key] });
@@ -201,31 +201,31 @@ function cellChanges(context) {
 
   const picker = cellPicker(context);
   const weight = amount(t("Weight"), FRACTION, HUNDREDTHS, (value, origin) => {
-    const at = pair(store.get());
-    if (at) set(at.query, at.key, value, origin);
+    const pinned = pair(store.get());
+    if (pinned) set(pinned.query, pinned.key, value, origin);
   });
   const rescaled = onOff(t("rescale the rest of the row"), (on) => {
     shares = on;
-    const at = pair(store.get());
-    const present = at && found(cut(at.query, at.key));
-    if (at && present?.do?.set) set(at.query, at.key, present.do.set[2], "chosen");
+    const pinned = pair(store.get());
+    const present = pinned && currentChange(cut(pinned.query, pinned.key));
+    if (pinned && present?.do?.set) set(pinned.query, pinned.key, present.do.set[2], "chosen");
   });
   /** The cuts of this head. */
-  const cutHere = () => list().filter((one) => one?.at === change(0).at && one.head === change(0).head && edgesOf(one).length);
+  const cutHere = () => list().filter((candidate) => candidate?.at === change(0).at && candidate.head === change(0).head && edgesOf(candidate).length);
   /** @param {Edge} edge  What cuts it, alone or with others. */
-  const cutting = (edge) => cutHere().find((one) => cuts(one, edge));
+  const cutting = (edge) => cutHere().find((candidate) => cuts(candidate, edge));
 
   const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
   const column = h("button", { type: "button", className: "button" }, t("Cut all edges to this key"));
   const together = onOff(t("one change with the other cuts"), (on) => (joins = on));
   const back = h("button", { type: "button", className: "button quiet" }, t("Restore"));
   edge.addEventListener("click", () => {
-    const at = pair(store.get());
-    if (!at) return;
+    const pinned = pair(store.get());
+    if (!pinned) return;
     const [last] = joins ? cutHere().slice(-1) : [];
-    if (cutting([at.query, at.key])) restore();
-    else if (last) replace([last], (one) => joined(one, [at.query, at.key]));
-    else put(cut(at.query, at.key));
+    if (cutting([pinned.query, pinned.key])) restore();
+    else if (last) replace([last], (previous) => joined(previous, [pinned.query, pinned.key]));
+    else put(cut(pinned.query, pinned.key));
   });
   column.addEventListener("click", () => {
     const all = toKey();
@@ -236,18 +236,18 @@ function cellChanges(context) {
   /** The edges to the pinned key that the mask allows. @returns {Edge[]} */
   function toKey() {
     const page = store.get();
-    const [at, matrix] = [pair(page), page.trace && attention(page.model, page.trace, page.link)];
-    if (!at || !matrix) return [];
+    const [pinned, matrix] = [pair(page), page.trace && attention(page.model, page.trace, page.link)];
+    if (!pinned || !matrix) return [];
     const queries = Array.from({ length: matrix.rows }, (_, query) => query);
-    return queries.filter((query) => !Number.isNaN(matrix.values[query * matrix.cols + at.key])).map((query) => [query, at.key]);
+    return queries.filter((query) => !Number.isNaN(matrix.values[query * matrix.cols + pinned.key])).map((query) => [query, pinned.key]);
   }
 
   function restore() {
-    const at = pair(store.get());
-    if (!at) return;
-    const present = cutting([at.query, at.key]);
-    if (present) replace([present], (one) => mended(one, [at.query, at.key]));
-    else remove(cut(at.query, at.key));
+    const pinned = pair(store.get());
+    if (!pinned) return;
+    const present = cutting([pinned.query, pinned.key]);
+    if (present) replace([present], (previous) => mended(previous, [pinned.query, pinned.key]));
+    else remove(cut(pinned.query, pinned.key));
   }
 
   const title = h("h3", {}, t("One cell"));
@@ -256,16 +256,16 @@ function cellChanges(context) {
   function refresh() {
     const page = store.get();
     picker.refresh();
-    const at = pair(page);
+    const pinned = pair(page);
     const matrix = page.trace && attention(page.model, page.trace, page.link);
-    if (!at || !matrix) return;
-    const value = matrix.values[at.query * matrix.cols + at.key];
-    const present = found(cut(at.query, at.key));
+    if (!pinned || !matrix) return;
+    const value = matrix.values[pinned.query * matrix.cols + pinned.key];
+    const present = currentChange(cut(pinned.query, pinned.key));
     const still = fixed() || Number.isNaN(value);
     if (present?.do?.set) shares = Boolean(present.do.renormalise);
     weight.show(present?.do?.set ? Number(present.do.set[2]) : value || 0, still);
     rescaled.show(shares, still);
-    const gone = cutting([at.query, at.key]);
+    const gone = cutting([pinned.query, pinned.key]);
     edge.setAttribute("aria-pressed", String(gone !== undefined));
     edge.disabled = still && !gone;
     column.disabled = fixed();
@@ -300,7 +300,7 @@ export function cutting(change, edges) {
 }
 
 /** @param {Change} change @param {Edge} edge  One of its own. @returns {Change | null} */
-export const mended = (change, edge) => cutting(change, edgesOf(change).filter((one) => !is(edge)(one)));
+export const mended = (change, edge) => cutting(change, edgesOf(change).filter((cutEdge) => !is(edge)(cutEdge)));
 
 /** @param {Change} change @param {Edge} edge */
 export const joined = (change, edge) => /** @type {Change} */ (cutting(change, [...edgesOf(change), edge]));

@@ -21,7 +21,7 @@ import { Problem } from "../../core/wire/problem.js";
  *   both runs; null if they hardly differ
  * @property {number[] | null} [interaction]  of a pair of heads: delta minus those of both alone
  */
-/** @typedef {{tokens: Record<string, TokenReply[]>, contrast: (number | null)[], rows: Record<string, [number, number][]>}} Other  the run that patches are taken from; null: a row has no counterpart there */
+/** @typedef {{tokens: Record<string, TokenReply[]>, contrast: (number | null)[], rows: Record<string, [number, number][]>}} SourceRun  the run that patches are taken from; null: a row has no counterpart there */
 /**
  * @typedef {object} Sweep
  * @property {number} total  changes
@@ -30,27 +30,27 @@ import { Problem } from "../../core/wire/problem.js";
  * @property {Piece[]} against  the token that each row's is contrasted with
  * @property {number[]} contrast  log p(written) / p(against), in nats
  * @property {Piece[][]} candidates  other tokens that each row's can be contrasted with
- * @property {Other | null} other
+ * @property {SourceRun | null} source
  * @property {Record<string, Effect>} effects  by `nameOf`
  */
-/** @typedef {{block: string, at: string, layer: number, heads: number}} Line  a layer's heads */
+/** @typedef {{block: string, place: string, layer: number, heads: number}} Line  a layer's heads */
 
-/** The attention whose heads are patched. @param {string} at  an attention, or the mix of its heads */
-const attentionOf = (at) => at.replace(/\.mix$/, "");
+/** The attention whose heads are patched. @param {string} place  an attention, or the mix of its heads */
+const attentionOf = (place) => place.replace(/\.mix$/, "");
 
 /**
  * The name of what is changed.
- * @param {string} at  an attention, such as "encoder.1.self"; for a patch, a tensor
+ * @param {string} place  an attention, such as "encoder.1.self"; for a patch, a tensor
  * @param {number | null} [index]  of the head, or of the token
  */
-export const nameOf = (at, index = null) => [attentionOf(at), ...(index === null ? [] : [index])].join(" ");
+export const nameOf = (place, index = null) => [attentionOf(place), ...(index === null ? [] : [index])].join(" ");
 
-/** The name of a pair of heads: "encoder.1.self 2 + encoder.1.self 5". @param {string} one @param {string} other */
-export const pairName = (one, other) => `${one} + ${other}`;
+/** The name of a pair of heads: "encoder.1.self 2 + encoder.1.self 5". @param {string} first @param {string} second */
+export const pairName = (first, second) => `${first} + ${second}`;
 
 /** @param {any} start  the stream's first line @returns {Sweep} */
-export const begun = ({ changes, logprobs, against, contrast, candidates, other = null }) =>
-  ({ total: changes, done: 0, logprobs, against, contrast, candidates, other, effects: {} });
+export const begun = ({ changes, logprobs, against, contrast, candidates, other: source = null }) =>
+  ({ total: changes, done: 0, logprobs, against, contrast, candidates, source, effects: {} });
 
 /**
  * @param {Sweep} sweep
@@ -58,9 +58,9 @@ export const begun = ({ changes, logprobs, against, contrast, candidates, other 
  *   later line of the stream
  * @returns {Sweep}
  */
-export function more(sweep, { changes, done }) {
-  const news = changes.map(({ at, head, token = null, also = null, delta, divergence, contrast, recovered = null, interaction = null }) => {
-    const name = nameOf(at, head ?? token);
+export function withChanges(sweep, { changes, done }) {
+  const news = changes.map(({ at: place, head, token = null, also = null, delta, divergence, contrast, recovered = null, interaction = null }) => {
+    const name = nameOf(place, head ?? token);
     return [also ? pairName(name, nameOf(also.at, also.head)) : name, { delta, divergence, contrast, recovered, ...(also ? { interaction } : {}) }];
   });
   return { ...sweep, done, effects: { ...sweep.effects, ...Object.fromEntries(news) } };
@@ -86,38 +86,38 @@ export function reach({ effects }, read) {
  * @param {Sweep} sweep
  * @param {number[]} rows  to choose from
  */
-export function mostDifferent({ contrast, other }, rows) {
-  const differs = (/** @type {number} */ row) => Math.abs((other?.contrast[row] ?? contrast[row]) - contrast[row]);
+export function mostDifferent({ contrast, source }, rows) {
+  const differs = (/** @type {number} */ row) => Math.abs((source?.contrast[row] ?? contrast[row]) - contrast[row]);
   return rows.reduce((best, row) => (differs(row) > differs(best) ? row : best), rows[0]);
 }
 
 /**
  * @param {Sweep} sweep
  * @param {number[]} rows
- * @param {number} [most]
- * @returns {{at: string, head: number | null, delta: number}[]}  those that matter most, first the one
+ * @param {number} [count]
+ * @returns {{place: string, head: number | null, delta: number}[]}  those that matter most, first the one
  *   without which the token is least likely
  */
-export function strongest({ effects }, rows, most = 3) {
+export function strongest({ effects }, rows, count = 3) {
   const single = Object.entries(effects).filter(([, { interaction }]) => !interaction);
   const all = single.map(([name, { delta }]) => {
-    const [at, head] = name.split(" ");
-    return { at, head: head === undefined ? null : Number(head), delta: of(delta, rows) };
+    const [place, head] = name.split(" ");
+    return { place, head: head === undefined ? null : Number(head), delta: of(delta, rows) };
   });
-  return all.sort((a, b) => a.delta - b.delta).slice(0, most);
+  return all.sort((a, b) => a.delta - b.delta).slice(0, count);
 }
 
 /**
  * @param {Sweep} sweep
  * @param {number[]} rows
- * @returns {{at: string, heads: [number, number], delta: number, interaction: number}[]}  pairs of heads of one
+ * @returns {{place: string, heads: [number, number], delta: number, interaction: number}[]}  pairs of heads of one
  *   attention, first the one that costs most beyond the sum of both alone
  */
 export function standIns({ effects }, rows) {
   const pairs = Object.entries(effects).flatMap(([name, { delta, interaction }]) => {
     if (!interaction) return [];
-    const [[at, one], [, other]] = name.split(" + ").map((head) => head.split(" "));
-    return [{ at, heads: /** @type {[number, number]} */ ([Number(one), Number(other)]), delta: of(delta, rows), interaction: of(interaction, rows) }];
+    const [[place, first], [, second]] = name.split(" + ").map((head) => head.split(" "));
+    return [{ place, heads: /** @type {[number, number]} */ ([Number(first), Number(second)]), delta: of(delta, rows), interaction: of(interaction, rows) }];
   });
   return pairs.sort((a, b) => a.interaction - b.interaction);
 }
@@ -125,7 +125,7 @@ export function standIns({ effects }, rows) {
 /** @param {ModelInfo} model @returns {Line[]}  as the map shows them: a row a layer */
 export function lines(model) {
   return blocks(model).flatMap(({ id, rows }) =>
-    rows.map(({ place, heads }, layer) => ({ block: id, at: place, layer, heads })),
+    rows.map(({ place, heads }, layer) => ({ block: id, place, layer, heads })),
   );
 }
 
@@ -137,13 +137,13 @@ export function lines(model) {
  */
 export function tensors({ effects, logprobs }, model) {
   const untried = logprobs.map(() => NaN);
-  const found = lines(model).flatMap(({ at, heads: count }) =>
-    /** @type {const} */ (["delta", "divergence"]).map((which) => {
-      const values = Array.from({ length: count }, (_, head) => effects[nameOf(at, head)]?.[which] ?? untried);
-      return [`${at}.${which}`, tensor({ head: null, query: "written" }, [count, logprobs.length], values.flat())];
+  const entries = lines(model).flatMap(({ place, heads: count }) =>
+    /** @type {const} */ (["delta", "divergence"]).map((measure) => {
+      const values = Array.from({ length: count }, (_, head) => effects[nameOf(place, head)]?.[measure] ?? untried);
+      return [`${place}.${measure}`, tensor({ head: null, query: "written" }, [count, logprobs.length], values.flat())];
     }),
   );
-  return { logprobs: tensor({ query: "written" }, [logprobs.length], logprobs), ...Object.fromEntries(found) };
+  return { logprobs: tensor({ query: "written" }, [logprobs.length], logprobs), ...Object.fromEntries(entries) };
 }
 
 /**
@@ -153,10 +153,10 @@ export function tensors({ effects, logprobs }, model) {
  */
 export function partTensors({ effects, logprobs }) {
   const row = (/** @type {number[]} */ values) => tensor({ query: "written" }, [logprobs.length], values);
-  const found = Object.entries(effects).flatMap(([name, { delta, divergence, interaction }]) =>
-    Object.entries({ delta, divergence, ...(interaction ? { interaction } : {}) }).map(([which, values]) => [`${name}.${which}`, row(values)]),
+  const entries = Object.entries(effects).flatMap(([name, { delta, divergence, interaction }]) =>
+    Object.entries({ delta, divergence, ...(interaction ? { interaction } : {}) }).map(([measure, values]) => [`${name}.${measure}`, row(values)]),
   );
-  return { logprobs: row(logprobs), ...Object.fromEntries(found) };
+  return { logprobs: row(logprobs), ...Object.fromEntries(entries) };
 }
 
 /**
@@ -166,24 +166,24 @@ export function partTensors({ effects, logprobs }) {
  *   "decoder.2.cross.each.recovered" (index, query);
  *   NaN if both runs hardly differ, and for what is not tried
  */
-export function recoveredTensors({ effects, contrast, other }) {
+export function recoveredTensors({ effects, contrast, source }) {
   const none = contrast.map(() => NaN);
   /** @type {Record<string, number[][]>} */
   const several = {};
   /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */
-  const found = {
+  const named = {
     contrast: tensor({ query: "written" }, [contrast.length], contrast),
-    "other.contrast": tensor({ query: "written" }, [contrast.length], other?.contrast.map((odds) => odds ?? NaN) ?? none),
+    "other.contrast": tensor({ query: "written" }, [contrast.length], source?.contrast.map((odds) => odds ?? NaN) ?? none),
   };
   for (const [name, { recovered }] of Object.entries(effects)) {
-    const [at, index] = name.split(" ");
+    const [place, index] = name.split(" ");
     const values = (recovered ?? none).map((share) => share ?? NaN);
-    if (index === undefined) found[`${at}.recovered`] = tensor({ query: "written" }, [values.length], values);
-    else (several[at] ??= [])[Number(index)] = values;
+    if (index === undefined) named[`${place}.recovered`] = tensor({ query: "written" }, [values.length], values);
+    else (several[place] ??= [])[Number(index)] = values;
   }
-  for (const [at, rows] of Object.entries(several))
-    found[`${at}.each.recovered`] = tensor({ index: null, query: "written" }, [rows.length, contrast.length], Array.from(rows, (row) => row ?? none).flat());
-  return found;
+  for (const [place, rows] of Object.entries(several))
+    named[`${place}.each.recovered`] = tensor({ index: null, query: "written" }, [rows.length, contrast.length], Array.from(rows, (row) => row ?? none).flat());
+  return named;
 }
 
 /**
@@ -195,14 +195,14 @@ export function recoveredTensors({ effects, contrast, other }) {
  */
 export function alignedColumns(theirs, ours, rows) {
   /** @type {{theirs: number | null, ours: number | null}[]} */
-  const found = [];
+  const columns = [];
   let [i, j] = [0, 0];
   for (const [a, b] of [...rows, [theirs, ours]]) {
-    while (i < a) found.push({ theirs: i++, ours: null });
-    while (j < b) found.push({ theirs: null, ours: j++ });
-    if (a < theirs && b < ours) found.push({ theirs: i++, ours: j++ });
+    while (i < a) columns.push({ theirs: i++, ours: null });
+    while (j < b) columns.push({ theirs: null, ours: j++ });
+    if (a < theirs && b < ours) columns.push({ theirs: i++, ours: j++ });
   }
-  return found;
+  return columns;
 }
 
 /**
@@ -210,7 +210,7 @@ export function alignedColumns(theirs, ours, rows) {
  * @param {number} elapsed  milliseconds
  * @returns {number}  estimated milliseconds left
  */
-export function left({ done, total }, elapsed) {
+export function remaining({ done, total }, elapsed) {
   return done ? (elapsed / done) * (total - done) : Infinity;
 }
 
@@ -226,7 +226,7 @@ export function left({ done, total }, elapsed) {
  */
 
 /** @type {Map<string, Sweep>} */
-const known = new Map();
+const cache = new Map();
 /** The number of cached sweeps. */
 const KEPT = 32;
 
@@ -246,7 +246,7 @@ export function sweeper(source, show) {
     for await (const line of source.lines("/api/sweep", body, signal)) {
       if (signal.aborted) break;
       if (line.start) state.sweep = begun(line.start);
-      else if (line.changes && state.sweep) state.sweep = more(state.sweep, line);
+      else if (line.changes && state.sweep) state.sweep = withChanges(state.sweep, line);
       show();
     }
     const { sweep } = state;
@@ -270,17 +270,17 @@ export function sweeper(source, show) {
       const key = JSON.stringify(body);
       if (key === state.key && !anew) return;
       asker.stop();
-      const kept = known.get(key) ?? null;
-      state = { key, sweep: kept, problem: null, running: false, since: performance.now() };
-      if (kept) return show();
+      const cached = cache.get(key) ?? null;
+      state = { key, sweep: cached, problem: null, running: false, since: performance.now() };
+      if (cached) return show();
       const fails = (/** @type {Problem} */ problem) => {
         state = { ...state, running: false, problem };
         show();
       };
-      const found = await asker.ask((signal) => follow(body, signal), fails);
-      if (found === null) return;
-      if (found instanceof Problem) return fails(found);
-      keep(key, found);
+      const reply = await asker.ask((signal) => follow(body, signal), fails);
+      if (reply === null) return;
+      if (reply instanceof Problem) return fails(reply);
+      keep(key, reply);
       state = { ...state, running: false };
       show();
     },
@@ -290,6 +290,6 @@ export function sweeper(source, show) {
 
 /** @param {string} key @param {Sweep} sweep  a whole one */
 function keep(key, sweep) {
-  if (known.size >= KEPT) known.delete(String([...known.keys()][0]));
-  known.set(key, sweep);
+  if (cache.size >= KEPT) cache.delete(String([...cache.keys()][0]));
+  cache.set(key, sweep);
 }

@@ -43,9 +43,9 @@ import { writes } from "./wording.js";
  * @property {string} letter  A is the reference
  * @property {Run} run
  * @property {boolean} present  whether it is what the page shows
- * @property {boolean} kept  false: only because the page shows it
- * @property {Trace | Problem | undefined} own  what it writes; undefined: loading
- * @property {Trace | Problem | undefined} given  with the reference's output
+ * @property {boolean} isKept  false: only because the page shows it
+ * @property {Trace | Problem | undefined} ownTrace  what it writes; undefined: loading
+ * @property {Trace | Problem | undefined} forcedTrace  with the reference's output
  */
 
 /** The most runs that a link holds. */
@@ -60,20 +60,20 @@ export const option = {
   read(text) {
     try {
       const list = JSON.parse(text);
-      const fits = Array.isArray(list) && list.length > 0 && list.length <= MOST && list.every((one) => typeof one?.source === "string");
+      const fits = Array.isArray(list) && list.length > 0 && list.length <= MOST && list.every((entry) => typeof entry?.source === "string");
       return fits ? list.map(whole) : null;
     } catch {
       return null;
     }
   },
-  write: (runs) => JSON.stringify(runs.map(said)),
+  write: (runs) => JSON.stringify(runs.map(compact)),
 };
 
 /** @param {any} run @returns {Run} */
 const whole = (run) => /** @type {Run} */ (Object.fromEntries(KEYS.map((key) => [key, run[key] ?? null])));
 
 /** Without what the model chooses. @param {Run} run */
-const said = (run) => Object.fromEntries(Object.entries(run).filter(([, value]) => value !== null));
+const compact = (run) => Object.fromEntries(Object.entries(run).filter(([, value]) => value !== null));
 
 /** What the page shows, as a run. @param {Page} page @returns {Run} */
 export const presentRun = ({ link }) => whole({ ...link, interventions: inForce(link) });
@@ -82,52 +82,52 @@ export const presentRun = ({ link }) => whole({ ...link, interventions: inForce(
 const listed = ({ link }) => link.options.kept ?? NONE;
 
 /** @param {Run} a @param {Run} b */
-const same = (a, b) => keyOf(/** @type {any} */ (a)) === keyOf(/** @type {any} */ (b));
+const isSameRun = (a, b) => keyOf(/** @type {any} */ (a)) === keyOf(/** @type {any} */ (b));
 
 /** The options of a link that also keeps what the page shows. @param {Page} page */
 const keeping = (page) => ({ kept: [...listed(page), presentRun(page)] });
 
 /** The options of a link without one of its runs. @param {Page} page @param {Run} run */
 function leaving(page, run) {
-  const rest = listed(page).filter((one) => !same(one, run));
-  return { kept: rest.length ? rest : NONE };
+  const remaining = listed(page).filter((candidate) => !isSameRun(candidate, run));
+  return { kept: remaining.length ? remaining : NONE };
 }
 
 /** Whether what the page shows can be kept. @param {Page} page */
-const canKeep = (page) => listed(page).length < MOST && !listed(page).some((one) => same(one, presentRun(page)));
+const canKeep = (page) => listed(page).length < MOST && !listed(page).some((candidate) => isSameRun(candidate, presentRun(page)));
 
 /** @param {Page} page @param {Run} run @param {object} [changes] */
 const asking = (page, run, changes = {}) => traced(page, { pad_to: null, ...run, ...changes, select: [] });
 
-/** Those kept, and what the page shows. @param {Page} page @returns {{run: Run, kept: boolean}[]} */
-function shown(page) {
-  const kept = listed(page).map((run) => ({ run, kept: true }));
-  return kept.some(({ run }) => same(run, presentRun(page))) ? kept : [...kept, { run: presentRun(page), kept: false }];
+/** Those kept, and what the page shows. @param {Page} page @returns {{run: Run, isKept: boolean}[]} */
+function comparedRuns(page) {
+  const entries = listed(page).map((run) => ({ run, isKept: true }));
+  return entries.some(({ run }) => isSameRun(run, presentRun(page))) ? entries : [...entries, { run: presentRun(page), isKept: false }];
 }
 
 /** @param {Page} page @param {Run} run */
-const found = (page, run, changes = {}) => /** @type {Trace | Problem | undefined} */ (answer(page, asking(page, run, changes)));
+const traceFor = (page, run, changes = {}) => /** @type {Trace | Problem | undefined} */ (answer(page, asking(page, run, changes)));
 
 /** @param {Page} page @returns {Kept[]} */
 function keptRuns(page) {
-  const rows = shown(page);
+  const rows = comparedRuns(page);
   const [first] = rows;
-  const reference = found(page, first.run);
-  return rows.map(({ run, kept }, n) => {
-    const own = found(page, run);
-    const known = reference && !(reference instanceof Problem);
-    const given = n === 0 || !known ? reference : found(page, run, writing(first.run, reference));
-    return { letter: String.fromCharCode(65 + n), run, kept, present: same(run, presentRun(page)), own, given };
+  const reference = traceFor(page, first.run);
+  return rows.map(({ run, isKept }, n) => {
+    const ownTrace = traceFor(page, run);
+    const hasReference = reference && !(reference instanceof Problem);
+    const forcedTrace = n === 0 || !hasReference ? reference : traceFor(page, run, writing(first.run, reference));
+    return { letter: String.fromCharCode(65 + n), run, isKept, present: isSameRun(run, presentRun(page)), ownTrace, forcedTrace };
   });
 }
 
 /** @param {Page} page @returns {Question[]}  those that can be sent now */
 export function keptQuestions(page) {
-  const [first, ...others] = shown(page);
-  const reference = found(page, first.run);
-  const own = [first, ...others].map(({ run }) => asking(page, run));
-  if (!reference || reference instanceof Problem) return own;
-  return [...own, ...others.map(({ run }) => asking(page, run, writing(first.run, reference)))];
+  const [first, ...later] = comparedRuns(page);
+  const reference = traceFor(page, first.run);
+  const ownQuestions = [first, ...later].map(({ run }) => asking(page, run));
+  if (!reference || reference instanceof Problem) return ownQuestions;
+  return [...ownQuestions, ...later.map(({ run }) => asking(page, run, writing(first.run, reference)))];
 }
 
 /**
@@ -137,11 +137,11 @@ export function keptQuestions(page) {
  *   that is loading or could not be run: null
  */
 export function tokenRows(runs) {
-  const [{ given: reference }] = runs;
+  const [{ forcedTrace: reference }] = runs;
   if (!reference || reference instanceof Problem) return null;
   return counted(reference.output).map((index) => ({
     index,
-    logprobs: runs.map(({ given }) => (given && !(given instanceof Problem) ? (given.output.logprobs[index] ?? null) : null)),
+    logprobs: runs.map(({ forcedTrace }) => (forcedTrace && !(forcedTrace instanceof Problem) ? (forcedTrace.output.logprobs[index] ?? null) : null)),
   }));
 }
 
@@ -159,18 +159,18 @@ export function runsTable(context) {
   const element = h("div", { className: "kept-runs" }, h("p", { className: "keep-run" }, keep), hint, list, tokens);
   keep.addEventListener("click", () => store.choose(keeping(store.get()), "chosen"));
   /** @type {Kept[]} */
-  let shown = [];
+  let tableRuns = [];
 
   function draw() {
     const page = store.get();
-    shown = keptRuns(page);
+    tableRuns = keptRuns(page);
     const fixed = isFixed(page);
     keep.hidden = fixed;
     keep.disabled = !canKeep(page);
-    hint.textContent = says(t, page.link.options.kept.length);
-    render(list, summary(context, shown, fixed));
-    const rows = tokenRows(shown);
-    render(tokens, rows && shown.length > 1 ? table(context, shown, rows) : []);
+    hint.textContent = hintText(t, page.link.options.kept.length);
+    render(list, summary(context, tableRuns, fixed));
+    const rows = tokenRows(tableRuns);
+    render(tokens, rows && tableRuns.length > 1 ? table(context, tableRuns, rows) : []);
   }
 
   return {
@@ -178,20 +178,20 @@ export function runsTable(context) {
     draw,
     light() {},
     destroy() {},
-    picture: () => picture(context, shown),
-    numbers: () => numbers(shown),
+    picture: () => picture(context, tableRuns),
+    numbers: () => numbers(tableRuns),
   };
 }
 
 /** @param {Context["t"]} t @param {number} count  of runs that are kept */
-function says(t, count) {
+function hintText(t, count) {
   if (count === 0) return t("Keep this run, then change the sentence or the model: what you keep stays here, side by side.");
   if (count >= MOST) return t("{n} runs are kept, which is the most.", { n: count });
   return t("Every run is also given the output of A: Δ is by how much that becomes more likely, in nats.");
 }
 
 /** @param {Kept} run */
-const traceOf = ({ own }) => (own && !(own instanceof Problem) ? own : null);
+const traceOf = ({ ownTrace }) => (ownTrace && !(ownTrace instanceof Problem) ? ownTrace : null);
 
 /** @param {Context} context @param {Kept[]} runs @param {boolean} fixed */
 function summary(context, runs, fixed) {
@@ -209,33 +209,33 @@ function summary(context, runs, fixed) {
 
 /** The change of the log-probability of A's output in each run. @param {Kept[]} runs @returns {(number | null)[]} */
 function totals(runs) {
-  const sums = runs.map(({ given }) => (given && !(given instanceof Problem) ? logprob(given.output) : null));
+  const sums = runs.map(({ forcedTrace }) => (forcedTrace && !(forcedTrace instanceof Problem) ? logprob(forcedTrace.output) : null));
   return sums.map((sum, n) => (n === 0 || sum === null || sums[0] === null ? null : sum - sums[0]));
 }
 
-/** @param {Context} context @param {Kept} one @param {number | null} delta @param {boolean} fixed */
-function line(context, one, delta, fixed) {
+/** @param {Context} context @param {Kept} keptRun @param {number | null} delta @param {boolean} fixed */
+function line(context, keptRun, delta, fixed) {
   const { store, t } = context;
-  const { letter, run, kept, present, own } = one;
-  const trace = traceOf(one);
+  const { letter, run, isKept, present, ownTrace } = keptRun;
+  const trace = traceOf(keptRun);
   const [read, written] = languages(trace?.direction ?? "");
-  const failed = own instanceof Problem;
-  const output = failed ? wording(t, own) : trace ? trace.output.text || t("(nothing)") : "…";
+  const failed = ownTrace instanceof Problem;
+  const output = failed ? wording(t, ownTrace) : trace ? trace.output.text || t("(nothing)") : "…";
   const open = () => store.go({ ...run, query: null, key: null, options: { ...store.get().link.options, as: "changed" } });
   return el(
     "tr",
     { key: letter, "aria-current": present ? "true" : undefined },
-    el("th", { scope: "row" }, letter, !kept && el("span", { className: "hidden" }, ` (${t("not kept")})`)),
+    el("th", { scope: "row" }, letter, !isKept && el("span", { className: "hidden" }, ` (${t("not kept")})`)),
     el(
       "td",
       {},
       el("span", { lang: read }, run.source),
       changes(run).length > 0 && el("ul", { className: "run-changes" }, changes(run).map((change) => el("li", {}, plainly(change, { ...store.get(), trace }, t)))),
     ),
-    el("td", { className: failed ? "bad" : "", lang: trace ? written : undefined, title: failed ? own.detail : undefined }, output),
+    el("td", { className: failed ? "bad" : "", lang: trace ? written : undefined, title: failed ? ownTrace.detail : undefined }, output),
     el("td", { className: "number" }, trace ? two(logprob(trace.output)) : ""),
     el("td", { className: `number ${tone(delta)}` }, delta === null ? "" : gain(delta)),
-    !fixed && el("td", { className: "run-actions" }, !present && button(t("Open"), t("Open run {letter}", { letter }), open), kept && button("×", t("Remove run {letter}", { letter }), () => store.choose(leaving(store.get(), run), "chosen"))),
+    !fixed && el("td", { className: "run-actions" }, !present && button(t("Open"), t("Open run {letter}", { letter }), open), isKept && button("×", t("Remove run {letter}", { letter }), () => store.choose(leaving(store.get(), run), "chosen"))),
   );
 }
 
@@ -247,15 +247,15 @@ const tone = (change) => (change === null || Math.abs(change) < 0.005 ? "" : cha
 
 /** What A writes, one step per row. @param {Kept[]} runs @param {Row[]} rows @returns {Step[]} */
 function stepsOf([first], rows) {
-  const names = writes(/** @type {Trace} */ (first.given));
+  const names = writes(/** @type {Trace} */ (first.forcedTrace));
   return rows.map(({ index }) => ({ ...alone(names[index]), reads: null }));
 }
 
 /** @param {Row} row @param {number} n  of a run @returns {number | null}  its log-probability in A, or the change from it */
-function entry({ logprobs: [first, ...others] }, n) {
-  const here = n === 0 ? 0 : others[n - 1];
-  if (first === null || here === null) return null;
-  return n === 0 ? first : here - first;
+function entry({ logprobs: [first, ...otherLogprobs] }, n) {
+  const value = n === 0 ? 0 : otherLogprobs[n - 1];
+  if (first === null || value === null) return null;
+  return n === 0 ? first : value - first;
 }
 
 /** @param {Context} context @param {Kept[]} runs @param {Row[]} rows */
@@ -286,12 +286,12 @@ function numbers(runs) {
   if (!rows) return null;
   const shape = [rows.length, runs.length];
   const values = rows.flatMap(({ logprobs }) => logprobs.map((value) => value ?? NaN));
-  const own = runs.map((run) => (traceOf(run) ? logprob(/** @type {Trace} */ (traceOf(run)).output) : NaN));
+  const outputLogprobs = runs.map((run) => (traceOf(run) ? logprob(/** @type {Trace} */ (traceOf(run)).output) : NaN));
   return {
     tokens: { written: named(stepsOf(runs, rows)), run: runs.map(({ letter, run }) => ({ text: `${letter}: ${run.source}` })) },
     tensors: {
       logprob: tensor({ query: "written", key: "run" }, shape, values),
-      "output.logprob": tensor({ key: "run" }, [runs.length], own),
+      "output.logprob": tensor({ key: "run" }, [runs.length], outputLogprobs),
     },
   };
 }
@@ -308,12 +308,12 @@ function picture(context, runs) {
   const { size } = theme;
   const high = size * 2;
   const measure = ruler(theme);
-  const said = runs.map((run) => {
+  const summaries = runs.map((run) => {
     const trace = traceOf(run);
-    const made = changes(run.run).map((change) => plainly(change, { ...context.store.get(), trace }, context.t));
-    return `${run.letter}  ${[run.run.source, ...made].join("; ")} → ${trace?.output.text ?? ""}`;
+    const changeTexts = changes(run.run).map((change) => plainly(change, { ...context.store.get(), trace }, context.t));
+    return `${run.letter}  ${[run.run.source, ...changeTexts].join("; ")} → ${trace?.output.text ?? ""}`;
   });
-  const texts = said.map((text, n) => s("text", { x: size, y: high * (n + 0.7) }, text));
+  const texts = summaries.map((text, n) => s("text", { x: size, y: high * (n + 0.7) }, text));
   const top = high * (runs.length + 0.5);
   const steps = stepsOf(runs, rows);
   const right = (/** @type {number} */ n) => size * (14 + 5.5 * n);
@@ -324,6 +324,6 @@ function picture(context, runs) {
     const numbers = entries.map((value, n) => s("text", { x: right(n), y, "text-anchor": "end" }, value === null ? "" : n ? gain(value) : two(value)));
     return [s("text", { x: size * 8, y, "text-anchor": "end" }, plain(steps[i].writes)), ...numbers];
   });
-  const width = Math.max(right(runs.length), ...said.map((text) => 2 * size + measure(text)));
+  const width = Math.max(right(runs.length), ...summaries.map((text) => 2 * size + measure(text)));
   return { svg: file(drawing(width, top + high * (rows.length + 1), theme, ...texts, ...cells, ...lines), theme) };
 }

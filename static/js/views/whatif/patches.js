@@ -47,13 +47,13 @@ export function patches(context) {
   }
 
   /** The change that a cell stands for: exactly what the sweep has tried. @param {Cell} cell @param {Sweep | null} sweep @param {Runs} runs */
-  function change({ at, head, token }, sweep, { before }) {
+  function change({ place, head, token }, sweep, { before }) {
     const { model, link } = store.get();
-    const text = textOf(model, at);
-    const pairs = sweep?.other?.rows[text] ?? [];
+    const text = textOf(model, place);
+    const pairs = sweep?.source?.rows[text] ?? [];
     const rows = token === null ? pairs : pairs.filter(([, ours]) => ours === token);
     const { target, ...decode } = /** @type {any} */ (writing(link, before));
-    return { at, ...(head === null ? {} : { head }), do: { patch: { ...otherRun(store.get()), ...(target === null ? decode : { target }), rows, ...along(store.get()) } } };
+    return { at: place, ...(head === null ? {} : { head }), do: { patch: { ...otherRun(store.get()), ...(target === null ? decode : { target }), rows, ...along(store.get()) } } };
   }
 
   return {
@@ -69,25 +69,25 @@ export function patches(context) {
     scene(sweep, row, runs, list) {
       const share = (/** @type {string} */ name) => (row === null ? null : (sweep?.effects[name]?.recovered?.[row] ?? null));
       const done = sweep !== null && sweep.done === sweep.total;
-      const there = sections(runs).map((section) => ({
+      const patchable = sections(runs).map((section) => ({
         ...section,
         // A token without a counterpart cannot be patched, and some models lack some of the parts.
         rows: section.rows.map((line) => ({ ...line, cells: line.cells.map((cell) => (cell && done && !sweep.effects[cell.name] ? null : cell)) })),
       }));
       return {
-        sections: there,
+        sections: patchable,
         value: ({ name }) => share(name),
         sign: 1,
-        most: sweep && row !== null ? Math.max(reach(sweep, ({ recovered }) => recovered?.[row] ?? 0), FAINT) : FAINT,
-        says: ({ name, says: place }) => {
+        limit: sweep && row !== null ? Math.max(reach(sweep, ({ recovered }) => recovered?.[row] ?? 0), FAINT) : FAINT,
+        describe: ({ name, label: place }) => {
           const value = share(name);
           if (value === null) return sweep?.effects[name] ? t("{place}: there is no difference to recover", { place }) : t("{place}: not tried yet", { place });
           return t("{place}: {share} of the difference ({number} nats)", { place, share: four(value), number: four(sweep?.effects[name].contrast[row ?? 0] ?? 0) });
         },
         on(cell) {
-          const wanted = change(cell, sweep, runs);
-          const present = found(list, wanted);
-          return present !== null && same(present, wanted);
+          const patch = change(cell, sweep, runs);
+          const present = found(list, patch);
+          return present !== null && same(present, patch);
         },
         label: t("Share of the difference that each part recovers: {what}. Arrow keys move, Enter takes the part from the other sentence.", { what: row === null ? "" : plain(writes(runs.before)[row]) }),
       };
@@ -106,23 +106,23 @@ export function patches(context) {
       const [, lang] = languages(runs.before.direction);
       const [against] = labels([{ ...sweep.against[row], start: 0, end: 0 }], lang);
       const values = { token: quoted(writes(runs.before)[row]), other: quoted(against) };
-      if (sweep.other?.contrast[row] === null) return context.phrase(t("{token} has no counterpart in the other sentence, so there is nothing to compare."), values);
+      if (sweep.source?.contrast[row] === null) return context.phrase(t("{token} has no counterpart in the other sentence, so there is nothing to compare."), values);
       if (!Object.values(sweep.effects).some(({ recovered }) => (recovered?.[row] ?? null) !== null))
         return context.phrase(t("Both sentences favour {token} over {other} equally: there is no difference to recover."), values);
       const share = (/** @type {Cell} */ cell) => sweep.effects[cell.name]?.recovered?.[row] ?? -Infinity;
       const { to } = along(store.get());
       if (to) return pathFound(context, sections(runs), share, { ...values, end: el("b", {}, pathEndName(to, t, store.get().model)) });
-      const says = { heads: headsFound, sublayers: sublayersFound, positions: positionsFound };
-      return says[/** @type {keyof typeof says} */ (partsOf(chosen()))](context, sections(runs), share, values);
+      const findings = { heads: headsFound, sublayers: sublayersFound, positions: positionsFound };
+      return findings[/** @type {keyof typeof findings} */ (partsOf(chosen()))](context, sections(runs), share, values);
     },
 
     numbers: (sweep) => recoveredTensors(sweep),
   };
 }
 
-/** The text whose rows a tensor has. @param {import("../../core/store/store.js").Page["model"]} model @param {string} at */
-function textOf(model, at) {
-  const [first] = at.split(".");
+/** The text whose rows a tensor has. @param {import("../../core/store/store.js").Page["model"]} model @param {string} place */
+function textOf(model, place) {
+  const [first] = place.split(".");
   if (model?.texts.includes(first)) return first;
   return model?.attentions.find(({ stack }) => stack === first)?.query ?? typed(model);
 }
@@ -139,39 +139,39 @@ const largest = (cells, share) => cells.reduce((best, cell) => (share(cell) > sh
 function headsFound({ store, t, phrase }, sections, share, values) {
   const cells = cellsOf(sections);
   const best = largest(cells.filter(({ head }) => head === null), share);
-  const shares = cells.filter(({ at, head }) => at === best.at && head !== null).map(share);
-  const rest = cells.filter(({ at, head }) => at !== best.at && head !== null).map(share);
+  const shares = cells.filter(({ place, head }) => place === best.place && head !== null).map(share);
+  const otherShares = cells.filter(({ place, head }) => place !== best.place && head !== null).map(share);
   return phrase(t("{token} rather than {other}: {place} accounts for {all} % of the difference, its heads {least} to {most} % each, any other head at most {rest} %."), {
     ...values,
-    place: el("b", {}, where({ at: best.at.replace(/\.mix$/, ""), do: "" }, t, store.get().model)),
+    place: el("b", {}, where({ at: best.place.replace(/\.mix$/, ""), do: "" }, t, store.get().model)),
     all: percent(share(best)),
     least: percent(Math.min(...shares)),
     most: percent(Math.max(...shares)),
-    rest: percent(Math.max(0, ...rest)),
+    rest: percent(Math.max(0, ...otherShares)),
   });
 }
 
 /** @type {Finding} */
 function sublayersFound({ t, phrase }, sections, share, values) {
   const best = largest(cellsOf(sections), share);
-  return phrase(t("{token} rather than {other}: {place} accounts for {all} % of the difference."), { ...values, place: el("b", {}, best.says), all: percent(share(best)) });
+  return phrase(t("{token} rather than {other}: {place} accounts for {all} % of the difference."), { ...values, place: el("b", {}, best.label), all: percent(share(best)) });
 }
 
 /** Along one path: the part that carries most to its end. @type {Finding} */
 function pathFound({ t, phrase }, sections, share, values) {
   const best = largest(cellsOf(sections), share);
   if (share(best) < LITTLE) return phrase(t("{token} rather than {other}: hardly anything acts directly on {end}."), values);
-  return phrase(t("{token} rather than {other}: of what acts directly on {end}, {place} accounts for most: {all} % of the difference."), { ...values, place: el("b", {}, best.says), all: percent(share(best)) });
+  return phrase(t("{token} rather than {other}: of what acts directly on {end}, {place} accounts for most: {all} % of the difference."), { ...values, place: el("b", {}, best.label), all: percent(share(best)) });
 }
 
 /** Up to where the word that differs carries the difference, and from where the row that writes does. @type {Finding} */
 function positionsFound(context, sections, share, values) {
   const last = sections[sections.length - 1];
-  const at = (/** @type {Section} */ { rows }, /** @type {number} */ n) => largest(/** @type {Cell[]} */ (rows[n].cells.filter(Boolean)), share);
-  const first = at(sections[0], 0);
-  const end = at(last, last.rows.length - 1);
+  const bestInRow = (/** @type {Section} */ { rows }, /** @type {number} */ n) => largest(/** @type {Cell[]} */ (rows[n].cells.filter(Boolean)), share);
+  const first = bestInRow(sections[0], 0);
+  const end = bestInRow(last, last.rows.length - 1);
   const column = (/** @type {Section} */ { rows }, /** @type {Cell} */ { token }) => rows.map(({ cells }) => cells[token ?? 0]);
-  const carrying = (/** @type {Section} */ section, /** @type {Cell} */ cell) => column(section, cell).filter((one) => one && share(one) >= HALF);
+  const carrying = (/** @type {Section} */ section, /** @type {Cell} */ cell) => column(section, cell).filter((candidate) => candidate && share(candidate) >= HALF);
   const [until, from] = [carrying(sections[0], first).at(-1), carrying(last, end)[0]];
   if (!until || !from) return sublayersFound(context, sections, share, values);
   const { t, phrase } = context;
@@ -209,22 +209,22 @@ export function sentencePair(context) {
       if (document.activeElement !== box) box.value = otherSentence(page);
       box.lang = lang || bcp47("en");
       box.disabled = isFixed(page);
-      render(pair, sweep?.other ? alignment(t, sweep, run, typed(page.model)) : []);
+      render(pair, sweep?.source ? alignment(t, sweep, run, typed(page.model)) : []);
     },
   };
 }
 
 /** @param {Context["t"]} t @param {Sweep} sweep @param {Trace} run @param {string} text */
-function alignment(t, { other }, run, text) {
+function alignment(t, { source }, run, text) {
   const [lang] = languages(run.direction);
-  const [theirs, ours] = [other?.tokens[text] ?? [], run.tokens[text] ?? []];
+  const [theirs, ours] = [source?.tokens[text] ?? [], run.tokens[text] ?? []];
   const [above, below] = [labels(theirs, lang), labels(ours, lang)];
-  const columns = alignedColumns(theirs.length, ours.length, other?.rows[text] ?? []);
+  const columns = alignedColumns(theirs.length, ours.length, source?.rows[text] ?? []);
   const differs = (/** @type {typeof columns[0]} */ { theirs: a, ours: b }) => a === null || b === null || theirs[a].id !== ours[b].id;
   const line = (/** @type {string} */ name, /** @type {"theirs" | "ours"} */ side, /** @type {typeof above} */ names) =>
     el("tr", {}, el("th", { scope: "row" }, name), columns.map((column) => {
-      const at = column[side];
-      return el("td", { className: at === null ? "none" : differs(column) ? "differs" : "" }, at === null ? el("span", { className: "hidden" }, t("no token")) : token(names[at]));
+      const tokenIndex = column[side];
+      return el("td", { className: tokenIndex === null ? "none" : differs(column) ? "differs" : "" }, tokenIndex === null ? el("span", { className: "hidden" }, t("no token")) : token(names[tokenIndex]));
     }));
   return el("table", { className: "aligned-tokens" }, el("tbody", {}, line(t("Other sentence"), "theirs", above), line(t("This sentence"), "ours", below)));
 }
@@ -240,8 +240,8 @@ function alignment(t, { other }, run, text) {
 export function why({ store, t, phrase }, sweep, row, run, rows) {
   const [, lang] = languages(run.direction);
   const against = sweep.against[row];
-  const known = sweep.candidates[row];
-  const all = known.some(({ id }) => id === against.id) ? known : [against, ...known];
+  const candidates = sweep.candidates[row];
+  const all = candidates.some(({ id }) => id === against.id) ? candidates : [against, ...candidates];
   const tokens = all.map((piece) => ({ value: String(piece.id), piece }));
   const select = contrastMenu(t, lang, { value: String(against.id), tokens, onChoice: (value) => store.choose({ against: Number(value), written: row }, "chosen") });
   return phrase(t("Why {token} rather than {other}?"), { token: rows, other: select });

@@ -27,11 +27,11 @@ const VALUES = { min: -10, max: 10, step: 0.5 };
 /** @param {Context} context */
 export function sublayerChanges(context) {
   const { store, t } = context;
-  const { put, remove, replace, found, on, toggle, fixed } = editModel(context);
+  const { put, remove, replace, currentChange, on, toggle, fixed } = editModel(context);
   const select = h("select", { "aria-label": t("Sublayer") });
   /** @type {string | null} */
   let chosen = null;
-  const output = (/** @type {any} */ what) => ({ at: `${select.value}.output`, ...rows.named(), do: what });
+  const output = (/** @type {any} */ effect) => ({ at: `${select.value}.output`, ...rows.named(), do: effect });
   const residual = () => ({ at: `${select.value}.residual`, do: "drop" });
   const off = onOff(t("switched off: adds nothing"), (value) => (value ? put(output("zero")) : remove(output("zero"))));
   const scale = amount(t("Scale of its output"), FACTORS, FACTOR, (value, origin) => {
@@ -41,8 +41,8 @@ export function sublayerChanges(context) {
   const drop = onOff(t("residual connection dropped"), () => toggle(residual()));
   const unit = unitChanges(context, () => select.value, () => rows.named());
   const rows = rowChoice(context, (before, after) => {
-    const old = [output("zero"), unit.change("zero")].flatMap((one) => found(restricted(one, before)) ?? []);
-    if (old.length) replace(old, (one) => restricted(one, after));
+    const old = [output("zero"), unit.change("zero")].flatMap((candidate) => currentChange(restricted(candidate, before)) ?? []);
+    if (old.length) replace(old, (previous) => restricted(previous, after));
     refresh();
   });
   select.addEventListener("change", () => {
@@ -58,17 +58,17 @@ export function sublayerChanges(context) {
     const still = fixed();
     const places = networks(model).flatMap(({ place, stack, layer }) => [...stacked(model, stack).map(({ rows }) => rows[layer].place), place]);
     const current = chosen !== null && places.includes(chosen) ? chosen : place(model, link);
-    render(select, places.map((at) => el("option", { value: at }, sublayerName(model, at, t))));
+    render(select, places.map((sublayer) => el("option", { value: sublayer }, sublayerName(model, sublayer, t))));
     select.value = current;
     const stack = select.value.split(".")[0];
     const block = attentionAt(model, select.value) ? placeOf(model, select.value)?.block : stacked(model, stack)[0]?.id;
     rows.refresh(trace && block ? axes(model, trace, block).rows : [], still);
-    const present = found(output("zero"));
+    const present = currentChange(output("zero"));
     off.show(present?.do === "zero", still);
     scale.show(Number(present?.do?.scale ?? 1), still || present?.do === "zero");
     drop.show(on(residual()), still);
     // Of a Hugging Face model, the networks whose units are recorded are listed.
-    const units = model.networks?.length ? model.networks.some((one) => one.place === current) : networks(model).some(({ place }) => place === current);
+    const units = model.networks?.length ? model.networks.some((network) => network.place === current) : networks(model).some(({ place }) => place === current);
     unit.refresh(units, still);
   }
   return { element, refresh };
@@ -82,9 +82,9 @@ export function sublayerChanges(context) {
  */
 function unitChanges(context, network, rows) {
   const { store, t } = context;
-  const { put, remove, found } = editModel(context);
+  const { put, remove, currentChange } = editModel(context);
   const number = h("input", { type: "number", min: "1", step: "1", value: "1", inputMode: "numeric", "aria-label": t("Hidden unit") });
-  const change = (/** @type {any} */ what) => ({ at: `${network()}.hidden`, units: [Number(number.value) - 1], ...rows(), do: what });
+  const change = (/** @type {any} */ effect) => ({ at: `${network()}.hidden`, units: [Number(number.value) - 1], ...rows(), do: effect });
   const value = amount(t("Value of the unit"), VALUES, PLAIN, (to, origin) => put(change({ fill: to }), origin));
   const state = oneOf(context, "unit", t("Its value"), () => ({ own: t("as computed"), zero: t("zero"), fill: t("set") }), (kind) => {
     if (kind === "own") remove(change("zero"));
@@ -98,7 +98,7 @@ function unitChanges(context, network, rows) {
 
   /** @param {boolean} still */
   function show(still) {
-    const present = found(change("zero"));
+    const present = currentChange(change("zero"));
     const set = present?.do?.fill;
     state.show(!present ? "own" : set === undefined ? "zero" : "fill", still);
     value.element.hidden = set === undefined;
@@ -107,11 +107,11 @@ function unitChanges(context, network, rows) {
   return {
     element,
     change,
-    /** @param {boolean} shown  whether the sublayer is a network @param {boolean} still */
-    refresh(shown, still) {
-      element.hidden = !shown;
-      if (!shown) return;
-      const hidden = store.get().model?.networks?.find((one) => one.place === network())?.hidden;
+    /** @param {boolean} isNetwork  whether the sublayer is a network @param {boolean} still */
+    refresh(isNetwork, still) {
+      element.hidden = !isNetwork;
+      if (!isNetwork) return;
+      const hidden = store.get().model?.networks?.find((candidate) => candidate.place === network())?.hidden;
       if (hidden) number.max = String(hidden);
       show(still);
     },
@@ -165,7 +165,7 @@ export function vectorChanges(context) {
     const { model } = store.get();
     const { id, stack } = within(model, typed(model));
     const part = model?.norm === "post" ? "norm" : "residual";
-    const layers = networks(model).filter((one) => one.stack === stack);
+    const layers = networks(model).filter((stackNetwork) => stackNetwork.stack === stack);
     const block = blockName(id, t);
     return [
       { at: `${typed(model)}.input`, name: t("{block}, input", { block }) },
@@ -173,12 +173,12 @@ export function vectorChanges(context) {
     ];
   }
 
-  const inLink = () => list().findLast((one) => one?.do?.add?.to && places().some(({ at }) => at === one.at)) ?? null;
+  const inLink = () => list().findLast((candidate) => candidate?.do?.add?.to && places().some(({ at: address }) => address === candidate.at)) ?? null;
 
-  /** @param {Partial<Step>} what @param {import("../../core/store/store.js").Origin} [origin] */
-  function edit(what, origin) {
+  /** @param {Partial<Step>} edited @param {import("../../core/store/store.js").Origin} [origin] */
+  function edit(edited, origin) {
     const present = inLink();
-    step = { ...step, ...what };
+    step = { ...step, ...edited };
     if (present) replace([present], change, origin);
     refresh();
   }
@@ -186,8 +186,8 @@ export function vectorChanges(context) {
   /** Both ends, with what they are at first: the first token that differs. */
   function ends() {
     const { source } = store.get().link;
-    const [here, there] = [from.tokens(), to.tokens()];
-    const first = Math.max(0, there.findIndex((label, i) => !here[i] || plain(label) !== plain(here[i])));
+    const [fromTokens, toTokens] = [from.tokens(), to.tokens()];
+    const first = Math.max(0, toTokens.findIndex((label, i) => !fromTokens[i] || plain(label) !== plain(fromTokens[i])));
     const sources = { from: step.from.source ?? source, to: step.to.source ?? swapped(source) };
     return { from: { source: sources.from, row: step.from.row ?? first }, to: { source: sources.to, row: step.to.row ?? first } };
   }
@@ -195,14 +195,14 @@ export function vectorChanges(context) {
   /** @returns {Change} */
   function change() {
     const { direction } = store.get().link;
-    const way = direction ? { direction } : {};
+    const language = direction ? { direction } : {};
     const { from: minus, to: end } = ends();
     const scaled = step.times === 1 ? {} : { times: step.times };
-    return { at: step.at, ...(step.rows ? { rows: step.rows } : {}), do: { add: { to: { ...way, ...end }, minus: { ...way, ...minus }, ...scaled } } };
+    return { at: step.at, ...(step.rows ? { rows: step.rows } : {}), do: { add: { to: { ...language, ...end }, minus: { ...language, ...minus }, ...scaled } } };
   }
 
   /** @param {Change} present @returns {Step} */
-  const readFrom = ({ at, rows: only = null, do: { add: { to: end, minus, times: by = 1 } } }) => ({ at, rows: only, to: end, from: minus ?? step.from, times: by });
+  const readFrom = ({ at: address, rows: only = null, do: { add: { to: end, minus, times: by = 1 } } }) => ({ at: address, rows: only, to: end, from: minus ?? step.from, times: by });
 
   function refresh() {
     const { model, trace } = store.get();
@@ -211,10 +211,10 @@ export function vectorChanges(context) {
     if (element.hidden || !trace) return;
     const [present, all, still] = [inLink(), places(), fixed()];
     if (present) step = readFrom(present);
-    if (!all.some(({ at }) => at === step.at)) step = { ...step, at: all[0].at };
+    if (!all.some(({ at: address }) => address === step.at)) step = { ...step, at: all[0].at };
     if (!element.open) return;
     const { from: begin, to: end } = ends();
-    render(place, all.map(({ at, name }) => el("option", { value: at }, name)));
+    render(place, all.map(({ at: address, name }) => el("option", { value: address }, name)));
     place.value = step.at;
     place.disabled = still;
     from.show(begin.source, begin.row, still);
@@ -236,9 +236,9 @@ export function vectorChanges(context) {
  * @param {Context} context
  * @param {{word: string, token: string, sentence: string}} names  before both fields, and of each
  * @param {(end: {source?: string, row: number | null}) => void} chosen
- * @param {() => void} told  called when the tokens have arrived
+ * @param {() => void} onTokens  called when the tokens have arrived
  */
-function stepEnd({ store, source }, names, chosen, told) {
+function stepEnd({ store, source }, names, chosen, onTokens) {
   const asker = createAsker();
   const select = h("select", { "aria-label": names.token });
   const box = h("input", { type: "text", autocomplete: "off", spellcheck: false, "aria-label": names.sentence });
@@ -247,22 +247,22 @@ function stepEnd({ store, source }, names, chosen, told) {
   let tokens = [];
   /** @type {Problem | null} */
   let problem = null;
-  let known = "";
+  let lastKey = "";
   select.addEventListener("change", () => chosen({ row: Number(select.value) }));
   bindTyping(box, { say: () => box.value.trim() && chosen({ source: box.value.trim(), row: null }), when: "leave" });
 
   /** @param {string} text */
-  async function look(text) {
+  async function loadTokens(text) {
     const page = store.get();
     const { trace: request } = /** @type {{trace: object}} */ (traced(page, { source: text, target: null, interventions: null, pad_to: null, select: [] }));
     const key = JSON.stringify(request);
-    if (key === known) return;
-    known = key;
+    if (key === lastKey) return;
+    lastKey = key;
     const reply = await asker.ask((signal) => source.trace(request, signal));
     if (reply === null) return;
     problem = reply instanceof Problem ? reply : null;
     tokens = reply instanceof Problem ? [] : labels(reply.tokens[typed(page.model)] ?? [], languages(reply.direction)[0]);
-    told();
+    onTokens();
   }
 
   return {
@@ -271,11 +271,11 @@ function stepEnd({ store, source }, names, chosen, told) {
     problem: () => problem,
     /** Ask again for tokens that could not be had. */
     retry() {
-      if (problem) known = "";
+      if (problem) lastKey = "";
     },
     /** @param {string} text @param {number} row @param {boolean} still */
     show(text, row, still) {
-      if (!still) void look(text);
+      if (!still) void loadTokens(text);
       if (document.activeElement !== box) box.value = text;
       render(select, tokens.map((label, i) => el("option", { value: String(i) }, `${i + 1} ${plain(label)}`)));
       select.value = String(row);

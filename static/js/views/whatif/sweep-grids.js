@@ -16,13 +16,13 @@ import { nameOf, pairName } from "./head-sweep.js";
 /**
  * @typedef {object} Cell
  * @property {string} name  of its effect
- * @property {string} at  an attention; for a patch, the tensor
+ * @property {string} place  an attention; for a patch, the tensor
  * @property {number | null} head  null: all of them, or none
  * @property {number | null} token  its row, if only one is changed
  * @property {number[]} [heads]  both heads of a pair
  * @property {number} [written]  the only written token that is asked about
  * @property {string} [effect]  the name of its effect, if not its own
- * @property {string} says  the part in words
+ * @property {string} label  the part in words
  * @property {{stage: string, word: string}} [stream]  of the residual stream: where, and the token
  */
 /** @typedef {{title: string, columns: string[], apart?: number, rows: {name: string, short: string, cells: (Cell | null)[]}[]}} Section  apart: how many of the last columns */
@@ -49,24 +49,24 @@ export function headGrid(model, t) {
   return blocks(model).map(({ id, rows }) => ({
     title: blockName(id, t),
     columns: Array.from({ length: Math.max(...rows.map(({ heads }) => heads)) }, (_, head) => String(head + 1)),
-    rows: rows.map(({ place: at, heads }, layer) => ({
+    rows: rows.map(({ place, heads }, layer) => ({
       ...layerName(t, layer),
-      cells: Array.from({ length: heads }, (_, head) => ({ name: nameOf(at, head), at, head, token: null, says: where({ at, head, do: "zero" }, t, model) })),
+      cells: Array.from({ length: heads }, (_, head) => ({ name: nameOf(place, head), place, head, token: null, label: where({ at: place, head, do: "zero" }, t, model) })),
     })),
   }));
 }
 
 /** All heads, whose mix is patched, and each attention's heads together. @param {ModelInfo} model @param {Translate} t @returns {Section[]} */
 export function mixGrid(model, t) {
-  const most = Math.max(...model.attentions.map(({ heads }) => heads));
+  const maxHeads = Math.max(...model.attentions.map(({ heads }) => heads));
   return headGrid(model, t).map(({ title, rows }) => ({
     title,
-    columns: [...Array.from({ length: most }, (_, head) => String(head + 1)), t("all")],
+    columns: [...Array.from({ length: maxHeads }, (_, head) => String(head + 1)), t("all")],
     apart: 1,
     rows: rows.map(({ cells, ...row }) => {
-      const { at } = /** @type {Cell} */ (cells[0]);
-      const heads = Array.from({ length: most }, (_, head) => cells[head] && { ...cells[head], at: `${at}.mix` });
-      const all = { name: nameOf(at), at: `${at}.mix`, head: null, token: null, says: where({ at, do: "zero" }, t, model) };
+      const { place } = /** @type {Cell} */ (cells[0]);
+      const heads = Array.from({ length: maxHeads }, (_, head) => cells[head] && { ...cells[head], place: `${place}.mix` });
+      const all = { name: nameOf(place), place: `${place}.mix`, head: null, token: null, label: where({ at: place, do: "zero" }, t, model) };
       return { ...row, cells: [...heads.map((cell) => cell ?? null), all] };
     }),
   }));
@@ -81,15 +81,15 @@ export function mixGrid(model, t) {
  * @returns {Section[]}
  */
 export function tokenGrid(model, link, t, written) {
-  return blockOf(model, link.block).rows.map(({ place: at, heads }) => ({
-    title: where({ at, do: "" }, t, model),
+  return blockOf(model, link.block).rows.map(({ place, heads }) => ({
+    title: where({ at: place, do: "" }, t, model),
     columns: written.map(({ word }) => word),
     rows: Array.from({ length: heads }, (_, head) => {
-      const [effect, says] = [nameOf(at, head), where({ at, head, do: "zero" }, t, model)];
+      const [effect, headLabel] = [nameOf(place, head), where({ at: place, head, do: "zero" }, t, model)];
       return {
         name: t("Head {n}", { n: head + 1 }),
         short: String(head + 1),
-        cells: written.map(({ index, word }) => ({ name: `${effect} → ${index}`, effect, at, head, token: null, written: index, says: t("{place}, {token}", { place: says, token: word }) })),
+        cells: written.map(({ index, word }) => ({ name: `${effect} → ${index}`, effect, place, head, token: null, written: index, label: t("{place}, {token}", { place: headLabel, token: word }) })),
       };
     }),
   }));
@@ -103,22 +103,22 @@ export function tokenGrid(model, link, t, written) {
  * @returns {Section[]}
  */
 export function pairGrid(model, link, t) {
-  const at = place(model, link);
-  const count = attentionAt(model, at)?.heads ?? 0;
+  const attentionPlace = place(model, link);
+  const count = attentionAt(model, attentionPlace)?.heads ?? 0;
   const numbers = Array.from({ length: count }, (_, head) => head);
-  const says = (/** @type {number[]} */ heads) => where({ at, heads, do: "zero" }, t, model);
-  const alone = (/** @type {number} */ head) => ({ name: nameOf(at, head), at, head, token: null, says: where({ at, head, do: "zero" }, t, model) });
-  const pair = (/** @type {number} */ one, /** @type {number} */ other) => ({
-    name: pairName(nameOf(at, one), nameOf(at, other)), at, head: null, heads: [one, other], token: null, says: says([one, other]),
+  const pairLabel = (/** @type {number[]} */ heads) => where({ at: attentionPlace, heads, do: "zero" }, t, model);
+  const alone = (/** @type {number} */ head) => ({ name: nameOf(attentionPlace, head), place: attentionPlace, head, token: null, label: where({ at: attentionPlace, head, do: "zero" }, t, model) });
+  const pair = (/** @type {number} */ first, /** @type {number} */ second) => ({
+    name: pairName(nameOf(attentionPlace, first), nameOf(attentionPlace, second)), place: attentionPlace, head: null, heads: [first, second], token: null, label: pairLabel([first, second]),
   });
   return [{
-    title: where({ at, do: "" }, t, model),
+    title: where({ at: attentionPlace, do: "" }, t, model),
     columns: [...numbers.slice(1).map((head) => String(head + 1)), t("alone")],
     apart: 1,
-    rows: numbers.map((one) => ({
-      name: t("Head {n}", { n: one + 1 }),
-      short: String(one + 1),
-      cells: [...numbers.slice(1).map((other) => (other > one ? pair(one, other) : null)), alone(one)],
+    rows: numbers.map((first) => ({
+      name: t("Head {n}", { n: first + 1 }),
+      short: String(first + 1),
+      cells: [...numbers.slice(1).map((second) => (second > first ? pair(first, second) : null)), alone(first)],
     })),
   }];
 }
@@ -128,15 +128,15 @@ export function sublayerGrid(model, t) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
   return stacks.map((stack) => {
     const kinds = stacked(model, stack);
-    const others = networks(model).filter((one) => one.stack === stack);
+    const stackNetworks = networks(model).filter((network) => network.stack === stack);
     return {
       title: blockName(stack, t),
       columns: [...kinds.map(({ kind }) => kindName(kind, t)), t("feed-forward")],
-      rows: others.map(({ place: network, layer }) => ({
+      rows: stackNetworks.map(({ place: network, layer }) => ({
         ...layerName(t, layer),
         cells: [...kinds.map(({ rows }) => rows[layer].place), network].map((place) => {
-          const at = `${place}.output`;
-          return { name: nameOf(at), at, head: null, token: null, says: sublayerName(model, place, t) };
+          const output = `${place}.output`;
+          return { name: nameOf(output), place: output, head: null, token: null, label: sublayerName(model, place, t) };
         }),
       })),
     };
@@ -155,16 +155,16 @@ export function positionGrid(model, run, t) {
   return model.texts.map((text) => {
     const { id, stack } = within(model, text);
     const steps = axes(model, run, id).rows.map((step) => ({ ...step, short: step.reads !== null }));
-    const stages = networks(model).filter((one) => one.stack === stack).map(({ place, layer }) => ({ at: `${place}.${last}`, ...layerName(t, layer), layer: layer + 1 }));
+    const stages = networks(model).filter((network) => network.stack === stack).map(({ place, layer }) => ({ at: `${place}.${last}`, ...layerName(t, layer), layer: layer + 1 }));
     return {
       title: blockName(stack, t),
       columns: steps.map(plainStep),
-      rows: [{ at: `${text}.input`, name: t("input"), short: "0", layer: 0 }, ...stages].map(({ at, name, short, layer }) => ({
+      rows: [{ at: `${text}.input`, name: t("input"), short: "0", layer: 0 }, ...stages].map(({ at: tensor, name, short, layer }) => ({
         name,
         short,
         cells: steps.map((step, token) => {
           const stream = { stage: streamAfter(t, blockName(stack, t), layer), word: plainStep(step) };
-          return { name: nameOf(at, token), at, head: null, token, says: t("{place}, at {token}", { place: stream.stage, token: stream.word }), stream };
+          return { name: nameOf(tensor, token), place: tensor, head: null, token, label: t("{place}, at {token}", { place: stream.stage, token: stream.word }), stream };
         }),
       })),
     };
@@ -195,13 +195,13 @@ export function pathEnd({ model, link }) {
   if (through === "all" || through === undefined || !model || !follows(model)) return null;
   if (through === "end") {
     const { stack } = predicting(model);
-    const last = networks(model).findLast((one) => one.stack === stack);
+    const last = networks(model).findLast((network) => network.stack === stack);
     return last ? { at: `${last.place}.${model.norm === "post" ? "norm" : "residual"}` } : null;
   }
-  const at = place(model, link);
-  const { heads, kv_heads } = attentionAt(model, at) ?? { heads: 1, kv_heads: 1 };
+  const attentionPlace = place(model, link);
+  const { heads, kv_heads } = attentionAt(model, attentionPlace) ?? { heads: 1, kv_heads: 1 };
   const head = through === "q" ? link.head : Math.floor((link.head * kv_heads) / heads);
-  return { at: `${at}.${through}`, head };
+  return { at: `${attentionPlace}.${through}`, head };
 }
 
 /** Whether the end is an input of the selected head, which a click on another must not replace. @param {Page["link"]} link */

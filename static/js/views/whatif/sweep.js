@@ -16,7 +16,7 @@ import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
 import { ablations } from "./ablations.js";
-import { left, sweeper } from "./head-sweep.js";
+import { remaining, sweeper } from "./head-sweep.js";
 import { patches, sentencePair, why } from "./patches.js";
 import { ends, endsInHead, partNames, partsOf, sweepRequest } from "./sweep-grids.js";
 import { rowPicker } from "./wording.js";
@@ -39,8 +39,8 @@ import { rowPicker } from "./wording.js";
  * @property {(sweep: Sweep) => Record<string, import("../../core/wire/wire.js").Tensor>} numbers
  */
 
-/** @param {Context} context @param {() => void} told  called when what it finds may be another */
-export function headSweep(context, told) {
+/** @param {Context} context @param {() => void} onFinding  called when what it finds may be another */
+export function headSweep(context, onFinding) {
   const { store, t } = context;
   const { toggle, fixed } = editModel(context);
   const kinds = { ablation: ablations(context), patch: patches(context) };
@@ -59,10 +59,10 @@ export function headSweep(context, told) {
   ]);
   const rows = rowPicker(context);
   const pair = sentencePair(context);
-  const asked = h("div", { className: "sweep-question" }, rows.element);
-  const says = h("p", { className: "lead" });
+  const question = h("div", { className: "sweep-question" }, rows.element);
+  const findingLine = h("p", { className: "lead" });
   /** @type {import("../../lib/render.js").Child[]} */
-  let said = [];
+  let finding = [];
   const wait = waiting(context, run, again, () => partsOf(options()) !== "heads" || isPatch());
   const wrong = trouble(context, again);
   const map = effectMap(context, (cell) => {
@@ -70,7 +70,7 @@ export function headSweep(context, told) {
     if (!base) return;
     const change = kind().change(cell, run.state().sweep, base);
     if (change.do?.patch && !change.do.patch.rows.length) return; // nothing to take, or not yet known
-    const place = placeOf(model, cell.at.replace(/\.(mix|output)$/, ""));
+    const place = placeOf(model, cell.place.replace(/\.(mix|output)$/, ""));
     const stays = isPatch() && endsInHead(link);
     const moved = place?.block === link.block ? {} : { query: null, key: null };
     // One batch, so that there is only one run.
@@ -80,7 +80,7 @@ export function headSweep(context, told) {
     });
   });
   const note = h("p", { className: "hint-line" });
-  const element = h("div", { className: "sweep" }, pair.element, asked, says, wait.element, wrong.element, map.element, bar, note);
+  const element = h("div", { className: "sweep" }, pair.element, question, findingLine, wait.element, wrong.element, map.element, bar, note);
 
   function show() {
     const { sweep, problem } = run.state();
@@ -93,12 +93,12 @@ export function headSweep(context, told) {
     rows.element.hidden = partsOf(options()) === "tokens"; // they are the map's columns
     if (isPatch()) pair.show(sweep, base.before);
     else pair.element.hidden = true;
-    render(asked, isPatch() && sweep && row !== null ? why(context, sweep, row, base.before, rows.element) : rows.element);
+    render(question, isPatch() && sweep && row !== null ? why(context, sweep, row, base.before, rows.element) : rows.element);
     map.draw(kind().scene(sweep, row, base, changes(store.get().link)));
-    said = complete ? kind().finding(sweep, row, base) : [];
+    finding = complete ? kind().finding(sweep, row, base) : [];
     // Without changes to the model it is the finding of the whole view.
-    render(says, isChanged(store.get().link) ? said : []);
-    told();
+    render(findingLine, isChanged(store.get().link) ? finding : []);
+    onFinding();
   }
 
   return {
@@ -112,7 +112,7 @@ export function headSweep(context, told) {
       show();
     },
     light() {},
-    finding: () => said,
+    finding: () => finding,
     destroy: run.stop,
     picture: map.picture,
     numbers() {
@@ -136,11 +136,11 @@ function waiting({ t }, run, again, ofParts) {
   const start = h("button", { type: "button", className: "button" });
   stop.addEventListener("click", () => {
     run.stop();
-    shown.show();
+    progress.show();
   });
   start.addEventListener("click", again);
   const going = h("div", { className: "sweep-progress" }, meter, time, stop);
-  const shown = {
+  const progress = {
     element: h("div", {}, going, start),
     show() {
       const { sweep, problem, running, since } = run.state();
@@ -151,13 +151,13 @@ function waiting({ t }, run, again, ofParts) {
       going.hidden = !running;
       start.hidden = running || problem?.kind === "frozen" || (sweep !== null && done === sweep.total);
       meter.value = sweep ? done / sweep.total : 0;
-      const seconds = sweep ? left(sweep, performance.now() - since) / 1000 : Infinity;
+      const seconds = sweep ? remaining(sweep, performance.now() - since) / 1000 : Infinity;
       time.textContent = Number.isFinite(seconds)
         ? ofParts() ? t("{done} of {total} parts, {seconds} s left", { ...of, seconds: Math.ceil(seconds) }) : t("{done} of {total} heads, {seconds} s left", { ...of, seconds: Math.ceil(seconds) })
         : t("Starting …");
     },
   };
-  return shown;
+  return progress;
 }
 
 // The effects of a sweep as a map: sections of rows and columns, each cell coloured by its effect.
@@ -168,9 +168,9 @@ function waiting({ t }, run, again, ofParts) {
  * @property {Section[]} sections
  * @property {(cell: Cell) => number | null} value  null: not known
  * @property {1 | -1} sign  of values that are orange
- * @property {(cell: Cell) => string} says  the effect in words
+ * @property {(cell: Cell) => string} describe  the effect in words
  * @property {(cell: Cell) => boolean} on  whether the cell's change is made
- * @property {number} most  the limit of the colour scale
+ * @property {number} limit  the limit of the colour scale
  * @property {string} label
  */
 
@@ -227,7 +227,7 @@ function effectMap(context, pick) {
     const name = cell.getAttribute("data-name");
     if (!name) return;
     focus = name;
-    for (const one of element.querySelectorAll("[data-at]")) one.setAttribute("tabindex", one === cell ? "0" : "-1");
+    for (const sibling of element.querySelectorAll("[data-at]")) sibling.setAttribute("tabindex", sibling === cell ? "0" : "-1");
   }
 
   return {
@@ -258,10 +258,10 @@ function picture(context, scene, focus, width) {
   const theme = context.theme();
   const { size } = theme;
   const short = width < PHONE * size;
-  const left = (short ? SHORT : NAMES) * size;
+  const namesWidth = (short ? SHORT : NAMES) * size;
   const count = Math.max(1, ...scene.sections.map(({ columns }) => columns.length));
   const broadest = Math.max(...scene.sections.flatMap(({ columns }) => columns.map(widthOf))) + 0.5;
-  const room = (width - left - 8 - APART * size) / count;
+  const room = (width - namesWidth - 8 - APART * size) / count;
   const wide = Math.min(Math.max(room, NARROW * size), Math.max(WIDE, Math.min(broadest, 2 * WIDE)) * size);
   const high = Math.max(HIGH * size, 26);
   /** How far above its cell the end of a slanted label is. */
@@ -272,14 +272,14 @@ function picture(context, scene, focus, width) {
   let right = 0;
   let line = 0;
   scene.sections.forEach((section, i) => {
-    const x = (/** @type {number} */ n) => left + n * wide + (n >= section.columns.length - (section.apart ?? 0) ? APART * size : 0);
+    const x = (/** @type {number} */ n) => namesWidth + n * wide + (n >= section.columns.length - (section.apart ?? 0) ? APART * size : 0);
     right = Math.max(right, x(section.columns.length - 1) + wide);
     const named = section.columns.join() !== scene.sections[i - 1]?.columns.join();
     y += (i ? 0.9 : 0) * size;
     // If there is room, the section's name is in the line of its columns' names.
-    const own = named && (short || widthOf(section.title) * size > left);
-    parts.push(s("text", { x: 0, y: y + size + (own ? 0 : named ? rise : 0), "font-weight": 600 }, section.title));
-    y += own ? 1.4 * size : 0;
+    const hasTitleLine = named && (short || widthOf(section.title) * size > namesWidth);
+    parts.push(s("text", { x: 0, y: y + size + (hasTitleLine ? 0 : named ? rise : 0), "font-weight": 600 }, section.title));
+    y += hasTitleLine ? 1.4 * size : 0;
     if (named) {
       y += rise;
       section.columns.forEach((column, n) => {
@@ -289,10 +289,10 @@ function picture(context, scene, focus, width) {
         if (rise) right = Math.max(right, middle + widthOf(column) * size * SLANT);
       });
     }
-    y += named || !own ? 1.5 * size : 0;
+    y += named || !hasTitleLine ? 1.5 * size : 0;
     for (const row of section.rows) {
       parts.push(s("text", { x: 0, y: y + high / 2 + size * 0.35, fill: theme.muted }, short ? row.short : row.name));
-      row.cells.forEach((one, n) => one && parts.push(cell(context, scene, one, one.name === focus, { x: x(n), y, wide, high, line })));
+      row.cells.forEach((part, n) => part && parts.push(cell(context, scene, part, part.name === focus, { x: x(n), y, wide, high, line })));
       y += high;
       line++;
     }
@@ -303,20 +303,20 @@ function picture(context, scene, focus, width) {
 /**
  * @param {Context} context
  * @param {Scene} scene
- * @param {Cell} one
+ * @param {Cell} part
  * @param {boolean} focused
  * @param {{x: number, y: number, wide: number, high: number, line: number}} box
  */
-function cell(context, scene, one, focused, { x, y, wide, high, line }) {
+function cell(context, scene, part, focused, { x, y, wide, high, line }) {
   const theme = context.theme();
-  const value = scene.value(one);
-  const paint = value === null ? null : colour(diverging(theme), (1 + (scene.sign * value) / scene.most) / 2);
-  const on = scene.on(one);
-  const says = scene.says(one);
+  const value = scene.value(part);
+  const paint = value === null ? null : colour(diverging(theme), (1 + (scene.sign * value) / scene.limit) / 2);
+  const on = scene.on(part);
+  const description = scene.describe(part);
   return s(
     "g",
-    { role: "button", class: on ? "cell off" : "cell", tabindex: focused ? 0 : -1, "aria-label": says, "aria-pressed": String(on), "data-at": one.at, "data-head": one.head, "data-name": one.name, "data-row": line },
-    s("title", {}, says),
+    { role: "button", class: on ? "cell off" : "cell", tabindex: focused ? 0 : -1, "aria-label": description, "aria-pressed": String(on), "data-at": part.place, "data-head": part.head, "data-name": part.name, "data-row": line },
+    s("title", {}, description),
     s("rect", { x: x + 1, y: y + 1, width: wide - 2, height: high - 2, rx: 3, fill: paint ? css(paint) : theme.paper, stroke: on ? theme.ink : paint ? "none" : theme.hatch, "stroke-width": on ? 2.5 : 1, "stroke-dasharray": on ? "4 3" : null }),
     s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": on ? 700 : null, "letter-spacing": wide < TIGHT * theme.size ? "-0.05em" : null }, value === null ? "·" : Math.abs(value) < 0.005 ? "0" : two(value)),
   );
@@ -333,7 +333,7 @@ function cell(context, scene, one, focused, { x, y, wide, high, line }) {
 function neighbour(element, cell, down, right) {
   const all = /** @type {HTMLElement[]} */ ([...element.querySelectorAll("[data-at]")]);
   if (right) return all[all.indexOf(/** @type {HTMLElement} */ (cell)) + right] ?? null;
-  const row = (/** @type {number} */ n) => all.filter((one) => Number(one.getAttribute("data-row")) === n);
-  const at = Number(cell.getAttribute("data-row"));
-  return row(at + down)[Math.min(row(at).indexOf(/** @type {HTMLElement} */ (cell)), row(at + down).length - 1)] ?? null;
+  const row = (/** @type {number} */ n) => all.filter((candidate) => Number(candidate.getAttribute("data-row")) === n);
+  const rowIndex = Number(cell.getAttribute("data-row"));
+  return row(rowIndex + down)[Math.min(row(rowIndex).indexOf(/** @type {HTMLElement} */ (cell)), row(rowIndex + down).length - 1)] ?? null;
 }

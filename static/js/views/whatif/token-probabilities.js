@@ -27,13 +27,13 @@ export function tokenChanges(context) {
   const { store, t } = context;
   const element = h("div", { className: "scroller" });
   /** @type {{rows: Row[], steps: Step[]} | null}  one step per row */
-  let shown = null;
+  let drawn = null;
 
   /** @param {Row} row */
-  function hover({ own }) {
+  function hover({ shownIndex }) {
     const { model, trace } = store.get();
-    if (own === null || !trace) return;
-    store.hover({ query: { side: predicting(model).query, index: rowOf(trace.output, own) }, key: null });
+    if (shownIndex === null || !trace) return;
+    store.hover({ query: { side: predicting(model).query, index: rowOf(trace.output, shownIndex) }, key: null });
   }
 
   return {
@@ -45,7 +45,7 @@ export function tokenChanges(context) {
       const rows = rowsOf(runs, trace);
       const labels = writes(runs.before);
       const steps = rows.map(({ index }) => alone(labels[index]));
-      shown = { rows, steps };
+      drawn = { rows, steps };
       const ranked = rows.some(({ ranks }) => ranks);
       const bar = Math.min(BAR, Math.max(LEAST, (context.room().width * 13) / context.theme().size - NUMBERS));
       const lines = rows.map((row, i) =>
@@ -64,8 +64,8 @@ export function tokenChanges(context) {
     },
     light() {},
     destroy() {},
-    picture: () => shown && { svg: file(picture(context, shown.rows, shown.steps), context.theme()) },
-    numbers: () => shown && numbers(shown.rows, shown.steps),
+    picture: () => drawn && { svg: file(picture(context, drawn.rows, drawn.steps), context.theme()) },
+    numbers: () => drawn && numbers(drawn.rows, drawn.steps),
   };
 }
 
@@ -98,7 +98,7 @@ function numbers(rows, steps) {
     ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
     : {};
   return {
-    tokens: { written: named(steps.map((one) => ({ ...one, reads: null }))) },
+    tokens: { written: named(steps.map((step) => ({ ...step, reads: null }))) },
     tensors: { before: column((row) => row.before), after: column((row) => row.after), ...ranks },
   };
 }
@@ -121,12 +121,12 @@ function dumbbell(context, row, width) {
 function marks(context, { before, after }, x, y, width) {
   const { rule, from, to } = colours(context, after - before);
   const unit = context.theme().size / 13;
-  const at = (/** @type {number} */ value) => x + value * width;
+  const toX = (/** @type {number} */ value) => x + value * width;
   return [
     s("path", { d: `M${x} ${y}h${width}`, stroke: rule, "stroke-width": unit }),
-    s("path", { d: `M${at(before)} ${y}H${at(after)}`, stroke: to, "stroke-width": 3 * unit }),
-    s("circle", { cx: at(before), cy: y, r: 4.5 * unit, fill: context.theme().paper, stroke: from, "stroke-width": 2 * unit }),
-    s("circle", { cx: at(after), cy: y, r: 5 * unit, fill: to }),
+    s("path", { d: `M${toX(before)} ${y}H${toX(after)}`, stroke: to, "stroke-width": 3 * unit }),
+    s("circle", { cx: toX(before), cy: y, r: 4.5 * unit, fill: context.theme().paper, stroke: from, "stroke-width": 2 * unit }),
+    s("circle", { cx: toX(after), cy: y, r: 5 * unit, fill: to }),
   ];
 }
 
@@ -145,16 +145,16 @@ function colours({ theme }, change) {
 function picture(context, rows, steps) {
   const theme = context.theme();
   const high = theme.size * 2;
-  const [left, bar] = [theme.size * 9, BAR * 1.6];
+  const [labelWidth, bar] = [theme.size * 9, BAR * 1.6];
   const lines = rows.flatMap((row, i) => {
     const y = high * (i + 1.5);
-    const said = [two(row.before), two(row.after), gain(row.after - row.before)];
-    const columns = said.map((text, n) => s("text", { x: left + bar + theme.size * (4.5 * n + 5), y: y + theme.size * 0.35, "text-anchor": "end" }, text));
-    return [s("text", { x: left - theme.size, y: y + theme.size * 0.35, "text-anchor": "end" }, plain(steps[i].writes)), ...marks(context, row, left, y, bar), ...columns];
+    const texts = [two(row.before), two(row.after), gain(row.after - row.before)];
+    const columns = texts.map((text, n) => s("text", { x: labelWidth + bar + theme.size * (4.5 * n + 5), y: y + theme.size * 0.35, "text-anchor": "end" }, text));
+    return [s("text", { x: labelWidth - theme.size, y: y + theme.size * 0.35, "text-anchor": "end" }, plain(steps[i].writes)), ...marks(context, row, labelWidth, y, bar), ...columns];
   });
   const { t } = context;
   const heads = [t("before"), t("after"), t("change")].map((text, n) =>
-    s("text", { x: left + bar + theme.size * (4.5 * n + 5), y: theme.size * 1.2, "text-anchor": "end", fill: theme.muted }, text),
+    s("text", { x: labelWidth + bar + theme.size * (4.5 * n + 5), y: theme.size * 1.2, "text-anchor": "end", fill: theme.muted }, text),
   );
-  return drawing(left + bar + theme.size * 15, high * (rows.length + 1), theme, ...heads, ...lines);
+  return drawing(labelWidth + bar + theme.size * 15, high * (rows.length + 1), theme, ...heads, ...lines);
 }

@@ -12,7 +12,7 @@ import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { attentionChanges } from "./attention-panels.js";
-import { kept, pieces, questions, runs } from "./before-after.js";
+import { sharedQuestions, pieces, questions, runs } from "./before-after.js";
 import { changePanel } from "./changes-panel.js";
 import { keptQuestions, option as runOption, runsTable } from "./kept-runs.js";
 import { THROUGH, sweepRequest } from "./sweep-grids.js";
@@ -63,15 +63,15 @@ export const whatif = {
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   asks: (page) => [...questions(page), ...(page.link.options.effect === "runs" ? keptQuestions(page) : [])],
-  keeps: (page) => [...kept(page), ...(page.link.options.kept.length ? keptQuestions(page) : []), ...mapped(page)],
+  keeps: (page) => [...sharedQuestions(page), ...(page.link.options.kept.length ? keptQuestions(page) : []), ...mapped(page)],
   mount,
 };
 
 /** The map of a sweep, if it is on the screen. @param {import("../../core/store/store.js").Page} page */
 function mapped(page) {
-  const found = runs(page);
-  const shown = page.link.options.effect === "heads" && found && !(found instanceof Problem) && found.before.output.tokens.length;
-  return shown ? [{ sweep: sweepRequest(page, found.before) }] : [];
+  const bothRuns = runs(page);
+  const isOnScreen = page.link.options.effect === "heads" && bothRuns && !(bothRuns instanceof Problem) && bothRuns.before.output.tokens.length;
+  return isOnScreen ? [{ sweep: sweepRequest(page, bothRuns.before) }] : [];
 }
 
 /** The height available to a picture outside projector mode, where the page scrolls. */
@@ -98,7 +98,7 @@ function mount(context, root) {
   const inner = { ...context, room: () => beside(context.room(), main, store.get().link.options.projector ? top.element : null) };
   const panel = changePanel(context);
   const top = outcome(context);
-  const { line: caption, inner: own } = context.finding();
+  const { line: caption, inner: innerCaption } = context.finding();
   const bar = controls(context, [
     { option: "effect", label: t("See"), values: { heads: t("which heads matter"), tokens: t("token by token"), attention: t("attention"), runs: t("runs side by side") } },
   ]);
@@ -107,7 +107,7 @@ function mount(context, root) {
   const silent = h("p", { className: "hint-line", hidden: true });
   const stand = h("div", { className: "whatif-part" });
   bar.append(length.element);
-  main.append(own, top.element, bar, wrong, silent, stand);
+  main.append(innerCaption, top.element, bar, wrong, silent, stand);
   root.append(h("div", { className: "whatif" }, main, panel.element));
   /** @type {Record<string, () => Part>} */
   const makers = {
@@ -118,7 +118,7 @@ function mount(context, root) {
   };
   /** @type {Part | null} */
   let part = null;
-  let shown = "";
+  let shownPart = "";
   /** @type {import("../../core/store/link.js").State | null} */
   let refreshed = null;
 
@@ -129,24 +129,24 @@ function mount(context, root) {
     length.refresh();
     panel.refresh();
     refreshed = page.link;
-    if (!part || shown !== effect) {
+    if (!part || shownPart !== effect) {
       part?.destroy();
-      shown = effect;
-      part = makers[shown]();
+      shownPart = effect;
+      part = makers[shownPart]();
       stand.replaceChildren(part.element);
     }
-    const found = runs(page);
-    main.setAttribute("aria-busy", String(!found));
-    wrong.hidden = !(found instanceof Problem);
+    const bothRuns = runs(page);
+    main.setAttribute("aria-busy", String(!bothRuns));
+    wrong.hidden = !(bothRuns instanceof Problem);
     // Do not show old results under the name of another place.
-    stand.hidden = top.element.hidden = found instanceof Problem && found.kind === "frozen";
-    if (found instanceof Problem) wrong.textContent = wording(t, found);
-    else if (found && page.trace) {
+    stand.hidden = top.element.hidden = bothRuns instanceof Problem && bothRuns.kind === "frozen";
+    if (bothRuns instanceof Problem) wrong.textContent = wording(t, bothRuns);
+    else if (bothRuns && page.trace) {
       const mask = page.model?.mask ?? "";
-      silent.hidden = mask === "" || found.before.output.tokens.length > 0;
+      silent.hidden = mask === "" || bothRuns.before.output.tokens.length > 0;
       silent.textContent = needsMask(t, mask);
-      top.draw(found, page.trace);
-      part.draw(found);
+      top.draw(bothRuns, page.trace);
+      part.draw(bothRuns);
       main.dataset.drawn = "yes";
       tell();
     }
@@ -157,9 +157,9 @@ function mount(context, root) {
    * changes.
    */
   function tell() {
-    const found = isChanged(store.get().link) ? [] : (part?.finding?.() ?? []);
+    const finding = isChanged(store.get().link) ? [] : (part?.finding?.() ?? []);
     const before = caption.textContent;
-    render(caption, found.length ? found : top.finding());
+    render(caption, finding.length ? finding : top.finding());
     if (caption.textContent !== before) context.announce(caption.textContent ?? "");
   }
 
@@ -186,29 +186,29 @@ function mount(context, root) {
 function outcome({ store, t, phrase }) {
   const element = h("div", {});
   /** @type {import("../../lib/render.js").Child[]} */
-  let said = [];
+  let sentence = [];
 
-  /** @param {Runs} runs @param {Trace} own */
-  function draw({ before, after }, own) {
+  /** @param {Runs} runs @param {Trace} shownTrace */
+  function draw({ before, after }, shownTrace) {
     if (!isChanged(store.get().link)) {
-      said = [t("No changes yet: this is the model as trained.")];
+      sentence = [t("No changes yet: this is the model as trained.")];
       return render(element, []);
     }
     if (!before.output.tokens.length) {
-      said = [];
+      sentence = [];
       return render(element, []);
     }
     const [, lang] = languages(before.direction);
     const [was, is] = [before, after].map(({ output }) => logprob(output));
-    said = phrase(
-      effect(t, outputKind(store.get().model), before.output.text === own.output.text),
+    sentence = phrase(
+      effect(t, outputKind(store.get().model), before.output.text === shownTrace.output.text),
       { likelier: el("b", {}, likelier(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
     );
     const texts = el(
       "dl",
       { className: "outcome" },
-      line(t("As trained"), pieces(before, own), "del", lang),
-      line(t("Changed"), pieces(own, before), "ins", lang),
+      line(t("As trained"), pieces(before, shownTrace), "del", lang),
+      line(t("Changed"), pieces(shownTrace, before), "ins", lang),
     );
     render(element, texts);
   }
@@ -218,5 +218,5 @@ function outcome({ store, t, phrase }) {
     const parts = cut.map(({ text, differs }) => (differs ? el(tag, { className: tag === "ins" ? "new" : "gone" }, text) : text));
     return el("div", {}, el("dt", {}, name), el("dd", { lang: cut.length ? lang : "" }, cut.length ? parts : t("(nothing)")));
   }
-  return { element, draw, finding: () => said };
+  return { element, draw, finding: () => sentence };
 }

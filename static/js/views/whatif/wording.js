@@ -16,27 +16,27 @@ import { el, render } from "../../lib/render.js";
  * The effect of the changes, as `phrase` takes it.
  * @param {Translate} t
  * @param {Kind} kind
- * @param {boolean} same  whether the changed model writes the same
+ * @param {boolean} isSame  whether the changed model writes the same
  */
-export function effect(t, kind, same) {
-  const says = {
-    translation: () => same
+export function effect(t, kind, isSame) {
+  const sentences = {
+    translation: () => isSame
       ? t("The translation stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
       : t("The translation changes. The original translation is now {likelier} ({change} nats; log-probability " +
           "{before} → {after})."),
-    output: () => same
+    output: () => isSame
       ? t("The output stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
       : t("The output changes. The original output is now {likelier} ({change} nats; log-probability {before} → {after})."),
-    text: () => same
+    text: () => isSame
       ? t("The text continues the same way. With its continuation it is now {likelier} ({change} nats; log-probability {before} → {after}).")
       : t("The text continues differently. With its original continuation it is now {likelier} ({change} nats; " +
           "log-probability {before} → {after})."),
-    mask: () => same
+    mask: () => isSame
       ? t("The mask is filled in the same way, which is now {likelier} ({change} nats; log-probability {before} → {after}).")
       : t("The mask is filled in differently. What stood there is now {likelier} ({change} nats; log-probability " +
           "{before} → {after})."),
   };
-  return says[kind]();
+  return sentences[kind]();
 }
 
 /** All tokens together, within a sentence. @param {Translate} t @param {Kind} kind */
