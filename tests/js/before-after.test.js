@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { initials } from "../../static/js/core/store/options.js";
-import { remembered, seen } from "../../static/js/core/store/two-runs.js";
+import { remembered, traceOfQuestion } from "../../static/js/core/store/two-runs.js";
 import { keyOf, traced } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -143,14 +143,14 @@ test("what the page has seen of the run without changes answers for it", () => {
   assert.equal(runs.trained?.trace, plain.trace);
   const changed = { ...page(), status: plain.status, runs };
   assert.equal(remembered(changed).runs.trained, runs.trained, "a changed run does not take its place");
-  assert.equal(seen(changed, unchanged(changed)), plain.trace);
-  assert.equal(seen(changed, forcedRun(changed, trace())), null, "another run");
-  assert.equal(seen({ ...changed, runs: { trained: null, changed: null } }, unchanged(changed)), null);
+  assert.equal(traceOfQuestion(changed, unchanged(changed)), plain.trace);
+  assert.equal(traceOfQuestion(changed, forcedRun(changed, trace())), null, "another run");
+  assert.equal(traceOfQuestion({ ...changed, runs: { trained: null, changed: null } }, unchanged(changed)), null);
   const elsewhere = { ...page({ source: "a cat" }), runs };
-  assert.equal(seen(elsewhere, unchanged(elsewhere)), null, "another sentence");
+  assert.equal(traceOfQuestion(elsewhere, unchanged(elsewhere)), null, "another sentence");
   const there = { ...page({ layer: 1, options: { ...initials(OPTIONS), effect: "attention" } }), runs };
   there.link.options.effect = "attention";
-  assert.equal(seen(there, unchanged(there)), null, "its weights are not here yet");
+  assert.equal(traceOfQuestion(there, unchanged(there)), null, "its weights are not here yet");
 });
 
 test("tensors are asked of the two runs where their attention is shown, and for a share always", () => {

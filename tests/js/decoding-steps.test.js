@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { own, plan, said } from "../../static/js/core/store/decode-options.js";
+import { withoutPrefix, plan, planInLink } from "../../static/js/core/store/decode-options.js";
 import {
   NOTHING,
   chances,
@@ -165,21 +165,21 @@ test("two translations part where their tokens do", () => {
 });
 
 test("a link says of decoding only what is not so at first", () => {
-  assert.equal(said(plan(null)), null);
-  assert.equal(said(plan({ method: "greedy", beam: 7 })), null);
-  assert.deepEqual(said(plan({ method: "beam", beam: 4, length_penalty: 1 })), { method: "beam", length_penalty: 1 });
-  assert.deepEqual(said(plan({ method: "sample", top_k: 3, seed: 9, beam: 2 })), { method: "sample", top_k: 3, seed: 9 });
-  assert.deepEqual(said(plan({ prefix: [4, 5] })), { method: "greedy", prefix: [4, 5] });
-  assert.deepEqual(said(plan({ max_tokens: 5 })), { method: "greedy", max_tokens: 5 });
+  assert.equal(planInLink(plan(null)), null);
+  assert.equal(planInLink(plan({ method: "greedy", beam: 7 })), null);
+  assert.deepEqual(planInLink(plan({ method: "beam", beam: 4, length_penalty: 1 })), { method: "beam", length_penalty: 1 });
+  assert.deepEqual(planInLink(plan({ method: "sample", top_k: 3, seed: 9, beam: 2 })), { method: "sample", top_k: 3, seed: 9 });
+  assert.deepEqual(planInLink(plan({ prefix: [4, 5] })), { method: "greedy", prefix: [4, 5] });
+  assert.deepEqual(planInLink(plan({ max_tokens: 5 })), { method: "greedy", max_tokens: 5 });
   assert.equal(plan({ method: "no such" }).method, "greedy");
   assert.deepEqual(plan("nonsense").prefix, []);
 });
 
 test("the model's own is the same without what was forced", () => {
-  assert.equal(own({ method: "greedy", prefix: [4] }), null);
-  assert.deepEqual(own({ method: "beam", beam: 2, prefix: [4] }), { method: "beam", beam: 2 });
+  assert.equal(withoutPrefix({ method: "greedy", prefix: [4] }), null);
+  assert.deepEqual(withoutPrefix({ method: "beam", beam: 2, prefix: [4] }), { method: "beam", beam: 2 });
   const untouched = { method: "beam" };
-  assert.equal(own(untouched), untouched);
+  assert.equal(withoutPrefix(untouched), untouched);
 });
 
 test("a trace alone has each step's most probable tokens, and the words that are known", () => {

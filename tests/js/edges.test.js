@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { cuts, edgesOf, joined, mended } from "../../static/js/views/whatif/changes-panel.js";
-import { found, put } from "../../static/js/core/store/interventions.js";
+import { withSameTarget, put } from "../../static/js/core/store/interventions.js";
 
 /** @param {any} cut */
 const of = (cut) => ({ at: "encoder.0.self", head: 1, do: { cut } });
@@ -26,6 +26,6 @@ test("an edge is added to a change and taken out of it", () => {
 test("two sets of edges are two changes, however they begin", () => {
   const [a, b] = [of([[1, 2], [3, 4], [5, 6]]), of([[1, 2], [3, 4]])];
   assert.deepEqual(put([a], b), [a, b]);
-  assert.equal(found([a], b), null);
+  assert.equal(withSameTarget([a], b), null);
   assert.deepEqual(put([a], structuredClone(a)), [a]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  blamed, changes, found, isChanged, kindOf, linked, plainly, put, same, toggled, touches, without, worded,
+  blamed, changes, withSameTarget, isChanged, kindOf, linked, plainly, put, isSameChange, toggled, touches, without, worded,
 } from "../../static/js/core/store/interventions.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { sized, trace } from "./trace.js";
@@ -76,7 +76,7 @@ test("a part's numbers are changed once, apart from its heads' pattern", () => {
   assert.deepEqual(put([unit], { ...unit, units: [4] }), [unit, { ...unit, units: [4] }], "another unit");
   assert.deepEqual(put([off], { at: `${off.at}.mix`, head: 3, do: { scale: 2 } }).length, 2);
   assert.deepEqual(put([off], { at: off.at, heads: [3], do: "zero" }).length, 2, "several heads are one target");
-  assert.equal(same({ ...off, head: undefined, heads: [1] }, { ...off, head: undefined, heads: [2] }), false);
+  assert.equal(isSameChange({ ...off, head: undefined, heads: [1] }, { ...off, head: undefined, heads: [2] }), false);
 });
 
 test("a change of several heads touches each of them", () => {
@@ -148,9 +148,9 @@ test("on and off again leaves what was there", () => {
   assert.deepEqual(toggled(toggled(list, off), off), list);
   assert.deepEqual(toggled([off], uniform), [uniform]);
   assert.deepEqual(without([off, cell], uniform), [cell], "by what it is about");
-  assert.equal(found([off, cell], uniform), off);
-  assert.equal(found([cell], off), null);
-  assert.ok(same({ at: "a", do: { set: [1, 2, 0.5], renormalise: true } }, { do: { renormalise: true, set: [1, 2, 0.5] }, head: null, at: "a" }));
+  assert.equal(withSameTarget([off, cell], uniform), off);
+  assert.equal(withSameTarget([cell], off), null);
+  assert.ok(isSameChange({ at: "a", do: { set: [1, 2, 0.5], renormalise: true } }, { do: { renormalise: true, set: [1, 2, 0.5] }, head: null, at: "a" }));
   assert.deepEqual(list, [cell], "lists are not written into");
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DEFAULTS, kept, nearest, settler } from "../../static/js/core/store/link.js";
+import { DEFAULTS, withoutLostPin, nearest, settler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { initials } from "../../static/js/core/store/options.js";
 import { OPTIONS, view } from "../../static/js/views/index.js";
@@ -33,13 +33,13 @@ test("the nearest layer and head that the model has, per stack", () => {
 
 test("a pin whose token is gone is let go, on either axis", () => {
   const there = { ...LINK, block: /** @type {const} */ ("cross"), query: 1, key: 2 };
-  assert.equal(kept(there, MODEL, trace()), there);
+  assert.equal(withoutLostPin(there, MODEL, trace()), there);
   for (const gone of [{ query: 2, key: 0 }, { query: 0, key: 3 }, { query: null, key: 3 }]) {
-    const { query, key, block } = kept({ ...there, ...gone }, MODEL, trace());
+    const { query, key, block } = withoutLostPin({ ...there, ...gone }, MODEL, trace());
     assert.deepEqual([query, key, block], [null, null, "cross"]);
   }
   const bare = { ...there, query: null, key: null };
-  assert.equal(kept(bare, MODEL, trace()), bare);
+  assert.equal(withoutLostPin(bare, MODEL, trace()), bare);
 });
 
 test("what follows from a change is there before anyone hears of it", () => {
@@ -205,10 +205,10 @@ test("a block that is not there is the last that is, and takes its pin with it",
 
 test("no pin holds in a text without tokens", () => {
   const bare = { ...LINK, query: null, key: null };
-  assert.equal(kept({ ...LINK, query: 0, key: 0 }, MODEL, { tokens: {} }).query, null);
-  assert.equal(kept({ ...LINK, query: 0, key: 0 }, MODEL, { tokens: { source: [], output: [] } }).query, null);
-  assert.deepEqual([kept(bare, MODEL, { tokens: {} }).query, kept(bare, MODEL, { tokens: {} }).key], [null, null]);
+  assert.equal(withoutLostPin({ ...LINK, query: 0, key: 0 }, MODEL, { tokens: {} }).query, null);
+  assert.equal(withoutLostPin({ ...LINK, query: 0, key: 0 }, MODEL, { tokens: { source: [], output: [] } }).query, null);
+  assert.deepEqual([withoutLostPin(bare, MODEL, { tokens: {} }).query, withoutLostPin(bare, MODEL, { tokens: {} }).key], [null, null]);
   const [one] = trace().tokens[Object.keys(trace().tokens)[0]];
   const single = { tokens: Object.fromEntries(Object.keys(trace().tokens).map((text) => [text, [one]])) };
-  assert.equal(kept(bare, MODEL, single), bare);
+  assert.equal(withoutLostPin(bare, MODEL, single), bare);
 });

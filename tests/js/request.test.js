@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { completed } from "../../static/js/core/wire/model.js";
-import { request, told } from "../../static/js/core/wire/request.js";
+import { request, stateFromBody } from "../../static/js/core/wire/request.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL } from "./trace.js";
 
@@ -30,8 +30,8 @@ test("a model of one direction is not asked for another", () => {
 });
 
 test("a share's state is read as a link says it", () => {
-  assert.deepEqual(told(ONE, { words: "Hi", layer: 1 }), { source: "Hi", layer: 1 });
-  assert.deepEqual(told(MODEL, { source: "Hi" }), { source: "Hi" });
+  assert.deepEqual(stateFromBody(ONE, { words: "Hi", layer: 1 }), { source: "Hi", layer: 1 });
+  assert.deepEqual(stateFromBody(MODEL, { source: "Hi" }), { source: "Hi" });
 });
 
 test("a model from before the table is filled in; one that has it is left", () => {

@@ -26,7 +26,7 @@ const OPTIONS = /** @type {any} */ ({ scale: OPTION, kept: OPTION });
 function share(api, asked = {}) {
   const store = createStore({ ...DEFAULTS, block: "encoder", source: "mine" });
   const initial = { ...DEFAULTS, block: "encoder", lang: "zh", layer: 0 };
-  const source = frozen(api, { id: "1", initial, asked, options: OPTIONS });
+  const source = frozen(api, { id: "1", initial, requested: asked, options: OPTIONS });
   return { store, session: bindSession(store, source, { needs: () => [], asks: () => [] }) };
 }
 
@@ -69,7 +69,7 @@ test("of a share whose model is served what it does not hold is asked for", asyn
   const asked = [];
   const api = frozenApi({ trace: async (/** @type {any} */ body) => (asked.push(body.select), CROSS) });
   const store = createStore({ ...DEFAULTS, source: "mine" });
-  const source = frozen(/** @type {any} */ (api), { id: "1", initial: DEFAULTS, asked: {}, options: OPTIONS });
+  const source = frozen(/** @type {any} */ (api), { id: "1", initial: DEFAULTS, requested: {}, options: OPTIONS });
   const needs = () => ["decoder.0.cross.weights"];
   await bindSession(store, source, { needs, asks: () => [] }).run();
   await flush();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, departed, held, heldParameters, isFixed, missing } from "../../static/js/core/store/share-contents.js";
+import { beside, departed, answerFromShare, heldParameters, isFixed, missing } from "../../static/js/core/store/share-contents.js";
 import { answer, encoding, keyOf, parameters, traced } from "../../static/js/core/store/view-requests.js";
 import { frozen } from "../../static/js/core/store/data-sources.js";
 import { bindSession } from "../../static/js/core/store/session.js";
@@ -53,15 +53,15 @@ test("questions about a share's own run are answered out of its trace", () => {
   /** @type {any} */
   const share = { trace: trace(), model: MODEL, state: { source: "the the", block: "cross" } };
   const opened = { ...page(), share };
-  const found = held(opened, pictures());
+  const found = answerFromShare(opened, pictures());
   assert.ok(found?.tensors["decoder.0.cross.weights"]);
   assert.ok(!found?.tensors["encoder.0.self.weights"]);
-  assert.equal(held(opened, other()), null);
-  assert.equal(held(opened, gain()), null);
-  assert.equal(held(page(), pictures()), null);
+  assert.equal(answerFromShare(opened, other()), null);
+  assert.equal(answerFromShare(opened, gain()), null);
+  assert.equal(answerFromShare(page(), pictures()), null);
   const departed = { ...opened, link: { ...LINK, source: "a" } };
   const its = traced(departed, { select: ["decoder.*.cross.weights"] });
-  assert.equal(held(departed, its), null, "what the reader has changed is another run");
+  assert.equal(answerFromShare(departed, its), null, "what the reader has changed is another run");
 });
 
 test("parameters are answered out of those that were frozen together", () => {
@@ -136,5 +136,5 @@ test("a share holds twenty questions at most, and one of one text is of its own 
   const share = /** @type {any} */ ({ model: one, trace: trace(), state: { source: "the the" } });
   const opened = { ...page(), model: one, share, link: { ...LINK } };
   assert.equal(departed(opened), false);
-  assert.equal(held(opened, traced(opened, { select: ["decoder.*.cross.weights"] }))?.id, share.trace.id);
+  assert.equal(answerFromShare(opened, traced(opened, { select: ["decoder.*.cross.weights"] }))?.id, share.trace.id);
 });

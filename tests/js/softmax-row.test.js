@@ -9,7 +9,7 @@ const near = (found, wanted) =>
 
 test("the largest score is taken away, and the weights are those of the definition", () => {
   const scores = [1.5, -2, 3, 0.25];
-  const { highest, at, shifted, powers, total, weights } = softmaxRow(scores, () => true);
+  const { highest, highestKey: at, shifted, powers, total, weights } = softmaxRow(scores, () => true);
   const plain = scores.map(Math.exp);
   const sum = plain.reduce((a, b) => a + b);
   assert.deepEqual([highest, at], [3, 2]);
@@ -28,15 +28,15 @@ test("scores of any size: no exponential overflows, no row is divided by zero", 
 });
 
 test("what is masked has no part in the maximum nor in the sum", () => {
-  const { highest, at, powers, total, weights } = softmaxRow([50, 1, 1], (key) => key > 0);
+  const { highest, highestKey: at, powers, total, weights } = softmaxRow([50, 1, 1], (key) => key > 0);
   assert.deepEqual([highest, at, [...powers], total, [...weights]], [1, 1, [0, 1, 1], 2, [0, 0.5, 0.5]]);
   const none = softmaxRow([1, 2], () => false);
-  assert.deepEqual([none.highest, none.at, none.total, [...none.weights]], [-Infinity, -1, 0, [0, 0]]);
+  assert.deepEqual([none.highest, none.highestKey, none.total, [...none.weights]], [-Infinity, -1, 0, [0, 0]]);
 });
 
 test("a cell from q and k, step by step", () => {
   const matrix = (/** @type {number[][]} */ rows) => ({ rows: rows.length, cols: rows[0].length, values: Float32Array.from(rows.flat()) });
   const found = working(matrix([[2, 0, 0, 0]]), matrix([[3, 1, 1, 1], [5, 0, 0, 0]]), 0, 0, () => true);
-  assert.deepEqual([found.scored.sum, found.width, found.score, found.highest, found.at, found.shifted], [6, 4, 3, 5, 1, -2]);
+  assert.deepEqual([found.scored.sum, found.width, found.score, found.highest, found.highestKey, found.shifted], [6, 4, 3, 5, 1, -2]);
   near([found.power, found.total, found.weight], [Math.exp(-2), 1 + Math.exp(-2), Math.exp(-2) / (1 + Math.exp(-2))]);
 });

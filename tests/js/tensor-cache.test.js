@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asked, coarse, joined, lacking, size, summary, tensorAt, valueAt, whole } from "../../static/js/core/wire/tensor-cache.js";
+import { selection, coarse, joined, lacking, size, summary, tensorAt, valueAt, whole } from "../../static/js/core/wire/tensor-cache.js";
 import { trace } from "./trace.js";
 
 /** @param {number} bytes @returns {any} */
@@ -22,8 +22,8 @@ test("an address is a tensor's name, or says what of it", () => {
 
 test("what is asked for whole is not asked for in 8 bits too, and everything once", () => {
   const all = [coarse("a"), "a", coarse("b"), coarse("b"), "a", summary("p"), summary("p")];
-  assert.deepEqual(asked(all), { select: ["a", "b:uint8"], summarise: ["p"] });
-  assert.deepEqual(asked(["a"]), { select: ["a"] });
+  assert.deepEqual(selection(all), { select: ["a", "b:uint8"], summarise: ["p"] });
+  assert.deepEqual(selection(["a"]), { select: ["a"] });
 });
 
 test("the whole stands for its 8 bits, and never the other way round", () => {

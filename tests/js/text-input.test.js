@@ -13,7 +13,7 @@ function typed(t, typing = {}) {
   const box = /** @type {any} */ (Object.assign(new EventTarget(), { value: "" }));
   /** @type {string[]} */
   const said = [];
-  const bound = bindTyping(box, { say: () => said.push(box.value), ...typing });
+  const bound = bindTyping(box, { submit: () => said.push(box.value), ...typing });
   /** @param {string} name @param {object} [more] */
   const fire = (name, more = {}) => {
     const event = Object.assign(new Event(name, { cancelable: true }), more);
@@ -86,7 +86,7 @@ test("Enter can mean more than saying it", (t) => {
 });
 
 test("some boxes wait until they are left, or for Enter, which is not said twice", (t) => {
-  const { said, fire, type, enter, rest } = typed(t, { when: "leave" });
+  const { said, fire, type, enter, rest } = typed(t, { submitOn: "leave" });
   type("a");
   rest();
   assert.deepEqual(said, []);
@@ -99,7 +99,7 @@ test("some boxes wait until they are left, or for Enter, which is not said twice
 });
 
 test("some wait for Enter alone", (t) => {
-  const { said, fire, type, enter, rest } = typed(t, { when: "enter" });
+  const { said, fire, type, enter, rest } = typed(t, { submitOn: "enter" });
   type("a");
   rest();
   fire("change");

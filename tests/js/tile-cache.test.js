@@ -5,13 +5,13 @@ import { Problem } from "../../static/js/core/wire/problem.js";
 import { createTileCache } from "../../static/js/long/map/tiles.js";
 import { flush } from "./bound-session.js";
 
-/** @param {number} [most] */
-function cache(most) {
+/** @param {number} [maxBytes] */
+function cache(maxBytes) {
   /** @type {{body: any, signal: AbortSignal, reply: (found: any) => Promise<void>, fail: (error: any) => Promise<void>}[]} */
   const asked = [];
   let changes = 0;
   const tiles = createTileCache({
-    most,
+    maxBytes,
     changed: () => changes++,
     ask: (body, signal) => new Promise((resolve, reject) => {
       asked.push({ body, signal, reply: (found) => (resolve(found), flush()), fail: (error) => (reject(error), flush()) });

@@ -6,7 +6,7 @@ import { lit } from "../../static/js/core/store/highlight.js";
 import { isOff } from "../../static/js/core/store/interventions.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { flipped, known, otherOf, remembered, seen as seenOf, shownAs, storeOf } from "../../static/js/core/store/two-runs.js";
+import { flipped, runOfLink, otherOf, remembered, traceOfQuestion as seenOf, shownAs, storeOf } from "../../static/js/core/store/two-runs.js";
 import { traced } from "../../static/js/core/store/view-requests.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { flush, ready, SELF, served } from "./bound-session.js";
@@ -134,7 +134,7 @@ test("a run that comes back is of its own model", () => {
   store.set({ model: other, trace: trace(), status: "ready" });
   store.go({ model: null, interventions: OFF });
   assert.deepEqual([store.get().status, store.get().model?.id], ["ready", "en-zh"]);
-  assert.equal(known({ ...store.get(), link: { ...store.get().link, source: "b" } }), null);
+  assert.equal(runOfLink({ ...store.get(), link: { ...store.get().link, source: "b" } }), null);
 });
 
 /** A store whose model is changed, with both runs; the trained one wrote another first token. */

@@ -28,7 +28,7 @@ const FEW = 8;
 /**
  * Whether a choice is shown. Of many, those that the model gives nearly nothing and that nobody
  * chose are left out beside the answers of a class.
- * @param {Shown} shown @param {import("./question.js").Choice} choice
+ * @param {Shown} answering @param {import("./question.js").Choice} choice
  */
 function isListed({ choices, answer, revealed, tally }, { id }) {
   const share = revealed?.shares?.[id];
@@ -36,7 +36,7 @@ function isListed({ choices, answer, revealed, tally }, { id }) {
   return share >= 0.005 || Boolean(revealed?.right?.includes(id)) || answer[0] === id || tally.some(([chosenId]) => chosenId === id);
 }
 
-/** @param {Shown} shown @param {import("./question.js").Choice} choice */
+/** @param {Shown} answering @param {import("./question.js").Choice} choice */
 function button({ t, answer, revealed, tally, fixed, change }, { id, label }) {
   const mine = answer[0] === id;
   const right = revealed?.right?.includes(id);
@@ -73,7 +73,7 @@ const numbersEntry = {
 /** Numbers as a program reads them; what is no number stays. @param {string[]} answer */
 export const plainNumbers = (answer) => answer.map((text) => String(number(text).value ?? text));
 
-/** @param {Shown} shown @param {number} i */
+/** @param {Shown} answering @param {number} i */
 function field({ t, question, choices, answer, revealed, tally, fixed, change }, i) {
   const text = answer[i] ?? "";
   const value = revealed?.numbers?.[i];
@@ -133,7 +133,7 @@ const sharesEntry = {
   draw: (answering) => answering.choices.map((_, i) => bar(answering, i)),
 };
 
-/** @param {Shown} shown @param {number} i */
+/** @param {Shown} answering @param {number} i */
 function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
   const share = drawnShares(answer, choices.length)[i];
   const value = revealed?.numbers?.[i];
@@ -143,7 +143,7 @@ function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
   };
   const slider = el("input", { type: "range", min: "0", max: "1", step: String(STEP), value: answer[i] ?? "0", disabled: fixed, "aria-valuetext": two(share), oninput });
   const drawn = !fixed || answer.length > 0; // a page that only looks has no row of its own
-  const mean = tally?.length ? tally.reduce((sum, one) => sum + drawnShares(one, choices.length)[i], 0) / tally.length : null;
+  const mean = tally?.length ? tally.reduce((sum, otherAnswer) => sum + drawnShares(otherAnswer, choices.length)[i], 0) / tally.length : null;
   return el(
     "label",
     { key: choices[i].id, className: "draw-share" },

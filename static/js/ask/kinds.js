@@ -21,7 +21,7 @@ import { el } from "../lib/render.js";
 /** Weights that are equal as printed count as equal. */
 const ALIKE = 0.005;
 
-/** The labels of the row and of the keys, without any weight. @param {Asked} asked */
+/** The labels of the row and of the keys, without any weight. @param {Asked} inquiry */
 async function labelsAt({ run, model, state }) {
   const trace = await run((modelInfo) => [place(modelInfo, state, "mask")]);
   const modelInfo = await model();
@@ -31,7 +31,7 @@ async function labelsAt({ run, model, state }) {
 
 /**
  * The weights of the row in one head; 0 where a key is masked.
- * @param {Asked} asked
+ * @param {Asked} inquiry
  * @param {number} [head]  absent: that of the link
  */
 async function weightsAt({ run, model, state }, head = state.head) {
@@ -51,7 +51,7 @@ function largest(values) {
 /** @param {number[]} values @returns {Record<string, number>} */
 const byIndex = (values) => Object.fromEntries(values.map((value, i) => [String(i), value]));
 
-/** The names of a head, from 1. @param {Asked} asked */
+/** The names of a head, from 1. @param {Asked} inquiry */
 const headNames = ({ state }) => ({ layer: state.layer + 1, head: state.head + 1 });
 
 // What happens if this head is off? The output stays the same, or it changes.
@@ -78,7 +78,7 @@ const headOff = {
 
 /**
  * The outputs of two runs.
- * @param {import("./question.js").Asked} asked
+ * @param {import("./question.js").Asked} inquiry
  * @param {Partial<import("../core/store/link.js").State>} first  changes of the link
  * @param {Partial<import("../core/store/link.js").State>} second
  */
@@ -219,7 +219,7 @@ async function computed(inquiry) {
   return { lab, answer: await inquiry.compute(request(lab)) };
 }
 
-/** @param {Asked} asked */
+/** @param {Asked} inquiry */
 const stepOf = ({ question }) => question.step ?? "weights";
 
 /** The numbers in the lab's first head. @param {Asked} inquiry @returns {Promise<number[]>} */

@@ -10,7 +10,7 @@ import { answer } from "../core/store/view-requests.js";
 import { attention, axes, blockOf, blocks, extent } from "../core/wire/attentions.js";
 import { bothWays } from "../core/wire/model.js";
 import { Problem } from "../core/wire/problem.js";
-import { asked } from "../core/wire/request.js";
+import { requestBody } from "../core/wire/request.js";
 import { memo, together } from "../lib/memo.js";
 
 /** @import { Block } from "../core/wire/attentions.js" */
@@ -38,12 +38,12 @@ import { memo, together } from "../lib/memo.js";
  *   characters, in both as often
  */
 export function equals(a, b) {
-  const others = places(b);
+  const placesInB = places(b);
   const nth = new Map();
-  const own = places(a);
+  const placesInA = places(a);
   return a.flatMap((piece, i) => {
     const name = named(piece);
-    const [mine, theirs] = [own.get(name) ?? [], others.get(name) ?? []];
+    const [mine, theirs] = [placesInA.get(name) ?? [], placesInB.get(name) ?? []];
     const n = nth.get(name) ?? 0;
     nth.set(name, n + 1);
     return mine.length === theirs.length && mine.length ? [{ a: i, b: theirs[n] }] : [];
@@ -53,14 +53,14 @@ export function equals(a, b) {
 /**
  * The tokens that cover some of a token's characters.
  * @param {Piece[]} from
- * @param {number} at  the token
+ * @param {number} index  the token
  * @param {Piece[]} to  of the same text
  * @returns {Stretch | null}  null: none
  */
-export function covering(from, at, to) {
-  const piece = from[at];
+export function covering(from, index, to) {
+  const piece = from[index];
   if (!piece) return null;
-  const equal = equals(from, to).find(({ a }) => a === at);
+  const equal = equals(from, to).find(({ a }) => a === index);
   if (equal) return { first: equal.b, last: equal.b };
   const shared = to.flatMap(({ start, end }, i) => (Math.max(start, piece.start) < Math.min(end, piece.end) ? [i] : []));
   return shared.length ? { first: shared[0], last: shared[shared.length - 1] } : null;
@@ -88,12 +88,12 @@ function named({ text, start, end, special }) {
 /** @param {Piece[]} pieces @returns {Map<string, number[]>}  where each stands */
 function places(pieces) {
   /** @type {Map<string, number[]>} */
-  const found = new Map();
+  const placesByName = new Map();
   pieces.forEach((piece, i) => {
     const name = named(piece);
-    if (name) found.set(name, [...(found.get(name) ?? []), i]);
+    if (name) placesByName.set(name, [...(placesByName.get(name) ?? []), i]);
   });
-  return found;
+  return placesByName;
 }
 
 /** @typedef {{block: string, layer: number, head: number}} Place */
@@ -131,8 +131,8 @@ export const otherModels = ({ models, model, link }) =>
 
 /** @param {Page} page @returns {ModelInfo | null}  that of the link, else the first other one */
 export function modelB(page) {
-  const others = otherModels(page);
-  return others.find(({ id }) => id === page.link.options.model_b) ?? others[0] ?? null;
+  const candidates = otherModels(page);
+  return candidates.find(({ id }) => id === page.link.options.model_b) ?? candidates[0] ?? null;
 }
 
 /**
@@ -144,7 +144,7 @@ export function blockB(page) {
   const model = modelB(page);
   if (!model) return null;
   const all = blocks(model);
-  return all.find(({ id }) => id === page.link.options.block_b) ?? likest(all, model, roles(blockOf(page.model, page.link.block), page.model));
+  return all.find(({ id }) => id === page.link.options.block_b) ?? mostSimilarBlock(all, model, roles(blockOf(page.model, page.link.block), page.model));
 }
 
 /**
@@ -154,14 +154,14 @@ export function blockB(page) {
  */
 const roles = ({ query, key }, model) => [query, key].map((text) => model?.texts.indexOf(text) ?? 0);
 
-/** @param {Block[]} all @param {ModelInfo} model @param {number[]} wanted  roles */
-function likest(all, model, wanted) {
-  const alike = (/** @type {Block} */ block) => roles(block, model).reduce((sum, role, i) => sum + Number(role === wanted[i]) * (1 + i), 0);
+/** @param {Block[]} all @param {ModelInfo} model @param {number[]} targetRoles  roles */
+function mostSimilarBlock(all, model, targetRoles) {
+  const alike = (/** @type {Block} */ block) => roles(block, model).reduce((sum, role, i) => sum + Number(role === targetRoles[i]) * (1 + i), 0);
   return all.reduce((best, block) => (alike(block) > alike(best) ? block : best), all[0]);
 }
 
 /** Whether the link names B's place. @param {Page} page */
-const isPlaced = ({ link: { options } }) => [options.block_b, options.layer_b, options.head_b].every((one) => one !== null);
+const isPlaced = ({ link: { options } }) => [options.block_b, options.layer_b, options.head_b].every((option) => option !== null);
 
 /**
  * The run B. Its place is in the link, except at first: then all weights of the block are
@@ -173,11 +173,11 @@ export function runB(page) {
   const { link, trace } = page;
   const [model, block] = [modelB(page), blockB(page)];
   if (!trace || !model || !block || !link.source.trim()) return null;
-  const at = placeIn(page, model, block);
-  const rows = at ? [block.rows[at.layer].place] : block.rows.map(({ place }) => place);
+  const chosenPlace = placeIn(page, model, block);
+  const rows = chosenPlace ? [block.rows[chosenPlace.layer].place] : block.rows.map(({ place }) => place);
   const select = rows.flatMap((place) => [`${place}.weights`, `${place}.mask`]);
   const direction = bothWays(model) && model.languages.includes(link.direction?.split("-")[0] ?? "") ? link.direction : null;
-  return { trace: asked(model, { source: link.source, model: model.id, direction, target: link.target, select }) };
+  return { trace: requestBody(model, { source: link.source, model: model.id, direction, target: link.target, select }) };
 }
 
 /**
@@ -210,8 +210,8 @@ export function traceB(page) {
 export function placeB(page) {
   const [model, block, trace] = [modelB(page), blockB(page), traceB(page)];
   if (!model || !block) return null;
-  const at = placeIn(page, model, block);
-  if (at || !trace || trace instanceof Problem) return at;
+  const chosenPlace = placeIn(page, model, block);
+  if (chosenPlace || !trace || trace instanceof Problem) return chosenPlace;
   return { block: block.id, ...memo(trace, `opener ${block.id}`, () => opener(trace, model, { block: block.id, view: "compare" })) };
 }
 
@@ -222,22 +222,22 @@ export function placeB(page) {
  */
 export function placed(page) {
   const { link } = page;
-  const [model, at] = [modelB(page), placeB(page)];
-  if (!model || !at) return link;
-  const said = { model_b: model.id, block_b: at.block, layer_b: at.layer, head_b: at.head };
-  const same = Object.entries(said).every(([name, value]) => link.options[name] === value);
-  return same ? link : { ...link, options: { ...link.options, ...said } };
+  const [model, place] = [modelB(page), placeB(page)];
+  if (!model || !place) return link;
+  const options = { model_b: model.id, block_b: place.block, layer_b: place.layer, head_b: place.head };
+  const isCurrent = Object.entries(options).every(([name, value]) => link.options[name] === value);
+  return isCurrent ? link : { ...link, options: { ...link.options, ...options } };
 }
 
 /** @param {Page} page @returns {Models | Problem | null}  null while loading */
 export function models(page) {
   const { trace, model, link } = page;
-  const [other, at, found] = [modelB(page), placeB(page), traceB(page)];
-  if (found instanceof Problem) return found;
-  if (!trace || !model || !other || !at || !found) return null;
-  const key = `models ${link.block} ${link.layer} ${link.head} ${at.block} ${at.layer} ${at.head}`;
-  return memo(together(trace, found), key, () => {
-    const [a, b] = [sideOf(model, trace, link, link.source), sideOf(other, found, at, link.source)];
+  const [otherModel, otherPlace, otherTrace] = [modelB(page), placeB(page), traceB(page)];
+  if (otherTrace instanceof Problem) return otherTrace;
+  if (!trace || !model || !otherModel || !otherPlace || !otherTrace) return null;
+  const key = `models ${link.block} ${link.layer} ${link.head} ${otherPlace.block} ${otherPlace.layer} ${otherPlace.head}`;
+  return memo(together(trace, otherTrace), key, () => {
+    const [a, b] = [sideOf(model, trace, link, link.source), sideOf(otherModel, otherTrace, otherPlace, link.source)];
     return a && b && joined(a, b);
   }, 16);
 }
@@ -245,24 +245,24 @@ export function models(page) {
 /**
  * @param {ModelInfo} model
  * @param {Trace} trace
- * @param {Place} at
+ * @param {Place} place
  * @param {string} source
  * @returns {Side | null}  null if the trace does not contain it
  */
-function sideOf(model, trace, at, source) {
-  const matrix = attention(model, trace, at);
+function sideOf(model, trace, place, source) {
+  const matrix = attention(model, trace, place);
   if (!matrix) return null;
-  const { rows, cols } = axes(model, trace, at.block);
-  const { query, key, writes } = blockOf(model, at.block);
+  const { rows, cols } = axes(model, trace, place.block);
+  const { query, key, writes } = blockOf(model, place.block);
   const typed = model.texts[0];
-  const own = trace.output.tokens;
+  const writtenTokens = trace.output.tokens;
   const read = trace.tokens[query] ?? [];
   // A row that writes is about the token that it writes.
-  const looks = writes ? read.map((token, i) => own[i] ?? token) : read;
+  const rowTokens = writes ? read.map((token, i) => writtenTokens[i] ?? token) : read;
   const textOf = (/** @type {string} */ text) => (text === typed ? source : trace.output.text);
   return {
     matrix,
-    rows: axis(rows, looks, textOf(query)),
+    rows: axis(rows, rowTokens, textOf(query)),
     cols: axis(cols, trace.tokens[key] ?? [], textOf(key)),
   };
 }
@@ -277,8 +277,8 @@ function axis(steps, tokens, text) {
 function joined(a, b) {
   const [rows, cols] = [pairs(a.rows, b.rows), pairs(a.cols, b.cols)];
   if (!rows.length || !cols.length) return { a, b, rows, cols, delta: null, changes: [] };
-  const [one, two] = [spread(a.matrix, rows, cols, "a"), spread(b.matrix, rows, cols, "b")];
-  return { a, b, rows, cols, delta: difference(one, two), changes: changes(one, two, TOLD) };
+  const [spreadA, spreadB] = [spread(a.matrix, rows, cols, "a"), spread(b.matrix, rows, cols, "b")];
+  return { a, b, rows, cols, delta: difference(spreadA, spreadB), changes: changes(spreadA, spreadB, TOLD) };
 }
 
 /** @param {Axis} a @param {Axis} b @returns {Equal}  none if they are of different texts */
@@ -287,10 +287,10 @@ const pairs = (a, b) => (a.text === b.text ? memo(together(a, b), "equal", () =>
 /**
  * The tokens of another run that cover the same characters as a token.
  * @param {Axis} from
- * @param {number | null} at  the token
+ * @param {number | null} index  the token
  * @param {Axis} to
  * @returns {Stretch | null}  null: none
  */
-export function counterpart(from, at, to) {
-  return at === null || from.text !== to.text ? null : covering(from.pieces, at, to.pieces);
+export function counterpart(from, index, to) {
+  return index === null || from.text !== to.text ? null : covering(from.pieces, index, to.pieces);
 }

@@ -24,24 +24,24 @@ import { axesOf, panels, pointing } from "./panels.js";
 
 /**
  * @param {Pick<Context, "t" | "phrase">} context
- * @param {Models} shown
+ * @param {Models} comparison
  * @param {import("./panels.js").Marked} marked
  * @returns {import("../lib/render.js").Child[]}
  */
 export function finding({ t, phrase }, { a, b }, marked) {
-  const [one, other] = [most(a, marked.a), most(b, marked.b)];
-  const first = one ?? other;
+  const [strongestA, strongestB] = [strongest(a, marked.a), strongest(b, marked.b)];
+  const first = strongestA ?? strongestB;
   if (!first) return [];
   const query = el("span", { className: "as-query" }, quoted(first.query));
-  if (one && other) {
-    const values = { query, a: key(one), x: two(one.weight), b: key(other), y: two(other.weight) };
+  if (strongestA && strongestB) {
+    const values = { query, a: key(strongestA), x: two(strongestA.weight), b: key(strongestB), y: two(strongestB.weight) };
     return phrase(t("{query} looks most at {a} in A ({x}) and at {b} in B ({y})."), values);
   }
   const values = { query, key: key(first), x: two(first.weight) };
-  return phrase(one ? t("In A, {query} looks most at {key} ({x}).") : t("In B, {query} looks most at {key} ({x})."), values);
+  return phrase(strongestA ? t("In A, {query} looks most at {key} ({x}).") : t("In B, {query} looks most at {key} ({x})."), values);
 }
 
-/** @param {NonNullable<ReturnType<typeof most>>} found */
+/** @param {NonNullable<ReturnType<typeof strongest>>} cell */
 const key = ({ key }) => el("span", { className: "as-key" }, quoted(key));
 
 /**
@@ -49,12 +49,12 @@ const key = ({ key }) => el("span", { className: "as-key" }, quoted(key));
  * @param {Side} side
  * @param {import("../core/draw/geometry.js").Place} place
  */
-function most({ matrix, rows, cols }, { row, tall = 1 }) {
-  const at = row === null ? null : row + tall - 1;
-  const cell = at === null ? null : explained(matrix, at, null);
-  if (at === null || !cell) return null;
-  const weight = matrix.values[at * matrix.cols + cell.col];
-  return weight > 0 ? { query: rows.steps[at].writes, key: cols.steps[cell.col].writes, weight } : null;
+function strongest({ matrix, rows, cols }, { row, tall = 1 }) {
+  const rowIndex = row === null ? null : row + tall - 1;
+  const cell = rowIndex === null ? null : explained(matrix, rowIndex, null);
+  if (rowIndex === null || !cell) return null;
+  const weight = matrix.values[rowIndex * matrix.cols + cell.col];
+  return weight > 0 ? { query: rows.steps[rowIndex].writes, key: cols.steps[cell.col].writes, weight } : null;
 }
 
 // Pickers of B: its model, and the attention, the layer and the head in it.
@@ -74,15 +74,15 @@ function pickers(context) {
   /** @param {string} name */
   function drawHeads(name) {
     const page = store.get();
-    const [other, at, trace] = [modelB(page), placeB(page), traceB(page)];
-    heads.hidden = !other || !at;
-    if (!other || !at) return;
-    const { heads: count } = extent(other, at.block);
-    render(list, Array.from({ length: count }, (_, i) => thumb(t("Head {n}", { n: i + 1 }), name, i, at.head)));
+    const [otherModel, place, trace] = [modelB(page), placeB(page), traceB(page)];
+    heads.hidden = !otherModel || !place;
+    if (!otherModel || !place) return;
+    const { heads: count } = extent(otherModel, place.block);
+    render(list, Array.from({ length: count }, (_, i) => thumb(t("Head {n}", { n: i + 1 }), name, i, place.head)));
     if (!trace || trace instanceof Problem) return;
     const colours = table(sequential(context.theme()));
     list.querySelectorAll("canvas").forEach((canvas, head) => {
-      const matrix = glimpse(other, trace, { ...at, head });
+      const matrix = glimpse(otherModel, trace, { ...place, head });
       if (matrix) thumbnail(canvas, matrix, colours);
     });
   }
@@ -91,16 +91,16 @@ function pickers(context) {
     elements,
     refresh() {
       const page = store.get();
-      const [other, chosen, at] = [modelB(page), blockB(page), placeB(page)];
-      if (!other || !chosen) return;
+      const [otherModel, chosen, place] = [modelB(page), blockB(page), placeB(page)];
+      if (!otherModel || !chosen) return;
       const groups = grouped(otherModels(page)).map(({ task, models }) =>
-        el("optgroup", { key: String(task), label: headed(t, task) }, models.map((one) => el("option", { key: one.id, value: one.id }, called(t, one)))),
+        el("optgroup", { key: String(task), label: headed(t, task) }, models.map((modelInfo) => el("option", { key: modelInfo.id, value: modelInfo.id }, called(t, modelInfo)))),
       );
-      model.fill(groups, other.id);
-      const all = blocks(other);
+      model.fill(groups, otherModel.id);
+      const all = blocks(otherModel);
       block.element.hidden = all.length < 2;
       block.fill(all.map(({ id }) => el("option", { key: id, value: id }, blockName(id, t))), chosen.id);
-      layer.fill(chosen.rows.map((_, i) => el("option", { key: i, value: String(i) }, String(i + 1))), String(at?.layer ?? 0));
+      layer.fill(chosen.rows.map((_, i) => el("option", { key: i, value: String(i) }, String(i + 1))), String(place?.layer ?? 0));
       drawHeads(uniqueId("head-b"));
     },
   };
@@ -138,17 +138,17 @@ function select(label, choose) {
  */
 export function mountModels(context, root, bar, { line: lead, inner }) {
   const { store } = context;
-  const found = () => {
+  const currentComparison = () => {
     const result = models(store.get());
     return result instanceof Problem ? null : result;
   };
   function light() {
-    const shown = found();
+    const comparison = currentComparison();
     const marked = points.marked();
     all.mark(marked);
-    render(lead, shown ? finding(context, shown, marked) : []);
+    render(lead, comparison ? finding(context, comparison, marked) : []);
   }
-  const points = pointing(context, found, light);
+  const points = pointing(context, currentComparison, light);
   const choose = pickers(context);
   const hint = h("div", { className: "hint" });
   const all = panels(context, points);
@@ -161,24 +161,24 @@ export function mountModels(context, root, bar, { line: lead, inner }) {
   return {
     draw() {
       const result = models(store.get());
-      const shown = found();
+      const comparison = currentComparison();
       choose.refresh();
       render(hint, hints(context, result));
-      all.element.hidden = !shown;
-      if (shown) {
+      all.element.hidden = !comparison;
+      if (comparison) {
         points.forget();
-        all.draw(shown);
-        const [rows, cols] = axesOf(shown, "delta");
-        list.draw({ rows, cols, changes: shown.changes });
+        all.draw(comparison);
+        const [rows, cols] = axesOf(comparison, "delta");
+        list.draw({ rows, cols, changes: comparison.changes });
       }
       light();
     },
     light,
     destroy: () => (points.stop(), all.destroy(), choose.elements.forEach((element) => element.remove())),
-    picture: () => (found() ? all.picture() : null),
+    picture: () => (currentComparison() ? all.picture() : null),
     numbers() {
-      const shown = found();
-      return shown && numbersOf(shown);
+      const comparison = currentComparison();
+      return comparison && numbersOf(comparison);
     },
   };
 }
@@ -191,19 +191,19 @@ export function mountModels(context, root, bar, { line: lead, inner }) {
 function hints({ t }, result) {
   if (result instanceof Problem) return [el("p", { className: "problem", role: "alert" }, wording(t, result))];
   if (!result || result.delta) return [];
-  const same = { rows: result.a.rows.text === result.b.rows.text, cols: result.a.cols.text === result.b.cols.text };
-  if (same.rows && same.cols) return [el("p", {}, t("A and B have no equal tokens, so there is no difference to show."))];
-  return [el("p", {}, same.cols
+  const equalTexts = { rows: result.a.rows.text === result.b.rows.text, cols: result.a.cols.text === result.b.cols.text };
+  if (equalTexts.rows && equalTexts.cols) return [el("p", {}, t("A and B have no equal tokens, so there is no difference to show."))];
+  return [el("p", {}, equalTexts.cols
     ? t("The rows of A and B are different texts, so there is no difference to show. Point at a column to see the same characters in both.")
-    : same.rows
+    : equalTexts.rows
       ? t("The columns of A and B are different texts, so there is no difference to show. Point at a row to see the same characters in both.")
       : t("A and B show different texts. Choose attention within the sentence in both to compare them."))];
 }
 
-/** @param {Models} shown @returns {import("../core/compute/computed-tensors.js").Shown} */
-function numbersOf(shown) {
-  const { a, b, delta } = shown;
-  const [rows, cols] = axesOf(shown, "delta");
+/** @param {Models} comparison @returns {import("../core/compute/computed-tensors.js").Shown} */
+function numbersOf(comparison) {
+  const { a, b, delta } = comparison;
+  const [rows, cols] = axesOf(comparison, "delta");
   const tokens = { "a.query": named(a.rows.steps), "a.key": named(a.cols.steps), "b.query": named(b.rows.steps), "b.key": named(b.cols.steps) };
   const tensors = { a: matrix(a.matrix, "a.query", "a.key"), b: matrix(b.matrix, "b.query", "b.key") };
   if (!delta) return { tokens, tensors };

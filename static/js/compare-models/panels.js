@@ -27,58 +27,58 @@ import { counterpart, modelB, placeB } from "./model-comparison.js";
 // one, else of a first row. The link pins tokens of A. A token of B is pinned as the token of A that
 // covers its first character.
 
-/** @typedef {"a" | "b" | "delta"} Which */
-/** @typedef {Record<Which, Place>} Marked */
+/** @typedef {"a" | "b" | "delta"} PanelId */
+/** @typedef {Record<PanelId, Place>} Marked */
 
 const NOWHERE = { row: null, col: null };
 
 /**
  * @param {Context} context
- * @param {() => Models | null} found  what is shown
+ * @param {() => Models | null} currentComparison  what is shown
  * @param {() => void} light  called when the highlight changes
  */
-export function pointing(context, found, light) {
+export function pointing(context, currentComparison, light) {
   const { store, t } = context;
-  /** @type {{which: Which, place: Place} | null} */
+  /** @type {{panelId: PanelId, place: Place} | null} */
   let over = null;
 
   /** @returns {Marked} */
   function marked() {
-    const shown = found();
-    if (!shown) return { a: NOWHERE, b: NOWHERE, delta: NOWHERE };
-    if (over) return everywhere(shown, over.which, over.place);
+    const comparison = currentComparison();
+    if (!comparison) return { a: NOWHERE, b: NOWHERE, delta: NOWHERE };
+    if (over) return everywhere(comparison, over.panelId, over.place);
     const { query, key } = lit(store.get(), store.hovered());
-    return everywhere(shown, "a", { row: query, col: key });
+    return everywhere(comparison, "a", { row: query, col: key });
   }
 
-  /** @param {Which} which @param {Place | null} place */
-  function onHover(which, place) {
-    over = place && { which, place };
-    const shown = found();
-    const at = place && shown && everywhere(shown, which, place).a;
+  /** @param {PanelId} panelId @param {Place | null} place */
+  function onHover(panelId, place) {
+    over = place && { panelId, place };
+    const comparison = currentComparison();
+    const placeInA = place && comparison && everywhere(comparison, panelId, place).a;
     const sides = blockAt(store.get());
-    store.hover(at && { query: ref(sides.query, at.row), key: ref(sides.key, at.col) });
+    store.hover(placeInA && { query: ref(sides.query, placeInA.row), key: ref(sides.key, placeInA.col) });
     light();
   }
 
-  /** @param {Which} which @param {Place} place @param {"click" | "key" | "list"} how */
-  function onPick(which, place, how) {
-    const shown = found();
-    if (!shown) return;
-    const cell = { row: place.row ?? marked()[which].row, col: place.col };
-    const { row: query, col: key } = everywhere(shown, which, cell).a;
+  /** @param {PanelId} panelId @param {Place} place @param {"click" | "key" | "list"} trigger */
+  function onPick(panelId, place, trigger) {
+    const comparison = currentComparison();
+    if (!comparison) return;
+    const cell = { row: place.row ?? marked()[panelId].row, col: place.col };
+    const { row: query, col: key } = everywhere(comparison, panelId, cell).a;
     const { link } = store.get();
-    const again = how === "click" && query !== null && link.query === query && link.key === key;
+    const again = trigger === "click" && query !== null && link.query === query && link.key === key;
     // A token of B may have no partner in A, or share it with its neighbours.
-    over = which === "b" && !again ? { which, place: cell } : null;
+    over = panelId === "b" && !again ? { panelId, place: cell } : null;
     if (again) store.go({ query: null, key: null });
-    else if (query !== null && (key !== null || cell.col === null)) store.go({ query, key }, how === "key" ? "moved" : "pinned");
+    else if (query !== null && (key !== null || cell.col === null)) store.go({ query, key }, trigger === "key" ? "moved" : "pinned");
     light();
     const { row, col } = cell;
     if (again || row === null || col === null) return;
-    const [rows, cols] = axesOf(shown, which);
+    const [rows, cols] = axesOf(comparison, panelId);
     const names = { query: plainStep(rows.steps[row]), key: plainStep(cols.steps[col]) };
-    context.announce(t("query {query}, key {key}: {weight}", { ...names, weight: said(context, shown, which, { row, col }).join(", ") }));
+    context.announce(t("query {query}, key {key}: {weight}", { ...names, weight: cellNumbers(context, comparison, panelId, { row, col }).join(", ") }));
   }
 
   const stop = context.keys.listen(({ key }) => {
@@ -96,23 +96,23 @@ export function pointing(context, found, light) {
     forget: () => (over = null),
     /** @param {Change} change  of the list */
     pick: (change) => onPick("delta", change, "list"),
-    /** The pointing of one picture. @param {Which} which */
-    of: (which) => ({
+    /** The pointing of one picture. @param {PanelId} panelId */
+    of: (panelId) => ({
       /** @param {Place | null} place */
-      onHover: (place) => onHover(which, place),
-      /** @param {Place} place @param {"click" | "key"} how */
-      onPick: (place, how) => onPick(which, place, how),
-      picked: () => ({ row: marked()[which].row ?? 0, col: marked()[which].col ?? 0 }),
+      onHover: (place) => onHover(panelId, place),
+      /** @param {Place} place @param {"click" | "key"} trigger */
+      onPick: (place, trigger) => onPick(panelId, place, trigger),
+      picked: () => ({ row: marked()[panelId].row ?? 0, col: marked()[panelId].col ?? 0 }),
       /** @param {{row: number, col: number}} cell */
       tip(cell) {
-        const shown = found();
-        if (!shown) return [];
-        const [rows, cols] = axesOf(shown, which);
+        const comparison = currentComparison();
+        if (!comparison) return [];
+        const [rows, cols] = axesOf(comparison, panelId);
         return [
           el("span", { className: "as-query" }, step(rows.steps[cell.row])),
           " ",
           el("span", { className: "as-key" }, step(cols.steps[cell.col])),
-          ...said(context, shown, which, cell).map((words) => el("b", {}, words)),
+          ...cellNumbers(context, comparison, panelId, cell).map((words) => el("b", {}, words)),
         ];
       },
     }),
@@ -124,27 +124,27 @@ const ref = (side, index) => (index === null ? null : { side, index });
 
 /**
  * The axes of a picture: Δ has the equal tokens, as A names them.
- * @param {Models} shown
- * @param {Which} which
+ * @param {Models} comparison
+ * @param {PanelId} panelId
  * @returns {[Pick<Axis, "steps">, Pick<Axis, "steps">]}
  */
-export function axesOf({ a, b, rows, cols }, which) {
-  if (which !== "delta") return which === "a" ? [a.rows, a.cols] : [b.rows, b.cols];
-  return [{ steps: rows.map(({ a: at }) => a.rows.steps[at]) }, { steps: cols.map(({ a: at }) => a.cols.steps[at]) }];
+export function axesOf({ a, b, rows, cols }, panelId) {
+  if (panelId !== "delta") return panelId === "a" ? [a.rows, a.cols] : [b.rows, b.cols];
+  return [{ steps: rows.map(({ a: index }) => a.rows.steps[index]) }, { steps: cols.map(({ a: index }) => a.cols.steps[index]) }];
 }
 
 /**
  * A place of one picture in all three.
- * @param {Models} shown
- * @param {Which} which
+ * @param {Models} comparison
+ * @param {PanelId} panelId
  * @param {Place} place
  * @returns {Marked}
  */
-export function everywhere({ a, b, rows, cols }, which, place) {
-  const row = along(a.rows, b.rows, rows, which, place.row);
-  const col = along(a.cols, b.cols, cols, which, place.col);
-  const at = (/** @type {Which} */ one) => ({ row: row[one]?.first ?? null, col: col[one]?.first ?? null, tall: count(row[one]), wide: count(col[one]) });
-  return { a: at("a"), b: at("b"), delta: at("delta") };
+export function everywhere({ a, b, rows, cols }, panelId, place) {
+  const row = along(a.rows, b.rows, rows, panelId, place.row);
+  const col = along(a.cols, b.cols, cols, panelId, place.col);
+  const placeIn = (/** @type {PanelId} */ panelId) => ({ row: row[panelId]?.first ?? null, col: col[panelId]?.first ?? null, tall: count(row[panelId]), wide: count(col[panelId]) });
+  return { a: placeIn("a"), b: placeIn("b"), delta: placeIn("delta") };
 }
 
 /** @param {Stretch | null} stretch */
@@ -154,39 +154,39 @@ const count = (stretch) => (stretch ? stretch.last - stretch.first + 1 : 1);
  * @param {Axis} a
  * @param {Axis} b
  * @param {Models["rows"]} equal
- * @param {Which} which
- * @param {number | null} at
- * @returns {Record<Which, Stretch | null>}
+ * @param {PanelId} panelId
+ * @param {number | null} tokenIndex
+ * @returns {Record<PanelId, Stretch | null>}
  */
-function along(a, b, equal, which, at) {
-  if (at === null) return { a: null, b: null, delta: null };
-  const one = (/** @type {number | undefined} */ index) => (index === undefined || index < 0 ? null : { first: index, last: index });
-  if (which === "delta") return { a: one(equal[at]?.a), b: one(equal[at]?.b), delta: one(at) };
-  const delta = one(equal.findIndex((pair) => pair[which] === at));
-  return which === "a" ? { a: one(at), b: counterpart(a, at, b), delta } : { a: counterpart(b, at, a), b: one(at), delta };
+function along(a, b, equal, panelId, tokenIndex) {
+  if (tokenIndex === null) return { a: null, b: null, delta: null };
+  const single = (/** @type {number | undefined} */ index) => (index === undefined || index < 0 ? null : { first: index, last: index });
+  if (panelId === "delta") return { a: single(equal[tokenIndex]?.a), b: single(equal[tokenIndex]?.b), delta: single(tokenIndex) };
+  const delta = single(equal.findIndex((pair) => pair[panelId] === tokenIndex));
+  return panelId === "a" ? { a: single(tokenIndex), b: counterpart(a, tokenIndex, b), delta } : { a: counterpart(b, tokenIndex, a), b: single(tokenIndex), delta };
 }
 
 /**
  * The numbers of a cell: A, B and B − A where the tokens are equal, else its own.
  * @param {Context} context
- * @param {Models} shown
- * @param {Which} which
+ * @param {Models} comparison
+ * @param {PanelId} panelId
  * @param {{row: number, col: number}} cell
  */
-function said({ t }, shown, which, cell) {
-  const { a, b, delta } = everywhere(shown, which, cell);
-  /** @param {import("../core/wire/wire.js").Matrix} matrix @param {Place} at @param {string} [sign]  of what is above zero */
+function cellNumbers({ t }, comparison, panelId, cell) {
+  const { a, b, delta } = everywhere(comparison, panelId, cell);
+  /** @param {import("../core/wire/wire.js").Matrix} matrix @param {Place} place @param {string} [sign]  of what is above zero */
   const number = (matrix, { row, col }, sign = "") => {
     const value = matrix.values[(row ?? 0) * matrix.cols + (col ?? 0)];
     return Number.isNaN(value) ? t("masked") : (value > 0 ? sign : "") + four(value);
   };
-  const own = { a: [`A ${number(shown.a.matrix, a)}`], b: [`B ${number(shown.b.matrix, b)}`], delta: [] };
-  if (!shown.delta || delta.row === null || delta.col === null) return own[which];
-  const why = shown.delta.cover[delta.row * shown.cols.length + delta.col];
-  return [...own.a, ...own.b, `Δ ${why === COVER.open ? number(shown.delta.matrix, delta, "+") : t("masked")}`];
+  const ownNumbers = { a: [`A ${number(comparison.a.matrix, a)}`], b: [`B ${number(comparison.b.matrix, b)}`], delta: [] };
+  if (!comparison.delta || delta.row === null || delta.col === null) return ownNumbers[panelId];
+  const why = comparison.delta.cover[delta.row * comparison.cols.length + delta.col];
+  return [...ownNumbers.a, ...ownNumbers.b, `Δ ${why === COVER.open ? number(comparison.delta.matrix, delta, "+") : t("masked")}`];
 }
 
-const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
+const PANEL_IDS = /** @type {PanelId[]} */ (["a", "b", "delta"]);
 
 /** @param {Context} context @param {ReturnType<typeof pointing>} points */
 export function panels(context, points) {
@@ -196,51 +196,51 @@ export function panels(context, points) {
     b: t("Attention weights of B. Arrow keys move the cell, Escape unpins."),
     delta: t("B minus A. Arrow keys move the cell, Escape unpins."),
   };
-  const all = WHICH.map((which) => {
+  const all = PANEL_IDS.map((panelId) => {
     const title = h("h3", {});
-    const matrix = createMatrix(context, { ...points.of(which), label: labels[which] });
+    const matrix = createMatrix(context, { ...points.of(panelId), label: labels[panelId] });
     const key = legend(context);
-    return { which, title, matrix, key, element: h("section", { className: `trio-${which}` }, title, matrix.element, key.element) };
+    return { panelId, title, matrix, key, element: h("section", { className: `trio-${panelId}` }, title, matrix.element, key.element) };
   });
-  const element = h("div", { className: "trio" }, ...all.map((one) => one.element));
-  let most = FAINT;
+  const element = h("div", { className: "trio" }, ...all.map((panel) => panel.element));
+  let limit = FAINT;
   /** @type {Models | null} */
   let drawn = null;
-  const visible = () => all.filter(({ which }) => which !== "delta" || drawn?.delta);
+  const visible = () => all.filter(({ panelId }) => panelId !== "delta" || drawn?.delta);
 
   return {
     element,
 
-    /** @param {Models} shown */
-    draw(shown) {
-      drawn = shown;
-      most = Math.max(shown.delta ? reach(shown.delta.matrix) : 0, FAINT);
-      const sizes = [shown.a, shown.b].flatMap(({ rows, cols }) => [rows.steps.length, cols.steps.length]);
-      const [across, room] = layout(context, Math.max(...sizes), shown.delta && fits(context, Math.max(...sizes)) ? 3 : 2);
+    /** @param {Models} comparison */
+    draw(comparison) {
+      drawn = comparison;
+      limit = Math.max(comparison.delta ? reach(comparison.delta.matrix) : 0, FAINT);
+      const sizes = [comparison.a, comparison.b].flatMap(({ rows, cols }) => [rows.steps.length, cols.steps.length]);
+      const [across, room] = layout(context, Math.max(...sizes), comparison.delta && fits(context, Math.max(...sizes)) ? 3 : 2);
       element.dataset.across = String(across);
       element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
-      for (const { which, element: section } of all) section.hidden = which === "delta" && !shown.delta;
-      for (const { which, title, matrix, key } of visible()) {
+      for (const { panelId, element: section } of all) section.hidden = panelId === "delta" && !comparison.delta;
+      for (const { panelId, title, matrix, key } of visible()) {
         /** @type {import("../core/draw/paint.js").Shade} */
-        const shade = which === "delta" ? { stops: diverging(theme()), range: [-most, most] } : { stops: sequential(theme()), range: [0, 1] };
-        const [rows, cols] = axesOf(shown, which);
-        const numbers = which === "delta" && shown.delta ? shown.delta : { matrix: shown[which === "b" ? "b" : "a"].matrix };
-        const says = heading(context, which, most);
-        render(title, el("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${says}`);
-        title.title = says;
+        const shade = panelId === "delta" ? { stops: diverging(theme()), range: [-limit, limit] } : { stops: sequential(theme()), range: [0, 1] };
+        const [rows, cols] = axesOf(comparison, panelId);
+        const numbers = panelId === "delta" && comparison.delta ? comparison.delta : { matrix: comparison[panelId === "b" ? "b" : "a"].matrix };
+        const headingText = heading(context, panelId, limit);
+        render(title, el("b", {}, { a: "A", b: "B", delta: "Δ" }[panelId]), ` ${headingText}`);
+        title.title = headingText;
         key.show({ shade, covers: new Set("cover" in numbers ? numbers.cover : numbers.matrix.values.some(Number.isNaN) ? [1] : []) });
         matrix.draw({ ...numbers, shade, rows: rows.steps, cols: cols.steps, titles: { rows: t("query (looks)"), cols: t("key (looked at)") }, ...room });
       }
     },
 
     /** @param {Marked} marked */
-    mark: (marked) => all.forEach(({ which, matrix }) => matrix.mark(marked[which])),
+    mark: (marked) => all.forEach(({ panelId, matrix }) => matrix.mark(marked[panelId])),
 
     destroy: () => all.forEach(({ matrix }) => matrix.destroy()),
 
     /** The pictures side by side, each below its title. */
     picture() {
-      const parts = visible().map(({ which, matrix }) => ({ svg: matrix.drawing(), title: `${{ a: "A ", b: "B ", delta: "Δ = " }[which]}${heading(context, which, most)}` }));
+      const parts = visible().map(({ panelId, matrix }) => ({ svg: matrix.drawing(), title: `${{ a: "A ", b: "B ", delta: "Δ = " }[panelId]}${heading(context, panelId, limit)}` }));
       return { svg: file(abreast(parts, theme()), theme()) };
     },
   };
@@ -255,13 +255,13 @@ const fits = (context, cells) => context.room().width / 3 >= ROOM.beside + ROOM.
 /**
  * The model, and the place in it; of Δ, the limit of its scale.
  * @param {Context} context
- * @param {Which} which
- * @param {number} most
+ * @param {PanelId} panelId
+ * @param {number} limit
  */
-function heading({ store, t }, which, most) {
+function heading({ store, t }, panelId, limit) {
   const page = store.get();
-  if (which === "delta") return `B − A, ±${two(most)}`;
-  const [model, at] = which === "a" ? [page.model, page.link] : [modelB(page), placeB(page)];
-  if (!model || !at) return "";
-  return t("{place}, head {n} · {model}", { model: called(t, model), place: placeName(at.block, at.layer, t), n: at.head + 1 });
+  if (panelId === "delta") return `B − A, ±${two(limit)}`;
+  const [model, place] = panelId === "a" ? [page.model, page.link] : [modelB(page), placeB(page)];
+  if (!model || !place) return "";
+  return t("{place}, head {n} · {model}", { model: called(t, model), place: placeName(place.block, place.layer, t), n: place.head + 1 });
 }

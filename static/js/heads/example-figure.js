@@ -35,7 +35,7 @@ export function exampleFigure(page, source, info, { model, place, head, lang }) 
       store.go({ source: text, direction, target, ...where, ...pinned });
       open.hidden = false;
       if (figure) return;
-      figure = createFigure({ root, store, source, page, caption: find("#caption"), status: { root, says, line, retry } });
+      figure = createFigure({ root, store, source, page, caption: find("#caption"), status: { root, message: says, line, retry } });
       void figure.run();
     },
   };

@@ -2,7 +2,7 @@
 
 import { Problem, failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
-import { keep, kept } from "../lib/browser.js";
+import { keep, readStored } from "../lib/browser.js";
 import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
 
@@ -57,7 +57,7 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
   /** @param {string} id */
   async function follow(id) {
     followed = id;
-    cancel.hidden = !kept(nameOf(id));
+    cancel.hidden = !readStored(nameOf(id));
     while (followed === id) {
       const told = await api.corpus(id).catch(failure);
       if (followed !== id) return;
@@ -88,7 +88,7 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
   cancel.addEventListener("click", async () => {
     const id = followed;
     fail("");
-    const failed = await api.deleteCorpus(id, kept(nameOf(id)) ?? "").catch(failure);
+    const failed = await api.deleteCorpus(id, readStored(nameOf(id)) ?? "").catch(failure);
     if (failed instanceof Problem) fail(wording(t, failed));
     else keep(nameOf(id), null);
   });
@@ -103,7 +103,7 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
  * @param {string} after  where to go then
  */
 function bindDeletion({ t }, api, corpus, after) {
-  const [line, key] = [find("#delete-text"), kept(nameOf(corpus))];
+  const [line, key] = [find("#delete-text"), readStored(nameOf(corpus))];
   if (!key) return;
   line.hidden = false;
   find("button", line).addEventListener("click", async () => {

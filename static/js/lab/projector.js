@@ -20,7 +20,7 @@ export function bindLabProjector({ t, announce, restyle }, { asked, what, change
   const enter = find("#projector");
   const on = () => root.hasAttribute("data-projector");
   root.toggleAttribute("data-projector", asked);
-  const follow = bindFit({ on, what, restyle, place: find("#lab") });
+  const follow = bindFit({ on, subject: what, restyle, place: find("#lab") });
 
   /** @param {boolean} wanted */
   function turn(wanted) {

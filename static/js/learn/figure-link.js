@@ -8,7 +8,7 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { here } from "../core/store/address.js";
+import { currentUrl } from "../core/store/address.js";
 
 /** @import { Desk } from "../pages/learn.js" */
 /** @typedef {Pick<Desk, "page" | "api"> & {lesson?: string}} OfFigure  lesson: absent outside of lessons */
@@ -57,7 +57,7 @@ export function linkOfShare({ page, api, lesson }, element, contents) {
 export function linkOfState({ page, lesson }, element, shows) {
   if (!lesson) return null;
   return createFigureLink({ page }, () => ({
-    url: String(new URL(pathOf(`/learn/${lesson}`, shows(), element.id), here(window))),
+    url: String(new URL(pathOf(`/learn/${lesson}`, shows(), element.id), currentUrl(window))),
     says: page.t("Anyone with the link sees this lesson with this figure as it is now."),
   }));
 }

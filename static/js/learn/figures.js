@@ -136,7 +136,7 @@ async function ofModel(desk, element) {
   const line = h("p", { className: "problem", role: "alert" }, says, " ", retry);
   const place = h("div", { className: "coming" }, createFigureBar(page, store, state, share?.button), ...(share ? [share.panel] : []), line, shown);
   stand.append(place);
-  const figure = createFigure({ root, store, source, page, caption, legend, measure, status: { root, says, line, retry } });
+  const figure = createFigure({ root, store, source, page, caption, legend, measure, status: { root, message: says, line, retry } });
   store.subscribe(({ link }) => link, ({ link }) => (open.href = `/?${format(link, OPTIONS)}`));
   await figure.run();
   const { trace, problem } = store.get();

@@ -5,7 +5,7 @@
 
 import { barHeight, bindRoom } from "../room/room.js";
 import { settle, throttle } from "../lib/timing.js";
-import { here, reloaded } from "../core/store/address.js";
+import { currentUrl, reloaded } from "../core/store/address.js";
 import { pathOf } from "./figure-link.js";
 import { bindPointed, figureOf } from "./pointed.js";
 import { GAP } from "./scenes.js";
@@ -75,7 +75,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     ...bindPointed(scenes, figures),
     link: () => pathOf(path, showing(), scene),
     resume(link) {
-      const [said, asked] = [read(link), read(here(window))];
+      const [said, asked] = [read(link), read(currentUrl(window))];
       const same = asked.scene === said.scene && asked.shows === said.shows;
       if (!said.here || !(reloaded(window) || same || !asked.named)) return;
       resuming = true;

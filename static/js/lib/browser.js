@@ -3,12 +3,12 @@
 import { h } from "./dom.js";
 
 /** @type {Map<string, string>} */
-const here = new Map();
+const inMemory = new Map();
 
 /** @param {string} name @param {string | null} value  null: forget it */
 export function keep(name, value) {
-  if (value === null) here.delete(name);
-  else here.set(name, value);
+  if (value === null) inMemory.delete(name);
+  else inMemory.set(name, value);
   try {
     if (value === null) window.localStorage.removeItem(name);
     else window.localStorage.setItem(name, value);
@@ -18,18 +18,18 @@ export function keep(name, value) {
 }
 
 /** @param {string} name @returns {string | null} */
-export function kept(name) {
+export function readStored(name) {
   try {
-    return window.localStorage.getItem(name) ?? here.get(name) ?? null;
+    return window.localStorage.getItem(name) ?? inMemory.get(name) ?? null;
   } catch {
-    return here.get(name) ?? null;
+    return inMemory.get(name) ?? null;
   }
 }
 
 /** A value as JSON; null if there is none, or it cannot be read. @param {string} name @returns {any} */
 export function keptDocument(name) {
   try {
-    return JSON.parse(kept(name) ?? "null");
+    return JSON.parse(readStored(name) ?? "null");
   } catch {
     return null;
   }
@@ -55,13 +55,13 @@ export async function copyText(text) {
  * @param {string} text
  */
 function copyOld(text) {
-  const held = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const field = h("textarea", { value: text, readOnly: true, className: "hidden", "aria-hidden": "true" });
   document.body.append(field);
   field.select();
   const done = document.execCommand("copy");
   field.remove();
-  held?.focus();
+  focused?.focus();
   return done;
 }
 
@@ -77,4 +77,4 @@ export function download(file, name) {
 // A random name of letters and digits that nobody guesses, also over plain http.
 
 /** @returns {string}  28 characters with 128 random bits */
-export const randomToken = () => [...crypto.getRandomValues(new Uint32Array(4))].map((one) => one.toString(36).padStart(7, "0")).join("");
+export const randomToken = () => [...crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(36).padStart(7, "0")).join("");

@@ -44,25 +44,25 @@ function rows(trace, { name, dims, over, shape, dtype, data }, columns, lines) {
     return column.endsWith("_token") && side ? tokens(trace, side) : null;
   });
   const steps = shape.map((_, i) => shape.slice(i + 1).reduce((product, size) => product * size, 1));
-  const say = ["bool", "int32", "float64"].includes(dtype) ? String : shortest;
+  const format = ["bool", "int32", "float64"].includes(dtype) ? String : shortest;
   // uint8 is value · 255
   const unit = dtype === "uint8" ? 255 : 1;
-  data.forEach((value, at) => {
+  data.forEach((value, offset) => {
     const cells = axes.map((axis, i) => {
       if (axis < 0) return "";
-      const index = Math.floor(at / steps[axis]) % shape[axis];
-      const found = texts[i];
-      if (found) return found[index];
+      const index = Math.floor(offset / steps[axis]) % shape[axis];
+      const tokenTexts = texts[i];
+      if (tokenTexts) return tokenTexts[index];
       return columns[i].endsWith("_token") ? "" : index;
     });
-    lines.push(`${name},${cells.join(",")},${say(unit === 1 ? value : Math.fround(value / unit))}`);
+    lines.push(`${name},${cells.join(",")},${format(unit === 1 ? value : Math.fround(value / unit))}`);
   });
 }
 
 /** @param {Trace} trace @param {string} side */
 function tokens(trace, side) {
-  const found = trace.tokens[side] ?? [];
-  return found.map(({ text }) => quoted(text));
+  const sideTokens = trace.tokens[side] ?? [];
+  return sideTokens.map(({ text }) => quoted(text));
 }
 
 /**
@@ -120,7 +120,7 @@ const bounded = (value) => (Math.abs(value) > LARGEST ? { value: null, wrong: "l
  */
 export function pasted(text) {
   const lines = text.replace(/\r\n?/g, "\n").replace(/\n+$/, "").split("\n");
-  const separator = ["\t", ",", ";"].find((one) => text.includes(one)) ?? /\s+/;
+  const separator = ["\t", ",", ";"].find((candidate) => text.includes(candidate)) ?? /\s+/;
   return lines.map((line) => (separator === "\t" ? line : line.trim()).split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
 }
 

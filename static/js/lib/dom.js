@@ -26,9 +26,9 @@ export function write(node, text) {
  * @returns {T}
  */
 export function find(selector, root = document) {
-  const found = root.querySelector(selector);
-  if (!found) throw new Error(`nothing on the page matches ${selector}`);
-  return /** @type {T} */ (found);
+  const element = root.querySelector(selector);
+  if (!element) throw new Error(`nothing on the page matches ${selector}`);
+  return /** @type {T} */ (element);
 }
 
 /**
@@ -39,10 +39,10 @@ export function find(selector, root = document) {
  */
 export function heightOf(...elements) {
   const measure = () => elements.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
-  let known = 0;
-  const observer = new ResizeObserver(() => (known &&= measure()));
+  let height = 0;
+  const observer = new ResizeObserver(() => (height &&= measure()));
   elements.forEach((element) => observer.observe(element));
-  return { now: () => (known ||= measure()), stop: () => observer.disconnect() };
+  return { now: () => (height ||= measure()), stop: () => observer.disconnect() };
 }
 
 /** Create elements when they come into view, one after the other. */

@@ -79,7 +79,7 @@ function convergent(value) {
 }
 
 /** One decimal, as in 31.4 BLEU. @param {number} value */
-export const one = (value) => fixed(value, 1);
+export const oneDecimal = (value) => fixed(value, 1);
 
 /**
  * One decimal below a hundred; an integer with thousands separators above.

@@ -26,7 +26,7 @@ const frame = (window) => (task) => {
 };
 
 /** @param {Window} window @returns {Schedule}  when the next frame is on the screen */
-const shown = (window) => (task) => {
+const afterPaint = (window) => (task) => {
   let timer = 0;
   const request = window.requestAnimationFrame(() => (timer = window.setTimeout(task, 0)));
   return () => {
@@ -69,7 +69,7 @@ export const eachFrame = (task, window) => paced(task, frame(window));
  * @param {Window} window
  * @returns {Pace<T>}
  */
-export const afterFrame = (task, window) => paced(task, shown(window));
+export const afterFrame = (task, window) => paced(task, afterPaint(window));
 
 /**
  * Run as soon as the browser has handled pending events, such as a key press.
@@ -83,7 +83,7 @@ export const whenFree = (task) => paced(task, after(0));
  * @template {any[]} T
  * @param {(...values: T) => void} task
  * @param {Schedule} schedule
- * @param {{restarts?: boolean, leads?: boolean}} [how]  restarts: each call restarts the wait;
+ * @param {{restarts?: boolean, leads?: boolean}} [options]  restarts: each call restarts the wait;
  *   leads: the first call runs at once
  * @returns {Pace<T>}
  */

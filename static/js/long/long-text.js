@@ -25,12 +25,12 @@ const WORD = 40;
 export function cut(text, { limit, unit, value, fits }) {
   const points = Array.from(text);
   const share = value ? Math.floor((CAREFUL * points.length * limit) / value) : points.length;
-  const most = Math.min(fits ?? (unit === "characters" ? limit : share), points.length);
-  if (most === points.length) return text;
-  const kept = points.slice(0, most).join("");
-  const inside = /\S/.test(points[most] ?? "") && /\S$/.test(kept);
-  const word = inside ? kept.search(/\S+$/) : kept.length;
-  return (kept.length - word < WORD && word > 0 ? kept.slice(0, word) : kept).trimEnd();
+  const maxLength = Math.min(fits ?? (unit === "characters" ? limit : share), points.length);
+  if (maxLength === points.length) return text;
+  const beginning = points.slice(0, maxLength).join("");
+  const inside = /\S/.test(points[maxLength] ?? "") && /\S$/.test(beginning);
+  const word = inside ? beginning.search(/\S+$/) : beginning.length;
+  return (beginning.length - word < WORD && word > 0 ? beginning.slice(0, word) : beginning).trimEnd();
 }
 
 /** @param {import("../workspace/types.js").Desk} desk */
@@ -111,13 +111,13 @@ const SECONDS = 1;
 /** @param {import("../workspace/types.js").Desk} desk */
 export function bindPassProgress({ store, t, announce, figure }) {
   const meter = h("progress", { max: 1, "aria-label": t("Progress") });
-  const says = h("span", {});
+  const label = h("span", {});
   const stop = h("button", { type: "button", className: "button" }, t("Stop"));
   const element = find("#pass");
-  element.append(h("div", { className: "pass-box" }, meter, says, stop));
+  element.append(h("div", { className: "pass-box" }, meter, label, stop));
   /** The first progress after waiting. @type {Progress | null} */
   let first = null;
-  let told = "";
+  let announcedPhase = "";
 
   // The sentence box, when it loses the focus, folds and would move the button away.
   stop.addEventListener("mousedown", (event) => event.preventDefault());
@@ -131,12 +131,12 @@ export function bindPassProgress({ store, t, announce, figure }) {
     if (!progress || progress.phase === "queue") first = null;
     else first ??= progress;
     element.hidden = !progress || progress.seconds < SECONDS;
-    if (!progress || element.hidden) return void (told = "");
+    if (!progress || element.hidden) return void (announcedPhase = "");
     if (first) meter.value = fraction(first, progress);
     else meter.removeAttribute("value");
-    write(says, [phase(progress), first && left(secondsLeft(first, progress))].filter(Boolean).join(" · "));
-    if (progress.phase !== told) announce(phase(progress));
-    told = progress.phase;
+    write(label, [phase(progress), first && remainingText(secondsLeft(first, progress))].filter(Boolean).join(" · "));
+    if (progress.phase !== announcedPhase) announce(phase(progress));
+    announcedPhase = progress.phase;
   }
 
   /** @param {Progress} progress */
@@ -148,7 +148,7 @@ export function bindPassProgress({ store, t, announce, figure }) {
   }
 
   /** @param {number} seconds */
-  const left = (seconds) => (Number.isFinite(seconds) ? t("about {seconds} s left", { seconds: Math.max(1, Math.round(seconds)) }) : "");
+  const remainingText = (seconds) => (Number.isFinite(seconds) ? t("about {seconds} s left", { seconds: Math.max(1, Math.round(seconds)) }) : "");
 
   store.subscribe(({ progress }) => progress, show);
 }

@@ -3,7 +3,7 @@
  * that plays until the reader interacts with it, and three buttons to continue.
  */
 
-import { own } from "../core/store/decode-options.js";
+import { withoutPrefix } from "../core/store/decode-options.js";
 import { exampleName, examplesFor } from "../core/store/examples.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { find, h } from "../lib/dom.js";
@@ -178,7 +178,7 @@ function offer({ store, t }) {
   function button(source, name) {
     const onclick = () => {
       const { decode } = store.get().link;
-      store.go({ source, target: null, pad_to: null, direction: null, query: null, key: null, decode: own(decode) }, "chosen");
+      store.go({ source, target: null, pad_to: null, direction: null, query: null, key: null, decode: withoutPrefix(decode) }, "chosen");
     };
     return h("button", { type: "button", className: "example", title: source, onclick }, name);
   }

@@ -18,7 +18,7 @@ async function start() {
   const messages = await api.catalog(catalog);
   const initial = linkTo({ lang });
   const store = storeOf(initial);
-  const source = frozen(api, { id: share, initial, asked: read(window, OPTIONS), options: OPTIONS });
+  const source = frozen(api, { id: share, initial, requested: read(window, OPTIONS), options: OPTIONS });
   const status = { root: document.documentElement, busy: find("#stage"), says: find("#embed-says") };
   const desk = createDesk({ store, source, status }, api, { messages, plotly });
   bindChanges(desk);

@@ -9,7 +9,7 @@ import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { here, readQuery, writeQuery } from "../core/store/address.js";
+import { currentUrl, readQuery, writeQuery } from "../core/store/address.js";
 import { format, parse } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
 import { wrongs } from "../lab/request.js";
@@ -83,7 +83,7 @@ async function start() {
   const { t } = page;
   /** @param {import("../core/wire/schemas.d.ts").About} [about] */
   async function make(about) {
-    if (formulas.shown()) return { url: here(window) };
+    if (formulas.shown()) return { url: currentUrl(window) };
     if (Object.keys(wrongs(labFigure.lab())).length) throw new Problem("wrong-cells");
     return api.share({ state: stateOf(labFigure.lab(), lang), about });
   }

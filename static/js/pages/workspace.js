@@ -48,7 +48,7 @@ async function start() {
   const greeting = greeted ? [{ options: { opening: true } }] : [];
   const store = storeOf(merge(initial, share ? {} : requested, ...greeting, { lang }));
   const free = requested.layer === undefined && requested.head === undefined;
-  const source = share ? frozen(api, { id: share, initial, asked: requested, options: OPTIONS }) : served(api);
+  const source = share ? frozen(api, { id: share, initial, requested, options: OPTIONS }) : served(api);
   const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
   const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 

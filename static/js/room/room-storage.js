@@ -30,7 +30,7 @@ function write(storage, name, value) {
     if (value === null) window[storage].removeItem(name);
     else window[storage].setItem(name, value);
   } catch {
-    // It stays in `here`.
+    // It stays in memory.
   }
 }
 

@@ -7,7 +7,7 @@ import { setPresentedRoom } from "./room-storage.js";
 import { copyText } from "../lib/browser.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { here, readFragment, writeFragment } from "../core/store/address.js";
+import { currentUrl, readFragment, writeFragment } from "../core/store/address.js";
 
 const WORD = "drive";
 
@@ -21,7 +21,7 @@ export function takeSeat({ room: code, roomLink = "/" }) {
   const [word, key] = readFragment(window).split("=");
   if (!code || word !== WORD || !key) return false;
   writeFragment(window, "");
-  setPresentedRoom({ code, url: here(window), key, driver: true });
+  setPresentedRoom({ code, url: currentUrl(window), key, driver: true });
   window.location.replace(inOwnLanguage(roomLink));
   return true;
 }

@@ -3,7 +3,7 @@
 import { offeredKinds } from "../ask/kinds.js";
 import { bindRoom } from "./room.js";
 import { find } from "../lib/dom.js";
-import { here, unmoved } from "../core/store/address.js";
+import { currentUrl, unmoved } from "../core/store/address.js";
 import { merge, parse } from "../core/store/link.js";
 import { apart } from "../core/store/options.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -20,12 +20,12 @@ const LETTERS = 48;
  */
 export function bindWorkspaceRoom(desk, initial) {
   const { store, t, format } = desk;
-  const path = pathOf(here(window));
+  const path = pathOf(currentUrl(window));
   let presentedPath = path.startsWith("/room/") ? pathOf(find("#workspace").dataset.roomLink ?? "/") : path;
 
   /** @param {string} link */
   function stateOf(link) {
-    const { search, hash } = new URL(link, here(window));
+    const { search, hash } = new URL(link, currentUrl(window));
     const now = store.get().link;
     const [ownOptions] = apart(now.options);
     return merge(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: ownOptions });

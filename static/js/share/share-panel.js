@@ -2,7 +2,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { createQrDialog } from "../core/page/short-link.js";
-import { here } from "../core/store/address.js";
+import { currentUrl } from "../core/store/address.js";
 import { append, keptCollections, remember } from "../core/store/kept-collections.js";
 import { oneAtATime } from "../core/wire/one-at-a-time.js";
 import { Problem, failure } from "../core/wire/problem.js";
@@ -284,7 +284,7 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
 
   /** At the address of a share: ask for its key. */
   function askForKey() {
-    hold({ url: here(window) });
+    hold({ url: currentUrl(window) });
     status.textContent = t("The link to this share");
     deletion.open();
   }

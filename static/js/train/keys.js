@@ -2,7 +2,7 @@
  * Keys of the runs that this browser started and of the models that it kept, stored across reloads.
  */
 
-import { keep, kept, keptDocument } from "../lib/browser.js";
+import { keep, readStored, keptDocument } from "../lib/browser.js";
 
 /** @import { KeptReply } from "../core/wire/schemas.d.ts" */
 
@@ -13,7 +13,7 @@ const name = (/** @type {string} */ id) => `run-${id}`;
 export const remember = (id, key) => keep(name(id), key);
 
 /** @param {string} id @returns {string | null}  null: somebody else started it */
-export const keyOf = (id) => kept(name(id));
+export const keyOf = (id) => readStored(name(id));
 
 /** @returns {KeptReply[]}  the newest first */
 export function keptModels() {

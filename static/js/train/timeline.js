@@ -27,7 +27,7 @@ export function bindTimeline(desk, shown, element) {
   const step = h("output", { className: "step-now" });
   const slider = h("input", { type: "range", min: "0", step: "1", "aria-label": t("Step of the training") });
   const last = () => (shown.run()?.snapshots.length ?? 0) - 1;
-  const transport = createTransport(desk, { at: () => Math.max(0, shown.place()), last, go: shown.go, beat: BEAT });
+  const transport = createTransport(desk, { current: () => Math.max(0, shown.place()), last, go: shown.go, beat: BEAT });
   const follow = h("button", { type: "button", className: "button quiet" }, t("Newest"));
   element.append(step, right, loss, slider, h("div", { className: "playing" }, transport.element, follow));
   follow.addEventListener("click", () => shown.go(last()));
@@ -53,7 +53,7 @@ export function bindTimeline(desk, shown, element) {
     const drawn = (/** @type {number[]} */ values) => values.map((value) => (Number.isFinite(value) ? Math.min(value, top) : top));
     const width = element.clientWidth;
     const names = [t("right"), t("held out"), t("training")];
-    const common = { width, height: HEIGHT, places: planned(run).map(counted), at: shown.place() };
+    const common = { width, height: HEIGHT, places: planned(run).map(counted), markedIndex: shown.place() };
     const lines = {
       right: [{ name: names[0], values: run.snapshots.map(({ accuracy }) => 100 * accuracy), colour: look.ink }],
       loss: [
@@ -63,8 +63,8 @@ export function bindTimeline(desk, shown, element) {
     };
     const beside = Math.max(margins(lines.right, look).right, margins(lines.loss, look).right);
     const all = { ...common, right: beside }; // both end at the same x
-    render(right, plot({ ...all, curves: lines.right, range: [0, 100], titles: { x: "", y: t("Right answers, %") }, say: String }, look));
-    render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats per token") }, say: String }, look));
+    render(right, plot({ ...all, curves: lines.right, range: [0, 100], titles: { x: "", y: t("Right answers, %") }, format: String }, look));
+    render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats per token") }, format: String }, look));
     return { left: margins(lines.right, look).left, right: beside };
   }
 

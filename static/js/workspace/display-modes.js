@@ -42,7 +42,7 @@ export function bindProjector(context) {
   }
 
   pickViews(context);
-  const refit = bindFit({ on, what: () => shownOf(store.get()), restyle, place: find("#view") });
+  const refit = bindFit({ on, subject: () => shownOf(store.get()), restyle, place: find("#view") });
   store.subscribe(({ link }) => [link.view, link.source, link.options], refit);
   enter.addEventListener("click", () => turn(!on()));
   leave.addEventListener("click", () => turn(false));

@@ -6,12 +6,12 @@ import { bindExportPanel } from "../core/page/disclosure.js";
 import { changes, isChanged, plainly } from "../core/store/interventions.js";
 import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { beside, departed, held } from "../core/store/share-contents.js";
+import { beside, departed, answerFromShare } from "../core/store/share-contents.js";
 import { shownAs } from "../core/store/two-runs.js";
 import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
-import { asked, request } from "../core/wire/request.js";
+import { requestBody, request } from "../core/wire/request.js";
 import { whole } from "../core/wire/tensor-cache.js";
 import { csv } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
@@ -55,7 +55,7 @@ export function behind(page, view) {
  * @param {string[]} select
  */
 function frozen(page, select) {
-  return held(page, traced(page, { select })) ?? page.trace;
+  return answerFromShare(page, traced(page, { select })) ?? page.trace;
 }
 
 /** @type {Record<"json" | "npz", string>} */
@@ -85,7 +85,7 @@ export function fileRequest(page, view, kind, { theme, options, tiles = [] }) {
     return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };
   const { options: _, ...keys } = link;
   const setKeys = Object.entries(keys).filter(([, value]) => value !== null);
-  const state = asked(model, { ...Object.fromEntries(setKeys), ...chosen(link, options) });
+  const state = requestBody(model, { ...Object.fromEntries(setKeys), ...chosen(link, options) });
   return { path: `/api/handout?theme=${theme}`, body: { state, asks: beside(page, view).asks, ...(tiles.length && { tiles }) } };
 }
 

@@ -6,7 +6,7 @@
 import { quoted } from "../core/draw/token.js";
 import { radios } from "../core/figure/controls.js";
 import { pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
-import { blamed, changes, found, labelOf, plainly, touches, worded } from "../core/store/interventions.js";
+import { blamed, changes, withSameTarget, labelOf, plainly, touches, worded } from "../core/store/interventions.js";
 import { editModel } from "../core/store/set-interventions.js";
 import { shownAs } from "../core/store/two-runs.js";
 import { blockOf, place, typed } from "../core/wire/attentions.js";
@@ -151,7 +151,7 @@ export function bindChangeButtons(context) {
       label.classList.toggle("changed", touches(list, place(model, link), head)),
     );
     document.querySelectorAll("#source-tokens .chip").forEach((chip, token) =>
-      chip.classList.toggle("unseen", found(list, { at: typed(model), do: { mask: token } }) !== null),
+      chip.classList.toggle("unseen", withSameTarget(list, { at: typed(model), do: { mask: token } }) !== null),
     );
   }
 

@@ -149,7 +149,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
     if (!page.model) return;
     const towers = floors(page.model);
     lit = view(page.link.view).lights?.(page) ?? [];
-    const input = kindOf(page.model).where === "input" ? t("embedding + position") : t("embedding");
+    const input = kindOf(page.model).site === "input" ? t("embedding + position") : t("embedding");
     render(
       map,
       legend,
@@ -209,7 +209,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
     const className = ["cell", present && "present", present && frame.rail === "none" && "whole", isLit(lit, { part: "attention", block, layer }) && "lit"].filter(Boolean).join(" ");
     return el(
       "label",
-      { key: block, className: className, title: label },
+      { key: block, className, title: label },
       el("input", {
         type: "radio",
         name,

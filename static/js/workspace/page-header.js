@@ -94,7 +94,7 @@ export function linkTo(link, before, after) {
 export const notices = () => ({
   root: document.documentElement,
   busy: find("#stage"),
-  says: find("#problem-text"),
+  message: find("#problem-text"),
   line: find("#problem"),
   retry: find("#retry"),
 });

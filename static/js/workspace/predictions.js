@@ -11,7 +11,7 @@ import { typed } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { outputKind } from "../core/wire/reply.js";
 import { Problem } from "../core/wire/problem.js";
-import { asked, inForce, isChat } from "../core/wire/request.js";
+import { requestBody, inForce, isChat } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/connection.js";
 import { labels } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
@@ -104,7 +104,7 @@ function createContinuation(source, changed) {
   /** @param {Page} page */
   async function start({ model, link, trace }) {
     const { source: text, model: id, chat } = link;
-    const body = asked(model, { source: text, model: id, chat, interventions: inForce(link) });
+    const body = requestBody(model, { source: text, model: id, chat, interventions: inForce(link) });
     written = { of: trace?.id, text: "", ids: [], ended: false, problem: null };
     changed();
     const fails = (/** @type {Problem} */ problem) => set({ ended: true, problem });

@@ -7,7 +7,7 @@ import { bcp47 } from "../core/wire/tokens.js";
 import { exampleName, examplesOf } from "../core/store/examples.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { taskTakes } from "../core/store/zoo-names.js";
-import { own } from "../core/store/decode-options.js";
+import { withoutPrefix } from "../core/store/decode-options.js";
 import { markCutOff } from "./token-chips.js";
 
 /** @import { Desk } from "./types.js" */
@@ -16,7 +16,7 @@ import { markCutOff } from "./token-chips.js";
  * Remove what belonged to the previous sentence: its target, prefix and padding.
  * @param {import("../core/store/link.js").State} link
  */
-const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode) });
+const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: withoutPrefix(decode) });
 
 /** @param {Desk} context */
 export function bindSentence({ store, figure, t }) {
@@ -25,7 +25,7 @@ export function bindSentence({ store, figure, t }) {
   let sentText = "";
   const showCutOff = markCutOff(box, "y");
 
-  const typed = bindTyping(box, { say: sendText, onEnter: runNow, onInput: fit });
+  const typed = bindTyping(box, { submit: sendText, onEnter: runNow, onInput: fit });
   find("#run").addEventListener("click", runNow);
   direction.addEventListener("change", () =>
     store.go({ direction: direction.value || null, ...afresh(store.get().link) }),

@@ -73,8 +73,8 @@ function losses(models, width, theme, t) {
     width,
     height: HEIGHT,
     places: served[0].map(([step]) => String(step)),
-    at: null,
-    say: String,
+    markedIndex: null,
+    format: String,
   };
 }
 

@@ -51,8 +51,8 @@ export function lengthCurves(models, unit, width, theme, t, marked = null) {
     width,
     height: HEIGHT,
     places: all.map(String),
-    at: marked === null ? null : all.indexOf(marked),
-    band: { to: all.indexOf(longest), says: t("trained lengths") },
-    say: String,
+    markedIndex: marked === null ? null : all.indexOf(marked),
+    band: { to: all.indexOf(longest), label: t("trained lengths") },
+    format: String,
   };
 }

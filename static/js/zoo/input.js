@@ -30,7 +30,7 @@ export function bindInput({ t }, zoo, { draw, say }) {
   const length = /** @type {HTMLSelectElement} */ (find("#length"));
   const says = find("#source-says");
   let task = "";
-  bindTyping(box, { say: () => box.value.trim() && say(box.value) });
+  bindTyping(box, { submit: () => box.value.trim() && say(box.value) });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     draw(Number(length.value));

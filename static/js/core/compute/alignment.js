@@ -38,7 +38,7 @@ const HAN = /\p{Script=Han}/u;
 export function words(tokens) {
   const characters = spans(tokens);
   /** @type {number[][]} */
-  const found = [];
+  const groups = [];
   let before = "";
   let end = -1;
   /** @type {boolean | undefined} */
@@ -48,13 +48,13 @@ export function words(tokens) {
     const text = spelled(tokens, group);
     const adjacent = !special && start === end && template === around;
     const goes = ENDS.test(before) && BEGINS.test(text) && !HAN.test(before.slice(-1)) && !HAN.test(text[0]);
-    if (adjacent && (before === SPACE || goes)) found[found.length - 1].push(...group);
-    else found.push(group);
+    if (adjacent && (before === SPACE || goes)) groups[groups.length - 1].push(...group);
+    else groups.push(group);
     around = template;
     before = special ? "" : text;
     end = special ? -1 : tokens[group[group.length - 1]].end;
   }
-  return found;
+  return groups;
 }
 
 /**
@@ -84,16 +84,16 @@ export function joined(tokens, groups) {
  */
 function spans(tokens) {
   /** @type {number[][]} */
-  const found = [];
+  const groups = [];
   tokens.forEach((token, i) => {
     const before = tokens[i - 1];
-    const same =
+    const isSameCharacter =
       before && BYTES.test(token.text) && BYTES.test(before.text) &&
       token.end > token.start && token.start === before.start && token.end === before.end;
-    if (same) found[found.length - 1].push(i);
-    else found.push([i]);
+    if (isSameCharacter) groups[groups.length - 1].push(i);
+    else groups.push([i]);
   });
-  return found;
+  return groups;
 }
 
 /** @param {TokenReply[]} tokens @param {number[]} group */
@@ -165,15 +165,15 @@ export function alignment({ read, written }, weights, by = "writes") {
  */
 export function links({ soft, hard }, threshold) {
   /** @type {Link[]} */
-  const found = [];
+  const drawn = [];
   let faint = 0;
   soft.values.forEach((weight, i) => {
     const [to, from] = [Math.floor(i / soft.cols), i % soft.cols];
     const best = hard[to] === from;
-    if (best || weight >= threshold) found.push({ from, to, weight, hard: best });
+    if (best || weight >= threshold) drawn.push({ from, to, weight, hard: best });
     else if (weight > 0) faint++;
   });
-  return { links: found.sort((a, b) => a.weight - b.weight), faint };
+  return { links: drawn.sort((a, b) => a.weight - b.weight), faint };
 }
 
 /**
@@ -195,9 +195,9 @@ function line(tokens) {
 /** @param {Matrix} matrix @param {number} row */
 function largest({ cols, values }, row) {
   let best = -1;
-  let most = 0;
+  let largestWeight = 0;
   values.subarray(row * cols, (row + 1) * cols).forEach((weight, col) => {
-    if (weight > most) [best, most] = [col, weight];
+    if (weight > largestWeight) [best, largestWeight] = [col, weight];
   });
   return best;
 }

@@ -29,12 +29,12 @@ export function finding(row) {
     if (value > weight) weight = value;
   }
   if (weight === 0) return { kind: "nothing" };
-  const said = two(weight);
+  const weightText = two(weight);
   /** @type {number[]} */
   const keys = [];
   for (let key = 0; key < row.length; key++) {
     // Format only weights close to the largest, because formatting is slow.
-    if (weight - row[key] < 0.011 && two(row[key]) === said) keys.push(key);
+    if (weight - row[key] < 0.011 && two(row[key]) === weightText) keys.push(key);
   }
   if (open === 1) return { kind: "only", keys: [keys[0]], weight };
   if (keys.length === 1) return { kind: "most", keys: [keys[0]], weight };
@@ -52,8 +52,8 @@ export function finding(row) {
 export function explained({ rows, cols, values }, query, key) {
   if (query >= rows || !cols) return null;
   if (key !== null && key < cols) return { row: query, col: key };
-  const found = finding(values.subarray(query * cols, (query + 1) * cols));
-  return { row: query, col: "keys" in found ? found.keys[0] : 0 };
+  const rowFinding = finding(values.subarray(query * cols, (query + 1) * cols));
+  return { row: query, col: "keys" in rowFinding ? rowFinding.keys[0] : 0 };
 }
 
 /**
@@ -106,10 +106,10 @@ export const followable = (matrix, rows, cols, self) => best(matrix, rows, cols,
 function best({ values, cols: width }, rows, cols, self, kinds, score) {
   let first = { query: 0, score: -1 };
   for (let query = 0; query < rows.length; query++) {
-    const found = finding(values.subarray(query * width, (query + 1) * width));
-    if (!kinds.includes(found.kind) || !("keys" in found) || score(found.weight) <= first.score) continue;
-    const says = rows[query] && found.keys.every((key) => cols[key] && !(self && query === key));
-    if (says) first = { query, score: score(found.weight) };
+    const rowFinding = finding(values.subarray(query * width, (query + 1) * width));
+    if (!kinds.includes(rowFinding.kind) || !("keys" in rowFinding) || score(rowFinding.weight) <= first.score) continue;
+    const isWordToWord = rows[query] && rowFinding.keys.every((key) => cols[key] && !(self && query === key));
+    if (isWordToWord) first = { query, score: score(rowFinding.weight) };
   }
   return first.query;
 }
@@ -126,16 +126,16 @@ function best({ values, cols: width }, rows, cols, self, kinds, score) {
  */
 export function telling({ values, cols: width }, rows, cols, self = false) {
   const [looked, distances] = [new Set(), new Set()];
-  let [sum, looks] = [0, 0];
+  let [sum, lookingRows] = [0, 0];
   rows.forEach(({ special }, query) => {
-    const found = finding(values.subarray(query * width, (query + 1) * width));
-    if (special || found.kind !== "most" || cols[found.keys[0]].special || (self && found.keys[0] === query)) return;
-    looked.add(found.keys[0]);
-    distances.add(found.keys[0] - query);
-    sum += found.weight;
-    looks++;
+    const rowFinding = finding(values.subarray(query * width, (query + 1) * width));
+    if (special || rowFinding.kind !== "most" || cols[rowFinding.keys[0]].special || (self && rowFinding.keys[0] === query)) return;
+    looked.add(rowFinding.keys[0]);
+    distances.add(rowFinding.keys[0] - query);
+    sum += rowFinding.weight;
+    lookingRows++;
   });
-  const varied = self && looks > 1 ? (distances.size - 1) / (looks - 1) : 1;
+  const varied = self && lookingRows > 1 ? (distances.size - 1) / (lookingRows - 1) : 1;
   return (sum / rows.length) * (looked.size / rows.length) * (FIXED + (1 - FIXED) * varied);
 }
 
@@ -152,7 +152,7 @@ const FIXED = 0.1;
 /**
  * @typedef {object} Softmax
  * @property {number} highest  the largest score of the row; −∞ if all are masked
- * @property {number} at  the key that has it; −1 if all are masked
+ * @property {number} highestKey  the key that has it; −1 if all are masked
  * @property {Float64Array} shifted  score − highest
  * @property {Float64Array} powers  exp(shifted); 0 where masked
  * @property {number} total  Σ powers: at least 1, at most the number of keys
@@ -166,7 +166,7 @@ const FIXED = 0.1;
  * @property {import("./scoring.js").Scored} scored
  * @property {number} score
  * @property {number} highest
- * @property {number} at  the key with the highest score
+ * @property {number} highestKey  the key with the highest score
  * @property {number} shifted
  * @property {number} power
  * @property {number} total
@@ -183,12 +183,12 @@ const FIXED = 0.1;
 export function softmaxRow(scores, may) {
   const all = Array.from(scores);
   const open = all.flatMap((_, key) => (may(key) ? [key] : []));
-  const at = open.reduce((best, key) => (best < 0 || all[key] > all[best] ? key : best), -1);
-  const highest = at < 0 ? -Infinity : all[at];
+  const highestKey = open.reduce((best, key) => (best < 0 || all[key] > all[best] ? key : best), -1);
+  const highest = highestKey < 0 ? -Infinity : all[highestKey];
   const shifted = Float64Array.from(all, (score) => score - highest);
   const powers = shifted.map((less, key) => (may(key) ? Math.exp(less) : 0));
   const total = sum(powers);
-  return { highest, at, shifted, powers, total, weights: powers.map((power) => (total ? power / total : 0)) };
+  return { highest, highestKey, shifted, powers, total, weights: powers.map((power) => (total ? power / total : 0)) };
 }
 
 /**
@@ -202,19 +202,19 @@ export function softmaxRow(scores, may) {
  * @returns {Working}
  */
 export function working(q, k, query, key, may, of = scaledDot) {
-  const own = rowOf(q, query);
-  const scored = of(own, rowOf(k, key), query, key);
-  const scores = Float64Array.from({ length: k.rows }, (_, other) => of(own, rowOf(k, other), query, other).score);
+  const queryRow = rowOf(q, query);
+  const scored = of(queryRow, rowOf(k, key), query, key);
+  const scores = Float64Array.from({ length: k.rows }, (_, otherKey) => of(queryRow, rowOf(k, otherKey), query, otherKey).score);
   const row = softmaxRow(scores, may);
-  const { highest, at, shifted, powers, total, weights } = row;
+  const { highest, highestKey, shifted, powers, total, weights } = row;
   return {
     width: q.cols,
-    q: own,
+    q: queryRow,
     k: rowOf(k, key),
     scored,
     score: scores[key],
     highest,
-    at,
+    highestKey,
     shifted: shifted[key],
     power: powers[key],
     total,

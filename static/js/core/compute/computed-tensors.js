@@ -41,7 +41,7 @@ export const named = (steps) => steps.map((step) => ({ text: plainStep(step) }))
 
 /**
  * A comparison, over the tokens of both runs.
- * @param {import("../store/comparison.js").Comparison} found
+ * @param {import("../store/comparison.js").Comparison} comparison
  * @returns {Shown}  NaN where masked, and where only the other run has a number
  */
 export function trio({ a, b, delta, rows, cols }) {
@@ -53,11 +53,11 @@ export function trio({ a, b, delta, rows, cols }) {
 
 /**
  * In the JSON format of the API.
- * @param {Shown} shown
+ * @param {Shown} numbers
  * @param {object} about  what the tensors describe
  */
 export function json({ tokens, tensors }, about) {
-  const written = Object.entries(tensors).map(([name, one]) => [name, { ...one, data: nested(plain(one), one.shape) }]);
+  const written = Object.entries(tensors).map(([name, tensor]) => [name, { ...tensor, data: nested(plain(tensor), tensor.shape) }]);
   return JSON.stringify({ ...about, tokens, tensors: Object.fromEntries(written) });
 }
 
@@ -77,8 +77,8 @@ function nested(values, [size, ...inner]) {
 /** @param {import("../wire/schemas.d.ts").AttentionInfo | undefined} attention */
 export const hasSink = (attention) => Boolean(attention?.scoring.includes("sink"));
 
-/** @param {Model} model @param {Pick<State, "block" | "layer">} at @returns {string[]}  the tensor, if there is a sink */
-export const sinkNeeds = (model, at) => (hasSink(attentionAt(model, place(model, at))) ? [place(model, at, "sink")] : []);
+/** @param {Model} model @param {Pick<State, "block" | "layer">} location @returns {string[]}  the tensor, if there is a sink */
+export const sinkNeeds = (model, location) => (hasSink(attentionAt(model, place(model, location))) ? [place(model, location, "sink")] : []);
 
 /** @param {Model} model @param {string} block @returns {string[]}  the same for all of its layers */
 export const sinksNeeded = (model, block) => blockOf(model, block).rows.flatMap((_, layer) => sinkNeeds(model, { block, layer }));
@@ -86,14 +86,14 @@ export const sinksNeeded = (model, block) => blockOf(model, block).rows.flatMap(
 /**
  * @param {Model} model
  * @param {Trace | null} trace
- * @param {Pick<State, "block" | "layer" | "head">} at
+ * @param {Pick<State, "block" | "layer" | "head">} location
  * @returns {Numbers | null}  a head's weight on its sink, for each row; null: without one
  */
-export function sinkWeights(model, trace, at) {
-  const tensor = trace?.tensors[place(model, at, "sink")];
-  if (!tensor || at.head >= tensor.shape[0]) return null;
+export function sinkWeights(model, trace, location) {
+  const tensor = trace?.tensors[place(model, location, "sink")];
+  if (!tensor || location.head >= tensor.shape[0]) return null;
   const [, rows] = tensor.shape;
-  return tensor.data.subarray(at.head * rows, (at.head + 1) * rows);
+  return tensor.data.subarray(location.head * rows, (location.head + 1) * rows);
 }
 
 /**

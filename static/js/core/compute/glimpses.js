@@ -27,27 +27,27 @@ export const thumbnails = (model, block) => [...pictures(model, block), ...sinks
  * A head's picture; nothing is copied.
  * @param {Model} model
  * @param {Trace | null} trace
- * @param {Pick<State, "block" | "layer" | "head">} at
+ * @param {Pick<State, "block" | "layer" | "head">} location
  * @returns {Picture | null}
  */
-export function glimpse(model, trace, at) {
-  const weights = tensorAt(trace, place(model, at, "weights"));
-  if (!trace || !weights || at.head >= weights.shape[0]) return null;
-  return { ...glance(weights, at.head), may: alike(model, trace, at)?.data ?? null, sink: sinkWeights(model, trace, at) };
+export function glimpse(model, trace, location) {
+  const weights = tensorAt(trace, place(model, location, "weights"));
+  if (!trace || !weights || location.head >= weights.shape[0]) return null;
+  return { ...glance(weights, location.head), may: alike(model, trace, location)?.data ?? null, sink: sinkWeights(model, trace, location) };
 }
 
 /**
  * A head's weights as precisely as the trace has them; NaN where masked.
  * @param {Model} model
  * @param {Trace} trace
- * @param {Pick<State, "block" | "layer" | "head">} at
+ * @param {Pick<State, "block" | "layer" | "head">} location
  * @returns {import("../wire/wire.js").Matrix | null}
  */
-export function roughly(model, trace, at) {
-  const weights = tensorAt(trace, place(model, at, "weights"));
-  if (!weights || at.head >= weights.shape[0]) return null;
-  const matrix = plane(weights, { head: at.head });
-  const mask = alike(model, trace, at);
+export function roughly(model, trace, location) {
+  const weights = tensorAt(trace, place(model, location, "weights"));
+  if (!weights || location.head >= weights.shape[0]) return null;
+  const matrix = plane(weights, { head: location.head });
+  const mask = alike(model, trace, location);
   return mask ? masked(matrix, mask.data) : matrix;
 }
 
@@ -55,13 +55,13 @@ export function roughly(model, trace, at) {
  * The mean of a layer's heads.
  * @param {Model} model
  * @param {Trace | null} trace
- * @param {Pick<State, "block" | "layer">} at
+ * @param {Pick<State, "block" | "layer">} location
  * @returns {Picture | null}
  */
-export function layerGlimpse(model, trace, at) {
-  const weights = tensorAt(trace, place(model, at, "weights"));
+export function layerGlimpse(model, trace, location) {
+  const weights = tensorAt(trace, place(model, location, "weights"));
   if (!trace || !weights) return null;
-  const sink = trace.tensors[place(model, at, "sink")];
+  const sink = trace.tensors[place(model, location, "sink")];
   const shape = sink && [...sink.shape, 1];
-  return { ...mean(weights), may: alike(model, trace, at)?.data ?? null, sink: sink && shape ? mean({ ...sink, shape }).values : null };
+  return { ...mean(weights), may: alike(model, trace, location)?.data ?? null, sink: sink && shape ? mean({ ...sink, shape }).values : null };
 }

@@ -54,23 +54,23 @@ export const slopes = (model) => model?.capabilities?.includes("relevance") ?? t
  * Gradient × attention: of the contrast of the pinned row, or of the whole output.
  * @param {Model} model
  * @param {Trace | null} trace
- * @param {At} at
+ * @param {At} location
  */
-function relevanceOf(model, trace, at) {
-  const row = gradientRow(model, at, trace);
-  return row === null ? `inside.relevance.${place(model, at)}` : gradientOf(at, row, place(model, at));
+function relevanceOf(model, trace, location) {
+  const row = gradientRow(model, location, trace);
+  return row === null ? `inside.relevance.${place(model, location)}` : gradientOf(location, row, place(model, location));
 }
 
-/** @param {Model} model @param {At} at @param {Trace | null} [trace]  what is shown so far @returns {string[]}  tensors */
-export function needed(model, at, trace = null) {
+/** @param {Model} model @param {At} location @param {Trace | null} [trace]  what is shown so far @returns {string[]}  tensors */
+export function needed(model, location, trace = null) {
   const parts = adds(model) ? partsOf(model) : [];
   return [
     ...LENS,
     ...parts.map((part) => partOf(null, part)),
-    ...contrastTensors(at, parts),
-    ...(slopes(model) ? [relevanceOf(model, trace, at)] : []),
-    place(model, at, "weights"),
-    place(model, at, "mask"),
+    ...contrastTensors(location, parts),
+    ...(slopes(model) ? [relevanceOf(model, trace, location)] : []),
+    place(model, location, "weights"),
+    place(model, location, "mask"),
   ];
 }
 
@@ -179,14 +179,14 @@ function byLayer({ shape, data }, row) {
  * One head's gradient × attention; NaN where the mask forbids.
  * @param {Model} model
  * @param {Trace} trace
- * @param {At & Pick<State, "head">} at
+ * @param {At & Pick<State, "head">} location
  * @returns {import("../wire/wire.js").Matrix | null}  null where the trace lacks it
  */
-export function relevance(model, trace, at) {
-  const relevances = trace.tensors[relevanceOf(model, trace, at)];
-  const mask = trace.tensors[place(model, at, "mask")];
-  if (!relevances || !mask || at.head >= relevances.shape[0]) return null;
-  return memo(relevances, String(at.head), () => masked(plane(relevances, { head: at.head }), plane(mask).values));
+export function relevance(model, trace, location) {
+  const relevances = trace.tensors[relevanceOf(model, trace, location)];
+  const mask = trace.tensors[place(model, location, "mask")];
+  if (!relevances || !mask || location.head >= relevances.shape[0]) return null;
+  return memo(relevances, String(location.head), () => masked(plane(relevances, { head: location.head }), plane(mask).values));
 }
 
 /**

@@ -82,6 +82,6 @@ export function inGeneral(patterns, t) {
  * @param {Translate} t
  * @returns {[string, Measure][]}
  */
-export function known(summary, t) {
+export function presentMeasures(summary, t) {
   return Object.entries(measures(t)).filter(([name]) => summary?.[name]?.length);
 }

@@ -62,9 +62,9 @@ export function turned({ rows, cols, values }, k) {
   for (let i = 0; i < pairs(cols); i++) {
     const [[a, b], [c, d]] = turn(k * frequency(i, cols));
     for (let row = 0; row < rows; row++) {
-      const at = row * cols + 2 * i;
-      out[at] = a * values[at] + b * values[at + 1];
-      out[at + 1] = c * values[at] + d * values[at + 1];
+      const index = row * cols + 2 * i;
+      out[index] = a * values[index] + b * values[index + 1];
+      out[index + 1] = c * values[index] + d * values[index + 1];
     }
   }
   return { rows, cols, values: out };
@@ -129,20 +129,20 @@ export function decay({ rows, values }) {
 
 /** @typedef {"sinusoidal" | "learned" | "rotary" | "relative" | "none"} Base */
 /** @typedef {"input" | "layer" | "qk" | "turn" | "scores" | ""} Where */
-/** @typedef {{base: Base, where: Where, product: boolean}} PositionKind  product: a factor, and not a term */
+/** @typedef {{base: Base, site: Where, product: boolean}} PositionKind  product: a factor, and not a term */
 
 /** @type {Record<string, PositionKind>} */
 const KINDS = {
-  sinusoidal: { base: "sinusoidal", where: "input", product: false },
-  learned: { base: "learned", where: "input", product: false },
-  "sinusoidal-each-layer": { base: "sinusoidal", where: "layer", product: false },
-  "learned-each-layer": { base: "learned", where: "layer", product: false },
-  "sinusoidal-on-qk": { base: "sinusoidal", where: "qk", product: false },
-  "learned-on-qk": { base: "learned", where: "qk", product: false },
-  rotary: { base: "rotary", where: "turn", product: false },
-  relative: { base: "relative", where: "scores", product: false },
-  "relative-product": { base: "relative", where: "scores", product: true },
-  none: { base: "none", where: "", product: false },
+  sinusoidal: { base: "sinusoidal", site: "input", product: false },
+  learned: { base: "learned", site: "input", product: false },
+  "sinusoidal-each-layer": { base: "sinusoidal", site: "layer", product: false },
+  "learned-each-layer": { base: "learned", site: "layer", product: false },
+  "sinusoidal-on-qk": { base: "sinusoidal", site: "qk", product: false },
+  "learned-on-qk": { base: "learned", site: "qk", product: false },
+  rotary: { base: "rotary", site: "turn", product: false },
+  relative: { base: "relative", site: "scores", product: false },
+  "relative-product": { base: "relative", site: "scores", product: true },
+  none: { base: "none", site: "", product: false },
 };
 
 /** @param {Model} model @returns {PositionKind} */
@@ -153,23 +153,23 @@ export const kindOf = (model) => KINDS[model?.positions ?? "sinusoidal"] ?? KIND
  * @param {Translate} t
  * @param {PositionKind} kind
  */
-export function whereSaid(t, { base, where, product }) {
-  if (where === "input")
+export function positionSentence(t, { base, site, product }) {
+  if (site === "input")
     return base === "learned"
       ? t("Learned positions: one row for each position, learned like any other parameter and added to the token's embedding.")
       : t("Sinusoidal positions: a fixed pattern of waves, added to the token's embedding.");
-  if (where === "layer")
+  if (site === "layer")
     return base === "learned"
       ? t("Learned positions: one row for each position, added to what every layer reads, and not to the embedding.")
       : t("Sinusoidal positions: a fixed pattern of waves, added to what every layer reads, and not to the embedding.");
-  if (where === "qk")
+  if (site === "qk")
     return base === "learned"
       ? t("Learned positions: one row for each position, added in every layer to what W_q and W_k multiply. Values and embeddings have none.")
       : t("Sinusoidal positions: a fixed pattern of waves, added in every layer to what W_q and W_k multiply. Values and embeddings have none.");
-  if (where === "turn")
+  if (site === "turn")
     return t("Rotary positions: in self-attention each pair of channels of q and k is rotated by the position times " +
       "the frequency of the pair. Nothing is added to the embedding.");
-  if (where === "scores")
+  if (site === "scores")
     return product
       ? t("Relative positions: in self-attention each head multiplies a score by a learned number π for the offset of the key from the query. Nothing is added to the embedding.")
       : t("Relative positions: in self-attention each head adds to a score a learned number π for the offset of the key from the query. Nothing is added to the embedding.");
@@ -182,11 +182,11 @@ export function whereSaid(t, { base, where, product }) {
  * @returns {string[]}  empty if positions are not added
  */
 export function droppable(model) {
-  const { where } = kindOf(model);
+  const { site } = kindOf(model);
   const { stack, rows } = blockOf(model, within(model, typed(model)).id);
-  if (where === "input") return [`${typed(model)}.position`];
-  if (where === "layer") return rows.map(({ layer }) => `${stack}.${layer}.position`);
-  if (where === "qk") return rows.map(({ place }) => `${place}.position`);
+  if (site === "input") return [`${typed(model)}.position`];
+  if (site === "layer") return rows.map(({ layer }) => `${stack}.${layer}.position`);
+  if (site === "qk") return rows.map(({ place }) => `${place}.position`);
   return [];
 }
 
@@ -212,16 +212,16 @@ export const plainRotation = (width) => ({
 /**
  * Rotate a vector by its position, or back.
  * @param {Vector} x  [d_k]
- * @param {number} at  the position
+ * @param {number} position  the position
  * @param {Rotation} rotation
- * @param {1 | -1} [way]  -1: back
+ * @param {1 | -1} [sign]  -1: back
  * @returns {Float64Array}
  */
-export function turnedBy(x, at, { pairs, theta, scale }, way = 1) {
+export function turnedBy(x, position, { pairs, theta, scale }, sign = 1) {
   const out = Float64Array.from(x);
   pairs.forEach(([a, b], pair) => {
-    const turn = way * at * theta[pair];
-    const [sin, cos] = [Math.sin(turn) * scale ** way, Math.cos(turn) * scale ** way];
+    const turn = sign * position * theta[pair];
+    const [sin, cos] = [Math.sin(turn) * scale ** sign, Math.cos(turn) * scale ** sign];
     out[a] = x[a] * cos - x[b] * sin;
     out[b] = x[a] * sin + x[b] * cos;
   });
@@ -230,13 +230,13 @@ export function turnedBy(x, at, { pairs, theta, scale }, way = 1) {
 
 /**
  * @param {Vector} x  [d_k]
- * @param {number} at  the position; a negative one rotates back
+ * @param {number} position  the position; a negative one rotates back
  * @returns {Float64Array}
  */
-export function rotated(x, at) {
+export function rotated(x, position) {
   const out = new Float64Array(x.length);
   for (let even = 0; even < x.length; even += 2) {
-    const turn = angle(even >> 1, x.length, at);
+    const turn = angle(even >> 1, x.length, position);
     const [sin, cos] = [Math.sin(turn), Math.cos(turn)];
     out[even] = x[even] * cos - x[even + 1] * sin;
     out[even + 1] = x[even] * sin + x[even + 1] * cos;
@@ -248,19 +248,19 @@ export function rotated(x, at) {
  * The angle by which a pair of channels is rotated.
  * @param {number} pair
  * @param {number} width  d_k
- * @param {number} at  the position
+ * @param {number} position  the position
  * @returns {number}  radians
  */
-export const angle = (pair, width, at) => at * frequency(pair, width);
+export const angle = (pair, width, position) => position * frequency(pair, width);
 
 /**
  * Rotate every row, or rotate it back.
  * @param {import("../wire/wire.js").Matrix} matrix  [position, channel]
- * @param {1 | -1} way
+ * @param {1 | -1} sign
  * @returns {import("../wire/wire.js").Matrix}
  */
-export function rotatedRows({ rows, cols, values }, way) {
+export function rotatedRows({ rows, cols, values }, sign) {
   const out = new Float32Array(values.length);
-  for (let at = 0; at < rows; at++) out.set(rotated(values.subarray(at * cols, (at + 1) * cols), way * at), at * cols);
+  for (let position = 0; position < rows; position++) out.set(rotated(values.subarray(position * cols, (position + 1) * cols), sign * position), position * cols);
   return { rows, cols, values: out };
 }

@@ -62,13 +62,13 @@ export function spread({ values, cols: width }, rows, cols, run) {
   const missing = run === "a" ? COVER.onlyB : COVER.onlyA;
   const size = rows.length * cols.length;
   const spread = { values: new Float32Array(size).fill(NaN), cover: new Uint8Array(size) };
-  for (let at = 0; at < size; at++) {
-    const row = rows[Math.floor(at / cols.length)][run];
-    const col = cols[at % cols.length][run];
+  for (let cell = 0; cell < size; cell++) {
+    const row = rows[Math.floor(cell / cols.length)][run];
+    const col = cols[cell % cols.length][run];
     const value = row === null || col === null ? NaN : values[row * width + col];
-    spread.values[at] = value;
-    if (row === null || col === null) spread.cover[at] = missing;
-    else if (Number.isNaN(value)) spread.cover[at] = COVER.masked;
+    spread.values[cell] = value;
+    if (row === null || col === null) spread.cover[cell] = missing;
+    else if (Number.isNaN(value)) spread.cover[cell] = COVER.masked;
   }
   const matrix = { rows: rows.length, cols: cols.length, values: spread.values };
   return { matrix, cover: spread.cover };
@@ -83,7 +83,7 @@ export function spread({ values, cols: width }, rows, cols, run) {
 export function difference(a, b) {
   const values = Float32Array.from(b.matrix.values, (value, i) => value - a.matrix.values[i]);
   const cover = Uint8Array.from(a.cover, (why, i) => {
-    const gaps = [why, b.cover[i]].filter((one) => one > COVER.masked);
+    const gaps = [why, b.cover[i]].filter((code) => code > COVER.masked);
     return gaps[0] ?? Math.max(why, b.cover[i]);
   });
   return { matrix: { ...a.matrix, values }, cover };
@@ -109,14 +109,14 @@ export function transpose({ rows, cols, values }) {
 export function changes(a, b, count) {
   const { cols } = a.matrix;
   /** @type {Change[]} */
-  const found = [];
+  const changed = [];
   a.matrix.values.forEach((before, i) => {
     const after = b.matrix.values[i];
     const change = after - before;
     if (Math.abs(change) < 5e-5 || Number.isNaN(change)) return;
-    found.push({ row: Math.floor(i / cols), col: i % cols, a: before, b: after, change });
+    changed.push({ row: Math.floor(i / cols), col: i % cols, a: before, b: after, change });
   });
-  return found.sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, count);
+  return changed.sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, count);
 }
 
 /**
@@ -124,9 +124,9 @@ export function changes(a, b, count) {
  * @param {Matrix} matrix
  */
 export function reach({ values }) {
-  let most = 0;
-  for (const value of values) if (Math.abs(value) > most) most = Math.abs(value);
-  return most;
+  let limit = 0;
+  for (const value of values) if (Math.abs(value) > limit) limit = Math.abs(value);
+  return limit;
 }
 
 // Change one word of a sentence, to start a comparison: the first word that has a counterpart here
@@ -154,8 +154,8 @@ const COUNTERPART = new Map(
 /** @param {string} text @returns {string} */
 export function swapped(text) {
   for (const { 0: run, index } of text.matchAll(WORD)) {
-    const found = /\p{Script=Han}/u.test(run) ? within(run) : counterpart(run);
-    if (found !== null) return text.slice(0, index) + found + text.slice(index + run.length);
+    const replacement = /\p{Script=Han}/u.test(run) ? within(run) : counterpart(run);
+    if (replacement !== null) return text.slice(0, index) + replacement + text.slice(index + run.length);
   }
   return withoutMiddle(text);
 }
@@ -164,26 +164,26 @@ export function swapped(text) {
 function withoutMiddle(text) {
   const words = [...text.matchAll(/\s+[\p{L}\p{M}'’]+/gu)];
   const characters = [...text.matchAll(/\p{Script=Han}/gu)];
-  const found = words.length ? words : characters.slice(1);
-  if (!found.length) return text;
-  const { 0: word, index } = found[Math.floor((found.length - 1) / 2)];
+  const candidates = words.length ? words : characters.slice(1);
+  if (!candidates.length) return text;
+  const { 0: word, index } = candidates[Math.floor((candidates.length - 1) / 2)];
   return text.slice(0, index) + text.slice(index + word.length);
 }
 
 /** @param {string} word @returns {string | null}  with the case of the word */
 function counterpart(word) {
-  const found = COUNTERPART.get(word) ?? COUNTERPART.get(word.toLowerCase());
-  if (!found) return null;
+  const replacement = COUNTERPART.get(word) ?? COUNTERPART.get(word.toLowerCase());
+  if (!replacement) return null;
   const capital = word[0] !== word[0].toLowerCase();
-  return capital ? found[0].toUpperCase() + found.slice(1) : found;
+  return capital ? replacement[0].toUpperCase() + replacement.slice(1) : replacement;
 }
 
 /** @param {string} run  of Chinese characters, with no space between its words */
 function within(run) {
-  for (let at = 0; at < run.length; at++) {
+  for (let start = 0; start < run.length; start++) {
     for (const length of [2, 1]) {
-      const found = COUNTERPART.get(run.slice(at, at + length));
-      if (found) return run.slice(0, at) + found + run.slice(at + length);
+      const replacement = COUNTERPART.get(run.slice(start, start + length));
+      if (replacement) return run.slice(0, start) + replacement + run.slice(start + length);
     }
   }
   return null;

@@ -16,11 +16,11 @@ import { drawing, fine, s } from "./svg.js";
  * @property {number} width
  * @property {number} height
  * @property {string[]} [places]  labels of the positions, including future ones; absent: numbers
- * @property {number | null} at  the marked position
- * @property {{to: number, says: string}} [band]  shaded, from the first position to this one
+ * @property {number | null} markedIndex  the marked position
+ * @property {{to: number, label: string}} [band]  shaded, from the first position to this one
  * @property {number} [right]  width for the names in pixels, so that charts above each other align;
  *   absent: as needed
- * @property {(value: number) => string} say
+ * @property {(value: number) => string} format
  */
 
 const TOP = 12;
@@ -29,7 +29,7 @@ const bottom = ({ size }) => 5 + 3 * size;
 const LEFT = 52;
 
 /** @param {Plot} plot @param {Theme} theme @returns {SVGSVGElement} */
-export function plot({ curves, range, titles, width, height, places, at, band, say, right: names }, theme) {
+export function plot({ curves, range, titles, width, height, places, markedIndex, band, format, right: names }, theme) {
   const right = names ?? margins(curves, theme).right;
   const measure = ruler(theme);
   const base = height - bottom(theme);
@@ -40,27 +40,27 @@ export function plot({ curves, range, titles, width, height, places, at, band, s
   const y = (/** @type {number} */ value) =>
     TOP + ((high - value) / (high - low)) * (base - TOP);
   const beyond = Math.min(across / Math.max(1, count - 1) / 2, across + LEFT - x(band?.to ?? 0));
-  const shaded = band ? shade(band, x(band.to) + beyond, base, measure(band.says), theme) : [];
+  const shaded = band ? shade(band, x(band.to) + beyond, base, measure(band.label), theme) : [];
   const grid = s("g", { stroke: theme.hatch, "stroke-opacity": 0.6, "stroke-width": 1 });
   const words = s("g", { fill: theme.muted, "dominant-baseline": "central" });
   for (const value of ticks(low, high)) {
     grid.append(s("path", { d: `M${LEFT} ${fine(y(value))}H${fine(x(count - 1))}` }));
-    words.append(s("text", { x: LEFT - 8, y: fine(y(value)), "text-anchor": "end" }, say(value)));
+    words.append(s("text", { x: LEFT - 8, y: fine(y(value)), "text-anchor": "end" }, format(value)));
   }
   const called = places ?? Array.from({ length: count }, (_, i) => String(i));
-  const each = Math.max(36, ...called.map((name) => measure(name) + 8));
-  for (const i of steps(count, across / each, places ? EVERY : ROUND))
+  const labelWidth = Math.max(36, ...called.map((name) => measure(name) + 8));
+  for (const i of steps(count, across / labelWidth, places ? EVERY : ROUND))
     words.append(s("text", { x: fine(x(i)), y: base + theme.size + 3, "text-anchor": "middle" }, called[i]));
   words.append(
     s("text", { x: fine(x((count - 1) / 2)), y: fine(base + 2.6 * theme.size), "text-anchor": "middle" }, titles.x),
     s("text", { x: LEFT, y: TOP - 4, "text-anchor": "start", "dominant-baseline": "auto" }, titles.y),
   );
   const mark =
-    at !== null && at < count
-      ? [s("path", { d: `M${fine(x(at))} ${TOP}V${base}`, stroke: theme.ink, "stroke-dasharray": "2 3" })]
+    markedIndex !== null && markedIndex < count
+      ? [s("path", { d: `M${fine(x(markedIndex))} ${TOP}V${base}`, stroke: theme.ink, "stroke-dasharray": "2 3" })]
       : [];
   const ends = spread(curves.map(({ values }) => y(values[values.length - 1] ?? 0)), theme.size + 3, base);
-  const lines = curves.map((curve, i) => line(curve, x, y, ends[i], at, x(count - 1) + 10));
+  const lines = curves.map((curve, i) => line(curve, x, y, ends[i], markedIndex, x(count - 1) + 10));
   const svg = drawing(width, height, theme, ...shaded, grid, ...mark, words, ...lines);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", curves.map(({ name }) => name).join("; "));
@@ -68,16 +68,16 @@ export function plot({ curves, range, titles, width, height, places, at, band, s
 }
 
 /**
- * @param {{says: string}} band  whose label is shown if there is room
+ * @param {{label: string}} band  whose label is shown if there is room
  * @param {number} end
  * @param {number} base
  * @param {number} wide  the name
  * @param {Theme} theme
  */
-function shade({ says }, end, base, wide, theme) {
+function shade({ label }, end, base, wide, theme) {
   return [
     s("rect", { class: "band", x: LEFT, y: TOP, width: fine(end - LEFT), height: base - TOP, fill: theme.hatch, "fill-opacity": 0.22 }),
-    s("text", { x: fine(end - 6), y: fine(base - theme.size), fill: theme.muted, "text-anchor": "end" }, end - LEFT > wide + 12 ? says : ""),
+    s("text", { x: fine(end - 6), y: fine(base - theme.size), fill: theme.muted, "text-anchor": "end" }, end - LEFT > wide + 12 ? label : ""),
   ];
 }
 
@@ -96,12 +96,12 @@ export function margins(curves, theme) {
  * @param {(i: number) => number} x
  * @param {(value: number) => number} y
  * @param {number} end  y of its name
- * @param {number | null} at
+ * @param {number | null} markedIndex
  * @param {number} right
  */
-function line({ name, values, colour, dash }, x, y, end, at, right) {
+function line({ name, values, colour, dash }, x, y, end, markedIndex, right) {
   const points = Array.from(values, (value, i) => `${fine(x(i))} ${fine(y(value))}`);
-  const dots = values.length <= 40 ? Array.from(values, (_, i) => i) : at !== null && at < values.length ? [at] : [];
+  const dots = values.length <= 40 ? Array.from(values, (_, i) => i) : markedIndex !== null && markedIndex < values.length ? [markedIndex] : [];
   return s(
     "g",
     { "data-curve": name },
@@ -114,7 +114,7 @@ function line({ name, values, colour, dash }, x, y, end, at, right) {
       "stroke-dasharray": dash ?? null,
     }),
     ...dots.map((i) =>
-      s("circle", { cx: fine(x(i)), cy: fine(y(values[i])), r: i === at ? 5 : 2.5, fill: colour }),
+      s("circle", { cx: fine(x(i)), cy: fine(y(values[i])), r: i === markedIndex ? 5 : 2.5, fill: colour }),
     ),
     s("text", { x: fine(right), y: fine(end), fill: colour, "dominant-baseline": "central" }, name),
   );
@@ -122,13 +122,13 @@ function line({ name, values, colour, dash }, x, y, end, at, right) {
 
 /**
  * Move names apart so that they do not overlap.
- * @param {number[]} wanted
+ * @param {number[]} preferred
  * @param {number} least  distance
  * @param {number} bottom
  */
-function spread(wanted, least, bottom) {
-  const order = wanted.map((_, i) => i).sort((a, b) => wanted[a] - wanted[b]);
-  const placed = [...wanted];
+function spread(preferred, least, bottom) {
+  const order = preferred.map((_, i) => i).sort((a, b) => preferred[a] - preferred[b]);
+  const placed = [...preferred];
   order.forEach((i, n) => {
     if (n) placed[i] = Math.max(placed[i], placed[order[n - 1]] + least);
   });
@@ -156,8 +156,8 @@ const EVERY = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20];
 
 /** @param {number} count @param {number} room  for so many names @param {number[]} sizes */
 function steps(count, room, sizes) {
-  const most = Math.max(2, room);
-  const step = sizes.find((size) => count / size <= most) ?? sizes[sizes.length - 1];
+  const maxLabels = Math.max(2, room);
+  const step = sizes.find((size) => count / size <= maxLabels) ?? sizes[sizes.length - 1];
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
 }
 
@@ -202,10 +202,10 @@ export function createChart(element) {
  */
 export function paint(context, picture) {
   const { geometry, shade, theme } = picture;
-  const seen = open(picture);
-  cells(context, seen, geometry, shade, theme.rule);
-  if (seen.values.some(Number.isNaN)) covers(context, picture, geometry, theme.hatch);
-  if (hasRoom(geometry, theme, shade.range)) numbers(context, seen, geometry, shade, theme);
+  const openMatrix = open(picture);
+  cells(context, openMatrix, geometry, shade, theme.rule);
+  if (openMatrix.values.some(Number.isNaN)) covers(context, picture, geometry, theme.hatch);
+  if (hasRoom(geometry, theme, shade.range)) numbers(context, openMatrix, geometry, shade, theme);
 }
 
 /** The largest canvas that phones allow, in pixels. */

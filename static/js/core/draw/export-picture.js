@@ -26,33 +26,33 @@ const LEADING = 1.4;
 /**
  * @param {string} drawn  an SVG file
  * @param {Words} words
- * @param {Look} look
+ * @param {Look} style
  * @param {(text: string, size: number, weight: number) => number} measure  in pixels
  * @returns {{svg: string, width: number, height: number}}
  */
-export function poster(drawn, words, look, measure) {
+export function poster(drawn, words, style, measure) {
   const size = sizeOf(drawn);
   const across = Math.max(size.width, NARROW);
   /** @param {string} text @param {number} scale @param {number} weight @param {string} fill */
   const set = (text, scale, weight, fill) => {
-    const px = Math.round(look.size * scale);
+    const px = Math.round(style.size * scale);
     const lines = wrapped(text, across, (words) => measure(words, px, weight));
     return lines.map((line) => ({ text: line, size: px, weight, fill }));
   };
   const above = [
-    ...set(words.title, 1.4, 600, look.ink),
-    ...set(words.place, 1, 400, look.muted),
-    ...set(words.changed ?? "", 1, 600, look.ink),
-    ...set(words.caption, 1.1, 400, look.ink),
+    ...set(words.title, 1.4, 600, style.ink),
+    ...set(words.place, 1, 400, style.muted),
+    ...set(words.changed ?? "", 1, 600, style.ink),
+    ...set(words.caption, 1.1, 400, style.ink),
   ];
-  const below = set(words.footer, 1, 400, look.muted);
+  const below = set(words.footer, 1, 400, style.muted);
   const top = MARGIN + heightOf(above) + GAP;
   const width = across + 2 * MARGIN;
   const height = Math.ceil(top + size.height + GAP + heightOf(below) + MARGIN);
   const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(look.font)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(style.font)}">`,
     `<title>${escaped(`${words.title} · ${words.place}`)}</title>`,
-    `<rect width="${width}" height="${height}" fill="${look.paper}"/>`,
+    `<rect width="${width}" height="${height}" fill="${style.paper}"/>`,
     ...typeset(above, MARGIN),
     drawn.replace(/^[^]*?<svg\b/, `<svg x="${MARGIN}" y="${top}"`),
     ...typeset(below, top + size.height + GAP),

@@ -47,8 +47,8 @@ const GAP = 8;
 /** Angles by which labels slant: the flattest at which no two neighbours overlap. */
 const SLANTS = [32, 45, 65];
 
-/** @param {Wanted} wanted @returns {Geometry} */
-export function fit(wanted) {
+/** @param {Wanted} options @returns {Geometry} */
+export function fit(options) {
   const {
     rowWidths,
     colWidths,
@@ -61,9 +61,9 @@ export function fit(wanted) {
     titles = true,
     bare = false,
     size = SIZE,
-  } = wanted;
+  } = options;
   const rows = rowWidths.length;
-  const cols = colWidths.length || (wanted.cols ?? 0);
+  const cols = colWidths.length || (options.cols ?? 0);
   const line = Math.round(LINE * size);
   const [beside, above] = [BESIDE, ABOVE].map((share) => (titles ? Math.round(share * size) : 0));
   const left = bare ? 0 : Math.ceil(Math.max(0, ...rowWidths)) + GAP + beside;

@@ -46,7 +46,7 @@ const BREAK = 12;
  * last; equal ones are ordered by layer.
  * @param {{layers: number, heads: number}} extent
  * @param {(layer: number) => Summary | undefined} summary
- * @param {{by?: string, rising?: boolean, only?: string}} [wanted]  by: a measure; only: a pattern
+ * @param {{by?: string, rising?: boolean, only?: string}} [order]  by: a measure; only: a pattern
  * @returns {Tile[]}
  */
 export function ordered({ layers, heads }, summary, { by, rising = false, only } = {}) {
@@ -54,12 +54,12 @@ export function ordered({ layers, heads }, summary, { by, rising = false, only }
     layer: Math.floor(i / heads),
     head: i % heads,
   }));
-  const kept = only ? tiles.filter(({ layer, head }) => summary(layer)?.pattern[head] === only) : tiles;
-  if (!by) return kept;
+  const selected = only ? tiles.filter(({ layer, head }) => summary(layer)?.pattern[head] === only) : tiles;
+  if (!by) return selected;
   const last = rising ? Infinity : -Infinity;
   const value = (/** @type {Tile} */ { layer, head }) => summary(layer)?.[by]?.[head] ?? last;
   const sign = rising ? 1 : -1;
-  return kept.sort((a, b) => (value(a) === value(b) ? 0 : sign * (value(a) - value(b))));
+  return selected.sort((a, b) => (value(a) === value(b) ? 0 : sign * (value(a) - value(b))));
 }
 
 /**
@@ -79,9 +79,9 @@ export function ordered({ layers, heads }, summary, { by, rising = false, only }
 export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false, whole = false }) {
   const smallest = (plain ? PLAIN : SMALLEST) * letters;
   const line = (plain ? 1 : 2) * Math.ceil(LINE * letters) + 4;
-  const most = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
+  const maxColumns = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
   // Distribute a layer's tiles evenly over its rows.
-  const columns = most < heads ? Math.ceil(heads / Math.ceil(heads / most)) : heads;
+  const columns = maxColumns < heads ? Math.ceil(heads / Math.ceil(heads / maxColumns)) : heads;
   const rows = Math.ceil(tiles.length / columns);
   const across = Math.floor((width + GAP) / columns) - GAP;
   const down = Math.floor((height + GAP) / rows) - GAP - line;
@@ -166,7 +166,7 @@ export function packed([r, g, b]) {
  * Write one head's picture.
  * @param {Uint32Array} pixels  of the whole atlas
  * @param {number} stride  its width
- * @param {{left: number, top: number, size: number, wide?: number}} where  whole pixels
+ * @param {{left: number, top: number, size: number, wide?: number}} area  whole pixels
  * @param {Picture} picture
  * @param {Paint} paint
  */
@@ -180,7 +180,7 @@ export function tile(pixels, stride, { left, top, size, wide = size }, { sink, .
  * The same without a sink.
  * @param {Uint32Array} pixels
  * @param {number} stride
- * @param {{left: number, top: number, size: number, wide: number}} where
+ * @param {{left: number, top: number, size: number, wide: number}} area
  * @param {Picture} picture
  * @param {Paint} paint
  */
@@ -198,12 +198,12 @@ function fill(pixels, stride, { left, top, size, wide }, { rows, cols, values, u
         if (values[cell] > line[col] && (may === null || may[cell] !== 0)) line[col] = values[cell];
       }
     }
-    let at = (top + y) * stride + left;
-    for (let x = 0; x < wide; x++, at++) {
-      let most = -1;
-      for (let col = across[2 * x]; col < across[2 * x + 1]; col++) most = Math.max(most, line[col]);
-      if (most >= 0) pixels[at] = table[(most * scale + 0.5) | 0];
-      else pixels[at] = (x + y) & 3 ? paper : hatch;
+    let pixel = (top + y) * stride + left;
+    for (let x = 0; x < wide; x++, pixel++) {
+      let largest = -1;
+      for (let col = across[2 * x]; col < across[2 * x + 1]; col++) largest = Math.max(largest, line[col]);
+      if (largest >= 0) pixels[pixel] = table[(largest * scale + 0.5) | 0];
+      else pixels[pixel] = (x + y) & 3 ? paper : hatch;
     }
   }
 }
@@ -239,12 +239,12 @@ export function thumbnail(canvas, { rows, cols, values, unit = 1, may, sink }, t
  * @returns {Int32Array}  [from, to] for each pixel in turn
  */
 function spans(cells, size) {
-  const found = new Int32Array(2 * size);
+  const ranges = new Int32Array(2 * size);
   for (let i = 0; i < size; i++) {
-    found[2 * i] = Math.floor((i * cells) / size);
-    found[2 * i + 1] = Math.max(found[2 * i] + 1, cells > size ? Math.ceil(((i + 1) * cells) / size) : 0);
+    ranges[2 * i] = Math.floor((i * cells) / size);
+    ranges[2 * i + 1] = Math.max(ranges[2 * i] + 1, cells > size ? Math.ceil(((i + 1) * cells) / size) : 0);
   }
-  return found;
+  return ranges;
 }
 
 // Thumbnails of heads with their labels as a vector drawing, for exports.
@@ -256,14 +256,14 @@ function spans(cells, size) {
  * @param {import("../page/page-context.js").Theme} theme
  * @returns {SVGSVGElement}
  */
-export function engraveTiles({ seen, tiles, layout, words }, lit, meaning, theme) {
+export function engraveTiles({ headData, tiles, layout, words }, lit, meaning, theme) {
   const key = legend(meaning, theme, 0, layout.height + 12, layout.width);
   return drawing(
     Math.max(layout.width, key.right),
     key.bottom,
     theme,
-    ...tiles.flatMap((one, i) => {
-      const picture = seen.matrix(one);
+    ...tiles.flatMap((headTile, i) => {
+      const picture = headData.matrix(headTile);
       return [...(picture ? tileMarks(picture, layout, i, meaning.shade, lit, theme) : []), caption(words[i], layout, i, theme)];
     }),
     key.element,
@@ -283,7 +283,7 @@ function tileMarks({ rows, cols, values, unit = 1, may, sink }, { places, size, 
   const { inner, from, across } = divided({ cols, sink }, wide);
   const geometry = { left, top, rows, cols, cellWidth: inner / cols, cellHeight: size / rows, gap: 0, width: inner, height: size, slant: 0, line: 0 };
   const column = { ...geometry, left: left + from, cols: 1, cellWidth: across, width: across };
-  const open = Float32Array.from(values, (value, at) => (may === null || may[at] ? value / unit : NaN));
+  const open = Float32Array.from(values, (value, cell) => (may === null || may[cell] ? value / unit : NaN));
   const plate = { matrix: { rows, cols, values: open }, geometry, shade, theme };
   const apart = sink ? [cells({ matrix: { rows, cols: 1, values: sink }, geometry: column, shade, theme })] : [];
   return [cells(plate), ...apart, s("g", { "data-part": "lit", fill: "none" }, ...outlines(geometry, theme, lit))];
@@ -295,14 +295,14 @@ function tileMarks({ rows, cols, values, unit = 1, may, sink }, { places, size, 
  * @param {number} i
  * @param {import("../page/page-context.js").Theme} theme
  */
-function caption({ where, value, pattern }, { places, size, wide }, i, theme) {
+function caption({ shortName, value, pattern }, { places, size, wide }, i, theme) {
   const { left, top } = places[i];
   const line = Math.ceil(LINE * theme.size);
   const first = top + size + 3 + theme.size;
   /** @type {Record<string, string>} */
   const fits = ruler(theme)(pattern) <= wide ? {} : { textLength: String(wide), lengthAdjust: "spacingAndGlyphs" };
   return s("g", { "data-part": "tile" },
-    text(where, left, first),
+    text(shortName, left, first),
     text(value, left + wide, first, { "text-anchor": "end", fill: theme.muted }),
     text(pattern, left, first + line, fits));
 }

@@ -30,30 +30,30 @@ const CLOSE = 0.65;
  * @returns {boolean[]}
  */
 export function chosen(count, clash, first = []) {
-  const shown = Array(count).fill(false);
-  /** @param {number} at @param {boolean} close */
-  const free = (at, close) => neighbours(at, count, clash, close).every((other) => !shown[other]);
-  let every = 1;
-  while (every < count && clash(0, every)) every++;
-  const evenly = Array.from({ length: Math.ceil(count / every) }, (_, i) => i * every);
-  const wanted = new Set(first);
-  for (const at of new Set([...first, ...evenly, ...shown.keys()]))
-    if (at < count && free(at, wanted.has(at))) shown[at] = true;
-  return shown;
+  const visible = Array(count).fill(false);
+  /** @param {number} index @param {boolean} close */
+  const free = (index, close) => neighbours(index, count, clash, close).every((neighbour) => !visible[neighbour]);
+  let interval = 1;
+  while (interval < count && clash(0, interval)) interval++;
+  const evenly = Array.from({ length: Math.ceil(count / interval) }, (_, i) => i * interval);
+  const preferred = new Set(first);
+  for (const index of new Set([...first, ...evenly, ...visible.keys()]))
+    if (index < count && free(index, preferred.has(index))) visible[index] = true;
+  return visible;
 }
 
 /**
  * The positions whose labels overlap a given one.
- * @param {number} at
+ * @param {number} index
  * @param {number} count
  * @param {Clash} clash
  * @param {boolean} [close]
  */
-export function neighbours(at, count, clash, close = false) {
-  const found = [];
-  for (let other = at - 1; other >= 0 && clash(other, at, close); other--) found.push(other);
-  for (let other = at + 1; other < count && clash(at, other, close); other++) found.push(other);
-  return found;
+export function neighbours(index, count, clash, close = false) {
+  const overlapping = [];
+  for (let neighbour = index - 1; neighbour >= 0 && clash(neighbour, index, close); neighbour--) overlapping.push(neighbour);
+  for (let neighbour = index + 1; neighbour < count && clash(index, neighbour, close); neighbour++) overlapping.push(neighbour);
+  return overlapping;
 }
 
 /** Labels of rows are below each other. @param {Geometry} geometry @returns {Clash} */
@@ -70,9 +70,9 @@ export const rowClash = ({ cellHeight, line }) => (a, b, close = false) =>
 export function colClash({ cellWidth, line, slant }, widths, upright) {
   const angle = (slant * Math.PI) / 180;
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
-  const leans = (/** @type {number} */ at) => slant > 0 && !upright[at];
-  return (one, other, close = false) => {
-    const [a, b] = [Math.min(one, other), Math.max(one, other)];
+  const leans = (/** @type {number} */ index) => slant > 0 && !upright[index];
+  return (first, second, close = false) => {
+    const [a, b] = [Math.min(first, second), Math.max(first, second)];
     const apart = (b - a) * cellWidth;
     const [left, right] = [widths[a] / 2, widths[b] / 2];
     if (!leans(a) && !leans(b)) return apart < left + right + 2;
@@ -92,8 +92,8 @@ export const stands = (text) => SINGLE.test(text);
 /**
  * @typedef {object} Label
  * @property {Step} step
- * @property {string} look  class names
- * @property {Record<string, string>} at  its position, as style properties
+ * @property {string} className
+ * @property {Record<string, string>} position  as style properties
  */
 
 export function createLabels() {
@@ -108,15 +108,15 @@ export function createLabels() {
      * @param {boolean[]} upright  which columns have upright labels
      * @param {{rows: string, cols: string}} titles  of the axes
      * @param {{rows: Side, cols: Side}} places  which labels are shown, and which overlap
-     * @param {number} [seen]  visible width without scrolling
+     * @param {number} [visibleWidth]  visible width without scrolling
      */
-    write(geometry, steps, upright, titles, places, seen = Infinity) {
+    write(geometry, steps, upright, titles, places, visibleWidth = Infinity) {
       const { left, top, cellWidth, cellHeight } = geometry;
-      rows.write(steps.rows.map((one, i) => beside(geometry, one, i, places.rows.shown[i])), places.rows);
-      cols.write(steps.cols.map((one, i) => above(geometry, one, i, upright[i], places.cols.shown[i])), places.cols);
+      rows.write(steps.rows.map((rowStep, i) => beside(geometry, rowStep, i, places.rows.shown[i])), places.rows);
+      cols.write(steps.cols.map((colStep, i) => above(geometry, colStep, i, upright[i], places.cols.shown[i])), places.cols);
       rows.element.style.setProperty("--names", `${left - 1}px`);
       rows.call(titles.rows, { top, left: 0, height: geometry.rows * cellHeight });
-      cols.call(titles.cols, { top: 0, left, width: Math.min(geometry.cols * cellWidth, seen - left) });
+      cols.call(titles.cols, { top: 0, left, width: Math.min(geometry.cols * cellWidth, visibleWidth - left) });
     },
 
     /** Keep the labels of rows in view while the matrix is scrolled. @param {number} x */
@@ -139,8 +139,8 @@ export function createLabels() {
 function createSide(name) {
   const title = h("span", { className: "axis" });
   const element = h("div", { className: `labels ${name}` }, title);
-  /** @type {{item: HTMLElement, said: string, look: string, at: Record<string, string>}[]} */
-  const kept = [];
+  /** @type {{item: HTMLElement, written: string, className: string, position: Record<string, string>}[]} */
+  const drawnLabels = [];
   /** The position of the title. @type {Record<string, string>} */
   let called = {};
   /** The highlighted labels, which are neighbours. @type {number[]} */
@@ -151,10 +151,10 @@ function createSide(name) {
   let under = [];
 
   function cover() {
-    for (const one of under) kept[one]?.item.classList.remove("under");
-    const near = lit.filter((at) => at < kept.length).flatMap((at) => neighbours(at, kept.length, places.clash));
-    under = near.filter((at) => !lit.includes(at));
-    for (const one of under) kept[one].item.classList.add("under");
+    for (const index of under) drawnLabels[index]?.item.classList.remove("under");
+    const near = lit.filter((index) => index < drawnLabels.length).flatMap((index) => neighbours(index, drawnLabels.length, places.clash));
+    under = near.filter((index) => !lit.includes(index));
+    for (const index of under) drawnLabels[index].item.classList.add("under");
   }
 
   return {
@@ -163,27 +163,27 @@ function createSide(name) {
     /** @param {Label[]} labels @param {Side} next */
     write(labels, next) {
       places = next;
-      for (const { item } of kept.splice(labels.length)) item.remove();
-      while (kept.length < labels.length) {
+      for (const { item } of drawnLabels.splice(labels.length)) item.remove();
+      while (drawnLabels.length < labels.length) {
         const item = h("span", {});
         element.append(item);
-        kept.push({ item, said: "", look: "", at: {} });
+        drawnLabels.push({ item, written: "", className: "", position: {} });
       }
-      labels.forEach(({ step: one, look, at }, i) => {
-        const label = kept[i];
-        const said = JSON.stringify(one);
-        if (said !== label.said) label.item.replaceChildren(make(step(one)));
-        if (look !== label.look) label.item.className = lit.includes(i) ? `${look} lit` : look;
-        place(label.item, at, label.at);
-        Object.assign(label, { said, look, at });
+      labels.forEach(({ step: labelStep, className, position }, i) => {
+        const label = drawnLabels[i];
+        const written = JSON.stringify(labelStep);
+        if (written !== label.written) label.item.replaceChildren(make(step(labelStep)));
+        if (className !== label.className) label.item.className = lit.includes(i) ? `${className} lit` : className;
+        place(label.item, position, label.position);
+        Object.assign(label, { written, className, position });
       });
       cover();
     },
 
-    /** @param {string} text @param {Record<string, number>} at  in pixels */
-    call(text, at) {
+    /** @param {string} text @param {Record<string, number>} position  in pixels */
+    call(text, position) {
       write(title, text);
-      const next = Object.fromEntries(Object.entries(at).map(([side, length]) => [side, `${length}px`]));
+      const next = Object.fromEntries(Object.entries(position).map(([side, length]) => [side, `${length}px`]));
       place(title, next, called);
       called = next;
     },
@@ -192,8 +192,8 @@ function createSide(name) {
     light(first, count) {
       const next = first === null ? [] : Array.from({ length: count }, (_, i) => first + i);
       if (String(next) === String(lit)) return;
-      for (const one of lit) kept[one]?.item.classList.remove("lit");
-      for (const one of next) kept[one]?.item.classList.add("lit");
+      for (const index of lit) drawnLabels[index]?.item.classList.remove("lit");
+      for (const index of next) drawnLabels[index]?.item.classList.add("lit");
       lit = next;
       cover();
     },
@@ -202,33 +202,33 @@ function createSide(name) {
 
 /**
  * @param {HTMLElement} item
- * @param {Record<string, string>} at
+ * @param {Record<string, string>} position
  * @param {Record<string, string>} [before]  its previous position
  */
-function place(item, at, before = {}) {
-  for (const [side, value] of Object.entries(at))
+function place(item, position, before = {}) {
+  for (const [side, value] of Object.entries(position))
     if (value !== before[side]) item.style.setProperty(side, value);
 }
 
-/** @param {Geometry} geometry @param {Step} row @param {number} i @param {boolean} shown @returns {Label} */
-function beside({ left, top, cellHeight }, row, i, shown) {
-  const at = { top: `${top + (i + 0.5) * cellHeight}px`, right: `calc(100% - ${left - 8}px)` };
-  return { step: row, look: looks(row, !shown), at };
+/** @param {Geometry} geometry @param {Step} row @param {number} i @param {boolean} visible @returns {Label} */
+function beside({ left, top, cellHeight }, row, i, visible) {
+  const position = { top: `${top + (i + 0.5) * cellHeight}px`, right: `calc(100% - ${left - 8}px)` };
+  return { step: row, className: classNames(row, !visible), position };
 }
 
-/** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright @param {boolean} shown @returns {Label} */
-function above({ left, top, cellWidth, slant }, col, i, upright, shown) {
+/** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright @param {boolean} visible @returns {Label} */
+function above({ left, top, cellWidth, slant }, col, i, upright, visible) {
   const slanted = slant > 0 && !upright;
-  const at = {
+  const position = {
     rotate: slanted ? `-${slant}deg` : "none",
     left: `${left + (i + 0.5) * cellWidth}px`,
     top: `${top - 6}px`,
   };
-  return { step: col, look: looks(col, !shown, slanted), at };
+  return { step: col, className: classNames(col, !visible, slanted), position };
 }
 
 /** @param {Step} step @param {boolean} between @param {boolean} [slanted] */
-function looks({ writes }, between, slanted = false) {
+function classNames({ writes }, between, slanted = false) {
   return ["label", between && "between", writes.pad && "pad", slanted && "slanted"].filter(Boolean).join(" ");
 }
 
@@ -253,8 +253,8 @@ const LONGEST = { share: 0.24, least: 84 };
  * @returns {Step[]}
  */
 export function clipped(steps, measure, width) {
-  const most = Math.max(LONGEST.least, LONGEST.share * width);
-  return steps.map((one) => (measure(plainStep(one)) > most ? cut(one, (shorter) => measure(plainStep(shorter)) <= most) : one));
+  const maxWidth = Math.max(LONGEST.least, LONGEST.share * width);
+  return steps.map((fullStep) => (measure(plainStep(fullStep)) > maxWidth ? cut(fullStep, (shorter) => measure(plainStep(shorter)) <= maxWidth) : fullStep));
 }
 
 /** @param {Step} step @param {(step: Step) => boolean} fits @returns {Step} */

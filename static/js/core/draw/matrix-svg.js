@@ -19,7 +19,7 @@ import { drawing, fine, s } from "./svg.js";
  *   room: number,
  * }} Plate
  */
-/** @typedef {{shade: import("./paint.js").Shade, low: string, high: string, patterns: {why: number, says: string}[]}} Meaning  of colours and patterns */
+/** @typedef {{shade: import("./paint.js").Shade, low: string, high: string, patterns: {why: number, label: string}[]}} Meaning  of colours and patterns */
 
 /** Up to this many cells, each has its own rectangle; more would make the file slow to open. */
 const MOST = 20_000;
@@ -82,40 +82,40 @@ function hatching(why, { left, top, width, height }, ink) {
  */
 export function cells(plate) {
   const { matrix, geometry, theme } = plate;
-  const seen = open(plate);
+  const openMatrix = open(plate);
   const stroke = geometry.gap ? { stroke: theme.rule, "stroke-width": geometry.gap } : {};
-  const content = seen.values.length > MOST ? image(plate, seen) : Array.from(seen.values, (value, i) => cell(plate, matrix.cols, value, i));
+  const content = openMatrix.values.length > MOST ? image(plate, openMatrix) : Array.from(openMatrix.values, (value, i) => cell(plate, matrix.cols, value, i));
   return s("g", { "data-part": "cells", ...stroke }, ...content);
 }
 
 /** @param {Pick<Plate, "cover" | "geometry" | "shade" | "theme">} plate @param {number} cols @param {number} value @param {number} i */
 function cell({ cover, geometry, shade, theme }, cols, value, i) {
-  const at = box({ ...geometry, gap: 0 }, { row: Math.floor(i / cols), col: i % cols });
+  const cellBox = box({ ...geometry, gap: 0 }, { row: Math.floor(i / cols), col: i % cols });
   // Without lines between them, cells overlap slightly, so that no viewer shows seams.
   const over = geometry.gap ? 0 : 0.4;
-  const place = { x: fine(at.left), y: fine(at.top), width: fine(at.width + over), height: fine(at.height + over) };
+  const place = { x: fine(cellBox.left), y: fine(cellBox.top), width: fine(cellBox.width + over), height: fine(cellBox.height + over) };
   if (!Number.isNaN(value)) return s("rect", { ...place, fill: css(colourOf(shade, value)) });
   const why = cover?.[i] ?? COVER.masked;
-  if (why !== COVER.weak) return hatching(why, { ...at, width: at.width - geometry.gap, height: at.height - geometry.gap }, theme.hatch);
-  const dot = s("circle", { cx: fine(at.left + at.width / 2), cy: fine(at.top + at.height / 2), r: 1.5, fill: theme.hatch, stroke: "none" });
+  if (why !== COVER.weak) return hatching(why, { ...cellBox, width: cellBox.width - geometry.gap, height: cellBox.height - geometry.gap }, theme.hatch);
+  const dot = s("circle", { cx: fine(cellBox.left + cellBox.width / 2), cy: fine(cellBox.top + cellBox.height / 2), r: 1.5, fill: theme.hatch, stroke: "none" });
   return s("g", {}, s("rect", { ...place, fill: theme.paper }), dot);
 }
 
 /**
  * @param {Pick<Plate, "matrix" | "geometry" | "shade" | "theme">} plate
- * @param {import("../wire/wire.js").Matrix} seen
+ * @param {import("../wire/wire.js").Matrix} openMatrix
  */
-function image({ matrix: { rows, cols }, geometry, shade, theme }, seen) {
+function image({ matrix: { rows, cols }, geometry, shade, theme }, openMatrix) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [cols, rows];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const pixels = context.createImageData(cols, rows);
-  raster(pixels.data, seen.values, shade);
+  raster(pixels.data, openMatrix.values, shade);
   context.putImageData(pixels, 0, 0);
-  const at = box({ ...geometry, gap: 0 }, { row: null, col: null });
+  const area = box({ ...geometry, gap: 0 }, { row: null, col: null });
   return [
-    hatching(COVER.masked, at, theme.hatch),
-    s("image", { x: at.left, y: at.top, width: at.width, height: at.height, href: canvas.toDataURL(), preserveAspectRatio: "none", "image-rendering": "pixelated" }),
+    hatching(COVER.masked, area, theme.hatch),
+    s("image", { x: area.left, y: area.top, width: area.width, height: area.height, href: canvas.toDataURL(), preserveAspectRatio: "none", "image-rendering": "pixelated" }),
   ];
 }
 
@@ -124,10 +124,10 @@ function numbers(plate) {
   const { matrix, geometry, shade, theme } = plate;
   if (!hasRoom(geometry, theme, shade.range)) return [];
   return Array.from(open(plate).values).flatMap((value, i) => {
-    const said = Number.isNaN(value) ? "" : written(shade, value);
-    if (!said) return [];
-    const at = box(geometry, { row: Math.floor(i / matrix.cols), col: i % matrix.cols });
-    return [text(said, at.left + at.width / 2, at.top + at.height / 2, { fill: legible(colourOf(shade, value)), dy: "0.35em" })];
+    const digits = Number.isNaN(value) ? "" : written(shade, value);
+    if (!digits) return [];
+    const cellBox = box(geometry, { row: Math.floor(i / matrix.cols), col: i % matrix.cols });
+    return [text(digits, cellBox.left + cellBox.width / 2, cellBox.top + cellBox.height / 2, { fill: legible(colourOf(shade, value)), dy: "0.35em" })];
   });
 }
 
@@ -151,7 +151,7 @@ function bars({ geometry, theme, room }, { shares, label }) {
 }
 
 /** @param {Plate} plate @param {import("./row-bars.js").Ends} ends */
-function column({ geometry, theme, room, shade: own }, { shares, label, shade = own }) {
+function column({ geometry, theme, room, shade: matrixShade }, { shares, label, shade = matrixShade }) {
   const spot = endsAt(geometry, theme, room, { shade });
   const slant = lean(geometry, ruler(theme)(label));
   const above = room < ROOM_FOR_WORDS ? [] : [turned(label, spot.left + spot.width / 2, geometry.top - 8, slant)];
@@ -190,8 +190,8 @@ function labels({ geometry, theme, labels, titles, upright, named }) {
 export function outlines(geometry, theme, { row, col, ...size }) {
   /** @param {string} name @param {Place} place @param {string} stroke @param {number} width */
   const outline = (name, place, stroke, width) => {
-    const at = box(geometry, place);
-    return s("rect", { "data-outline": name, x: fine(at.left), y: fine(at.top), width: fine(at.width), height: fine(at.height), stroke, "stroke-width": width });
+    const frame = box(geometry, place);
+    return s("rect", { "data-outline": name, x: fine(frame.left), y: fine(frame.top), width: fine(frame.width), height: fine(frame.height), stroke, "stroke-width": width });
   };
   const [inRows, inCols] = [row !== null && row < geometry.rows, col !== null && col < geometry.cols];
   return [
@@ -221,21 +221,21 @@ export function legend({ shade, low, high, patterns }, theme, left, top, width) 
     s("rect", { x: fine(start + i * step), y: fine(middle - RAMP.height / 2), width: step + 0.4, height: RAMP.height, fill: css(colour(shade.stops, (i + 0.5) / RAMP.steps)) }));
   let [x, y] = [start + RAMP.width + gap + measure(high) + 3 * gap, middle];
   let right = x;
-  const rest = patterns.flatMap(({ why, says }) => {
-    const wide = theme.size + gap + measure(says);
+  const patternMarks = patterns.flatMap(({ why, label }) => {
+    const wide = theme.size + gap + measure(label);
     if (x + wide > left + width && x > left) [x, y] = [left, y + line];
-    const at = { left: x, top: y - theme.size / 2, width: theme.size, height: theme.size };
-    const frame = s("rect", { x: fine(at.left), y: fine(at.top), width: at.width, height: at.height, stroke: theme.rule, fill: "none" });
+    const swatch = { left: x, top: y - theme.size / 2, width: theme.size, height: theme.size };
+    const frame = s("rect", { x: fine(swatch.left), y: fine(swatch.top), width: swatch.width, height: swatch.height, stroke: theme.rule, fill: "none" });
     const sign = why === COVER.weak
       ? s("circle", { cx: fine(x + theme.size / 2), cy: fine(y), r: 1.5, fill: theme.hatch })
-      : hatching(why, at, theme.hatch);
-    const words = text(says, x + theme.size + gap, y, { dy: "0.35em" });
+      : hatching(why, swatch, theme.hatch);
+    const words = text(label, x + theme.size + gap, y, { dy: "0.35em" });
     x += wide + 3 * gap;
     right = Math.max(right, x);
     return [frame, sign, words];
   });
   const ends = [text(low, left, middle, { dy: "0.35em" }), text(high, start + RAMP.width + gap, middle, { dy: "0.35em" })];
-  return { element: s("g", { "data-part": "legend" }, ...ramp, ...ends, ...rest), right: Math.ceil(right - 3 * gap), bottom: Math.ceil(y + line / 2 + 4) };
+  return { element: s("g", { "data-part": "legend" }, ...ramp, ...ends, ...patternMarks), right: Math.ceil(right - 3 * gap), bottom: Math.ceil(y + line / 2 + 4) };
 }
 
 /** @param {string} content @param {number} x @param {number} y @param {Record<string, string>} [attributes] */

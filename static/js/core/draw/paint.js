@@ -63,10 +63,10 @@ export function raster(pixels, values, { stops, range: [low, high], floor }) {
   for (let i = 0; i < values.length; i++) {
     if (Number.isNaN(values[i])) continue;
     const share = floor ? logarithmic(values[i], floor) : (values[i] - low) / (high - low);
-    const at = Math.min(Math.max(share, 0), 1) * last;
-    const stop = Math.min(Math.floor(at), last - 1);
+    const scaled = Math.min(Math.max(share, 0), 1) * last;
+    const stop = Math.min(Math.floor(scaled), last - 1);
     const [a, b] = [stops[stop], stops[stop + 1]];
-    for (let c = 0; c < 3; c++) pixels[i * 4 + c] = Math.round(a[c] + (b[c] - a[c]) * (at - stop));
+    for (let c = 0; c < 3; c++) pixels[i * 4 + c] = Math.round(a[c] + (b[c] - a[c]) * (scaled - stop));
     pixels[i * 4 + 3] = 255;
   }
 }
@@ -85,11 +85,11 @@ export function cells(context, matrix, geometry, shade, rule) {
   const { left, top, cellWidth, cellHeight, gap } = geometry;
   const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
   SMALL ??= context.canvas.ownerDocument.createElement("canvas");
-  const own = /** @type {CanvasRenderingContext2D} */ (SMALL.getContext("2d"));
+  const smallContext = /** @type {CanvasRenderingContext2D} */ (SMALL.getContext("2d"));
   [SMALL.width, SMALL.height] = [matrix.cols, matrix.rows];
-  const image = own.createImageData(matrix.cols, matrix.rows);
+  const image = smallContext.createImageData(matrix.cols, matrix.rows);
   raster(image.data, matrix.values, shade);
-  own.putImageData(image, 0, 0);
+  smallContext.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(SMALL, left, top, width, height);
   if (!gap) return;
@@ -112,11 +112,11 @@ export function numbers(context, matrix, geometry, shade, theme) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   matrix.values.forEach((value, i) => {
-    const said = Number.isNaN(value) ? "" : written(shade, value);
-    if (!said) return;
+    const digits = Number.isNaN(value) ? "" : written(shade, value);
+    if (!digits) return;
     const [x, y] = corner(geometry, i);
     context.fillStyle = legible(colourOf(shade, value));
-    context.fillText(said, x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
+    context.fillText(digits, x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
   });
 }
 

@@ -17,10 +17,10 @@ const ANGLES = [0, -45, -65, -90];
 /**
  * @param {Picture} picture
  * @param {Size} size  of the figure, in pixels
- * @param {object} [more]
- * @param {string | null} [more.hatched]  a picture of the masked cells, as a URL
- * @param {Record<string, string>} [more.words]  of the toolbar, by Plotly's names
- * @param {boolean} [more.wheel]  whether the mouse wheel zooms
+ * @param {object} [options]
+ * @param {string | null} [options.hatched]  a picture of the masked cells, as a URL
+ * @param {Record<string, string>} [options.words]  of the toolbar, by Plotly's names
+ * @param {boolean} [options.wheel]  whether the mouse wheel zooms
  * @returns {Figure}
  */
 export function figure(picture, size, { hatched = null, words = {}, wheel = true } = {}) {
@@ -108,10 +108,10 @@ function nested({ rows, cols, values }) {
  */
 export function distinct(labels) {
   /** @type {Map<string, number>} */
-  const seen = new Map();
+  const counts = new Map();
   return labels.map((label) => {
-    const times = seen.get(label) ?? 0;
-    seen.set(label, times + 1);
+    const times = counts.get(label) ?? 0;
+    counts.set(label, times + 1);
     const plain = label.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
     return plain + "\u200b".repeat(times);
   });
@@ -157,8 +157,8 @@ function layout({ matrix, theme, labels, titles }, size, hatched) {
  * @param {import("./geometry.js").Place} place
  */
 export function frames({ matrix: { rows, cols }, theme }, { row, col, tall = 1, wide = 1 }) {
-  /** @param {number | null} at @param {number} size @param {number} count */
-  const span = (at, size, count) => (at === null ? [-0.5, count - 0.5] : [at - 0.5, at + size - 0.5]);
+  /** @param {number | null} index @param {number} size @param {number} count */
+  const span = (index, size, count) => (index === null ? [-0.5, count - 0.5] : [index - 0.5, index + size - 0.5]);
   /** @param {number | null} row @param {number | null} col @param {string} color */
   const frame = (row, col, color) => {
     const [[x0, x1], [y0, y1]] = [span(col, wide, cols), span(row, tall, rows)];

@@ -63,7 +63,7 @@ function fetchPlotly(document, url) {
  */
 export function createPlot(element, plotter, events = {}) {
   /** @type {Figure | null} */
-  let wanted = null;
+  let requested = null;
   /** @type {Plotly | null} */
   let plotly = null;
   const drawn = /** @type {Drawn} */ (element);
@@ -74,10 +74,10 @@ export function createPlot(element, plotter, events = {}) {
      * @returns {Promise<boolean>}  whether it is now shown; rejects if Plotly cannot be loaded
      */
     async show(figure) {
-      wanted = figure;
+      requested = figure;
       const first = plotly === null;
       const loaded = await plotter.load();
-      if (wanted !== figure) return false;
+      if (requested !== figure) return false;
       plotly = loaded;
       await plotly.react(element, figure.data, figure.layout, figure.config);
       if (first) {
@@ -85,7 +85,7 @@ export function createPlot(element, plotter, events = {}) {
         drawn.on("plotly_afterplot", () => sayChinese(element));
         sayChinese(element);
       }
-      return wanted === figure;
+      return requested === figure;
     },
     /**
      * Axis coordinates of a point of the window; a category is its index.
@@ -107,7 +107,7 @@ export function createPlot(element, plotter, events = {}) {
     /** @param {object} changes  of the layout */
     relayout: (changes) => void plotly?.relayout(element, changes),
     clear() {
-      wanted = null;
+      requested = null;
       plotly?.purge(element);
       plotly = null;
     },

@@ -83,11 +83,11 @@ function paintColumn(context, shares, shade, geometry, theme, { left, width, num
     for (const [x1, y1, x2, y2] of falling({ left, top, width, height })) (context.moveTo(x1, y1), context.lineTo(x2, y2));
     context.stroke();
     context.globalAlpha = 1;
-    const says = number ? written(shade, share) : "";
-    if (!says) return;
-    plate(context, ground, says, left + width / 2, top + height / 2, theme.size);
+    const numberText = number ? written(shade, share) : "";
+    if (!numberText) return;
+    plate(context, ground, numberText, left + width / 2, top + height / 2, theme.size);
     context.fillStyle = legible(ground);
-    context.fillText(says, left + width / 2, top + height / 2 + 1);
+    context.fillText(numberText, left + width / 2, top + height / 2 + 1);
   });
   context.strokeStyle = theme.muted;
   context.strokeRect(left - 0.5, Math.round(geometry.top) - 0.5, width + 1, Math.round(shares.length * cellHeight) - gap + 1);
@@ -108,17 +108,17 @@ export function columnCells(shares, shade, geometry, theme, { left, width, numbe
     const [top, height] = [geometry.top + row * cellHeight, cellHeight - gap];
     const ground = colourOf(shade, share);
     const d = falling({ left, top, width, height }).map(([x1, y1, x2, y2]) => `M${fine(x1)} ${fine(y1)}L${fine(x2)} ${fine(y2)}`).join("");
-    const says = number ? written(shade, share) : "";
-    const across = says.length * size * 0.62;
+    const numberText = number ? written(shade, share) : "";
+    const across = numberText.length * size * 0.62;
     const [x, y] = [left + width / 2, top + height / 2];
     const paper = s("rect", { x: fine(x - across / 2), y: fine(y - size * 0.6), width: fine(across), height: fine(size * 1.2), fill: css(ground) });
-    const digits = s("text", { x: fine(x), y: fine(y), "text-anchor": "middle", dy: "0.35em", fill: legible(ground) }, says);
+    const digits = s("text", { x: fine(x), y: fine(y), "text-anchor": "middle", dy: "0.35em", fill: legible(ground) }, numberText);
     return s(
       "g",
       {},
       s("rect", { x: left, y: fine(top), width, height: fine(height), fill: css(ground) }),
       s("path", { d, stroke: legible(ground), "stroke-opacity": FAINT, "stroke-width": 1, fill: "none" }),
-      ...(says ? [paper, digits] : []),
+      ...(numberText ? [paper, digits] : []),
     );
   });
   const frame = { x: left - 0.5, y: fine(geometry.top - 0.5), width: width + 1, height: fine(shares.length * cellHeight - gap + 1) };
@@ -129,13 +129,13 @@ export function columnCells(shares, shade, geometry, theme, { left, width, numbe
  * A ground without lines for a number.
  * @param {CanvasRenderingContext2D} context
  * @param {import("./scale.js").Rgb} ground
- * @param {string} says
+ * @param {string} numberText
  * @param {number} x  its middle
  * @param {number} y
  * @param {number} size
  */
-function plate(context, ground, says, x, y, size) {
-  const width = context.measureText(says).width + 4;
+function plate(context, ground, numberText, x, y, size) {
+  const width = context.measureText(numberText).width + 4;
   context.fillStyle = css(ground);
   context.fillRect(x - width / 2, y - size * 0.6, width, size * 1.2);
 }

@@ -58,11 +58,11 @@ export function diverging(palette) {
 
 /**
  * @param {Stops} stops
- * @param {number} at  0–1, clamped
+ * @param {number} fraction  0–1, clamped
  * @returns {Rgb}
  */
-export function colour(stops, at) {
-  const place = Math.min(Math.max(at, 0), 1) * (stops.length - 1);
+export function colour(stops, fraction) {
+  const place = Math.min(Math.max(fraction, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(place), stops.length - 2);
   const [a, b] = [stops[low], stops[low + 1]];
   const mixed = a.map((channel, i) => Math.round(channel + (b[i] - channel) * (place - low)));
@@ -78,7 +78,7 @@ export function colour(stops, at) {
 export function colorscale(stops, floor) {
   if (!floor) return stops.map((stop, i) => [i / (stops.length - 1), css(stop)]);
   const steps = Array.from({ length: LOG_STEPS + 1 }, (_, i) => i / LOG_STEPS);
-  const above = steps.map((at) => /** @type {[number, string]} */ ([floor ** (1 - at), css(colour(stops, at))]));
+  const above = steps.map((fraction) => /** @type {[number, string]} */ ([floor ** (1 - fraction), css(colour(stops, fraction))]));
   return [[0, css(stops[0])], ...above];
 }
 
@@ -136,10 +136,10 @@ function between(from, to, bloom = 0, lift = LIFT) {
   const [a, b] = [oklab(from), oklab(to)];
   const chroma = Math.hypot(b[1], b[2]);
   return Array.from({ length: STEPS + 1 }, (_, i) => {
-    const at = (i / STEPS) ** lift;
-    const more = (bloom * Math.sin(Math.PI * at)) / chroma;
-    const [L, x, y] = a.map((channel, c) => channel + (b[c] - channel) * at);
-    return fromOklab([L, x + b[1] * more, y + b[2] * more]);
+    const fraction = (i / STEPS) ** lift;
+    const extraChroma = (bloom * Math.sin(Math.PI * fraction)) / chroma;
+    const [L, x, y] = a.map((channel, c) => channel + (b[c] - channel) * fraction);
+    return fromOklab([L, x + b[1] * extraChroma, y + b[2] * extraChroma]);
   });
 }
 

@@ -32,12 +32,12 @@ export const quoted = (label) => token({ ...label, space: "" });
  * A decoder row: the token that it has read, and the one that it writes.
  * @param {Step} step
  */
-export function step({ reads, writes, at, short }) {
-  if (at !== undefined)
+export function step({ reads, writes, position, short }) {
+  if (position !== undefined)
     return el(
       "span",
       { className: "step" },
-      el("span", { className: "at" }, String(at)),
+      el("span", { className: "at" }, String(position)),
       " ",
       token(writes),
     );
@@ -55,7 +55,7 @@ export function step({ reads, writes, at, short }) {
  * A row quoted in a sentence, without the dots for its spaces.
  * @param {Step} row
  */
-export const quotedStep = ({ reads, writes, ...rest }) => step({ ...rest, reads: reads && { ...reads, space: "" }, writes: { ...writes, space: "" } });
+export const quotedStep = ({ reads, writes, ...fields }) => step({ ...fields, reads: reads && { ...reads, space: "" }, writes: { ...writes, space: "" } });
 
 // Token labels in SVG: each word with its language, the token that is read in a fainter colour.
 

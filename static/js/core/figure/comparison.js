@@ -25,9 +25,9 @@ import { createMatrix } from "./matrix.js";
 /** @import { Place } from "../draw/geometry.js" */
 /** @import { Step } from "../wire/tokens.js" */
 
-/** @typedef {"a" | "b" | "delta"} Which */
+/** @typedef {"a" | "b" | "delta"} PanelId */
 
-const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
+const PANEL_IDS = /** @type {PanelId[]} */ (["a", "b", "delta"]);
 /** Distance between two pictures. */
 const GAP = 28;
 /** The height of a row if there are many, and the largest height of such a picture. */
@@ -42,58 +42,58 @@ const LEAST = 300;
 /**
  * Names of the pictures.
  * @typedef {object} Names
- * @property {(which: Which) => string} describe
- * @property {(which: Which) => {rows: string, cols: string}} titles  of the axes
- * @property {(which: Which, most: number) => string} heading  of an exported picture
+ * @property {(panelId: PanelId) => string} describe
+ * @property {(panelId: PanelId) => {rows: string, cols: string}} titles  of the axes
+ * @property {(panelId: PanelId, most: number) => string} heading  of an exported picture
  */
 
 /** @param {Context} context @param {ReturnType<typeof pointing>} points @param {Names} [names] */
 export function panels(context, points, names = compared(context)) {
   const { t } = context;
-  const all = WHICH.map((which) => {
+  const all = PANEL_IDS.map((panelId) => {
     const title = h("h3", {});
-    const matrix = createMatrix(context, { ...points, label: labels(t)[which] });
+    const matrix = createMatrix(context, { ...points, label: labels(t)[panelId] });
     const key = legend(context);
-    const element = h("section", { className: `trio-${which}` }, title, matrix.element, key.element);
-    return { which, title, matrix, key, element };
+    const element = h("section", { className: `trio-${panelId}` }, title, matrix.element, key.element);
+    return { panelId, title, matrix, key, element };
   });
-  let most = FAINT;
-  const element = h("div", { className: "trio" }, ...all.map((one) => one.element));
+  let limit = FAINT;
+  const element = h("div", { className: "trio" }, ...all.map((panel) => panel.element));
 
   return {
     element,
 
-    /** @param {Comparison} shown @returns {number}  where B begins, if the pictures are in a row */
-    draw(shown) {
+    /** @param {Comparison} comparison @returns {number}  where B begins, if the pictures are in a row */
+    draw(comparison) {
       const theme = context.theme();
-      most = Math.max(reach(shown.delta.matrix), FAINT);
-      const strongest = shown.changes.slice(0, NAMED);
-      const [across, room] = layout(context, shown.rows.pairs.length);
+      limit = Math.max(reach(comparison.delta.matrix), FAINT);
+      const strongest = comparison.changes.slice(0, NAMED);
+      const [across, room] = layout(context, comparison.rows.pairs.length);
       // Three pictures in a row share the labels of their rows if these are the same in all.
-      const shared = across === 3 && WHICH.every((which) => names.titles(which).rows === names.titles("a").rows);
-      const rows = shared ? shown.rows.steps.map((step) => ({ ...step, short: step.reads !== null })) : shown.rows.steps;
+      const shared = across === 3 && PANEL_IDS.every((panelId) => names.titles(panelId).rows === names.titles("a").rows);
+      const rows = shared ? comparison.rows.steps.map((step) => ({ ...step, short: step.reads !== null })) : comparison.rows.steps;
       const gutter = shared ? namesOf(clipped(rows, ruler(theme), room.width), theme) : 0;
       const first = room.width + Math.floor((2 * gutter) / 3);
       element.dataset.across = String(across);
       element.style.gridTemplateColumns = shared ? `${first}px repeat(2, minmax(0, 1fr))` : `repeat(${across}, minmax(0, 1fr))`;
-      for (const { which, title, matrix, key } of all) {
-        const signed = which === "delta";
+      for (const { panelId, title, matrix, key } of all) {
+        const signed = panelId === "delta";
         /** @type {import("../draw/paint.js").Shade} */
         const shade = signed
-          ? { stops: diverging(theme), range: [-most, most] }
+          ? { stops: diverging(theme), range: [-limit, limit] }
           : { stops: sequential(theme), range: [0, 1] };
-        render(title, el("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${names.describe(which)}`);
-        key.show({ shade, covers: new Set(shown[which].cover) });
+        render(title, el("b", {}, { a: "A", b: "B", delta: "Δ" }[panelId]), ` ${names.describe(panelId)}`);
+        key.show({ shade, covers: new Set(comparison[panelId].cover) });
         matrix.draw({
-          ...shown[which],
+          ...comparison[panelId],
           shade,
           rows,
-          cols: shown.cols.steps,
-          titles: names.titles(which),
-          changed: { rows: changed(shown.rows, strongest.map(({ row }) => row)), cols: changed(shown.cols, strongest.map(({ col }) => col)) },
+          cols: comparison.cols.steps,
+          titles: names.titles(panelId),
+          changed: { rows: changed(comparison.rows, strongest.map(({ row }) => row)), cols: changed(comparison.cols, strongest.map(({ col }) => col)) },
           ...room,
-          width: which === "a" ? first : first - gutter,
-          bare: shared && which !== "a",
+          width: panelId === "a" ? first : first - gutter,
+          bare: shared && panelId !== "a",
         });
       }
       element.toggleAttribute("data-long", false);
@@ -109,7 +109,7 @@ export function panels(context, points, names = compared(context)) {
     /** The pictures side by side, each below its title. */
     picture() {
       const theme = context.theme();
-      const parts = all.map(({ which, matrix }) => ({ svg: matrix.drawing(), title: names.heading(which, most) }));
+      const parts = all.map(({ panelId, matrix }) => ({ svg: matrix.drawing(), title: names.heading(panelId, limit) }));
       return { svg: file(abreast(parts, theme), theme) };
     },
   };
@@ -125,18 +125,18 @@ const namesOf = (steps, theme) => fit({ rowWidths: texts(steps).map(ruler(theme)
 /**
  * Labels to show first: tokens that only one of the two has, then the largest changes.
  * @param {Comparison["rows"]} axis
- * @param {number[]} most
+ * @param {number[]} largestChanges
  */
-const changed = ({ pairs }, most) => [...pairs.flatMap(({ a, b }, i) => (a === null || b === null ? [i] : [])), ...most];
+const changed = ({ pairs }, largestChanges) => [...pairs.flatMap(({ a, b }, i) => (a === null || b === null ? [i] : [])), ...largestChanges];
 
 /** @param {Context} context @returns {Names}  those of what the link compares */
 const compared = (context) => ({
-  describe: (which) => describe(context, which),
-  titles: (which) => titles(context, which),
-  heading: (which, most) => heading(context, which, most),
+  describe: (panelId) => describe(context, panelId),
+  titles: (panelId) => titles(context, panelId),
+  heading: (panelId, most) => heading(context, panelId, most),
 });
 
-/** @param {Context["t"]} t @returns {Record<Which, string>} */
+/** @param {Context["t"]} t @returns {Record<PanelId, string>} */
 const labels = (t) => ({
   a: t("Attention weights of A. Arrow keys move the cell, Escape unpins."),
   b: t("Attention weights of B. Arrow keys move the cell, Escape unpins."),
@@ -146,43 +146,43 @@ const labels = (t) => ({
 /**
  * If the other direction is transposed, its rows are keys.
  * @param {Context} context
- * @param {Which} which
+ * @param {PanelId} panelId
  */
-function titles({ store, t }, which) {
+function titles({ store, t }, panelId) {
   const [query, key] = [t("query (looks)"), t("key (looked at)")];
-  const { other } = store.get().link.options;
-  if (other !== "direction" || which === "a") return { rows: query, cols: key };
-  if (which === "b") return { rows: key, cols: query };
+  const { other: comparedWith } = store.get().link.options;
+  if (comparedWith !== "direction" || panelId === "a") return { rows: query, cols: key };
+  if (panelId === "b") return { rows: key, cols: query };
   return { rows: t("A's queries, B's keys"), cols: t("A's keys, B's queries") };
 }
 
-/** @param {Context} context @param {Which} which */
-function describe({ store, t }, which) {
+/** @param {Context} context @param {PanelId} panelId */
+function describe({ store, t }, panelId) {
   const page = store.get();
   const { link, trace } = page;
   const { other: by } = link.options;
-  if (which === "delta") return t("B minus A");
-  const at = which === "a" ? link : otherPlace(page);
-  if (by === "head") return t("head {n}", { n: at.head + 1 });
-  if (by === "layer") return t("layer {n}", { n: at.layer + 1 });
-  if (by === "sentence") return which === "a" ? t("the sentence above") : t("with the word changed");
-  const zh = { a: trace?.direction === "en-zh", b: trace?.direction !== "en-zh" }[which];
+  if (panelId === "delta") return t("B minus A");
+  const place = panelId === "a" ? link : otherPlace(page);
+  if (by === "head") return t("head {n}", { n: place.head + 1 });
+  if (by === "layer") return t("layer {n}", { n: place.layer + 1 });
+  if (by === "sentence") return panelId === "a" ? t("the sentence above") : t("with the word changed");
+  const zh = { a: trace?.direction === "en-zh", b: trace?.direction !== "en-zh" }[panelId];
   const name = zh ? t("English → Chinese") : t("Chinese → English");
-  return which === "a" ? name : t("{direction}, transposed", { direction: name });
+  return panelId === "a" ? name : t("{direction}, transposed", { direction: name });
 }
 
 /**
  * The heading of an exported picture: it must say which sentence B is, and the range of Δ.
  * @param {Context} context
- * @param {Which} which
- * @param {number} most
+ * @param {PanelId} panelId
+ * @param {number} limit
  */
-function heading(context, which, most) {
+function heading(context, panelId, limit) {
   const page = context.store.get();
-  if (which === "delta") return `Δ = B − A, ±${two(most)}`;
-  if (page.link.options.other !== "sentence") return `${which.toUpperCase()} ${describe(context, which)}`;
-  const said = which === "a" ? page.link.source : otherSentence(page);
-  return `${which.toUpperCase()} ${said.trim()}`;
+  if (panelId === "delta") return `Δ = B − A, ±${two(limit)}`;
+  if (page.link.options.other !== "sentence") return `${panelId.toUpperCase()} ${describe(context, panelId)}`;
+  const sentence = panelId === "a" ? page.link.source : otherSentence(page);
+  return `${panelId.toUpperCase()} ${sentence.trim()}`;
 }
 
 /**
@@ -196,14 +196,14 @@ export function layout(context, rows, count = 3) {
   const { width, height } = context.room();
   const { size } = context.theme();
   const across = Math.max(1, Math.min(count, Math.floor((width + GAP) / (LEAST + GAP))));
-  const each = Math.floor((width - GAP * (across - 1)) / across);
-  const shared = { width: each, stretch: 2.6 };
+  const panelWidth = Math.floor((width - GAP * (across - 1)) / across);
+  const shared = { width: panelWidth, stretch: 2.6 };
   // In projector mode everything fits on the screen as long as the rows are legible.
   if (context.store.get().link.options.projector)
     return [across, { ...shared, height: Math.max((1.1 * rows + 7) * size, height - 9 * size), largest: 4 * size }];
-  const seen = Math.min(Math.max(height - 190, 340), each * 1.1);
+  const visibleHeight = Math.min(Math.max(height - 190, 340), panelWidth * 1.1);
   const read = Math.min(rows * THIN + 150, MOST);
-  return [across, { ...shared, height: Math.max(seen, read), largest: 52 }];
+  return [across, { ...shared, height: Math.max(visibleHeight, read), largest: 52 }];
 }
 
 // Highlight one cell in all three pictures: the hovered one, else the pinned one, else the largest
@@ -214,51 +214,51 @@ export function layout(context, rows, count = 3) {
 
 /**
  * @param {Context} context
- * @param {() => Comparison | null} found  what is shown
+ * @param {() => Comparison | null} currentComparison  what is shown
  * @param {() => void} light  called when the highlight changes
  */
-export function pointing(context, found, light) {
+export function pointing(context, currentComparison, light) {
   const { store } = context;
   /** @type {Place | null} */
   let over = null;
 
   /** @returns {Place} */
   function marked() {
-    const shown = found();
-    if (!shown) return { row: null, col: null };
+    const comparison = currentComparison();
+    if (!comparison) return { row: null, col: null };
     if (over) return over;
-    const at = lit(store.get(), store.hovered());
-    const [first] = shown.changes;
-    if (at.by === "default" && first) return { row: first.row, col: first.col };
-    return { row: shownAt(shown.rows, at.query), col: shownAt(shown.cols, at.key) };
+    const highlight = lit(store.get(), store.hovered());
+    const [first] = comparison.changes;
+    if (highlight.by === "default" && first) return { row: first.row, col: first.col };
+    return { row: shownAt(comparison.rows, highlight.query), col: shownAt(comparison.cols, highlight.key) };
   }
 
   /** @param {Place | null} place */
   function onHover(place) {
-    const shown = found();
+    const comparison = currentComparison();
     over = place;
-    store.hover(place && shown && refs(context, shown, place));
+    store.hover(place && comparison && refs(context, comparison, place));
     light();
   }
 
-  /** @param {Place} place @param {"click" | "key" | "list"} how */
-  function onPick(place, how) {
-    const shown = found();
-    if (!shown) return;
+  /** @param {Place} place @param {"click" | "key" | "list"} trigger */
+  function onPick(place, trigger) {
+    const comparison = currentComparison();
+    if (!comparison) return;
     const row = place.row ?? marked().row;
     const { col } = place;
     over = null;
-    const { query, key } = tokens(shown, { row, col });
+    const { query, key } = tokens(comparison, { row, col });
     const { link } = store.get();
     if (query === null || (key === null && col !== null)) over = { row, col };
-    else if (how === "click" && link.query === query && link.key === key) {
+    else if (trigger === "click" && link.query === query && link.key === key) {
       store.go({ query: null, key: null });
       return light();
-    } else store.go({ query, key }, how === "key" ? "moved" : "pinned");
+    } else store.go({ query, key }, trigger === "key" ? "moved" : "pinned");
     light();
     if (row === null || col === null) return;
-    const names = { query: plainStep(shown.rows.steps[row]), key: plainStep(shown.cols.steps[col]) };
-    context.announce(context.t("query {query}, key {key}: {weight}", { ...names, weight: said(context, shown, { row, col }).join(", ") }));
+    const names = { query: plainStep(comparison.rows.steps[row]), key: plainStep(comparison.cols.steps[col]) };
+    context.announce(context.t("query {query}, key {key}: {weight}", { ...names, weight: cellNumbers(context, comparison, { row, col }).join(", ") }));
   }
 
   // A cell that only B has is not pinned by the link, which Escape clears.
@@ -279,19 +279,19 @@ export function pointing(context, found, light) {
     picked: () => ({ row: marked().row ?? 0, col: marked().col ?? 0 }),
     /** @param {Cell} cell */
     tip(cell) {
-      const shown = found();
-      if (!shown) return [];
+      const comparison = currentComparison();
+      if (!comparison) return [];
       return [
-        el("span", { className: "as-query" }, step(shown.rows.steps[cell.row])),
+        el("span", { className: "as-query" }, step(comparison.rows.steps[cell.row])),
         " ",
-        el("span", { className: "as-key" }, step(shown.cols.steps[cell.col])),
-        ...said(context, shown, cell).map((words) => el("b", {}, words)),
+        el("span", { className: "as-key" }, step(comparison.cols.steps[cell.col])),
+        ...cellNumbers(context, comparison, cell).map((words) => el("b", {}, words)),
       ];
     },
   };
 }
 
-/** @param {Comparison} shown @param {Place} place  A's tokens; null where it has none. */
+/** @param {Comparison} comparison @param {Place} place  A's tokens; null where it has none. */
 function tokens({ rows, cols }, { row, col }) {
   return {
     query: row === null ? null : rows.pairs[row].a,
@@ -301,13 +301,13 @@ function tokens({ rows, cols }, { row, col }) {
 
 /**
  * @param {Context} context
- * @param {Comparison} shown
+ * @param {Comparison} comparison
  * @param {Place} place
  * @returns {import("../store/store.js").Lit}
  */
-function refs({ store }, shown, place) {
+function refs({ store }, comparison, place) {
   const sides = blockAt(store.get());
-  const { query, key } = tokens(shown, place);
+  const { query, key } = tokens(comparison, place);
   return {
     query: query === null ? null : { side: sides.query, index: query },
     key: key === null ? null : { side: sides.key, index: key },
@@ -317,23 +317,23 @@ function refs({ store }, shown, place) {
 /**
  * A, B and B − A of a cell, in words.
  * @param {Context} context
- * @param {Comparison} shown
+ * @param {Comparison} comparison
  * @param {Cell} cell
  */
-function said({ t }, { a, b, delta, cols }, { row, col }) {
-  const at = row * cols.pairs.length + col;
+function cellNumbers({ t }, { a, b, delta, cols }, { row, col }) {
+  const index = row * cols.pairs.length + col;
   /** @param {import("../compute/token-diff.js").Covered} of @param {string} sign  of what is above zero */
   const number = ({ matrix, cover }, sign = "") => {
-    if (cover[at] === COVER.masked) return t("masked");
-    if (cover[at] !== COVER.open) return "—";
-    return (matrix.values[at] > 0 ? sign : "") + four(matrix.values[at]);
+    if (cover[index] === COVER.masked) return t("masked");
+    if (cover[index] !== COVER.open) return "—";
+    return (matrix.values[index] > 0 ? sign : "") + four(matrix.values[index]);
   };
   return [`A ${number(a)}`, `B ${number(b)}`, `Δ ${number(delta, "+")}`];
 }
 
 // The largest changes, in words and numbers.
 
-/** @param {Context} context @param {Comparison} shown @returns {import("../../lib/render.js").Child[]} */
+/** @param {Context} context @param {Comparison} comparison @returns {import("../../lib/render.js").Child[]} */
 export function headline({ store, t, phrase }, { rows, cols, changes }) {
   const { other: by } = store.get().link.options;
   const [first] = changes;
@@ -362,7 +362,7 @@ export function changeList({ t }, choose) {
   const element = h("section", { className: "changes" }, h("h3", {}, t("Largest changes")), list);
   return {
     element,
-    /** @param {{rows: {steps: Step[]}, cols: {steps: Step[]}, changes: Change[]}} shown */
+    /** @param {{rows: {steps: Step[]}, cols: {steps: Step[]}, changes: Change[]}} comparison */
     draw({ rows, cols, changes }) {
       element.hidden = !changes.length;
       render(

@@ -2,7 +2,7 @@
 
 import { h, write } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { plan, said } from "../store/decode-options.js";
+import { plan, planInLink } from "../store/decode-options.js";
 import { isFixed } from "../store/share-contents.js";
 import { outputKind } from "../wire/reply.js";
 import { labels, plain } from "../wire/tokens.js";
@@ -16,7 +16,7 @@ import { labels, plain } from "../wire/tokens.js";
  * @property {Record<string, string> | (() => Record<string, string>)} [values]  the values of a
  *   choice with their names
  * @property {Range | (() => Range)} [range]  of a slider
- * @property {(value: number) => string} [say]  a slider's value; absent: the number
+ * @property {(value: number) => string} [format]  a slider's value; absent: the number
  * @property {() => any} [otherwise]  the effective value if nothing was chosen; absent: none
  * @property {(value: any) => any} [effective]  what a chosen value stands for here, if not itself
  */
@@ -35,7 +35,7 @@ export function controls({ store, uniqueId }, list) {
     const make = control.values ? choices : control.range ? slider : toggle;
     return { otherwise: () => null, effective: (/** @type {any} */ value) => value, ...control, ...make(control, choose, uniqueId) };
   });
-  const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
+  const element = h("div", { className: "options" }, ...bound.map((control) => control.element));
   const refresh = () => {
     const { options } = store.get().link;
     bound.forEach(({ option, show, otherwise, effective }) => show(effective(options[option] ?? otherwise())));
@@ -67,12 +67,12 @@ function choices({ option, label, values = {} }, choose, uniqueId) {
  * @param {(value: string) => boolean} [fixed]  which values are disabled
  */
 export const radios = (name, values, chosen, fixed = () => false) =>
-  Object.entries(values).map(([value, says]) =>
+  Object.entries(values).map(([value, label]) =>
     el(
       "label",
       { key: value },
       el("input", { type: "radio", className: "hidden", name, value, checked: value === chosen, disabled: fixed(value) }),
-      el("span", {}, says),
+      el("span", {}, label),
     ),
   );
 
@@ -87,7 +87,7 @@ function toggle({ label }, choose) {
 }
 
 /** @param {Control} control @param {(value: number) => void} choose @returns {Bound} */
-function slider({ label, range = [0, 1, 1], say = String }, choose) {
+function slider({ label, range = [0, 1, 1], format = String }, choose) {
   const input = h("input", { type: "range" });
   const output = h("output", {});
   input.addEventListener("input", () => choose(Number(input.value)));
@@ -96,9 +96,9 @@ function slider({ label, range = [0, 1, 1], say = String }, choose) {
     show(value) {
       const [min, max, step] = (typeof range === "function" ? range() : range).map(String);
       Object.assign(input, { min, max, step, value: value ?? min });
-      const said = say(Number(input.value));
-      write(output, said);
-      input.setAttribute("aria-valuetext", said);
+      const text = format(Number(input.value));
+      write(output, text);
+      input.setAttribute("aria-valuetext", text);
     },
   };
 }
@@ -117,7 +117,7 @@ export function continuationLength({ store, t }, usual) {
   menu.addEventListener("change", () => {
     const { decode } = store.get().link;
     const max_tokens = Number(menu.value);
-    store.go({ decode: said({ ...plan(decode), prefix: [], max_tokens: max_tokens === usual ? undefined : max_tokens }) }, "chosen");
+    store.go({ decode: planInLink({ ...plan(decode), prefix: [], max_tokens: max_tokens === usual ? undefined : max_tokens }) }, "chosen");
   });
 
   function refresh() {

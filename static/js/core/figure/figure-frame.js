@@ -55,7 +55,7 @@ export function legend({ t }) {
       render(
         element,
         ramp(shade.stops, low, high),
-        patterns.map(({ name, says }) => el("span", { className: "pattern" }, el("span", { className: `swatch ${name}` }), says)),
+        patterns.map(({ name, label }) => el("span", { className: "pattern" }, el("span", { className: `swatch ${name}` }), label)),
       );
     },
   };
@@ -65,10 +65,10 @@ export function legend({ t }) {
 export function meaning(t, { shade, covers }) {
   const [low, high] = ends(shade);
   const patterns = [
-    { why: COVER.masked, name: "hatched", says: t("masked") },
-    { why: COVER.weak, name: "dotted", says: t("hidden, not 0") },
-    { why: COVER.onlyA, name: "level", says: t("only in A") },
-    { why: COVER.onlyB, name: "upright", says: t("only in B") },
+    { why: COVER.masked, name: "hatched", label: t("masked") },
+    { why: COVER.weak, name: "dotted", label: t("hidden, not 0") },
+    { why: COVER.onlyA, name: "level", label: t("only in A") },
+    { why: COVER.onlyB, name: "upright", label: t("only in B") },
   ].filter(({ why }) => covers.has(why));
   return { shade, low, high, patterns };
 }
@@ -87,19 +87,19 @@ function ends({ range: [low, high], floor }) {
  * @param {HTMLElement} line
  * @param {(page: import("../store/store.js").Page) => boolean} speaks  whether the caption
  *   describes the row
- * @param {() => boolean} tells  whether the pinned cell is announced here, not by the view itself
+ * @param {() => boolean} announces  whether the pinned cell is announced here, not by the view itself
  * @returns {() => void}  unsubscribes
  */
-export function bindCaption(context, line, speaks, tells) {
+export function bindCaption(context, line, speaks, announces) {
   const { store } = context;
   const show = () => {
     const page = store.get();
-    const said = speaks(page) && compose(context, page, store.hovered());
-    if (said) render(line, said);
+    const sentence = speaks(page) && compose(context, page, store.hovered());
+    if (sentence) render(line, sentence);
   };
   const deaf = [
     store.subscribe(({ link, trace, model }) => [link, trace, model], show),
-    store.subscribe(({ link }) => link, ({ link }) => link.query !== null && tells() && announce(context)),
+    store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announces() && announce(context)),
     store.watch(show),
   ];
   return () => deaf.forEach((end) => end());
@@ -112,14 +112,14 @@ export function bindCaption(context, line, speaks, tells) {
 function announce({ store, t, announce }) {
   const page = store.get();
   const read = reading(page);
-  const at = read && pairIn(page, null, read);
-  if (!read || !at) return;
+  const cell = read && pairIn(page, null, read);
+  if (!read || !cell) return;
   const { matrix, rows, cols, sinks, sunk } = read;
-  const value = matrix.values[at.row * matrix.cols + at.col];
-  const names = { query: plainStep(rows.steps[at.row]), key: plainStep(cols.steps[at.col]), weight: Number.isNaN(value) ? t("masked") : four(value) };
+  const value = matrix.values[cell.row * matrix.cols + cell.col];
+  const names = { query: plainStep(rows.steps[cell.row]), key: plainStep(cols.steps[cell.col]), weight: Number.isNaN(value) ? t("masked") : four(value) };
   announce(
     sunk
-      ? t("query {query}, key {key}: {weight}; attention sink: {sink}", { ...names, sink: four(sinks[at.row]) })
+      ? t("query {query}, key {key}: {weight}; attention sink: {sink}", { ...names, sink: four(sinks[cell.row]) })
       : t("query {query}, key {key}: {weight}", names),
   );
 }
@@ -152,7 +152,7 @@ export function createKeys(root, main) {
   return {
     /**
      * @param {(event: KeyboardEvent) => void} listener
-     * @param {{first?: boolean}} [when]  first: before the element in which the key is pressed
+     * @param {{first?: boolean}} [options]  first: before the element in which the key is pressed
      * @returns {() => void}  removes the listener
      */
     listen(listener, { first = false } = {}) {
@@ -177,7 +177,7 @@ export function createKeys(root, main) {
 const [WIDE, LEAST, MOST] = [600, 300, 620];
 
 /** @type {Measure}  As wide as the element, and so high that it is seen at once. */
-const own = (element) => {
+const measureElement = (element) => {
   const width = Math.floor(element.getBoundingClientRect().width);
   return { width, height: Math.min(Math.max(width * 0.7, LEAST), MOST), wide: width >= WIDE };
 };
@@ -187,7 +187,7 @@ const own = (element) => {
  * @param {HTMLElement} element
  * @param {Measure} [measure]
  */
-export function createRoom(element, measure = own) {
+export function createRoom(element, measure = measureElement) {
   let now = measure(element);
   /** The size used for the last drawing. */
   let used = now;
@@ -198,7 +198,7 @@ export function createRoom(element, measure = own) {
     tell();
   }
 
-  function look() {
+  function onResize() {
     const { width } = now;
     now = measure(element);
     if (now.width !== width) redraw();
@@ -213,7 +213,7 @@ export function createRoom(element, measure = own) {
     if (now.width !== used.width || (now.wide && now.height !== used.height)) redraw();
   }
 
-  const observer = new ResizeObserver(look);
+  const observer = new ResizeObserver(onResize);
   observer.observe(element);
   const again = () => void (used = now = measure(element));
   return {

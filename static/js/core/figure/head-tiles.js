@@ -29,8 +29,8 @@ import { meaning } from "./figure-frame.js";
  * @property {(tile: Tile) => void} onOpen
  * @property {(tile: Tile | null) => void} [onPreview]
  */
-/** @typedef {{seen: Seen, tiles: Tile[], layout: Layout, words: Words[]}} Drawn */
-/** @typedef {{where: string, value: string, pattern: string, label: string}} Words  of a tile */
+/** @typedef {{headData: Seen, tiles: Tile[], layout: Layout, words: Words[]}} Drawn */
+/** @typedef {{shortName: string, value: string, pattern: string, label: string}} Words  of a tile */
 
 /**
  * Cap on the device pixel ratio: more is not visible on a thumbnail, and phones have little memory.
@@ -60,9 +60,9 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
   listen(buttons, () => drawn, { onHover, onOpen, onPreview });
 
   /** @param {Drawn} next */
-  function name({ words, tiles, layout, seen }) {
-    render(buttons, words.map((said, i) => tileButton(said, layout, i)));
-    const { link } = seen.page;
+  function name({ words, tiles, layout, headData }) {
+    render(buttons, words.map((tileWords, i) => tileButton(tileWords, layout, i)));
+    const { link } = headData.page;
     const present = tiles.findIndex(({ layer, head }) => layer === link.layer && head === link.head);
     if (!buttons.contains(document.activeElement)) reach(buttons, Math.max(0, present));
   }
@@ -72,13 +72,13 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
     width: () => element.clientWidth,
 
     /**
-     * @param {Seen} seen
+     * @param {Seen} headData
      * @param {Tile[]} tiles
      * @param {Layout} layout
      * @param {string} measure  the measure to print
      */
-    draw(seen, tiles, layout, measure) {
-      drawn = { seen, tiles, layout, words: tiles.map((one) => worded(context, seen, one, measure)) };
+    draw(headData, tiles, layout, measure) {
+      drawn = { headData, tiles, layout, words: tiles.map((tile) => worded(context, headData, tile, measure)) };
       element.style.height = `${layout.height}px`;
       resize(pictures, layout, ratio());
       resize(marks, layout, ratio());
@@ -93,8 +93,8 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
       if (!drawn) return;
       mark(marks, drawn, place, context.theme(), ratio());
       drawn.tiles.forEach(({ layer, head }, i) => {
-        const here = layer === present.layer && head === present.head;
-        if (here) buttons.children[i].setAttribute("aria-current", "true");
+        const isPresent = layer === present.layer && head === present.head;
+        if (isPresent) buttons.children[i].setAttribute("aria-current", "true");
         else buttons.children[i].removeAttribute("aria-current");
       });
     },
@@ -105,8 +105,8 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
     drawing() {
       if (!drawn) return null;
       const theme = context.theme();
-      const { seen, tiles } = drawn;
-      const masks = tiles.some((one) => seen.matrix(one)?.may?.includes(0));
+      const { headData, tiles } = drawn;
+      const masks = tiles.some((tile) => headData.matrix(tile)?.may?.includes(0));
       const shade = { stops: sequential(theme), range: /** @type {[number, number]} */ ([0, 1]) };
       return engraveTiles(drawn, lit, meaning(context.t, { shade, covers: new Set(masks ? [COVER.masked] : []) }), theme);
     },
@@ -128,7 +128,7 @@ function listen(buttons, present, { onHover, onOpen, onPreview }) {
     const [drawn, index] = [present(), indexOf(event)];
     if (!drawn || index < 0 || event.pointerType === "touch") return;
     const { left, top } = buttons.getBoundingClientRect();
-    const matrix = drawn.seen.matrix(drawn.tiles[index]);
+    const matrix = drawn.headData.matrix(drawn.tiles[index]);
     onHover(matrix && cellAt(drawn.layout, index, matrix, event.clientX - left, event.clientY - top));
     onPreview(drawn.tiles[index]);
   });
@@ -174,13 +174,13 @@ function reach(buttons, index) {
 }
 
 /** @param {Words} words @param {Layout} layout @param {number} i */
-function tileButton({ where, value, pattern, label }, { places, size, wide }, i) {
+function tileButton({ shortName, value, pattern, label }, { places, size, wide }, i) {
   const [left, top] = [places[i].left, places[i].top];
   const style = { left: `${left}px`, top: `${top}px`, width: `${wide}px`, "padding-top": `${size + 2}px`, "--picture": `${size}px` };
   return el(
     "button",
     { type: "button", className: "tile", "aria-label": label, style },
-    el("span", { className: "where" }, where),
+    el("span", { className: "where" }, shortName),
     el("span", { className: "value" }, value),
     el("span", { className: "does" }, pattern),
   );
@@ -188,23 +188,23 @@ function tileButton({ where, value, pattern, label }, { places, size, wide }, i)
 
 /**
  * @param {Context} context
- * @param {Seen} seen
+ * @param {Seen} headData
  * @param {Tile} tile
  * @param {string} measure  of the head's summary, if known
  * @returns {Words}
  */
 function worded({ t }, { page, summary }, { layer, head }, measure) {
-  const found = summary(layer);
+  const layerSummary = summary(layer);
   const long = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
-  const where = t("L{layer}\u2009H{head}", { layer: layer + 1, head: head + 1 });
-  if (!found) return { where, value: "", pattern: "", label: `${where} (${long})` };
-  const number = found[measure]?.[head];
+  const shortName = t("L{layer}\u2009H{head}", { layer: layer + 1, head: head + 1 });
+  if (!layerSummary) return { shortName, value: "", pattern: "", label: `${shortName} (${long})` };
+  const number = layerSummary[measure]?.[head];
   const value = number === null || number === undefined ? "–" : two(number);
-  const kind = found.pattern[head];
+  const kind = layerSummary.pattern[head];
   const pattern = kind === "none" && isOff(page, { layer, head }) ? t("off") : patterns(t)[kind].name;
   // The visible text comes first, so that voice control works; then its meaning.
-  const seen = [where, value, pattern].filter(Boolean).join(" ");
-  return { where, value, pattern, label: `${seen} (${long}, ${measures(t)[measure].name})` };
+  const visibleText = [shortName, value, pattern].filter(Boolean).join(" ");
+  return { shortName, value, pattern, label: `${visibleText} (${long}, ${measures(t)[measure].name})` };
 }
 
 /**
@@ -233,17 +233,17 @@ function resize(canvas, { width, height }, ratio) {
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Drawn} drawn @param {number} ratio */
-function paint(canvas, { seen, tiles, layout }, ratio) {
+function paint(canvas, { headData, tiles, layout }, ratio) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   if (!canvas.width || !canvas.height) return; // no head is drawn while the kind of attention is unknown
   const image = context.createImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
   const [size, wide] = [layout.size, layout.wide].map((length) => Math.floor(length * ratio));
-  tiles.forEach((one, i) => {
-    const picture = seen.matrix(one);
+  tiles.forEach((tile, i) => {
+    const picture = headData.matrix(tile);
     if (!picture) return;
-    const [left, top] = [layout.places[i].left, layout.places[i].top].map((at) => Math.round(at * ratio));
-    paintTile(pixels, canvas.width, { left, top, size, wide }, picture, seen.paint);
+    const [left, top] = [layout.places[i].left, layout.places[i].top].map((length) => Math.round(length * ratio));
+    paintTile(pixels, canvas.width, { left, top, size, wide }, picture, headData.paint);
   });
   context.putImageData(image, 0, 0);
 }
@@ -256,7 +256,7 @@ function paint(canvas, { seen, tiles, layout }, ratio) {
  * @param {import("../page/page-context.js").Theme} theme
  * @param {number} ratio
  */
-function mark(canvas, { seen, tiles, layout: { places, size, wide: width } }, { row, col }, theme, ratio) {
+function mark(canvas, { headData, tiles, layout: { places, size, wide: width } }, { row, col }, theme, ratio) {
   const marked = row !== null || col !== null;
   if (!marked && canvas.dataset.marked !== "yes") return;
   canvas.dataset.marked = marked ? "yes" : "no";
@@ -264,8 +264,8 @@ function mark(canvas, { seen, tiles, layout: { places, size, wide: width } }, { 
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);
   context.lineWidth = 1.5;
-  tiles.forEach((one, i) => {
-    const matrix = seen.matrix(one);
+  tiles.forEach((tile, i) => {
+    const matrix = headData.matrix(tile);
     if (!matrix) return;
     const { left, top } = places[i];
     const [high, wide] = [size / matrix.rows, divided(matrix, width).inner / matrix.cols];
@@ -291,7 +291,7 @@ function mark(canvas, { seen, tiles, layout: { places, size, wide: width } }, { 
  */
 
 /** @param {Context} context @param {Page} page @param {Trace} trace @returns {Seen} */
-export function look({ theme }, page, trace) {
+export function readHeads({ theme }, page, trace) {
   const { model, link } = page;
   const { block } = link;
   const colours = theme();

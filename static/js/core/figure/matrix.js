@@ -64,8 +64,8 @@ function bindGestures(element, { geometry, onPoint, onPick, picked }) {
 // The highlighted row, column and cell of a matrix, and the tooltip of the hovered cell.
 
 function createMatrixHighlight() {
-  const [row, col, cell] = ["row", "col", "cell"].map((which) =>
-    h("div", { className: `mark ${which}`, hidden: true }),
+  const [row, col, cell] = ["row", "col", "cell"].map((part) =>
+    h("div", { className: `mark ${part}`, hidden: true }),
   );
   const tip = h("div", { className: "tip", hidden: true, role: "presentation" });
   return {
@@ -83,13 +83,13 @@ function createMatrixHighlight() {
     /**
      * @param {Geometry | null} geometry
      * @param {Place | null} place
-     * @param {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} says
+     * @param {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} contentOf
      */
-    tell(geometry, place, says) {
+    tell(geometry, place, contentOf) {
       const { row = null, col = null } = place ?? {};
       tip.hidden = row === null || col === null || !geometry;
       if (row === null || col === null || !geometry) return;
-      render(tip, says({ row, col }));
+      render(tip, contentOf({ row, col }));
       // Outside the row, so that its other cells stay visible, and towards the middle.
       const { left, top, width, height } = box(geometry, { row, col });
       const [end, below] = [col >= geometry.cols / 2, row < 2];
@@ -101,10 +101,10 @@ function createMatrixHighlight() {
   };
 }
 
-/** @param {HTMLElement} mark @param {ReturnType<typeof box> | false} where */
-function lay(mark, where) {
-  mark.hidden = !where;
-  for (const [side, length] of Object.entries(where || {})) {
+/** @param {HTMLElement} mark @param {ReturnType<typeof box> | false} area */
+function lay(mark, area) {
+  mark.hidden = !area;
+  for (const [side, length] of Object.entries(area || {})) {
     mark.style.setProperty(side, `${length}px`);
   }
 }

@@ -20,15 +20,15 @@ const DEPTH = 0.6;
 /**
  * @param {Theme} theme
  * @param {number | null} value  null: none
- * @param {number} most  the largest absolute value of its table
+ * @param {number} limit  the largest absolute value of its table
  * @param {"signed" | "share" | "mask"} scale
  * @returns {Record<string, string>}  a style
  */
-export function cellStyle(theme, value, most, scale) {
-  if (value === null || scale === "mask" || !most) return {};
-  const at = scale === "share" ? value : 0.5 + (DEPTH * value) / most / 2;
-  const ground = colour(scale === "share" ? sequential(theme) : diverging(theme), at);
-  const letters = [rgb(theme.ink), rgb(theme.paper), ...EXTREMES].find((one) => contrast(ground, one) >= READABLE) ?? EXTREMES[0];
+export function cellStyle(theme, value, limit, scale) {
+  if (value === null || scale === "mask" || !limit) return {};
+  const fraction = scale === "share" ? value : 0.5 + (DEPTH * value) / limit / 2;
+  const ground = colour(scale === "share" ? sequential(theme) : diverging(theme), fraction);
+  const letters = [rgb(theme.ink), rgb(theme.paper), ...EXTREMES].find((letterColour) => contrast(ground, letterColour) >= READABLE) ?? EXTREMES[0];
   return { "background-color": css(ground), color: css(letters) };
 }
 
@@ -44,15 +44,15 @@ export const largest = (rows) => Math.max(...rows.flat().map((value) => Math.abs
  * @property {"signed" | "share" | "mask"} scale
  */
 
-/** @param {Numbers} of @param {Theme} theme @param {Translate} t @param {(value: number) => string} [say] */
-export function numberTable({ title, values, rows, cols, scale }, theme, t, say = plainly) {
-  const most = largest(values);
+/** @param {Numbers} of @param {Theme} theme @param {Translate} t @param {(value: number) => string} [format] */
+export function numberTable({ title, values, rows, cols, scale }, theme, t, format = plainly) {
+  const limit = largest(values);
   return headedTable({ title, rows, cols }, t, (i, j) => {
     const value = values[i][j];
     const masked = scale === "mask" && !value;
     const words = scale !== "mask" ? {} : { title: masked ? t("masked") : t("not masked") };
-    const text = scale === "mask" ? String(Number(Boolean(value))) : say(value);
-    return el("td", { key: j, className: masked ? "hatched" : "", style: cellStyle(theme, value, most, scale), "data-at": `${i},${j}`, ...words }, text);
+    const text = scale === "mask" ? String(Number(Boolean(value))) : format(value);
+    return el("td", { key: j, className: masked ? "hatched" : "", style: cellStyle(theme, value, limit, scale), "data-at": `${i},${j}`, ...words }, text);
   });
 }
 

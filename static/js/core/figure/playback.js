@@ -7,7 +7,7 @@ import { onSteps } from "./pointing.js";
 /** @import { Context } from "./types.js" */
 /**
  * @typedef {object} Steps
- * @property {() => number} at  the current one
+ * @property {() => number} current  the current one
  * @property {() => number} last  −1: none yet
  * @property {(to: number) => void} go
  * @property {number} beat  milliseconds per step while playing
@@ -18,17 +18,17 @@ import { onSteps } from "./pointing.js";
 const WRITES = "input:not([type=range]), textarea, select, [contenteditable]";
 const MOVES = "input, [role=application], .tiles";
 /** @param {Context} context @param {Steps} steps */
-export function createTransport(context, { at, last, go, beat, waits = () => false }) {
+export function createTransport(context, { current, last, go, beat, waits = () => false }) {
   const { t } = context;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let playing;
-  const button = (/** @type {string} */ says, /** @type {() => void} */ onclick, className = "button") =>
-    h("button", { type: "button", className, onclick }, says);
+  const button = (/** @type {string} */ text, /** @type {() => void} */ onclick, className = "button") =>
+    h("button", { type: "button", className, onclick }, text);
   const back = button("← " + t("Back"), () => by(-1));
   const play = button("", toggle, "button strong play");
   const on = button(t("Next") + " →", () => by(1));
-  const where = h("span", { className: "where", "aria-live": "off" });
-  const element = h("div", { className: "transport", role: "group", "aria-label": t("Steps") }, back, play, on, where);
+  const positionLabel = h("span", { className: "where", "aria-live": "off" });
+  const element = h("div", { className: "transport", role: "group", "aria-label": t("Steps") }, back, play, on, positionLabel);
 
   /** @param {number} steps  by the reader's own hand, which ends playing */
   function by(steps) {
@@ -38,20 +38,20 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
 
   /** @param {number} steps */
   function move(steps) {
-    if (last() >= 0) go(Math.min(Math.max(at() + steps, 0), last()));
+    if (last() >= 0) go(Math.min(Math.max(current() + steps, 0), last()));
   }
 
   function toggle() {
     if (playing !== undefined || last() < 0) return pause();
-    if (at() === last()) go(0);
+    if (current() === last()) go(0);
     playing = setInterval(tick, beat);
     label();
   }
 
   function tick() {
     if (waits()) return;
-    if (at() < last()) move(1);
-    if (at() >= last()) pause();
+    if (current() < last()) move(1);
+    if (current() >= last()) pause();
   }
 
   function pause() {
@@ -77,11 +77,11 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
     element,
     pause,
 
-    /** @param {string} says  where one is */
-    show(says) {
-      back.disabled = at() === 0;
-      on.disabled = at() >= last();
-      where.textContent = says;
+    /** @param {string} positionText  where one is */
+    show(positionText) {
+      back.disabled = current() === 0;
+      on.disabled = current() >= last();
+      positionLabel.textContent = positionText;
     },
     destroy: () => (pause(), release()),
   };

@@ -29,16 +29,16 @@ export const pointingIn = (store) => ({ at: store.hovered, show: store.hover, li
  */
 export function createPointing({ light, write, read }) {
   /** @type {T | null} */
-  let at = null;
+  let pointed = null;
   /** @type {Set<() => void>} */
   const listeners = new Set();
-  const key = (/** @type {T | null} */ one) => JSON.stringify(one && write(one));
+  const key = (/** @type {T | null} */ target) => JSON.stringify(target && write(target));
 
   /** @param {T | null} next */
   function move(next) {
-    if (key(next) === key(at)) return;
-    at = next;
-    light(at);
+    if (key(next) === key(pointed)) return;
+    pointed = next;
+    light(pointed);
     listeners.forEach((listener) => listener());
   }
 
@@ -46,7 +46,7 @@ export function createPointing({ light, write, read }) {
     move,
     /** @type {Pointing} */
     pointing: {
-      at: () => at && write(at),
+      at: () => pointed && write(pointed),
       show: (lit) => move(lit && read(lit)),
       listen: (listener) => void listeners.add(listener),
     },
@@ -72,14 +72,14 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
   /** @param {Side} side @param {number} index */
   function go(side, index) {
     const { model, trace, link } = store.get();
-    const at = pair(store.get());
-    if (!trace || !at) return;
+    const cell = pair(store.get());
+    if (!trace || !cell) return;
     const { rows, cols } = axes(model, trace, link.block);
     const last = (side === "query" ? rows : cols).length - 1;
     const to = Math.min(Math.max(index, 0), last);
     // If no key is pinned, the cell is the one that the query looks at most.
-    const key = sides.includes("key") ? at.key : link.key;
-    store.go({ query: at.query, key, [side]: to });
+    const key = sides.includes("key") ? cell.key : link.key;
+    store.go({ query: cell.query, key, [side]: to });
   }
 
   const pickers = sides.map((side) => {
@@ -100,15 +100,15 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
 
   function refresh() {
     const page = store.get();
-    const at = pair(page);
-    if (!page.trace || !at) return;
+    const cell = pair(page);
+    if (!page.trace || !cell) return;
     const { rows, cols } = axes(page.model, page.trace, page.link.block);
     for (const { side, select, buttons } of pickers) {
       const steps = side === "query" ? rows : cols;
       render(select, steps.map((step, i) => el("option", { value: String(i), lang: step.writes.lang }, `${i + 1}  ${plainStep(step)}`)));
-      select.value = String(at[side]);
-      buttons[0].disabled = at[side] === 0;
-      buttons[1].disabled = at[side] === steps.length - 1;
+      select.value = String(cell[side]);
+      buttons[0].disabled = cell[side] === 0;
+      buttons[1].disabled = cell[side] === steps.length - 1;
     }
   }
 

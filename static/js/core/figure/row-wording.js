@@ -23,32 +23,32 @@ export function compose({ phrase, t }, page, hovered) {
   const read = reading(page);
   if (!read) return null;
   const { matrix, rows, cols, choice } = read;
-  const at = litIn(page, hovered, read).row ?? litIn(page, null, read).row;
-  if (at === null || at >= matrix.rows) return null;
-  const said = finding(row(matrix, at));
+  const rowIndex = litIn(page, hovered, read).row ?? litIn(page, null, read).row;
+  if (rowIndex === null || rowIndex >= matrix.rows) return null;
+  const rowFinding = finding(row(matrix, rowIndex));
   const keys =
-    "keys" in said
-      ? said.keys.map((i) => el("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
+    "keys" in rowFinding
+      ? rowFinding.keys.map((i) => el("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
       : [];
   const decodes = blockAt(page).writes;
-  const off = said.kind === "nothing" && choice.pool === "one" && isOff(page);
-  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? most(said, t) : sentence(said, decodes, t);
+  const off = rowFinding.kind === "nothing" && choice.pool === "one" && isOff(page);
+  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? maximumSentence(rowFinding, t) : sentence(rowFinding, decodes, t);
   const { by, col } = litIn(page, null, read);
   const pinned = by === "pin" && col !== null && litIn(page, hovered, read).col === col && choice.pool === "one";
-  const asked = pinned ? looker(matrix, col) : null;
+  const lookingRow = pinned ? looker(matrix, col) : null;
   // If a key is pinned, add which row looks at it most.
-  const answer = asked && [" ", ...phrase(t("Of all queries, {query} looks most at {key} ({weight})."), {
+  const answer = lookingRow && [" ", ...phrase(t("Of all queries, {query} looks most at {key} ({weight})."), {
     key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
-    query: el("span", { className: "as-query" }, quoted(rows.steps[asked.row].writes)),
-    weight: two(asked.weight),
+    query: el("span", { className: "as-query" }, quoted(rows.steps[lookingRow.row].writes)),
+    weight: two(lookingRow.weight),
   })];
   return [...phrase(words, {
     place: el("span", { className: "place" }, whereabouts(page, read, t)),
-    query: el("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
+    query: el("span", { className: "as-query" }, quoted(rows.steps[rowIndex].writes)),
     key: keys[0],
     other: keys[1],
     count: keys.length,
-    weight: "weight" in said ? two(said.weight) : "",
+    weight: "weight" in rowFinding ? two(rowFinding.weight) : "",
   }), ...(answer ?? [])];
 }
 
@@ -82,8 +82,8 @@ function whereabouts({ link, model }, { choice: { pool, hides }, templated }, t)
     mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
     max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
   }[pool]();
-  const seen = windowSaid(t, attentionAt(model, place(model, link))?.mask ?? "");
-  const named = seen ? t("{place} ({window})", { place: name, window: seen }) : name;
+  const windowText = windowSaid(t, attentionAt(model, place(model, link))?.mask ?? "");
+  const named = windowText ? t("{place} ({window})", { place: name, window: windowText }) : name;
   return hides ? t("{place}, {what} left out", { place: named, what: addedTokens(t, templated) }) : named;
 }
 
@@ -92,10 +92,10 @@ export const addedTokens = (t, templated) => (templated ? t("special tokens and 
 
 /**
  * A maximum over heads says nothing about the whole row of one head.
- * @param {Finding} found
+ * @param {Finding} rowFinding
  * @param {Context["t"]} t
  */
-function most({ kind }, t) {
+function maximumSentence({ kind }, t) {
   if (kind === "nothing") return t("{place}: {query} has no token to look at.");
   if (kind === "both" || kind === "spread")
     return t("{place}: for {query}, the largest weight of any head is {weight}, on {count} tokens.");
@@ -103,7 +103,7 @@ function most({ kind }, t) {
 }
 
 /**
- * @param {Finding} found
+ * @param {Finding} rowFinding
  * @param {boolean} writes  whether the row writes a token
  * @param {Context["t"]} t  only marks the messages here; the caller fills the placeholders
  * @returns {string}

@@ -10,7 +10,7 @@ import { wording } from "./problem-wording.js";
  * @typedef {object} Places
  * @property {HTMLElement} root  gets data attributes for stylesheets and tests
  * @property {HTMLElement} [busy]  gets `aria-busy`; absent: the root
- * @property {HTMLElement} [says]  gets the message
+ * @property {HTMLElement} [message]  gets the message
  * @property {HTMLElement} [line]  its container; absent: the same element
  * @property {HTMLElement} [retry]
  */
@@ -22,7 +22,7 @@ import { wording } from "./problem-wording.js";
  * @param {(page: Page) => boolean} lacks  whether something that is shown of the trace is still to come
  * @returns {() => void}  unsubscribes
  */
-export function bindStatus({ store, t }, again, { root, busy = root, says, line = says, retry }, lacks) {
+export function bindStatus({ store, t }, again, { root, busy = root, message, line = message, retry }, lacks) {
   const waits = (/** @type {Page} */ page) => page.status === "waiting" || (page.status === "ready" && !page.problem && lacks(page));
 
   function show() {
@@ -31,7 +31,7 @@ export function bindStatus({ store, t }, again, { root, busy = root, says, line 
     root.dataset.status = page.status;
     root.dataset.picture = page.trace ? "drawn" : "none";
     busy.setAttribute("aria-busy", String(waits(page)));
-    if (says) says.textContent = problem ? wording(t, problem) : "";
+    if (message) message.textContent = problem ? wording(t, problem) : "";
     if (line) {
       line.hidden = !problem;
       // It goes on by itself: nothing to be alarmed about, and nothing to do.
@@ -59,7 +59,7 @@ export function bindStatus({ store, t }, again, { root, busy = root, says, line 
  * @returns {Problem | null}
  */
 export function troubleOf({ problem, answers }) {
-  const passing = (/** @type {unknown} */ one) => one instanceof Problem && one.passing;
+  const passing = (/** @type {unknown} */ answer) => answer instanceof Problem && answer.passing;
   return problem ?? /** @type {Problem | undefined} */ (Object.values(answers).find(passing)) ?? null;
 }
 
@@ -67,14 +67,14 @@ export function troubleOf({ problem, answers }) {
 
 /**
  * @param {import("./types.js").Context} context
- * @param {string} says  the text while loading
+ * @param {string} loadingText  the text while loading
  */
-export function waitingLine({ store, t }, says) {
-  const element = h("p", { className: "waiting" }, says);
+export function waitingLine({ store, t }, loadingText) {
+  const element = h("p", { className: "waiting" }, loadingText);
   return {
     element,
     /** @param {boolean} waits @param {string} [words]  in place of what is said otherwise */
-    show(waits, words = says) {
+    show(waits, words = loadingText) {
       const { problem } = store.get();
       element.hidden = !waits;
       element.textContent = problem ? wording(t, problem) : words;

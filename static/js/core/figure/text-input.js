@@ -12,10 +12,10 @@ const LONG = 1000;
 
 /**
  * @typedef {object} Typing
- * @property {() => void} say  submits the text
+ * @property {() => void} submit  submits the text
  * @property {() => void} [onEnter]  called on Enter instead of submitting
  * @property {() => void} [onInput]  called at every key, composing or not
- * @property {"rest" | "leave" | "enter"} [when]  when to submit: after a pause or on Enter; on
+ * @property {"rest" | "leave" | "enter"} [submitOn]  when to submit: after a pause or on Enter; on
  *   leaving the box or on Enter; only on Enter
  */
 
@@ -24,22 +24,22 @@ const LONG = 1000;
  * @param {Typing} typing
  * @returns {{now: () => void, cancel: () => void}}  now: submit pending text; cancel: discard it
  */
-export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest" }) {
-  const rests = { short: settle(say, PAUSE.short), long: settle(say, PAUSE.long) };
+export function bindTyping(box, { submit, onEnter, onInput = () => {}, submitOn = "rest" }) {
+  const rests = { short: settle(submit, PAUSE.short), long: settle(submit, PAUSE.long) };
   /** The pause that runs. */
-  let rest = rests.short;
+  let pause = rests.short;
   let composing = false;
-  let said = "";
+  let submitted = "";
   function typed() {
-    if (when !== "rest" || composing) return;
-    rest.cancel();
-    rest = box.value.length > LONG ? rests.long : rests.short;
-    rest.later();
+    if (submitOn !== "rest" || composing) return;
+    pause.cancel();
+    pause = box.value.length > LONG ? rests.long : rests.short;
+    pause.later();
   }
 
   box.addEventListener("compositionstart", () => {
     composing = true;
-    rest.cancel();
+    pause.cancel();
   });
   box.addEventListener("compositionend", () => {
     composing = false;
@@ -54,13 +54,13 @@ export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest
     // Safari ends a composition before its last Enter; there only the key code shows it.
     if (key !== "Enter" || isComposing || composing || keyCode === 229) return;
     event.preventDefault();
-    rest.cancel();
-    said = box.value;
-    (onEnter ?? say)();
+    pause.cancel();
+    submitted = box.value;
+    (onEnter ?? submit)();
   });
   // After Enter, leaving the box submits nothing new.
-  if (when === "leave") box.addEventListener("change", () => box.value !== said && say());
-  return { now: () => rest.now(), cancel: () => rest.cancel() };
+  if (submitOn === "leave") box.addEventListener("change", () => box.value !== submitted && submit());
+  return { now: () => pause.now(), cancel: () => pause.cancel() };
 }
 
 /**

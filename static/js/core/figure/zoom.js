@@ -77,8 +77,8 @@ export function bindZoomPointing(element, { cellAt, onHover, onPick }) {
 /** @param {PointerEvent} event @returns {Press} */
 const pressOf = ({ clientX: x, clientY: y, timeStamp: time }) => ({ x, y, time });
 
-/** @param {Press} one @param {Press} other */
-const near = (one, other) => Math.hypot(other.x - one.x, other.y - one.y) < STILL;
+/** @param {Press} first @param {Press} second */
+const near = (first, second) => Math.hypot(second.x - first.x, second.y - first.y) < STILL;
 
 /** The smallest size of the heatmap, in pixels. */
 const LEAST = { width: 260, height: 320 };
@@ -98,10 +98,10 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
   const plot = h("div", { className: "plot" });
   const element = h("div", { className: "zoomed", hidden: true }, plot, closer);
   /** @type {{picture: Picture, size: Size} | null} */
-  let shown = null;
+  let current = null;
   /** @type {Place} */
   let lit = { row: null, col: null };
-  let asked = opens;
+  let requested = opens;
   let numbered = false;
 
   const chart = plotter && createPlot(plot, plotter, {
@@ -112,9 +112,9 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
   /** @param {number} x @param {number} y */
   function cellAt(x, y) {
     const point = chart?.at(x, y);
-    if (!shown || !point) return null;
+    if (!current || !point) return null;
     const cell = { row: Math.round(point.y), col: Math.round(point.x) };
-    const { rows, cols } = shown.picture.matrix;
+    const { rows, cols } = current.picture.matrix;
     return cell.row >= 0 && cell.row < rows && cell.col >= 0 && cell.col < cols ? cell : null;
   }
 
@@ -123,17 +123,17 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
    * @param {any} layout as computed by Plotly
    */
   function number({ xaxis, yaxis }) {
-    if (!shown || !chart) return;
+    if (!current || !chart) return;
     const size = (/** @type {any} */ { _length, range: [from, to] }) => _length / Math.abs(to - from);
-    const room = legible(shown.picture, { width: size(xaxis), height: size(yaxis) });
+    const room = legible(current.picture, { width: size(xaxis), height: size(yaxis) });
     if (room === numbered) return;
     numbered = room;
     chart.restyle({ visible: room }, NUMBERS);
   }
 
   async function show() {
-    if (!shown || !chart) return;
-    const { picture, size } = shown;
+    if (!current || !chart) return;
+    const { picture, size } = current;
     const hatched = hatching(element.ownerDocument, picture);
     opener.setAttribute("aria-busy", "true");
     try {
@@ -143,7 +143,7 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
       number(/** @type {any} */ (plot)._fullLayout);
       turn(true);
     } catch {
-      asked = false; // the picture and the button stay
+      requested = false; // the picture and the button stay
     } finally {
       opener.removeAttribute("aria-busy");
     }
@@ -167,13 +167,13 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
   }
 
   function close() {
-    asked = byItself = false;
+    requested = byItself = false;
     turn(false);
     chart?.clear();
   }
 
   opener.addEventListener("click", () => {
-    asked = true;
+    requested = true;
     void show();
   });
   closer.addEventListener("click", close);
@@ -189,19 +189,19 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
      */
     draw(picture, room, worth) {
       const size = { width: Math.max(room.width, LEAST.width), height: Math.max(room.height, LEAST.height) };
-      shown = { picture, size };
+      current = { picture, size };
       opener.hidden = !chart || !worth;
-      if (asked) void show();
+      if (requested) void show();
     },
 
     /** @returns {Size | null}  null while it is closed */
-    size: () => (element.hidden || !shown ? null : shown.size),
+    size: () => (element.hidden || !current ? null : current.size),
 
     /** @param {Place} place */
     mark(place) {
-      const same = ["row", "col", "tall", "wide"].every((side) => place[/** @type {"row"} */ (side)] === lit[/** @type {"row"} */ (side)]);
+      const isSamePlace = ["row", "col", "tall", "wide"].every((side) => place[/** @type {"row"} */ (side)] === lit[/** @type {"row"} */ (side)]);
       lit = place;
-      if (!same && shown && !element.hidden) chart?.relayout({ shapes: frames(shown.picture, place) });
+      if (!isSamePlace && current && !element.hidden) chart?.relayout({ shapes: frames(current.picture, place) });
     },
 
     destroy: close,

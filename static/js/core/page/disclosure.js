@@ -19,10 +19,10 @@ export function createDisclosure(button, panel, show) {
   const within = (/** @type {EventTarget | null} */ target) =>
     target instanceof Node && (button.contains(target) || Boolean(panel()?.contains(target)));
 
-  /** @param {boolean} wanted */
-  function turn(wanted) {
-    if (wanted === open) return;
-    open = wanted;
+  /** @param {boolean} next */
+  function turn(next) {
+    if (next === open) return;
+    open = next;
     button.setAttribute("aria-expanded", String(open));
     show(open);
   }
@@ -73,27 +73,27 @@ export function bindDisclosure(button, panel, also = () => {}) {
 export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
   const button = /** @type {HTMLButtonElement} */ (find("#export"));
   const panel = find("#export-panel");
-  const says = h("p", { role: "status", className: "says" });
+  const message = h("p", { role: "status", className: "says" });
   const choices = kinds.map(({ kind, name, says: about }) => {
     const choice = h("button", { type: "button", className: "export-kind" }, h("b", {}, name), " ", h("span", {}, about));
     choice.addEventListener("click", () => take(kind));
     return { kind, choice };
   });
-  panel.append(h("ul", {}, ...choices.map(({ choice }) => h("li", {}, choice))), says);
+  panel.append(h("ul", {}, ...choices.map(({ choice }) => h("li", {}, choice))), message);
   find(".export").hidden = false;
 
   /** @param {string} kind */
   async function take(kind) {
-    says.textContent = t("Making the file …");
-    const made = await make(kind).catch(said);
-    if (made instanceof Problem) return void (says.textContent = wording(t, made));
-    if ("says" in made) return void (says.textContent = made.says);
-    download(made.file, made.name);
-    says.textContent = t("Saved as {name}.", { name: made.name });
+    message.textContent = t("Making the file …");
+    const result = await make(kind).catch(problemOf);
+    if (result instanceof Problem) return void (message.textContent = wording(t, result));
+    if ("says" in result) return void (message.textContent = result.says);
+    download(result.file, result.name);
+    message.textContent = t("Saved as {name}.", { name: result.name });
   }
 
   bindDisclosure(button, panel, (open) => {
-    says.textContent = "";
+    message.textContent = "";
     if (open) for (const { kind, choice } of choices) choice.disabled = lacks(kind);
   });
 }
@@ -102,7 +102,7 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
  * The message for a failed export.
  * @param {unknown} error
  */
-function said(error) {
+function problemOf(error) {
   if (error instanceof Problem) return error;
   reportError(error);
   return new Problem("unmade");

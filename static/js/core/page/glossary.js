@@ -20,8 +20,8 @@ import { el, render } from "../../lib/render.js";
  * @returns {Entry | null}
  */
 function entryOf(glossary, term, lang) {
-  const found = Object.hasOwn(glossary, term) ? glossary[term] : null;
-  return found && (found[lang] ?? found.en);
+  const entries = Object.hasOwn(glossary, term) ? glossary[term] : null;
+  return entries && (entries[lang] ?? entries.en);
 }
 
 /** Milliseconds until a tooltip appears, and until it disappears after the pointer has left. */
@@ -48,19 +48,19 @@ export function explainTerms(root, load, lang) {
   const box = h("div", { id: "explained", className: "explained", role: "tooltip", hidden: true });
   root.append(box);
   /** @type {Promise<Glossary> | null} */
-  let asked = null;
+  let loading = null;
   /** @type {Element | null} */
-  let shown = null;
+  let explained = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  const glossary = () => (asked ??= load());
+  const glossary = () => (loading ??= load());
 
   /** @param {Element} place */
   async function explain(place) {
     const entry = entryOf(await glossary(), place.getAttribute("data-term") ?? "", lang);
     if (!entry || !place.isConnected) return;
-    shown?.removeAttribute("aria-describedby");
-    shown = place;
+    explained?.removeAttribute("aria-describedby");
+    explained = place;
     render(box, el("b", {}, entry.term), " ", entry.says);
     box.hidden = false;
     place.setAttribute("aria-describedby", box.id);
@@ -70,27 +70,27 @@ export function explainTerms(root, load, lang) {
   function hide() {
     clearTimeout(timer);
     box.hidden = true;
-    shown?.removeAttribute("aria-describedby");
-    shown = null;
+    explained?.removeAttribute("aria-describedby");
+    explained = null;
   }
 
   document.addEventListener("pointerover", ({ target, pointerType }) => {
     if (pointerType !== "mouse" || !(target instanceof Element)) return;
     clearTimeout(timer);
     const place = target.closest(TERM);
-    if (place && place !== shown) timer = setTimeout(explain, REST, place);
+    if (place && place !== explained) timer = setTimeout(explain, REST, place);
     // The tooltip stays while the pointer is on it.
-    else if (!place && shown && !box.contains(target)) timer = setTimeout(hide, STAY);
+    else if (!place && explained && !box.contains(target)) timer = setTimeout(hide, STAY);
   });
   document.addEventListener("click", (event) => {
     const place = event.target instanceof Element ? event.target.closest(TERM) : null;
     const tapped = event.pointerType === "touch" || place?.matches("button");
-    if (place && tapped && place !== shown) void explain(place);
-    else if (shown && !box.contains(/** @type {Node} */ (event.target))) hide();
+    if (place && tapped && place !== explained) void explain(place);
+    else if (explained && !box.contains(/** @type {Node} */ (event.target))) hide();
   });
-  document.addEventListener("scroll", () => shown && hide(), { capture: true, passive: true });
+  document.addEventListener("scroll", () => explained && hide(), { capture: true, passive: true });
   const escape = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== "Escape" || !shown) return;
+    if (event.key !== "Escape" || !explained) return;
     event.stopPropagation();
     hide();
   };
@@ -104,11 +104,11 @@ export function explainTerms(root, load, lang) {
  * @param {Element} place
  */
 function put(box, place) {
-  const at = place.getBoundingClientRect();
+  const termBox = place.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = box;
-  const left = Math.max(8, Math.min(at.left, window.innerWidth - width - 8));
-  const below = at.bottom + 6;
-  const top = below + height > window.innerHeight - 8 ? Math.max(8, at.top - height - 6) : below;
+  const left = Math.max(8, Math.min(termBox.left, window.innerWidth - width - 8));
+  const below = termBox.bottom + 6;
+  const top = below + height > window.innerHeight - 8 ? Math.max(8, termBox.top - height - 6) : below;
   box.style.setProperty("left", `${left}px`);
   box.style.setProperty("top", `${top}px`);
 }

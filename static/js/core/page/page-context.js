@@ -161,13 +161,13 @@ export async function openPage(window, api, { plotly, catalog }) {
    * Send a request in place of the last one, and say why it failed, with a button that sends it again.
    * @template T
    * @param {(signal: AbortSignal) => Promise<T>} question
-   * @param {(found: T) => void} told
+   * @param {(reply: T) => void} onReply
    */
-  async function ask(question, told) {
-    const found = await asker.ask(question, failed.show);
-    if (found === null) return;
-    fail(found instanceof Problem ? found : null, () => void ask(question, told));
-    if (!(found instanceof Problem)) told(found);
+  async function ask(question, onReply) {
+    const reply = await asker.ask(question, failed.show);
+    if (reply === null) return;
+    fail(reply instanceof Problem ? reply : null, () => void ask(question, onReply));
+    if (!(reply instanceof Problem)) onReply(reply);
   }
 
   /** @param {Problem | null} problem @param {() => void} retry */

@@ -9,7 +9,7 @@ import { REMOTE, alone } from "../figure/pointing.js";
 /**
  * @typedef {object} Shown
  * @property {() => boolean} on  whether projector mode is on
- * @property {() => string} what  is shown: each thing has its own size
+ * @property {() => string} subject  is shown: each thing has its own size
  * @property {() => void} restyle  draws it again after the size of letters has changed
  * @property {HTMLElement} place  whose height follows what it shows
  */
@@ -21,16 +21,16 @@ const NOTHING = 4;
 /** Part of the window's height that one step scrolls, so that a line stays in sight. */
 const STEP = 0.8;
 
-/** @param {Shown} shown @returns {() => void}  to be called when something else is shown */
-export function bindFit({ on, what, restyle, place }) {
+/** @param {Shown} page @returns {() => void}  to be called when something else is shown */
+export function bindFit({ on, subject, restyle, place }) {
   const root = document.documentElement;
-  const more = find("#projector-more");
+  const moreButton = find("#projector-more");
   /** The size chosen for each figure shown before. @type {Map<string, number>} */
   const sizes = new Map();
   let present = "";
   let waits = 0;
 
-  const left = () => root.scrollHeight - window.innerHeight - window.scrollY;
+  const remaining = () => root.scrollHeight - window.innerHeight - window.scrollY;
 
   /** @param {number} size */
   function turn(size) {
@@ -45,10 +45,10 @@ export function bindFit({ on, what, restyle, place }) {
     if (!on()) {
       turn(0);
       present = "";
-      more.hidden = true;
+      moreButton.hidden = true;
       return;
     }
-    const now = `${what()} ${window.innerWidth} ${window.innerHeight}`;
+    const now = `${subject()} ${window.innerWidth} ${window.innerHeight}`;
     if (now !== present) {
       turn(sizes.get(now) ?? 0);
       if (present) window.scrollTo(0, 0);
@@ -61,14 +61,14 @@ export function bindFit({ on, what, restyle, place }) {
     cue();
   }
 
-  const cue = () => (more.hidden = !on() || left() <= NOTHING);
+  const cue = () => (moreButton.hidden = !on() || remaining() <= NOTHING);
   const soon = () => (waits ||= requestAnimationFrame(fit));
 
   /** Through what is longer than the screen, before the remote's keys mean anything else. @param {KeyboardEvent} event */
   function pressed(event) {
     const by = REMOTE[event.key];
     if (!by || !on() || !alone(event) || document.querySelector("dialog[open]")) return;
-    if ((by > 0 ? left() : window.scrollY) <= NOTHING) return;
+    if ((by > 0 ? remaining() : window.scrollY) <= NOTHING) return;
     event.preventDefault();
     event.stopPropagation();
     scroll(by);
@@ -77,7 +77,7 @@ export function bindFit({ on, what, restyle, place }) {
   /** @param {number} by */
   const scroll = (by) => window.scrollBy({ top: by * window.innerHeight * STEP });
 
-  more.addEventListener("click", () => scroll(1));
+  moreButton.addEventListener("click", () => scroll(1));
   window.addEventListener("keydown", pressed, { capture: true });
   window.addEventListener("scroll", cue, { passive: true });
   window.addEventListener("resize", soon);

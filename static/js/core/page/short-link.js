@@ -57,14 +57,14 @@ export function createQrDialog({ t }) {
 
 /** @param {Pick<import("../figure/types.js").PageContext, "t" | "announce">} page */
 export function createShortLink({ t, announce }) {
-  const says = h("p", { role: "status" });
+  const status = h("p", { role: "status" });
   const field = h("input", { type: "text", readOnly: true, "aria-label": t("Short link") });
   const copying = h("button", { type: "button", className: "button", onclick: () => void copy() }, t("Copy"));
   const coding = h("button", { type: "button", className: "button", "aria-haspopup": "dialog", onclick: () => qr.show(field.value) }, t("QR code"));
-  const more = h("span", { className: "together" });
+  const alternatives = h("span", { className: "together" });
   const closing = h("button", { type: "button", className: "button quiet", onclick: () => close() }, t("Close"));
   const qr = createQrDialog({ t });
-  const element = h("div", { className: "short-link", hidden: true }, says, h("div", { className: "together" }, field, copying, coding, more, closing));
+  const element = h("div", { className: "short-link", hidden: true }, status, h("div", { className: "together" }, field, copying, coding, alternatives, closing));
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -74,7 +74,7 @@ export function createShortLink({ t, announce }) {
   let from = null;
 
   async function copy() {
-    says.textContent = (await copyText(field.value)) ? t("Copied.") : t("Copy this link.");
+    status.textContent = (await copyText(field.value)) ? t("Copied.") : t("Copy this link.");
     field.select();
   }
 
@@ -86,9 +86,9 @@ export function createShortLink({ t, announce }) {
   /** @param {string} words @param {boolean} link  whether there is one */
   function tell(words, link) {
     element.hidden = false;
-    says.textContent = words;
+    status.textContent = words;
     announce(words);
-    for (const part of [field, copying, coding, more]) part.hidden = !link;
+    for (const part of [field, copying, coding, alternatives]) part.hidden = !link;
   }
 
   return {
@@ -103,7 +103,7 @@ export function createShortLink({ t, announce }) {
     show(url, words, { opener = null, beside = [] } = {}) {
       from = opener;
       field.value = url;
-      more.replaceChildren(...beside);
+      alternatives.replaceChildren(...beside);
       tell(words, true);
       field.focus();
       field.select();

@@ -33,11 +33,11 @@ export function bind(window, store, initial, options = {}) {
   window.addEventListener("pagehide", writing.now);
   window.addEventListener("popstate", () => {
     writing.cancel();
-    const said = unmoved(store.get().link, merge(initial, read(window, options)));
-    store.go(said, "link");
+    const state = unmoved(store.get().link, merge(initial, read(window, options)));
+    store.go(state, "link");
     const { link } = store.get();
     // The state may have been adjusted to what exists.
-    if (format(link, options) !== format(said, options)) write(window, link, options);
+    if (format(link, options) !== format(state, options)) write(window, link, options);
   });
 }
 
@@ -48,8 +48,8 @@ export function bind(window, store, initial, options = {}) {
  * @returns {State}
  */
 export function unmoved(present, next) {
-  const kept = REQUEST_KEYS.filter((key) => JSON.stringify(next[key]) === JSON.stringify(present[key]));
-  return { ...next, ...Object.fromEntries(kept.map((key) => [key, present[key]])) };
+  const unchangedKeys = REQUEST_KEYS.filter((key) => JSON.stringify(next[key]) === JSON.stringify(present[key]));
+  return { ...next, ...Object.fromEntries(unchangedKeys.map((key) => [key, present[key]])) };
 }
 
 /**
@@ -76,7 +76,7 @@ export function write(window, link, options = {}) {
  * The complete link in the address bar.
  * @param {Window} window
  */
-export function here(window) {
+export function currentUrl(window) {
   return window.location.href;
 }
 
@@ -91,8 +91,8 @@ export const readQuery = (window) => window.location.search;
 
 /** The part of the query string that is the reader's, whatever the page shows. @param {Window} window */
 export function ownQuery(window) {
-  const said = [...new URLSearchParams(window.location.search)];
-  return String(new URLSearchParams(said.filter(([name]) => name === "lang" || OWN.includes(name))));
+  const parameters = [...new URLSearchParams(window.location.search)];
+  return String(new URLSearchParams(parameters.filter(([name]) => name === "lang" || OWN.includes(name))));
 }
 
 /** @param {Window} window @param {string} query  "": none @param {string} [path]  absent: the present one */
@@ -102,8 +102,8 @@ export const writeQuery = (window, query, path) =>
 /** Write a query that Back undoes. @param {Window} window @param {string} query */
 export const pushQuery = (window, query) => window.history.pushState(null, "", `?${query}`);
 
-/** Call `told` on back and forward. @param {Window} window @param {() => void} told */
-export const onReturn = (window, told) => window.addEventListener("popstate", told);
+/** Call a listener on back and forward. @param {Window} window @param {() => void} listener */
+export const onReturn = (window, listener) => window.addEventListener("popstate", listener);
 
 /** The fragment without its "#". It is never sent to a server. @param {Window} window */
 export const readFragment = (window) => window.location.hash.slice(1);

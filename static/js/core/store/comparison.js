@@ -81,14 +81,14 @@ export function comparison(page) {
   const { trace, model, link } = page;
   const { other: by } = link.options;
   const question = otherRun(page);
-  const other = question ? /** @type {Trace | Problem | undefined} */ (answer(page, question)) : trace;
-  if (other instanceof Problem) return other;
-  if (!trace || !other || (by === "direction" && !between(blockAt(page)))) return null;
+  const otherTrace = question ? /** @type {Trace | Problem | undefined} */ (answer(page, question)) : trace;
+  if (otherTrace instanceof Problem) return otherTrace;
+  if (!trace || !otherTrace || (by === "direction" && !between(blockAt(page)))) return null;
   if (!question && (by === "sentence" || by === "direction")) return null;
-  const at = { ...link, ...otherPlace(page) };
-  const key = JSON.stringify([by, link.block, link.layer, link.head, at.layer, at.head]);
-  return memo(together(trace, other), key, () => {
-    const [a, b] = [run(model, trace, link), run(model, other, at)];
+  const otherLink = { ...link, ...otherPlace(page) };
+  const key = JSON.stringify([by, link.block, link.layer, link.head, otherLink.layer, otherLink.head]);
+  return memo(together(trace, otherTrace), key, () => {
+    const [a, b] = [run(model, trace, link), run(model, otherTrace, otherLink)];
     if (!a || !b) return null;
     return by === "direction" ? opposed(a, b) : compared(a, b);
   }, KEPT);
@@ -110,20 +110,20 @@ const alone = (step) => ({ ...step, reads: null });
 
 /**
  * The comparison with the other direction, transposed: it writes the words that A reads.
- * @param {Run} one
- * @param {Run} two
+ * @param {Run} runA
+ * @param {Run} runB
  */
-function opposed(one, two) {
-  const turned = { matrix: transpose(two.matrix), rows: two.cols, cols: two.rows.map(alone) };
-  return compared({ ...one, rows: one.rows.map(alone) }, turned);
+function opposed(runA, runB) {
+  const turned = { matrix: transpose(runB.matrix), rows: runB.cols, cols: runB.rows.map(alone) };
+  return compared({ ...runA, rows: runA.rows.map(alone) }, turned);
 }
 
-/** @param {Run} one @param {Run} two @returns {Comparison} */
-export function compared(one, two) {
-  const rows = joined(one.rows, two.rows);
-  const cols = joined(one.cols, two.cols);
-  const a = spread(one.matrix, rows.pairs, cols.pairs, "a");
-  const b = spread(two.matrix, rows.pairs, cols.pairs, "b");
+/** @param {Run} runA @param {Run} runB @returns {Comparison} */
+export function compared(runA, runB) {
+  const rows = joined(runA.rows, runB.rows);
+  const cols = joined(runA.cols, runB.cols);
+  const a = spread(runA.matrix, rows.pairs, cols.pairs, "a");
+  const b = spread(runB.matrix, rows.pairs, cols.pairs, "b");
   return { a, b, delta: difference(a, b), rows, cols, changes: changes(a, b, TOLD) };
 }
 
@@ -142,9 +142,9 @@ const name = ({ writes }) => `${writes.special ? "special" : "word"} ${writes.wo
 function joined(a, b) {
   const pairs = align(a.map(name), b.map(name));
   const steps = pairs.map((pair) => {
-    const [one, two] = [a[pair.a ?? -1], b[pair.b ?? -1]];
-    if (!one || !two) return one ? marked(one, MARK.a) : marked(two, MARK.b);
-    return one.reads?.word === two.reads?.word ? one : { ...one, short: true };
+    const [stepA, stepB] = [a[pair.a ?? -1], b[pair.b ?? -1]];
+    if (!stepA || !stepB) return stepA ? marked(stepA, MARK.a) : marked(stepB, MARK.b);
+    return stepA.reads?.word === stepB.reads?.word ? stepA : { ...stepA, short: true };
   });
   return { pairs, steps };
 }
@@ -161,6 +161,6 @@ function marked(step, mark) {
  * @returns {number | null}
  */
 export function shownAt({ pairs }, token) {
-  const at = token === null ? -1 : pairs.findIndex(({ a }) => a === token);
-  return at < 0 ? null : at;
+  const index = token === null ? -1 : pairs.findIndex(({ a }) => a === token);
+  return index < 0 ? null : index;
 }

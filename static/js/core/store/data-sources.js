@@ -55,15 +55,15 @@ export function served(api) {
  * it does not contain is requested from its model while that is served; then the reader may also
  * change the request, and the address contains the change.
  * @param {Api} api
- * @param {{id: string, initial: State, asked?: Partial<State>, options:
- *   import("./options.js").Options}} wanted initial: the state of an empty share; asked: the
+ * @param {{id: string, initial: State, requested?: Partial<State>, options:
+ *   import("./options.js").Options}} parts  initial: the state of an empty share; requested: the
  *   request in the address bar
  * @returns {Source}
  */
-export function frozen(api, { id, initial, asked = {}, options }) {
+export function frozen(api, { id, initial, requested = {}, options }) {
   const server = served(api);
   /** @type {Share | null} */
-  let own = null;
+  let ownShare = null;
   /** @type {import("./store.js").Page["answers"]} */
   let stored = {};
   /** The model of the share as served now. @type {ModelInfo | null} */
@@ -82,34 +82,34 @@ export function frozen(api, { id, initial, asked = {}, options }) {
    * @returns {T} the request to the share's model, under its present id; one to another model as it is
    */
   const toIt = (request) => {
-    const its = request.model === undefined || request.model === own?.model.id;
-    return model && its && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request;
+    const isForShare = request.model === undefined || request.model === ownShare?.model.id;
+    return model && isForShare && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request;
   };
   return {
     pace: api.pace,
     async open() {
       const { share, models: served, answers } = await read(api, id);
-      [own, stored, first] = [share, answers, served[0]];
+      [ownShare, stored, first] = [share, answers, served[0]];
       model = served.find(({ digest }) => digest === share.model.digest) ?? null;
-      const others = madeBy(answers);
-      for (const one of others) if (!served.some(({ id, digest }) => id === one.id && digest === one.digest)) gone.add(one.id);
-      const ids = new Set(others.map(({ id }) => id));
-      const models = [...others, ...(model ? served.filter(({ id }) => !ids.has(id)) : [share.model])];
-      const said = model && asked.source !== undefined ? { ...requestOf(DEFAULTS), ...asked } : elsewhere(asked);
-      const link = merge(initial, stated(share.state, options), said, { lang: initial.lang });
+      const otherModels = madeBy(answers);
+      for (const otherModel of otherModels) if (!served.some(({ id, digest }) => id === otherModel.id && digest === otherModel.digest)) gone.add(otherModel.id);
+      const ids = new Set(otherModels.map(({ id }) => id));
+      const models = [...otherModels, ...(model ? served.filter(({ id }) => !ids.has(id)) : [share.model])];
+      const requestedState = model && requested.source !== undefined ? { ...requestOf(DEFAULTS), ...requested } : elsewhere(requested);
+      const link = merge(initial, stated(share.state, options), requestedState, { lang: initial.lang });
       const opened = { share, answers, link, trace: share.trace, model: share.model, models, live: model !== null };
       return { ...opened, ...placed(opened) };
     },
     models: async () => (model ? [model] : server.models()),
     async trace(request, signal) {
       const { select = [] } = /** @type {{select?: string[]}} */ (request);
-      const mine = own && runOf({ trace: request }) === runOfShare(own) ? own.trace : null;
+      const mine = ownShare && runOf({ trace: request }) === runOfShare(ownShare) ? ownShare.trace : null;
       if (mine && !lacking(mine, select).length) return mine;
-      const found = await ask().trace(toIt(request), signal);
-      return mine ? { ...mine, ...extended(mine, found) } : found;
+      const reply = await ask().trace(toIt(request), signal);
+      return mine ? { ...mine, ...extended(mine, reply) } : reply;
     },
     overview: async (request, signal, onProgress) => ask().overview(toIt(request), signal, onProgress),
-    tile: async (request, signal) => (own && heldTile(own, request)) ?? ask().tile(toIt(request), signal),
+    tile: async (request, signal) => (ownShare && heldTile(ownShare, request)) ?? ask().tile(toIt(request), signal),
     async answer(question, signal) {
       if ("positions" in question) return server.answer(question, signal);  // it does not need a model
       if (!("trace" in question)) return ask().answer(question, signal);
@@ -118,18 +118,18 @@ export function frozen(api, { id, initial, asked = {}, options }) {
       return ask().answer({ trace: toIt(question.trace) }, signal);
     },
     async *lines(path, body, signal) {
-      const kept = path === "/api/sweep" ? stored[keyOf({ sweep: body })] : null;
-      if (kept && !(kept instanceof Problem)) yield* /** @type {import("./view-requests.js").Streamed} */ (kept).lines;
+      const storedLines = path === "/api/sweep" ? stored[keyOf({ sweep: body })] : null;
+      if (storedLines && !(storedLines instanceof Problem)) yield* /** @type {import("./view-requests.js").Streamed} */ (storedLines).lines;
       else yield* ask().lines(path, toIt(body), signal);
     },
   };
 }
 
-/** @param {Trace} trace @param {Trace} more  of the same run */
-const extended = (trace, more) => ({
-  tensors: { ...more.tensors, ...trace.tensors },
-  summaries: { ...more.summaries, ...trace.summaries },
-  pieces: { ...more.pieces, ...trace.pieces },
+/** @param {Trace} trace @param {Trace} addition  of the same run */
+const extended = (trace, addition) => ({
+  tensors: { ...addition.tensors, ...trace.tensors },
+  summaries: { ...addition.summaries, ...trace.summaries },
+  pieces: { ...addition.pieces, ...trace.pieces },
 });
 
 /** @param {State} link */
@@ -145,8 +145,8 @@ function placed({ share, answers, link, model, trace, live }) {
   const page = { ...BLANK, share, answers, link, model, trace, live };
   const changed = trace && { of: runOfShare(/** @type {Share} */ (share)), trace, model };
   const trained = [shownAs(link) === "trained" ? page : flipped(page)].map(ownRun)[0];
-  const found = Object.entries(answers).find(([key, one]) => !(one instanceof Problem) && runOf(JSON.parse(key)) === trained);
-  const beside = found ? { of: trained, trace: /** @type {Trace} */ (found[1]), model } : null;
+  const trainedEntry = Object.entries(answers).find(([key, reply]) => !(reply instanceof Problem) && runOf(JSON.parse(key)) === trained);
+  const beside = trainedEntry ? { of: trained, trace: /** @type {Trace} */ (trainedEntry[1]), model } : null;
   const runs = shownAs({ ...link, options: {} }) === "changed" ? { changed, trained: beside } : { changed: null, trained: changed };
   if (departed(page)) return live ? { runs, status: "waiting" } : { runs };
   if (ownRun(page) === changed?.of) return { runs };
@@ -162,11 +162,11 @@ function placed({ share, answers, link, model, trace, live }) {
  */
 async function read(api, id) {
   const share = await api.readShare(id);
-  const [models, ...found] = await Promise.all([
+  const [models, ...replies] = await Promise.all([
     api.models().catch(() => []),
     ...share.asks.map((_, n) => api.readAnswer(share, n).catch(failure)),
   ]);
-  const answers = Object.fromEntries(share.asks.map((question, n) => [keyOf(question), found[n]]));
+  const answers = Object.fromEntries(share.asks.map((question, n) => [keyOf(question), replies[n]]));
   return { share, answers, models };
 }
 
@@ -175,15 +175,15 @@ async function read(api, id) {
  * @param {import("./store.js").Page["answers"]} answers
  */
 function madeBy(answers) {
-  const found = Object.values(answers).map((one) => /** @type {Partial<Trace>} */ (one).described);
-  const models = found.flatMap((one) => (one ? [completed(one)] : []));
-  return models.filter(({ id }, i) => models.findIndex((one) => one.id === id) === i);
+  const described = Object.values(answers).map((reply) => /** @type {Partial<Trace>} */ (reply).described);
+  const models = described.flatMap((description) => (description ? [completed(description)] : []));
+  return models.filter(({ id }, i) => models.findIndex((candidate) => candidate.id === id) === i);
 }
 
-/** @param {Partial<State>} asked  All but what the model was asked. */
-function elsewhere(asked) {
+/** @param {Partial<State>} requested  All but what the model was asked. */
+function elsewhere(requested) {
   const request = /** @type {readonly string[]} */ (REQUEST_KEYS);
-  return Object.fromEntries(Object.entries(asked).filter(([key]) => !request.includes(key)));
+  return Object.fromEntries(Object.entries(requested).filter(([key]) => !request.includes(key)));
 }
 
 /**
@@ -191,7 +191,7 @@ function elsewhere(asked) {
  * @param {{model: ModelInfo, trace: Trace}} numbers
  * @returns {Source}
  */
-export function given({ model, trace }) {
+export function sourceOfNumbers({ model, trace }) {
   const lacks = () => new Problem("not-given");
   return {
     open: async (link) => ({ model, trace, live: false, link }),

@@ -48,15 +48,15 @@ const OF = /** @type {const} */ ({
  * @param {Plan} plan
  * @returns {Record<string, unknown> | null}
  */
-export function said(plan) {
+export function planInLink(plan) {
   const { method, prefix, max_tokens } = plan;
-  const own = OF[method].filter((key) => plan[key] !== PLAN[key]).map((key) => [key, plan[key]]);
-  const more = {
-    ...Object.fromEntries(own),
+  const changedOptions = OF[method].filter((key) => plan[key] !== PLAN[key]).map((key) => [key, plan[key]]);
+  const options = {
+    ...Object.fromEntries(changedOptions),
     ...(max_tokens ? { max_tokens } : {}),
     ...(prefix.length ? { prefix } : {}),
   };
-  return method === "greedy" && !Object.keys(more).length ? null : { method, ...more };
+  return method === "greedy" && !Object.keys(options).length ? null : { method, ...options };
 }
 
 /**
@@ -64,4 +64,4 @@ export function said(plan) {
  * @param {unknown} decode
  * @returns {unknown}  the same object if there is no prefix
  */
-export const own = (decode) => (plan(decode).prefix.length ? said({ ...plan(decode), prefix: [] }) : decode);
+export const withoutPrefix = (decode) => (plan(decode).prefix.length ? planInLink({ ...plan(decode), prefix: [] }) : decode);

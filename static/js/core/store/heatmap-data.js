@@ -110,8 +110,8 @@ function read(model, link, trace, choice, count) {
   const special = keys.flatMap((token, i) => (isAdded(token) ? [i] : []));
   const sunk = sinkOf(heads.map((head) => sinkWeights(model, trace, { ...link, head })), rows.axis, choice.pool);
   const sinks = sunk ?? shares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
-  const found = strongest(matrix, choice.top);
-  return { choice, matrix, planes, ...found, rows, cols, sinks, specials: special.length, templated: keys.some(({ template }) => template), sunk: sunk !== null };
+  const strongestCells = strongest(matrix, choice.top);
+  return { choice, matrix, planes, ...strongestCells, rows, cols, sinks, specials: special.length, templated: keys.some(({ template }) => template), sunk: sunk !== null };
 }
 
 /**
@@ -139,14 +139,14 @@ function language({ tokens, direction }, text) {
  */
 function along(tokens, steps, choice, lang) {
   const groups = choice.words ? words(tokens) : singles(tokens);
-  const shown = axis(groups, (token) => choice.hides && isAdded(tokens[token]));
+  const visibleAxis = axis(groups, (token) => choice.hides && isAdded(tokens[token]));
   const names = choice.words ? labels(joined(tokens, groups), lang) : [];
   const merged = groups.map((group, i) => {
     const step = steps[group[0]];
     if (!choice.words) return step;
     return { ...step, writes: names[i], short: step.short || (group.length > 1 && step.reads !== null) };
   });
-  return { axis: shown, steps: merged.filter((_, i) => shown.at[groups[i][0]] !== null) };
+  return { axis: visibleAxis, steps: merged.filter((_, i) => visibleAxis.at[groups[i][0]] !== null) };
 }
 
 /**
@@ -163,8 +163,8 @@ export function litIn(page, hovered, { matrix, rows, cols, specials }) {
     return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
   }
   const block = blockAt(page);
-  const both = isChanged(page.link) && query !== null ? rows.axis.at[query] : null;
-  const first = both ?? memo(matrix, "first row", () =>
+  const changedRow = isChanged(page.link) && query !== null ? rows.axis.at[query] : null;
+  const first = changedRow ?? memo(matrix, "first row", () =>
     salient(matrix, rows.steps.map(ofWord), block.query === block.key && !specials ? telltale(cols.steps) : cols.steps.map(ofWord), block.query === block.key),
   );
   return { row: matrix.rows ? first : null, col: null, by };
@@ -177,20 +177,20 @@ export function litIn(page, hovered, { matrix, rows, cols, specials }) {
  * @returns {{queries: number[], keys: number[]}}
  */
 export function litTokens(page, hovered) {
-  const found = reading(page);
+  const heatmap = reading(page);
   const { query, key, by } = lit(page, hovered);
   if (by === "default" && page.link.view === "compare") return changed(page);
   // The decoding view starts at the beginning of the translation.
   if (by === "default" && page.link.view === "decoding") return { queries: ["translation", "output"].includes(outputKind(page.model)) ? [0] : [], keys: [] };
-  const first = found && by === "default" ? litIn(page, hovered, found).row : null;
+  const first = heatmap && by === "default" ? litIn(page, hovered, heatmap).row : null;
   /** @param {number | null} token @param {{axis: Axis} | undefined} side */
   const pieces = (token, side) => {
     if (token === null) return [];
     const place = side?.axis.at[token] ?? null;
     return place === null || !side ? [token] : side.axis.groups[place];
   };
-  if (found && first !== null) return { queries: found.rows.axis.groups[first], keys: [] };
-  return { queries: pieces(query, found?.rows), keys: pieces(key, found?.cols) };
+  if (heatmap && first !== null) return { queries: heatmap.rows.axis.groups[first], keys: [] };
+  return { queries: pieces(query, heatmap?.rows), keys: pieces(key, heatmap?.cols) };
 }
 
 /**
@@ -199,10 +199,10 @@ export function litTokens(page, hovered) {
  * @returns {{queries: number[], keys: number[]}}
  */
 function changed(page) {
-  const shown = comparison(page);
-  const first = shown && "changes" in shown ? shown.changes[0] : null;
-  if (!shown || !("changes" in shown) || !first) return { queries: [], keys: [] };
-  const [query, key] = [shown.rows.pairs[first.row].a, shown.cols.pairs[first.col].a];
+  const result = comparison(page);
+  const first = result && "changes" in result ? result.changes[0] : null;
+  if (!result || !("changes" in result) || !first) return { queries: [], keys: [] };
+  const [query, key] = [result.rows.pairs[first.row].a, result.cols.pairs[first.col].a];
   return { queries: query === null ? [] : [query], keys: key === null ? [] : [key] };
 }
 
@@ -215,8 +215,8 @@ function changed(page) {
  * @returns {{row: number, col: number} | null}
  */
 export function pairIn(page, hovered, reading) {
-  const at = litIn(page, hovered, reading);
-  return explained(reading.matrix, at.row ?? litIn(page, null, reading).row ?? 0, at.col);
+  const litCell = litIn(page, hovered, reading);
+  return explained(reading.matrix, litCell.row ?? litIn(page, null, reading).row ?? 0, litCell.col);
 }
 
 /**

@@ -87,15 +87,15 @@ function informative(trace, model, block) {
   const special = (/** @type {Step} */ step) => ({ special: isAdded(step.writes) });
   const keys = self ? specials(cols) : cols.map(special);
   const { layers, heads } = extent(model, block);
-  let most = { layer: 0, head: 0, score: -1 };
+  let best = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
       const matrix = roughly(model, trace, { block, layer, head });
       const score = matrix ? telling(matrix, rows.map(special), keys, self) : 0;
-      if (score > most.score) most = { layer, head, score };
+      if (score > best.score) best = { layer, head, score };
     }
   }
-  return { layer: most.layer, head: most.head };
+  return { layer: best.layer, head: best.head };
 }
 
 /**
@@ -107,7 +107,7 @@ function informative(trace, model, block) {
 export function pair(page, hovered = null) {
   const matrix = page.trace && attention(page.model, page.trace, page.link);
   if (!matrix) return null;
-  const at = lit(page, hovered);
-  const cell = explained(matrix, at.query ?? lit(page, null).query ?? 0, at.key);
+  const highlight = lit(page, hovered);
+  const cell = explained(matrix, highlight.query ?? lit(page, null).query ?? 0, highlight.key);
   return cell && { query: cell.row, key: cell.col };
 }

@@ -7,7 +7,7 @@ import { keyOf } from "./view-requests.js";
 import { attentionAt, blockOf, place as placeAt, placeOf } from "../wire/attentions.js";
 import { inForce } from "../wire/request.js";
 import { numbered, sides } from "../wire/tokens.js";
-import { atRows, networks, ofFeatures, where } from "./model-part-names.js";
+import { atRows, networks, ofFeatures, placeOfChange } from "./model-part-names.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { State } from "./link.js" */
@@ -27,9 +27,9 @@ const PATTERN = ["zero", "uniform", "mean", "freeze"];
 const PARTS = /\.(embedding|position|input|q|k|v|mix|hidden|projected|output|residual|norm)$/;
 
 /** @param {Pick<State, "interventions">} link @returns {Change[]}  what cannot be read is one of them too */
-export function changes({ interventions: said }) {
-  if (said === null || said === undefined) return [];
-  return /** @type {Change[]} */ (Array.isArray(said) ? said : [said]);
+export function changes({ interventions: value }) {
+  if (value === null || value === undefined) return [];
+  return /** @type {Change[]} */ (Array.isArray(value) ? value : [value]);
 }
 
 /** @param {Pick<State, "interventions">} link */
@@ -37,10 +37,10 @@ export const isChanged = (link) => changes(link).length > 0;
 
 /** @param {Change} change @returns {string}  "" if unknown */
 export function kindOf(change) {
-  const what = change?.do;
-  if (typeof what === "string") return what;
-  if (what === null || typeof what !== "object") return "";
-  return KINDS.find((kind) => kind in what) ?? "";
+  const effect = change?.do;
+  if (typeof effect === "string") return effect;
+  if (effect === null || typeof effect !== "object") return "";
+  return KINDS.find((kind) => kind in effect) ?? "";
 }
 
 /**
@@ -49,16 +49,16 @@ export function kindOf(change) {
  */
 function slot(change) {
   const kind = kindOf(change);
-  const { at, head = null, heads = null, rows = null, units = null } = change ?? {};
+  const { at: address, head = null, heads = null, rows = null, units = null } = change ?? {};
   const value = change?.do?.[kind];
-  const part = [at, head, heads, rows, units];
-  if (kind === "scale" || kind === "fill" || (kind === "zero" && PARTS.test(at))) return JSON.stringify(["numbers", ...part]);
+  const part = [address, head, heads, rows, units];
+  if (kind === "scale" || kind === "fill" || (kind === "zero" && PARTS.test(address))) return JSON.stringify(["numbers", ...part]);
   if (PATTERN.includes(kind)) return JSON.stringify(["pattern", ...part]);
-  if (Array.isArray(value?.[0])) return JSON.stringify([kind, at, head, value]);
-  if (kind === "set" || kind === "cut") return JSON.stringify(["cell", at, head, value?.[0], value?.[1]]);
+  if (Array.isArray(value?.[0])) return JSON.stringify([kind, address, head, value]);
+  if (kind === "set" || kind === "cut") return JSON.stringify(["cell", address, head, value?.[0], value?.[1]]);
   if (kind === "mask") return JSON.stringify([kind, value]);
-  if (kind === "patch") return JSON.stringify([kind, at, head, value?.rows?.map?.((/** @type {any} */ pair) => pair?.[1]), value?.to?.at, value?.to?.head]);
-  if (kind === "drop" || kind === "shuffle") return JSON.stringify(["term", at]);
+  if (kind === "patch") return JSON.stringify([kind, address, head, value?.rows?.map?.((/** @type {any} */ pair) => pair?.[1]), value?.to?.at, value?.to?.head]);
+  if (kind === "drop" || kind === "shuffle") return JSON.stringify(["term", address]);
   return JSON.stringify([kind, ...part]);
 }
 
@@ -67,8 +67,8 @@ function slot(change) {
  * @param {Change} change
  * @returns {Change | null}  the change with the same target
  */
-export function found(list, change) {
-  return list.find((one) => slot(one) === slot(change)) ?? null;
+export function withSameTarget(list, change) {
+  return list.find((entry) => slot(entry) === slot(change)) ?? null;
 }
 
 /**
@@ -77,23 +77,23 @@ export function found(list, change) {
  * @returns {Change[]}
  */
 export function put(list, change) {
-  const at = list.findIndex((one) => slot(one) === slot(change));
-  return at < 0 ? [...list, change] : list.map((one, i) => (i === at ? change : one));
+  const index = list.findIndex((entry) => slot(entry) === slot(change));
+  return index < 0 ? [...list, change] : list.map((entry, i) => (i === index ? change : entry));
 }
 
 /** @param {Change[]} list @param {Change} change @returns {Change[]}  without the one about the same */
-export const without = (list, change) => list.filter((one) => slot(one) !== slot(change));
+export const without = (list, change) => list.filter((entry) => slot(entry) !== slot(change));
 
 /** @param {Change[]} list @param {Change} change  On, or off where just this is on already. */
 export function toggled(list, change) {
-  const present = found(list, change);
-  return present && same(present, change) ? without(list, change) : put(list, change);
+  const present = withSameTarget(list, change);
+  return present && isSameChange(present, change) ? without(list, change) : put(list, change);
 }
 
 /** @param {Change} a @param {Change} b */
-export const same = (a, b) => key(a) === key(b);
+export const isSameChange = (a, b) => key(a) === key(b);
 /** @param {Change} change */
-const key = ({ at, head = null, heads = null, rows = null, units = null, do: what }) => keyOf(/** @type {any} */ ({ at, head, heads, rows, units, do: what }));
+const key = ({ at: address, head = null, heads = null, rows = null, units = null, do: effect }) => keyOf(/** @type {any} */ ({ at: address, head, heads, rows, units, do: effect }));
 
 /** @param {Change[]} list  As a link holds it: nothing where there are none. */
 export const linked = (list) => (list.length ? list : null);
@@ -101,15 +101,15 @@ export const linked = (list) => (list.length ? list : null);
 /** @param {Change} change @param {Translate} t @param {Page["model"]} model @returns {Worded} */
 export function worded(change, t, model) {
   const kind = kindOf(change);
-  const { at } = change ?? {};
+  const { at: address } = change ?? {};
   const value = change?.do?.[kind];
-  const place = () => where(change, t, model);
-  const over = attentionAt(model, String(at));
+  const place = () => placeOfChange(change, t, model);
+  const over = attentionAt(model, String(address));
   const side = { query: { side: over?.query ?? "", index: value?.[0], written: over && blockOf(model, placeOf(model, over.place)?.block ?? "").writes }, key: { side: over?.key ?? "", index: value?.[1] } };
   /** @returns {Worded} */
   const several = () => ({ words: t("{place}: {count} edges cut"), values: { place: place(), count: String(value.length) } });
   /** @type {Record<string, () => Worded>} */
-  const says = {
+  const wordings = {
     zero: () => (over ? { words: t("{place}: off"), values: { place: place() } } : ofFeatures(change, t, model)),
     scale: () => ofFeatures(change, t, model),
     fill: () => ofFeatures(change, t, model),
@@ -126,20 +126,20 @@ export function worded(change, t, model) {
         : t("{place}: {query} → {key} set to {number}"),
       values: { place: place(), number: String(value?.[2]), ...side },
     }),
-    mask: () => ({ words: t("{token} masked"), values: { token: { side: String(at), index: value } } }),
+    mask: () => ({ words: t("{token} masked"), values: { token: { side: String(address), index: value } } }),
     shuffle: () => ({ words: t("positions shuffled ({number})"), values: { number: String(value) } }),
-    drop: () => dropped(at, t, model),
+    drop: () => dropped(address, t, model),
   };
-  if (!says[kind] || typeof at !== "string") return { words: t("a change that cannot be read"), values: {} };
-  return atRows(says[kind](), change, t, model);
+  if (!wordings[kind] || typeof address !== "string") return { words: t("a change that cannot be read"), values: {} };
+  return atRows(wordings[kind](), change, t, model);
 }
 
-/** @param {string} at @param {Translate} t @param {Page["model"]} model @returns {Worded} */
-function dropped(at, t, model) {
+/** @param {string} address @param {Translate} t @param {Page["model"]} model @returns {Worded} */
+function dropped(address, t, model) {
   const [first, second] = (model?.texts ?? []).map((text) => `${text}.position`);
-  if (at === first) return { words: t("positions of the sentence dropped"), values: {} };
-  if (at === second) return { words: t("positions of the output dropped"), values: {} };
-  return { words: t("{place}: residual dropped"), values: { place: where({ at: at.replace(/\.residual$/, ""), do: "" }, t, model) } };
+  if (address === first) return { words: t("positions of the sentence dropped"), values: {} };
+  if (address === second) return { words: t("positions of the output dropped"), values: {} };
+  return { words: t("{place}: residual dropped"), values: { place: placeOfChange({ at: address.replace(/\.residual$/, ""), do: "" }, t, model) } };
 }
 
 /**
@@ -150,10 +150,10 @@ function dropped(at, t, model) {
  * @returns {Worded}
  */
 function patched(change, t, model) {
-  const { at, head = null, do: { patch } } = change;
-  const dot = at.lastIndexOf(".");
-  const place = { at: at.slice(0, dot), head, do: head === null ? "" : "patch" };
-  const values = { place: where(place, t, model), part: at.slice(dot + 1), sentence: String(patch?.source ?? "") };
+  const { at: address, head = null, do: { patch } } = change;
+  const dot = address.lastIndexOf(".");
+  const place = { at: address.slice(0, dot), head, do: head === null ? "" : "patch" };
+  const values = { place: placeOfChange(place, t, model), part: address.slice(dot + 1), sentence: String(patch?.source ?? "") };
   if (typeof patch?.to?.at === "string") return along(change, values, t, model);
   if (patch?.rows?.length !== 1) return { words: t("{place}: {part} taken from “{sentence}”"), values };
   return { words: t("{place}: {part} at {token} taken from “{sentence}”"), values: { ...values, token: rowOf(change, model) } };
@@ -162,23 +162,23 @@ function patched(change, t, model) {
 /**
  * A patch along one path.
  * @param {Change} change
- * @param {Worded["values"]} said
+ * @param {Worded["values"]} shared
  * @param {Translate} t
  * @param {Page["model"]} model
  * @returns {Worded}
  */
-function along(change, said, t, model) {
+function along(change, shared, t, model) {
   const { patch } = change.do;
-  const values = { ...said, end: pathEndName(patch.to, t, model) };
+  const values = { ...shared, end: pathEndName(patch.to, t, model) };
   if (patch.rows?.length !== 1) return { words: t("{place}: {part} taken from “{sentence}”, only directly for {end}"), values };
   return { words: t("{place}: {part} at {token} taken from “{sentence}”, only directly for {end}"), values: { ...values, token: rowOf(change, model) } };
 }
 
 /** The only row of a patch. @param {Change} change @param {Page["model"]} model @returns {Ref} */
-function rowOf({ at, do: { patch } }, model) {
-  const [first] = at.split(".");
+function rowOf({ at: address, do: { patch } }, model) {
+  const [first] = address.split(".");
   const over = model?.attentions.find(({ stack }) => stack === first);
-  return { side: over?.query ?? at.slice(0, at.lastIndexOf(".")), index: patch.rows[0][1] };
+  return { side: over?.query ?? address.slice(0, address.lastIndexOf(".")), index: patch.rows[0][1] };
 }
 
 /**
@@ -187,11 +187,11 @@ function rowOf({ at, do: { patch } }, model) {
  * @param {Translate} t
  * @param {Page["model"]} model
  */
-export function pathEndName({ at, head = null }, t, model) {
-  const dot = at.lastIndexOf(".");
-  const [name, part] = [at.slice(0, dot), at.slice(dot + 1)];
+export function pathEndName({ at: address, head = null }, t, model) {
+  const dot = address.lastIndexOf(".");
+  const [name, part] = [address.slice(0, dot), address.slice(dot + 1)];
   if (name === networks(model).at(-1)?.place && (part === "norm" || part === "residual")) return t("the logits");
-  return t("{part} of {place}", { part, place: where({ at: name, head, do: head === null ? "" : "patch" }, t, model) });
+  return t("{part} of {place}", { part, place: placeOfChange({ at: name, head, do: head === null ? "" : "patch" }, t, model) });
 }
 
 /**
@@ -228,8 +228,8 @@ export function plainly(change, { trace, model }, t) {
  * @returns {number | null}  its index; −1: all of them; null: none
  */
 export function blamed(problem) {
-  const at = /^interventions(?:\[(\d+)\])?/.exec(problem?.field ?? "");
-  return at ? Number(at[1] ?? -1) : null;
+  const match = /^interventions(?:\[(\d+)\])?/.exec(problem?.field ?? "");
+  return match ? Number(match[1] ?? -1) : null;
 }
 
 /**
@@ -238,18 +238,18 @@ export function blamed(problem) {
  * @param {{layer: number, head: number}} [head]  of the link's block; absent: the link's head
  */
 export function isOff({ link, model }, head = link) {
-  const at = placeAt(model, { block: link.block, layer: head.layer });
-  return changes({ interventions: inForce(link) }).some((one) => one?.do === "zero" && one.at === at && !one.rows && isOf(one, head.head));
+  const address = placeAt(model, { block: link.block, layer: head.layer });
+  return changes({ interventions: inForce(link) }).some((change) => change?.do === "zero" && change.at === address && !change.rows && isOf(change, head.head));
 }
 
 /**
  * Whether anything is done to a head, or to one of its tensors, such as its mix.
  * @param {Change[]} list
- * @param {string} at  an attention
+ * @param {string} address  an attention
  * @param {number} head
  */
-export function touches(list, at, head) {
-  return list.some((one) => (one?.at === at || String(one?.at).startsWith(`${at}.`)) && one.do !== "drop" && isOf(one, head));
+export function touches(list, address, head) {
+  return list.some((change) => (change?.at === address || String(change?.at).startsWith(`${address}.`)) && change.do !== "drop" && isOf(change, head));
 }
 
 /** Whether a change is of a head: it names it, or no head. @param {Change} change @param {number} of */

@@ -11,26 +11,26 @@ const draftOf = (/** @type {string} */ id) => `collection-draft-${id}`;
 
 /** @returns {Kept[]}  the one that was used last first */
 export function keptCollections() {
-  const found = keptDocument(LIST);
-  return Array.isArray(found) ? found.filter((one) => one?.id && one.key) : [];
+  const stored = keptDocument(LIST);
+  return Array.isArray(stored) ? stored.filter((entry) => entry?.id && entry.key) : [];
 }
 
 /** @param {string} id @returns {string}  its edit key; "": not known here */
-export const keyOf = (id) => keptCollections().find((one) => one.id === id)?.key ?? "";
+export const keyOf = (id) => keptCollections().find((entry) => entry.id === id)?.key ?? "";
 
-/** @param {Kept} one */
-export const remember = (one) => keep(LIST, JSON.stringify([one, ...keptCollections().filter(({ id }) => id !== one.id)]));
+/** @param {Kept} collection */
+export const remember = (collection) => keep(LIST, JSON.stringify([collection, ...keptCollections().filter(({ id }) => id !== collection.id)]));
 
 /** @param {string} id */
 export function forget(id) {
-  keep(LIST, JSON.stringify(keptCollections().filter((one) => one.id !== id)));
+  keep(LIST, JSON.stringify(keptCollections().filter((entry) => entry.id !== id)));
   keepDraft(id, null);
 }
 
 /** @param {string} id @returns {Draft | null} */
 export function draft(id) {
-  const found = keptDocument(draftOf(id));
-  return found?.version > 0 && Array.isArray(found.document?.items) ? found : null;
+  const stored = keptDocument(draftOf(id));
+  return stored?.version > 0 && Array.isArray(stored.document?.items) ? stored : null;
 }
 
 /** @param {string} id @param {Draft | null} unsaved  null: everything is saved */
@@ -43,11 +43,11 @@ export const keepDraft = (id, unsaved) => keep(draftOf(id), unsaved && JSON.stri
  * @param {import("../wire/schemas.d.ts").KeptItem} item
  */
 export async function append(api, { id, key }, item) {
-  const found = await api.readCollection(id);
-  const changed = await api.changeCollection(id, { ...found, items: [...found.items, item] }, key, found.version);
+  const collection = await api.readCollection(id);
+  const changed = await api.changeCollection(id, { ...collection, items: [...collection.items, item] }, key, collection.version);
   remember({ id, key, title: changed.title });
   const unsaved = draft(id);
-  if (unsaved?.version !== found.version) return;
+  if (unsaved?.version !== collection.version) return;
   const { document } = unsaved;
   keepDraft(id, { version: changed.version, document: { ...document, items: [...document.items, item] } });
 }
@@ -60,6 +60,6 @@ export const plain = ({ title, note, items }) => ({ title, note, items: items.ma
 
 /** @template T @param {T[]} list @param {number} from @param {number} to @returns {T[]}  with one element at another place */
 export function moved(list, from, to) {
-  const others = list.filter((_, i) => i !== from);
-  return [...others.slice(0, to), list[from], ...others.slice(to)];
+  const remaining = list.filter((_, i) => i !== from);
+  return [...remaining.slice(0, to), list[from], ...remaining.slice(to)];
 }

@@ -5,7 +5,7 @@
 
 import { blockOf, blocks, extent } from "../wire/attentions.js";
 import { inForce } from "../wire/request.js";
-import { known, remembered } from "./two-runs.js";
+import { runOfLink, remembered } from "./two-runs.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Options } from "./options.js" */
@@ -119,8 +119,8 @@ export function parse(search, options = {}) {
  * @returns {Partial<State>}
  */
 export function stated(state, options = {}) {
-  const there = Object.entries(state).filter(([, value]) => value !== null && value !== undefined);
-  return understood(Object.fromEntries(there.map(([key, value]) => [key, inWords(value)])), options);
+  const present = Object.entries(state).filter(([, value]) => value !== null && value !== undefined);
+  return understood(Object.fromEntries(present.map(([key, value]) => [key, inWords(value)])), options);
 }
 
 /** @param {Record<string, string>} words @param {Options} options @returns {Partial<State>} */
@@ -143,22 +143,22 @@ const inWords = (value) => (typeof value === "object" ? JSON.stringify(value) : 
  * @returns {import("./options.js").Choices}  those that are present and can be read
  */
 export function choices(words, options) {
-  const found = Object.entries(options).map(([name, { read }]) => {
-    const said = words[name];
-    return [name, typeof said === "string" ? read(said) : null];
+  const values = Object.entries(options).map(([name, { read }]) => {
+    const text = words[name];
+    return [name, typeof text === "string" ? read(text) : null];
   });
-  return Object.fromEntries(found.filter(([, value]) => value !== null));
+  return Object.fromEntries(values.filter(([, value]) => value !== null));
 }
 
 /**
  * Merge states; later ones take precedence.
  * @param {State} state
- * @param {...Partial<State>} others
+ * @param {...Partial<State>} changes
  * @returns {State}
  */
-export function merge(state, ...others) {
-  const options = Object.assign({}, state.options, ...others.map((other) => other.options));
-  return Object.assign({}, state, ...others, { options });
+export function merge(state, ...changes) {
+  const options = Object.assign({}, state.options, ...changes.map((change) => change.options));
+  return Object.assign({}, state, ...changes, { options });
 }
 
 /**
@@ -206,11 +206,11 @@ export function chosen(state, options) {
  * @returns {import("./store.js").Settle}
  */
 export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
-  return (wanted, previous) => {
-    const page = opened(wanted, previous, opens);
-    const asked = requested(page, previous);
-    const link = fitted(asked, viewOf);
-    const settled = link === page.link ? asked : { ...asked, link };
+  return (next, previous) => {
+    const page = opened(next, previous, opens);
+    const requestedPage = requested(page, previous);
+    const link = fitted(requestedPage, viewOf);
+    const settled = link === page.link ? requestedPage : { ...requestedPage, link };
     const { settle } = viewOf(link.view);
     return remembered(settle ? { ...settled, link: settle(settled, previous) } : settled);
   };
@@ -245,7 +245,7 @@ function requested(page, previous) {
   const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]) || inForce(page.link) !== inForce(previous.link);
   if (!asks || page.trace !== previous.trace) return page;
   if (!page.link.source.trim()) return { ...page, status: "empty", problem: null };
-  const run = known(page);
+  const run = runOfLink(page);
   return run ? { ...page, trace: run.trace, model: run.model, status: "ready", problem: null } : { ...page, status: "waiting", problem: null };
 }
 
@@ -256,7 +256,7 @@ function requested(page, previous) {
  */
 function fitted({ link, model, trace, status }, viewOf) {
   if (!model) return link;
-  if (status === "ready" && trace) return kept(nearest(link, model, viewOf), model, trace);
+  if (status === "ready" && trace) return withoutLostPin(nearest(link, model, viewOf), model, trace);
   return blocks(model).some(({ id }) => id === link.block) ? suited(link, model, viewOf(link.view)) : link;
 }
 
@@ -304,8 +304,8 @@ const unpinned = ({ block }) => (block ? { query: null, key: null } : {});
  * @param {Pick<Trace, "tokens">} trace
  * @returns {State}
  */
-export function kept(link, model, { tokens }) {
+export function withoutLostPin(link, model, { tokens }) {
   const { query, key } = blockOf(model, link.block);
-  const within = (/** @type {number | null} */ at, /** @type {string} */ text) => (at ?? 0) < (tokens[text]?.length ?? 0);
+  const within = (/** @type {number | null} */ index, /** @type {string} */ text) => (index ?? 0) < (tokens[text]?.length ?? 0);
   return within(link.query, query) && within(link.key, key) ? link : { ...link, query: null, key: null };
 }

@@ -10,20 +10,20 @@ import { changedName, taskName } from "./zoo-names.js";
 
 /** @param {string} id  of a block @param {Translate} t @returns {string}  the identifier if it has no name */
 export function blockName(id, t) {
-  const known = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross-attention") };
-  return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
+  const names = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross-attention") };
+  return Object.hasOwn(names, id) ? names[/** @type {keyof typeof names} */ (id)] : id;
 }
 
 /** The name of a block within a sentence. @param {string} id  of a block @param {Translate} t */
 export function blockWord(id, t) {
-  const known = { encoder: t("encoder"), decoder: t("decoder"), cross: t("cross-attention") };
-  return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
+  const names = { encoder: t("encoder"), decoder: t("decoder"), cross: t("cross-attention") };
+  return Object.hasOwn(names, id) ? names[/** @type {keyof typeof names} */ (id)] : id;
 }
 
 /** @param {string} kind  of attention within a layer @param {Translate} t */
 export function kindName(kind, t) {
-  const known = { self: t("self"), cross: t("cross") };
-  return Object.hasOwn(known, kind) ? known[/** @type {keyof typeof known} */ (kind)] : kind;
+  const names = { self: t("self"), cross: t("cross") };
+  return Object.hasOwn(names, kind) ? names[/** @type {keyof typeof names} */ (kind)] : kind;
 }
 
 /**
@@ -36,39 +36,39 @@ export const placeName = (block, layer, t) => t("{block}, layer {n}", { block: b
 
 /** @param {string} stack @param {Translate} t */
 export function networkName(stack, t) {
-  const known = { encoder: t("Encoder, feed-forward"), decoder: t("Decoder, feed-forward") };
-  return Object.hasOwn(known, stack)
-    ? known[/** @type {keyof typeof known} */ (stack)]
+  const names = { encoder: t("Encoder, feed-forward"), decoder: t("Decoder, feed-forward") };
+  return Object.hasOwn(names, stack)
+    ? names[/** @type {keyof typeof names} */ (stack)]
     : t("{block}, feed-forward", { block: stack });
 }
 
 /**
  * A sublayer of the model: an attention or a feed-forward network.
  * @param {Model} model
- * @param {string} at  such as "encoder.1.self" or "encoder.1.ffn"
+ * @param {string} address  such as "encoder.1.self" or "encoder.1.ffn"
  * @param {Translate} t
  * @returns {{block: string, layer: number} | null}  null if the model has no such sublayer
  */
-function sublayer(model, at, t) {
-  const place = attentionAt(model, at) && placeOf(model, at);
+function sublayer(model, address, t) {
+  const place = attentionAt(model, address) && placeOf(model, address);
   if (place) return { block: blockName(place.block, t), layer: place.layer };
-  const found = networks(model).find((one) => one.place === at);
-  return found ? { block: networkName(found.stack, t), layer: found.layer } : null;
+  const network = networks(model).find((candidate) => candidate.place === address);
+  return network ? { block: networkName(network.stack, t), layer: network.layer } : null;
 }
 
 /**
  * The name of a whole sublayer, which is more than its heads: "Encoder self-attention, layer 2".
  * @param {Model} model
- * @param {string} at  such as "encoder.1.self" or "encoder.1.ffn"
+ * @param {string} address  such as "encoder.1.self" or "encoder.1.ffn"
  * @param {Translate} t
  */
-export function sublayerName(model, at, t) {
-  const found = sublayer(model, at, t);
-  if (!found) return at;
-  const { stack = "", kind = "" } = attentionAt(model, at) ?? {};
-  const known = { encoder: t("Encoder self-attention"), decoder: t("Decoder self-attention") };
-  const block = kind === "self" && Object.hasOwn(known, stack) ? known[/** @type {keyof typeof known} */ (stack)] : found.block;
-  return t("{block}, layer {layer}", { block, layer: found.layer + 1 });
+export function sublayerName(model, address, t) {
+  const location = sublayer(model, address, t);
+  if (!location) return address;
+  const { stack = "", kind = "" } = attentionAt(model, address) ?? {};
+  const names = { encoder: t("Encoder self-attention"), decoder: t("Decoder self-attention") };
+  const block = kind === "self" && Object.hasOwn(names, stack) ? names[/** @type {keyof typeof names} */ (stack)] : location.block;
+  return t("{block}, layer {layer}", { block, layer: location.layer + 1 });
 }
 
 /**
@@ -100,8 +100,8 @@ export function networks(model) {
  * @returns {{layer: string, name: string, short: string}}  layer: "" for what belongs to none;
  *   short: the name, for a table
  */
-export function partName(model, { kind, at, head, count }, t) {
-  const layer = placeOf(model, at)?.layer ?? networks(model).find((one) => one.place === at)?.layer;
+export function partName(model, { kind, at: address, head, count }, t) {
+  const layer = placeOf(model, address)?.layer ?? networks(model).find((network) => network.place === address)?.layer;
   const names = {
     network: t("feed-forward"),
     embedding: t("token embedding"),
@@ -110,27 +110,27 @@ export function partName(model, { kind, at, head, count }, t) {
     patch: t("patched in"),
     rest: t("{count} others", { count }),
   };
-  const [name, short] = kind === "head" ? headName(model, at, (head ?? 0) + 1, t) : [names[kind], names[kind]];
+  const [name, short] = kind === "head" ? headName(model, address, (head ?? 0) + 1, t) : [names[kind], names[kind]];
   return { layer: layer === undefined ? "" : t("layer {n}", { n: layer + 1 }), name, short };
 }
 
 /**
  * The name of a head within its layer, with the kind of its attention if the layer has several.
  * @param {Model} model
- * @param {string} at
+ * @param {string} address
  * @param {number} n  from 1
  * @param {Translate} t
  * @returns {[string, string]}  in a sentence, and in a table
  */
-function headName(model, at, n, t) {
-  const { stack = "", kind = "" } = attentionAt(model, at) ?? {};
+function headName(model, address, n, t) {
+  const { stack = "", kind = "" } = attentionAt(model, address) ?? {};
   /** @type {Record<string, [string, string]>} */
-  const known = {
+  const names = {
     self: [t("self-attention head {n}", { n }), t("self, head {n}", { n })],
     cross: [t("cross-attention head {n}", { n }), t("cross, head {n}", { n })],
   };
   const plain = t("head {n}", { n });
-  return (stacked(model, stack).length > 1 && known[kind]) || [plain, plain];
+  return (stacked(model, stack).length > 1 && names[kind]) || [plain, plain];
 }
 
 // Names of models in a menu: those that translate, language models, and those of the zoo by task.
@@ -168,15 +168,15 @@ export function called(t, { name, zoo }) {
  * @param {Translate} t
  * @param {PageModel} model
  */
-export function where({ at, head = null, heads = null, do: what }, t, model) {
-  const found = sublayer(model, String(at), t);
-  if (!found) return String(at);
-  const { block: name, layer } = found;
+export function placeOfChange({ at: address, head = null, heads = null, do: effect }, t, model) {
+  const location = sublayer(model, String(address), t);
+  if (!location) return String(address);
+  const { block: name, layer } = location;
   const n = layer + 1;
-  if (what === "") return t("{block}, layer {layer}", { block: name, layer: n });
+  if (effect === "") return t("{block}, layer {layer}", { block: name, layer: n });
   if (Array.isArray(heads)) {
-    const [one, other] = heads.map((index) => Number(index) + 1);
-    if (heads.length === 2) return t("{block}, layer {layer}, heads {one} and {other}", { block: name, layer: n, one, other });
+    const [firstHead, secondHead] = heads.map((index) => Number(index) + 1);
+    if (heads.length === 2) return t("{block}, layer {layer}, heads {one} and {other}", { block: name, layer: n, one: firstHead, other: secondHead });
     return t("{block}, layer {layer}, heads {heads}", { block: name, layer: n, heads: heads.map((index) => Number(index) + 1).join(", ") });
   }
   if (head === null) return t("{block}, layer {layer}, all heads", { block: name, layer: n });
@@ -199,8 +199,8 @@ function added(place, add, t) {
   if (!to) return { words: t("{place}: a vector added"), values: { place } };
   const values = { place, factor: times === 1 ? "" : `${times} × `, n: String((to.row ?? 0) + 1), sentence: String(to.source ?? "") };
   if (!minus) return { words: t("{place}: plus {factor}token {n} of “{sentence}”"), values };
-  const rest = { m: String((minus.row ?? 0) + 1), other: String(minus.source ?? "") };
-  return { words: t("{place}: plus {factor}(token {n} of “{sentence}” minus token {m} of “{other}”)"), values: { ...values, ...rest } };
+  const minusValues = { m: String((minus.row ?? 0) + 1), other: String(minus.source ?? "") };
+  return { words: t("{place}: plus {factor}(token {n} of “{sentence}” minus token {m} of “{other}”)"), values: { ...values, ...minusValues } };
 }
 
 /**
@@ -209,17 +209,17 @@ function added(place, add, t) {
  * @param {Translate} t
  * @param {PageModel} model
  */
-function partOf({ at, head = null, heads = null, units = null }, t, model) {
-  const dot = at.lastIndexOf(".");
-  const [place, part] = [at.slice(0, dot), at.slice(dot + 1)];
+function partOf({ at: address, head = null, heads = null, units = null }, t, model) {
+  const dot = address.lastIndexOf(".");
+  const [place, part] = [address.slice(0, dot), address.slice(dot + 1)];
   const terms = { embedding: t("token embedding"), position: t("position"), input: t("input") };
   if (model?.texts.includes(place)) return t("{block}, {part}", { block: blockName(within(model, place).stack, t), part: terms[/** @type {keyof typeof terms} */ (part)] ?? part });
-  if (!sublayer(model, place, t)) return at;
+  if (!sublayer(model, place, t)) return address;
   const ofHeads = attentionAt(model, place) && (head !== null || Array.isArray(heads) || part === "mix");
-  const name = ofHeads ? where({ at: place, head, heads, do: "zero" }, t, model) : sublayerName(model, place, t);
+  const name = ofHeads ? placeOfChange({ at: place, head, heads, do: "zero" }, t, model) : sublayerName(model, place, t);
   if (part === "hidden") {
     if (!Array.isArray(units)) return t("{sublayer}, hidden units", { sublayer: name });
-    const list = units.map((one) => one + 1).join(", ");
+    const list = units.map((unit) => unit + 1).join(", ");
     return units.length === 1 ? t("{sublayer}, unit {list}", { sublayer: name, list }) : t("{sublayer}, units {list}", { sublayer: name, list });
   }
   return part === "output" || part === "mix" ? name : t("{block}, {part}", { block: name, part });
@@ -233,13 +233,13 @@ function partOf({ at, head = null, heads = null, units = null }, t, model) {
  * @param {PageModel} model
  * @returns {Worded}
  */
-export function atRows(change, { at, rows = null }, t, model) {
+export function atRows(change, { at: address, rows = null }, t, model) {
   if (!Array.isArray(rows)) return change;
-  const said = change.words.replace(/\{(\w+)\}/g, (_, name) => String(change.values[name]));
-  if (rows.length !== 1) return { words: t("{change}, only at {count} tokens"), values: { change: said, count: String(rows.length) } };
-  const stack = at.split(".")[0];
-  const side = model?.texts.includes(stack) ? stack : model?.attentions.find((one) => at.startsWith(one.place) || one.stack === stack)?.query ?? typed(model);
-  return { words: t("{change}, only at {token}"), values: { change: said, token: { side, index: Number(rows[0]) } } };
+  const text = change.words.replace(/\{(\w+)\}/g, (_, name) => String(change.values[name]));
+  if (rows.length !== 1) return { words: t("{change}, only at {count} tokens"), values: { change: text, count: String(rows.length) } };
+  const stack = address.split(".")[0];
+  const side = model?.texts.includes(stack) ? stack : model?.attentions.find((attention) => address.startsWith(attention.place) || attention.stack === stack)?.query ?? typed(model);
+  return { words: t("{change}, only at {token}"), values: { change: text, token: { side, index: Number(rows[0]) } } };
 }
 
 // Descriptions of mask rules.
@@ -266,7 +266,7 @@ export function windowSaid(t, mask) {
  * Why a key is masked for a query.
  * @param {Translate} t
  * @param {string} mask  such as "causal & window-3"
- * @param {{query: number | null, key: number | null}} at  null: several tokens
+ * @param {{query: number | null, key: number | null}} cell  null: several tokens
  * @returns {string}
  */
 export function maskedSaid(t, mask, { query, key }) {

@@ -82,8 +82,8 @@ export const OWN = Object.freeze(["projector", "screen", "opening", "tour"]);
 /** @param {Choices} options @returns {[own: Choices, shown: Choices]}  the reader's own, and the rest */
 export function apart(options) {
   const entries = Object.entries(options);
-  const own = (/** @type {[string, any]} */ [name]) => OWN.includes(name);
-  return [Object.fromEntries(entries.filter(own)), Object.fromEntries(entries.filter((one) => !own(one)))];
+  const isOwn = (/** @type {[string, any]} */ [name]) => OWN.includes(name);
+  return [Object.fromEntries(entries.filter(isOwn)), Object.fromEntries(entries.filter((entry) => !isOwn(entry)))];
 }
 
 /** @param {Options} options @returns {Choices} */

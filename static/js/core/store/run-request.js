@@ -5,7 +5,7 @@
 
 import { blockOf } from "../wire/attentions.js";
 import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../wire/long-texts.js";
-import { asked, inForce, request, texts } from "../wire/request.js";
+import { requestBody, inForce, request, texts } from "../wire/request.js";
 
 /** @import { Trace } from "../wire/wire.js" */
 /** @import { ModelInfo } from "../wire/model.js" */
@@ -55,5 +55,5 @@ async function overviewOf(source, model, link, signal, onProgress) {
  */
 export function longRequest(model, link) {
   const { source, target, direction, decode, chat, model: id } = link;
-  return asked(model, { source, target, direction, decode, chat, model: id, interventions: inForce(link) });
+  return requestBody(model, { source, target, direction, decode, chat, model: id, interventions: inForce(link) });
 }

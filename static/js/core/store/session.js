@@ -13,8 +13,8 @@ import { aligner, opener } from "./highlight.js";
 import { isChanged } from "./interventions.js";
 import { REQUEST_KEYS, nearest } from "./link.js";
 import { moreOf, runOf as askRun } from "./run-request.js";
-import { held, heldParameters } from "./share-contents.js";
-import { flipped, otherOf, seen, shownAs } from "./two-runs.js";
+import { answerFromShare, heldParameters } from "./share-contents.js";
+import { flipped, otherOf, traceOfQuestion, shownAs } from "./two-runs.js";
 import { contained, keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
@@ -43,12 +43,12 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
   async function ask(question, key) {
     const asker = createAsker();
     open.set(key, asker);
-    const found = await asker.ask((signal) => source.answer(question, signal));
-    if (found === null) return;
+    const reply = await asker.ask((signal) => source.answer(question, signal));
+    if (reply === null) return;
     open.delete(key);
     const page = store.get();
-    const wanted = new Set(asks(page).map(keyOf));
-    store.set({ answers: { ...bounded(page.answers, wanted, bytes(found)), [key]: found } });
+    const needed = new Set(asks(page).map(keyOf));
+    store.set({ answers: { ...bounded(page.answers, needed, bytes(reply)), [key]: reply } });
   }
 
   return {
@@ -58,20 +58,20 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
     follow() {
       const page = store.get();
       if (!page.trace || page.status !== "ready") return;
-      const asked = new Map(asks(page).map((question) => [keyOf(question), question]));
+      const questions = new Map(asks(page).map((question) => [keyOf(question), question]));
       for (const [key, asker] of open) {
-        if (asked.has(key)) continue;
+        if (questions.has(key)) continue;
         open.delete(key);
         asker.stop();
       }
       // A temporary failure is forgotten, so that it is requested again when needed.
-      const answers = without(page.answers, (key, problem) => problem.passing && !asked.has(key));
+      const answers = without(page.answers, (key, problem) => problem.passing && !questions.has(key));
       /** @type {Answers} */
       const frozen = {};
-      for (const [key, question] of asked) {
+      for (const [key, question] of questions) {
         if (answers[key] || open.has(key)) continue;
-        const found = held(page, question) ?? heldParameters(page, question) ?? seen(page, question) ?? contained(answers, question);
-        if (found) frozen[key] = found;
+        const knownAnswer = answerFromShare(page, question) ?? heldParameters(page, question) ?? traceOfQuestion(page, question) ?? contained(answers, question);
+        if (knownAnswer) frozen[key] = knownAnswer;
         else if (!awaited(question)) void ask(question, key);
       }
       if (answers !== page.answers || Object.keys(frozen).length)
@@ -83,22 +83,22 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
 /**
  * Keep all answers that are still needed, and the newest others that fit.
  * @param {Answers} answers  oldest first
- * @param {Set<string>} wanted
- * @param {number} more  bytes about to be added
+ * @param {Set<string>} needed
+ * @param {number} added  bytes about to be added
  * @returns {Answers}
  */
-export function bounded(answers, wanted, more) {
-  const free = Object.keys(answers).filter((key) => !wanted.has(key)).reverse();
+export function bounded(answers, needed, added) {
+  const free = Object.keys(answers).filter((key) => !needed.has(key)).reverse();
   const need = Object.keys(answers).length - free.length + 1;
-  const own = Object.entries(answers).filter(([key]) => wanted.has(key));
-  let left = KEPT.bytes - more - own.reduce((sum, [, answer]) => sum + bytes(answer), 0);
-  const kept = new Set(wanted);
+  const neededEntries = Object.entries(answers).filter(([key]) => needed.has(key));
+  let bytesLeft = KEPT.bytes - added - neededEntries.reduce((sum, [, answer]) => sum + bytes(answer), 0);
+  const keptKeys = new Set(needed);
   for (const key of free.slice(0, Math.max(0, KEPT.answers - need))) {
-    left -= bytes(answers[key]);
-    if (left < 0) break;
-    kept.add(key);
+    bytesLeft -= bytes(answers[key]);
+    if (bytesLeft < 0) break;
+    keptKeys.add(key);
   }
-  return Object.fromEntries(Object.entries(answers).filter(([key]) => kept.has(key)));
+  return Object.fromEntries(Object.entries(answers).filter(([key]) => keptKeys.has(key)));
 }
 
 /** The size of an answer's tensors in bytes. @param {Answers[string]} answer */
@@ -113,8 +113,8 @@ function bytes(answer) {
  */
 function without(answers, goes) {
   const entries = Object.entries(answers);
-  const left = entries.filter(([key, one]) => !(one instanceof Problem && goes(key, one)));
-  return left.length === entries.length ? answers : Object.fromEntries(left);
+  const remaining = entries.filter(([key, answer]) => !(answer instanceof Problem && goes(key, answer)));
+  return remaining.length === entries.length ? answers : Object.fromEntries(remaining);
 }
 
 /** @typedef {ReturnType<typeof bindSession>} Session */
@@ -144,8 +144,8 @@ const NOTICED = 1000;
 export function bindSession(store, source, wishes, { free = false } = {}) {
   const asker = createAsker();
   const tensors = bindTensors(store, source, wishes.needs);
-  const other = bindOther(store, source, wishes);
-  const answers = bindAnswers(store, source, wishes.asks, other.asks);
+  const otherRequests = bindOther(store, source, wishes);
+  const answers = bindAnswers(store, source, wishes.asks, otherRequests.asks);
   let { open } = source;
 
   /** Request the trace even if it is present; open a source that must be opened first. */
@@ -156,10 +156,10 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
       asker.stop();
       return store.set({ status: "empty", problem: null, progress: null });
     }
-    const found = await asker.ask(look, (problem) => store.set({ status: "waiting", problem: queued(problem) }));
-    if (found === null) return;
-    if (found instanceof Problem) return store.set({ status: "failed", problem: found });
-    const { model, trace } = found;
+    const reply = await asker.ask(requestTrace, (problem) => store.set({ status: "waiting", problem: queued(problem) }));
+    if (reply === null) return;
+    if (reply instanceof Problem) return store.set({ status: "failed", problem: reply });
+    const { model, trace } = reply;
     const link = { ...fit(store.get(), model), view: store.get().link.view };
     const opening = free && opener(trace, model, link);
     free = false;
@@ -169,14 +169,14 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   /** @param {NonNullable<Source["open"]>} ask */
   async function opened(ask) {
     const fails = (/** @type {Problem} */ problem) => store.set({ status: "failed", problem });
-    const found = await asker.ask(() => {
+    const reply = await asker.ask(() => {
       store.set({ status: "waiting", problem: null });
       return ask(store.get().link);
     }, fails);
-    if (found === null) return;
-    if (found instanceof Problem) return fails(found);
+    if (reply === null) return;
+    if (reply instanceof Problem) return fails(reply);
     open = undefined;
-    store.set({ status: "ready", problem: null, ...found }, "link");
+    store.set({ status: "ready", problem: null, ...reply }, "link");
   }
 
   /**
@@ -192,7 +192,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   };
 
   /** @param {AbortSignal} signal */
-  async function look(signal) {
+  async function requestTrace(signal) {
     store.set({ status: "waiting", problem: null, progress: null });
     await turn(store, source, signal);
     const models = await source.models();
@@ -201,11 +201,11 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     // Set the model first, so that a problem with the first trace can name its parts.
     if (!store.get().trace) store.set({ model });
     const fitted = fit(store.get(), model);
-    const known = free ? aligner(model, fitted) : null;
-    const link = { ...fitted, ...known };
-    const { trace: shown } = store.get();
-    const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(shown) ? null : shown });
-    if (free && !known) needs.push(...pictures(model, link.block));
+    const alignedHead = free ? aligner(model, fitted) : null;
+    const link = { ...fitted, ...alignedHead };
+    const { trace: currentTrace } = store.get();
+    const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(currentTrace) ? null : currentTrace });
+    if (free && !alignedHead) needs.push(...pictures(model, link.block));
     return { model, trace: await watched(store, signal, (onProgress) => askRun(source, model, link, needs, signal, onProgress)) };
   }
 
@@ -242,7 +242,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
       (page) => page,
       () => {
         void tensors.follow();
-        void other.follow();
+        void otherRequests.follow();
         answers.follow();
       },
     ),
@@ -251,7 +251,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   /** Stop all requests. */
   function stop() {
     deaf.forEach((end) => end());
-    [asker, tensors, answers, other].forEach((one) => one.stop());
+    [asker, tensors, answers, otherRequests].forEach((part) => part.stop());
   }
 
   return { run, retry, halt, stop };
@@ -284,13 +284,13 @@ const queued = (problem) => (problem.kind === "busy" ? new Problem("queued", { r
  * @param {(onProgress: import("./run-request.js").OnProgress) => Promise<T>} request
  */
 async function watched(store, signal, request) {
-  const say = (/** @type {Page["progress"]} */ progress) => {
+  const report = (/** @type {Page["progress"]} */ progress) => {
     if (!signal.aborted) store.set({ progress });
   };
   try {
-    return await request(say);
+    return await request(report);
   } finally {
-    say(null);
+    report(null);
   }
 }
 
@@ -303,37 +303,37 @@ async function watched(store, signal, request) {
  */
 function bindTensors(store, source, needs) {
   const asker = createAsker();
-  let asked = "";
+  let lastQuestion = "";
 
   function stop() {
     asker.stop();
-    asked = "";
+    lastQuestion = "";
   }
 
   async function follow() {
     const page = store.get();
-    const { trace: seen, status } = page;
-    if (!seen || status !== "ready") return;
-    const missing = lacking(seen, needs(page));
+    const { trace: currentTrace, status } = page;
+    if (!currentTrace || status !== "ready") return;
+    const missing = lacking(currentTrace, needs(page));
     if (!missing.length) {
       if (!page.problem) return;
       stop();
       return store.set({ problem: null });
     }
-    const question = `${seen.id} ${missing}`;
-    if (question === asked) return;
-    asked = question;
-    const more = await asker.ask(async (signal) => {
+    const question = `${currentTrace.id} ${missing}`;
+    if (question === lastQuestion) return;
+    lastQuestion = question;
+    const addition = await asker.ask(async (signal) => {
       store.set({ problem: null });
-      const answer = await watched(store, signal, (onProgress) => moreOf(source, { ...page, trace: seen }, missing, signal, onProgress));
+      const answer = await watched(store, signal, (onProgress) => moreOf(source, { ...page, trace: currentTrace }, missing, signal, onProgress));
       if (lacking(answer, missing).length) throw new Problem("garbled");
       return answer;
     }, fails);
     const now = store.get();
-    if (more === null || now.trace?.id !== seen.id) return;
+    if (addition === null || now.trace?.id !== currentTrace.id) return;
     // If a share lacks them, the page says so (workspace/missing-from-share.js); the trace stays.
-    if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
-    store.set({ trace: joined(now.trace, more, needs(now)) });
+    if (addition instanceof Problem) return addition.kind === "frozen" ? undefined : fails(addition);
+    store.set({ trace: joined(now.trace, addition, needs(now)) });
   }
 
   /** @param {Problem} problem */
@@ -354,7 +354,7 @@ function bindTensors(store, source, needs) {
  */
 function bindOther(store, source, { needs, flips = () => true, pairs = () => false }) {
   const asker = createAsker();
-  let asked = "";
+  let lastQuestion = "";
   /** The run being requested. */
   let awaited = "";
 
@@ -363,22 +363,22 @@ function bindOther(store, source, { needs, flips = () => true, pairs = () => fal
     const { trace, status, link, model } = page;
     if (!trace || status !== "ready" || !isChanged(link) || !flips(page) || lacking(trace, needs(page)).length) return;
     if (source.pace?.busy() && !pairs()) return;
-    const wanted = flipped(page);
-    const of = ownRun(wanted);
+    const otherPage = flipped(page);
+    const of = ownRun(otherPage);
     const present = otherOf(page)?.status === "ready" ? otherOf(page) : null;
-    const missing = present ? lacking(present.trace, needs(wanted)) : needs(wanted);
+    const missing = present ? lacking(present.trace, needs(otherPage)) : needs(otherPage);
     const question = `${of} ${missing}`;
-    if ((present && !missing.length) || question === asked) return;
-    [asked, awaited] = [question, of];
-    const found = await asker.ask((signal) => source.trace(request(model, wanted.link, missing), signal));
-    if (found === null) return;
+    if ((present && !missing.length) || question === lastQuestion) return;
+    [lastQuestion, awaited] = [question, of];
+    const reply = await asker.ask((signal) => source.trace(request(model, otherPage.link, missing), signal));
+    if (reply === null) return;
     awaited = "";
     const { runs } = store.get();
     // Questions that waited for it are now requested separately.
-    if (found instanceof Problem) return store.set({ runs: { ...runs } });
-    const as = shownAs(wanted.link);
-    const known = runs[as]?.of === of ? joined(runs[as].trace, found, needs(wanted)) : found;
-    store.set({ runs: { ...runs, [as]: { of, trace: known, model } } });
+    if (reply instanceof Problem) return store.set({ runs: { ...runs } });
+    const as = shownAs(otherPage.link);
+    const merged = runs[as]?.of === of ? joined(runs[as].trace, reply, needs(otherPage)) : reply;
+    store.set({ runs: { ...runs, [as]: { of, trace: merged, model } } });
   }
 
   return {

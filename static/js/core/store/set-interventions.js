@@ -4,7 +4,7 @@
 
 import { changeable } from "../wire/attentions.js";
 import { isFixed } from "./share-contents.js";
-import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
+import { changes, withSameTarget, linked, plainly, put, isSameChange, toggled, without } from "./interventions.js";
 
 /** @import { Context } from "../figure/types.js" */
 /** @import { Change } from "./interventions.js" */
@@ -40,12 +40,12 @@ export function editModel({ store, t, announce }) {
     fixed: () => isFixed(store.get()) || !changeable(store.get().model),
 
     /** @param {Change} change @returns {Change | null}  what is done to the same thing */
-    currentChange: (change) => found(list(), change),
+    currentChange: (change) => withSameTarget(list(), change),
 
     /** @param {Change} change  Whether just this is on. */
     on(change) {
-      const present = found(list(), change);
-      return present !== null && same(present, change);
+      const present = withSameTarget(list(), change);
+      return present !== null && isSameChange(present, change);
     },
 
     /** @param {Change} change @param {Origin} [origin] */
@@ -56,7 +56,7 @@ export function editModel({ store, t, announce }) {
 
     /** @param {Change} change  What is about the same thing goes. @param {Origin} [origin] */
     remove(change, origin) {
-      announce(t("Undone: {change}", { change: plainly(found(list(), change) ?? change, store.get(), t) }));
+      announce(t("Undone: {change}", { change: plainly(withSameTarget(list(), change) ?? change, store.get(), t) }));
       set(without(list(), change), origin);
     },
 
@@ -72,9 +72,9 @@ export function editModel({ store, t, announce }) {
      * @param {Origin} [origin]
      */
     replace(present, to, origin) {
-      const next = list().map((one) => (present.includes(one) ? to(one) : one));
-      for (const one of next) if (one && !list().includes(one)) announce(plainly(one, store.get(), t));
-      set(next.flatMap((one) => one ?? []), origin);
+      const next = list().map((change) => (present.includes(change) ? to(change) : change));
+      for (const change of next) if (change && !list().includes(change)) announce(plainly(change, store.get(), t));
+      set(next.flatMap((change) => change ?? []), origin);
     },
 
     /** @param {number} index  One of the list, whatever it is. */

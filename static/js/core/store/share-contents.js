@@ -6,7 +6,7 @@
 import { blocks, nexts } from "../wire/attentions.js";
 import { lacking, whole } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
-import { asked } from "../wire/request.js";
+import { requestBody } from "../wire/request.js";
 import { DEFAULTS, chosen, merge, stated } from "./link.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
@@ -51,7 +51,7 @@ export const isFixed = ({ share, live }) => share !== null && !live;
  */
 export function stateOf({ model, link }, options) {
   const { options: _, ...keys } = link;
-  return asked(model, { ...keys, ...chosen(link, options) });
+  return requestBody(model, { ...keys, ...chosen(link, options) });
 }
 
 /**
@@ -61,13 +61,13 @@ export function stateOf({ model, link }, options) {
  */
 export function beside(page, view) {
   const select = [...new Set(view.needs(page))].filter((name) => !always(page.model, name));
-  const wanted = (view.keeps ?? view.asks)?.(page) ?? [];
-  const asks = new Map([...wanted, ...asTrained(page, select)].map((question) => [keyOf(question), question]));
-  const here = runHere(page);
+  const questions = (view.keeps ?? view.asks)?.(page) ?? [];
+  const asks = new Map([...questions, ...asTrained(page, select)].map((question) => [keyOf(question), question]));
+  const currentRun = runHere(page);
   return {
     select,
     asks: [...asks.values()]
-      .filter((question) => !("positions" in question) && !inTrace(page.model, here, question))
+      .filter((question) => !("positions" in question) && !inTrace(page.model, currentRun, question))
       .slice(0, MOST),
   };
 }
@@ -78,12 +78,12 @@ export function beside(page, view) {
  * @param {Question} question
  * @returns {Trace | null}  null: not in the trace
  */
-export function held(page, question) {
+export function answerFromShare(page, question) {
   if (!page.share || !("trace" in question) || !inTrace(page.model, runOfShare(page.share), question)) return null;
   const { trace } = page.share;
   const { select } = /** @type {Recorded} */ (question.trace);
-  const wanted = select.map(matcher);
-  const names = Object.keys(trace.tensors).filter((name) => wanted.some((it) => it.test(name)));
+  const patterns = select.map(matcher);
+  const names = Object.keys(trace.tensors).filter((name) => patterns.some((pattern) => pattern.test(name)));
   return {
     ...trace,
     tensors: Object.fromEntries(names.map((name) => [name, trace.tensors[name]])),
@@ -99,10 +99,10 @@ export function held(page, question) {
 export function heldParameters({ share, answers }, question) {
   if (!share || !("parameters" in question)) return null;
   const { model, select } = question.parameters;
-  for (const asked of share.asks) {
-    if (!("parameters" in asked) || asked.parameters.model !== model) continue;
-    const found = /** @type {Tensors} */ (answers[keyOf(asked)] ?? {});
-    if (select.every((name) => found[name])) return Object.fromEntries(select.map((name) => [name, found[name]]));
+  for (const frozenQuestion of share.asks) {
+    if (!("parameters" in frozenQuestion) || frozenQuestion.parameters.model !== model) continue;
+    const frozenTensors = /** @type {Tensors} */ (answers[keyOf(frozenQuestion)] ?? {});
+    if (select.every((name) => frozenTensors[name])) return Object.fromEntries(select.map((name) => [name, frozenTensors[name]]));
   }
   return null;
 }
@@ -114,10 +114,10 @@ export function heldParameters({ share, answers }, question) {
  * @returns {import("../wire/wire.js").Tensor | null}  null: not in the share
  */
 export function heldTile({ trace, model, state }, request) {
-  const { at, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);
-  const { model: _, ...own } = longRequest(model, merge(DEFAULTS, stated(state)));
-  if ((of ?? model.id) !== model.id || JSON.stringify(own) !== JSON.stringify(run)) return null;
-  return trace.long?.tiles[windowName({ at, head, query, key, cells, edges })] ?? null;
+  const { at: address, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);
+  const { model: _, ...ownRequest } = longRequest(model, merge(DEFAULTS, stated(state)));
+  if ((of ?? model.id) !== model.id || JSON.stringify(ownRequest) !== JSON.stringify(run)) return null;
+  return trace.long?.tiles[windowName({ at: address, head, query, key, cells, edges })] ?? null;
 }
 
 /**
@@ -148,7 +148,7 @@ export function sufficient(page, views) {
 
 /** Whether a share has the reply to a question. @param {Page} page @param {Question} question */
 export const isHeld = (page, question) =>
-  Boolean(page.answers[keyOf(question)] ?? held(page, question) ?? heldParameters(page, question) ?? contained(page.answers, question));
+  Boolean(page.answers[keyOf(question)] ?? answerFromShare(page, question) ?? heldParameters(page, question) ?? contained(page.answers, question));
 
 /** Whether a share has replies of a question's run, or can get them. @param {Page} page @param {Question} question */
 export const hasRun = (page, question) => !isFixed(page) || Object.keys(page.answers).some((key) => isOfRun(key, runOf(question)));

@@ -99,7 +99,7 @@ export function createStore(link, settle = settler()) {
   function set(patch, origin = "answer") {
     const page = current.page();
     const next = settle({ ...page, ...patch }, page);
-    if (!same(next, page)) current.change(next, origin);
+    if (!shallowEqual(next, page)) current.change(next, origin);
   }
 
   return {
@@ -117,7 +117,7 @@ export function createStore(link, settle = settler()) {
     go(patch, origin = "moved") {
       const { link } = current.page();
       const next = { ...link, ...patch };
-      if (!same(next, link)) set({ link: next }, origin);
+      if (!shallowEqual(next, link)) set({ link: next }, origin);
     },
 
     /**
@@ -146,12 +146,12 @@ export function createStore(link, settle = settler()) {
      * @returns {() => void}  stops it
      */
     subscribe(select, listener) {
-      let seen = select(current.page());
+      let lastValue = select(current.page());
       /** @type {Listener} */
       const hear = (now, previous, origin) => {
         const next = select(now);
-        if (alike(next, seen)) return;
-        seen = next;
+        if (alike(next, lastValue)) return;
+        lastValue = next;
         listener(now, previous, origin);
       };
       return current.listen(hear);
@@ -176,37 +176,37 @@ export function createStore(link, settle = settler()) {
  */
 function createDelivery(page) {
   /** The page as last delivered. */
-  let told = page;
+  let delivered = page;
   /** The origin of undelivered changes. @type {Origin | null} */
-  let untold = null;
-  let held = 0;
+  let pendingOrigin = null;
+  let batchDepth = 0;
   /** @type {Set<Listener>} */
   const listeners = new Set();
 
   function deliver() {
     /** @type {unknown[]} */
     const failures = [];
-    held++;
+    batchDepth++;
     try {
       tell(failures);
     } finally {
-      held--;
-      untold = null;
+      batchDepth--;
+      pendingOrigin = null;
     }
     if (failures.length) throw failures[0];
   }
 
   /** @param {unknown[]} failures  of listeners */
   function tell(failures) {
-    for (let round = 0; untold; round++) {
+    for (let round = 0; pendingOrigin; round++) {
       if (round === ROUNDS) throw new Error("listeners answer each other without end");
-      const [previous, origin] = [told, untold];
-      told = page;
-      untold = null;
-      if (same(told, previous)) continue;
+      const [previous, origin] = [delivered, pendingOrigin];
+      delivered = page;
+      pendingOrigin = null;
+      if (shallowEqual(delivered, previous)) continue;
       for (const listener of [...listeners]) {
         try {
-          listener(told, previous, origin);
+          listener(delivered, previous, origin);
         } catch (error) {
           failures.push(error);
         }
@@ -220,8 +220,8 @@ function createDelivery(page) {
     /** @param {Page} next @param {Origin} origin */
     change(next, origin) {
       page = next;
-      untold = later(untold, origin);
-      if (!held) deliver();
+      pendingOrigin = later(pendingOrigin, origin);
+      if (!batchDepth) deliver();
     },
 
     /**
@@ -229,12 +229,12 @@ function createDelivery(page) {
      * @param {() => void} task
      */
     batch(task) {
-      held++;
+      batchDepth++;
       try {
         task();
       } finally {
-        held--;
-        if (!held) deliver();
+        batchDepth--;
+        if (!batchDepth) deliver();
       }
     },
 
@@ -254,11 +254,11 @@ function later(a, b) {
 /** @param {unknown} a @param {unknown} b  Values, or lists of values. */
 function alike(a, b) {
   if (!Array.isArray(a) || !Array.isArray(b)) return Object.is(a, b);
-  return a.length === b.length && same(a, b);
+  return a.length === b.length && shallowEqual(a, b);
 }
 
 /** @template {object} T @param {T} a @param {T} b */
-function same(a, b) {
+function shallowEqual(a, b) {
   return /** @type {(keyof T)[]} */ (Object.keys(a)).every((key) => Object.is(a[key], b[key]));
 }
 

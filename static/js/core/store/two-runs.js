@@ -40,7 +40,7 @@ export function flipped(page) {
  * @param {Page} page
  * @returns {Run | null}
  */
-export function known(page) {
+export function runOfLink(page) {
   const of = ownRun(page);
   return Object.values(page.runs).find((run) => run?.of === of) ?? null;
 }
@@ -51,7 +51,7 @@ export function known(page) {
  * @param {Question} question
  * @returns {Trace | null}  null: incomplete
  */
-export function seen({ runs }, question) {
+export function traceOfQuestion({ runs }, question) {
   if (!("trace" in question)) return null;
   const of = runOf(question);
   const { select } = /** @type {{select: string[]}} */ (question.trace);
@@ -74,35 +74,35 @@ export function remembered(page) {
  */
 export function otherOf(page) {
   if (!isChanged(page.link)) return null;
-  const wanted = flipped(page);
-  const run = page.runs[shownAs(wanted.link)];
+  const otherPage = flipped(page);
+  const run = page.runs[shownAs(otherPage.link)];
   if (!run) return null;
   const { trace } = run;
-  const status = page.status === "ready" && run.of !== ownRun(wanted) ? "waiting" : page.status;
-  const link = memo(together(wanted.link, trace, page.trace ?? trace), "pinned", () => pinned(wanted, page.trace, trace));
+  const status = page.status === "ready" && run.of !== ownRun(otherPage) ? "waiting" : page.status;
+  const link = memo(together(otherPage.link, trace, page.trace ?? trace), "pinned", () => pinned(otherPage, page.trace, trace));
   return { ...page, link, trace, status, problem: null };
 }
 
 /**
  * A pin applies to both runs if they have the same token there.
  * @param {Page} page  with the other run's link
- * @param {Trace | null} one
- * @param {Trace} other
+ * @param {Trace | null} shownTrace
+ * @param {Trace} otherTrace
  */
-function pinned({ link, model }, one, other) {
+function pinned({ link, model }, shownTrace, otherTrace) {
   const { query, key } = blockAt({ model, link });
-  const same = [[query, link.query], [key, link.key]].every(([side, at]) => at === null || alike(one, other, String(side), Number(at)));
-  return same ? link : { ...link, query: null, key: null };
+  const haveSameTokens = [[query, link.query], [key, link.key]].every(([side, index]) => index === null || alike(shownTrace, otherTrace, String(side), Number(index)));
+  return haveSameTokens ? link : { ...link, query: null, key: null };
 }
 
 /**
  * Whether both runs have the highlighted tokens.
- * @param {Page} one
- * @param {Page} other
+ * @param {Page} page
+ * @param {Page} otherPage
  * @param {import("./store.js").Lit | null} lit
  */
-const fits = (one, other, lit) =>
-  [lit?.query, lit?.key].every((ref) => !ref || (other.trace && alike(one.trace, other.trace, ref.side, ref.index)));
+const fits = (page, otherPage, lit) =>
+  [lit?.query, lit?.key].every((ref) => !ref || (otherPage.trace && alike(page.trace, otherPage.trace, ref.side, ref.index)));
 
 /** @param {Trace | null} trace @param {Trace} otherTrace @param {string} side @param {number} index */
 function alike(trace, otherTrace, side, index) {

@@ -3,7 +3,7 @@
  * questions are sent once, and the answer is in the store under the question's key.
  */
 
-import { asked, inForce } from "../wire/request.js";
+import { requestBody, inForce } from "../wire/request.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Problem } from "../wire/problem.js" */
@@ -49,7 +49,7 @@ export function answer(page, question) {
 export function traced({ model, link }, changes) {
   const { source, model: id, direction, target, decode, pad_to, chat } = link;
   const interventions = inForce(link);
-  return { trace: asked(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...changes }) };
+  return { trace: requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...changes }) };
 }
 
 /**

@@ -58,7 +58,7 @@ function pageFiles({ ask, read, send }) {
     /**
      * The server's reply as a file.
      * @param {string} path
-     * @param {{body?: object, accept?: string}} [asked]  without a body, a GET request
+     * @param {{body?: object, accept?: string}} [options]  without a body, a GET request
      */
     async file(path, { body, accept = "*/*" } = {}) {
       const headers = { Accept: accept };
@@ -74,12 +74,12 @@ function models({ ask, read }) {
   return {
     /** @returns {Promise<ModelInfo[]>}  the first is the default; read once */
     models() {
-      models ??= read("/api/models").then((told) => told.map(completed));
+      models ??= read("/api/models").then((descriptions) => descriptions.map(completed));
       models.catch(() => (models = null));
       return models;
     },
 
-    /** @param {{model: string, select: string[]}} wanted @param {AbortSignal} [signal] */
+    /** @param {{model: string, select: string[]}} selection @param {AbortSignal} [signal] */
     async parameters({ model, select }, signal) {
       const path = `/api/models/${encodeURIComponent(model)}/parameters`;
       const query = new URLSearchParams({ select: select.join(",") });
@@ -89,12 +89,12 @@ function models({ ask, read }) {
 
     /**
      * A sentence at every saved step of the training.
-     * @param {{model: string, example: number}} wanted
+     * @param {{model: string, example: number}} sample
      * @param {AbortSignal} [signal]
      * @returns {Promise<import("../../views/training/training-history.js").Learned>}
      */
-    async learning(wanted, signal) {
-      const response = await ask(learningPath(wanted), { headers: { Accept: BINARY }, signal });
+    async learning(sample, signal) {
+      const response = await ask(learningPath(sample), { headers: { Accept: BINARY }, signal });
       return /** @type {any} */ (await tensors(response));
     },
   };
@@ -109,7 +109,7 @@ function zoo({ read }) {
     /**
      * An example with its right answer.
      * @param {string} task
-     * @param {{length?: number, seed?: number}} wanted
+     * @param {{length?: number, seed?: number}} choice
      * @param {AbortSignal} [signal]
      * @returns {Promise<ZooExampleReply>}
      */
@@ -165,8 +165,8 @@ function runs({ read, send, lines }) {
      * @param {AbortSignal} [signal]
      */
     async tile(request, signal) {
-      const { tensors: found } = await tensors(await send("/api/tile", request, BINARY, signal));
-      const [tile] = Object.values(found);
+      const { tensors: windows } = await tensors(await send("/api/tile", request, BINARY, signal));
+      const [tile] = Object.values(windows);
       if (!tile) throw new Problem("garbled");
       return tile;
     },
@@ -199,13 +199,13 @@ function runs({ read, send, lines }) {
         length: String(length),
         d_model: String(d_model),
       });
-      const found = await read(`/api/positions?${query}`, signal);
+      const reply = await read(`/api/positions?${query}`, signal);
       return sound(() => ({
         variant,
         length,
         d_model,
-        positions: Float32Array.from(found.positions.flat()),
-        similarity: Float32Array.from(found.similarity.flat()),
+        positions: Float32Array.from(reply.positions.flat()),
+        similarity: Float32Array.from(reply.similarity.flat()),
       }));
     },
 

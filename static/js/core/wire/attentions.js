@@ -35,17 +35,17 @@ export function blocks(model) {
 /** @param {NonNullable<Model>} model @returns {Block[]} */
 function grouped({ texts, attentions }) {
   /** @type {Map<string, Block>} */
-  const found = new Map();
+  const blocksById = new Map();
   // A text that is written token by token: later tokens are hidden.
   const grown = new Set(attentions.filter(({ mask }) => rules(mask).includes("causal")).map(({ query }) => query));
   for (const row of attentions) {
     const { stack, kind, query, key } = row;
     const id = query === key ? stack : kind;
     const writes = texts.length > 1 && grown.has(query);
-    const block = found.get(id) ?? { id, stack, kind, query, key, writes, predicts: writes || texts.length === 1, rows: [] };
-    found.set(id, { ...block, rows: [...block.rows, row] });
+    const block = blocksById.get(id) ?? { id, stack, kind, query, key, writes, predicts: writes || texts.length === 1, rows: [] };
+    blocksById.set(id, { ...block, rows: [...block.rows, row] });
   }
-  return [...found.values()];
+  return [...blocksById.values()];
 }
 
 /** @param {string} mask  such as "causal & window-3" @returns {string[]} */
@@ -93,17 +93,17 @@ export const stacked = (model, stack) => blocks(model).filter((block) => block.s
 /** @param {Model} model @returns {string}  the text that is typed; the other one may be written */
 export const typed = (model) => model?.texts[0] ?? "";
 
-/** @param {Model} model @param {string} at  such as "encoder.0.self" @returns {AttentionInfo | undefined} */
-export const attentionAt = (model, at) => model?.attentions.find(({ place }) => place === at);
+/** @param {Model} model @param {string} address  such as "encoder.0.self" @returns {AttentionInfo | undefined} */
+export const attentionAt = (model, address) => model?.attentions.find(({ place }) => place === address);
 
 /**
  * @param {Model} model
- * @param {string} at
+ * @param {string} address
  * @returns {{block: string, layer: number} | null}  as in a link
  */
-export function placeOf(model, at) {
+export function placeOf(model, address) {
   for (const { id, rows } of blocks(model)) {
-    const layer = rows.findIndex(({ place }) => place === at);
+    const layer = rows.findIndex(({ place }) => place === address);
     if (layer >= 0) return { block: id, layer };
   }
   return null;
@@ -117,8 +117,8 @@ export function placeOf(model, at) {
  *   that no tensor has
  */
 export function place(model, { block, layer }, tensor) {
-  const at = blockOf(model, block).rows[layer]?.place ?? "";
-  return tensor === undefined ? at : `${at}.${tensor}`;
+  const address = blockOf(model, block).rows[layer]?.place ?? "";
+  return tensor === undefined ? address : `${address}.${tensor}`;
 }
 
 /**
@@ -159,8 +159,8 @@ export function axes(model, trace, block) {
 /** @param {Pick<Block, "query" | "key" | "writes">} block @param {Trace} trace @returns {{rows: Step[], cols: Step[]}} */
 function named({ query, key, writes }, trace) {
   const { texts, written } = sides(trace);
-  const looks = texts[query] ?? [];
-  const rows = looks.map((reads, i) =>
+  const queryTokens = texts[query] ?? [];
+  const rows = queryTokens.map((reads, i) =>
     writes && i < written.length ? { reads, writes: written[i] } : alone(reads),
   );
   return { rows, cols: (texts[key] ?? []).map(alone) };
@@ -174,8 +174,8 @@ function named({ query, key, writes }, trace) {
  * @returns {Step[]}
  */
 export function stands(model, trace, block) {
-  const found = sides(trace).texts[blockOf(model, block).query] ?? [];
-  return found.map((label, at) => ({ reads: null, writes: label, at }));
+  const labels = sides(trace).texts[blockOf(model, block).query] ?? [];
+  return labels.map((label, position) => ({ reads: null, writes: label, position }));
 }
 
 /** @param {import("./tokens.js").Label} label @returns {Step} */
@@ -218,8 +218,8 @@ export function attention(model, trace, state) {
  */
 export function alike(model, trace, { block, layer }) {
   const { rows } = blockOf(model, block);
-  const same = rows.filter(({ mask }) => mask === rows[layer]?.mask);
-  return same.map(({ place }) => trace.tensors[`${place}.mask`]).find(Boolean) ?? null;
+  const sameMask = rows.filter(({ mask }) => mask === rows[layer]?.mask);
+  return sameMask.map(({ place }) => trace.tensors[`${place}.mask`]).find(Boolean) ?? null;
 }
 
 /**
@@ -264,7 +264,7 @@ export function extent(model, block) {
  */
 export function taught(model, { block, layer, head }) {
   const across = between(blockOf(model, block));
-  return across && model.taught?.some((one) => one.layer === layer && one.head === head);
+  return across && model.taught?.some((pair) => pair.layer === layer && pair.head === head);
 }
 
 /**

@@ -42,9 +42,9 @@ const PAGE = pageToken();
 function pageToken() {
   const fresh = crypto.getRandomValues(new Uint32Array(2)).join("-");
   try {
-    const kept = sessionStorage.getItem("client") ?? fresh;
-    sessionStorage.setItem("client", kept);
-    return kept;
+    const token = sessionStorage.getItem("client") ?? fresh;
+    sessionStorage.setItem("client", token);
+    return token;
   } catch {
     return fresh;
   }
@@ -64,7 +64,7 @@ export function connect(fetch) {
   const read = async (path, signal) => json(await ask(path, { signal }));
   /**
    * @param {string} path @param {object} body @param {string} accept @param {AbortSignal} [signal]
-   * @param {{method?: string, headers?: Record<string, string>}} [more]
+   * @param {{method?: string, headers?: Record<string, string>}} [options]
    */
   const send = (path, body, accept, signal, { method = "POST", headers = {} } = {}) =>
     ask(path, {
@@ -88,7 +88,7 @@ export function connect(fetch) {
    *   stream reports an error or ends in the middle of a line
    */
   const lines = async function* (path, body, signal) {
-    yield* said(await send(path, body, LINES, signal));
+    yield* documents(await send(path, body, LINES, signal));
   };
 
   /**
@@ -98,7 +98,7 @@ export function connect(fetch) {
    * @returns {AsyncGenerator<any, void, void>}
    */
   const follow = async function* (path, signal) {
-    yield* said(await ask(path, { headers: { Accept: LINES }, signal }));
+    yield* documents(await ask(path, { headers: { Accept: LINES }, signal }));
   };
 
   /**
@@ -118,11 +118,11 @@ export function connect(fetch) {
   };
 
   /** @param {Response} response @returns {AsyncGenerator<any, void, void>} */
-  async function* said(response) {
+  async function* documents(response) {
     if (!response.body) return;
     for await (const line of split(response.body)) {
       const document = sound(() => JSON.parse(line));
-      if (document.error) throw told(document.error);
+      if (document.error) throw problemFrom(document.error);
       yield document;
     }
   }
@@ -133,14 +133,14 @@ export function connect(fetch) {
 /** @param {Response} response */
 async function problem(response) {
   const document = await response.json().catch(() => ({}));
-  return told(document, Number(response.headers.get("Retry-After")) || null);
+  return problemFrom(document, Number(response.headers.get("Retry-After")) || null);
 }
 
 /**
  * @param {any} document  in the format of RFC 9457
  * @param {number | null} [retryAfter]  in seconds
  */
-function told(document, retryAfter = null) {
+function problemFrom(document, retryAfter = null) {
   return new Problem(String(document.type ?? "").replace(URN, "") || "internal", {
     detail: document.detail,
     field: document.field,
@@ -178,12 +178,12 @@ export function createAsker() {
     async ask(question, meanwhile = () => {}) {
       controller.abort();
       const { signal } = (controller = new AbortController());
-      for (let left = TRIES; ; ) {
+      for (let triesLeft = TRIES; ; ) {
         const answer = await attempt(question, signal);
         if (signal.aborted) return null;
         if (!(answer instanceof Problem) || !answer.retryAfter) return answer;
-        if (left === 0 || answer.retryAfter > PATIENCE) return answer.final();
-        if (answer.kind !== "busy") left--;
+        if (triesLeft === 0 || answer.retryAfter > PATIENCE) return answer.final();
+        if (answer.kind !== "busy") triesLeft--;
         meanwhile(answer);
         await pause(answer.retryAfter * 1000, signal);
         if (signal.aborted) return null;

@@ -51,11 +51,11 @@ export const exceeds = ({ tokens }) => Object.values(tokens).some(({ length }) =
  * The name of a window: equal for a request and the description of its reply.
  * @param {{at?: string, head?: number, query?: number[], key?: number[], cells?: number[], span?: {query: number, key: number}, edges?: {query: number[], key: number[]}}} window
  */
-export function windowName({ at, head, query = [0, 0], key = [0, 0], cells, span, edges }) {
-  if (edges) return JSON.stringify([at, head, edges.query, edges.key]);
-  const side = (/** @type {number[]} */ [from, to], /** @type {number | undefined} */ most) => (most ? Math.ceil((to - from) / most) : 1);
+export function windowName({ at: address, head, query = [0, 0], key = [0, 0], cells, span, edges }) {
+  if (edges) return JSON.stringify([address, head, edges.query, edges.key]);
+  const side = (/** @type {number[]} */ [from, to], /** @type {number | undefined} */ maxCells) => (maxCells ? Math.ceil((to - from) / maxCells) : 1);
   const cell = span ?? { query: side(query, cells?.[0]), key: side(key, cells?.[1]) };
-  return JSON.stringify([at, head, query, key, cell.query, cell.key]);
+  return JSON.stringify([address, head, query, key, cell.query, cell.key]);
 }
 
 /**

@@ -26,22 +26,22 @@ const CAPABILITIES = [
 ];
 
 /**
- * @param {any} told  as the server or a file describes it
+ * @param {any} description  as the server or a file describes it
  * @returns {ModelInfo}
  */
-export function completed(told) {
+export function completed(description) {
   // Every model of two texts predicts tokens; the first ones did not say so.
-  if (told.attentions && told.texts?.length > 1 && told.capabilities?.includes("decode") && !told.capabilities.includes("candidates"))
-    return completed({ ...told, capabilities: [...told.capabilities, "candidates"] });
-  if (told.attentions && told.positions) return told;
+  if (description.attentions && description.texts?.length > 1 && description.capabilities?.includes("decode") && !description.capabilities.includes("candidates"))
+    return completed({ ...description, capabilities: [...description.capabilities, "candidates"] });
+  if (description.attentions && description.positions) return description;
   const paper = { positions: "sinusoidal", norm: "post", bias: true };
-  if (told.attentions) return { ...paper, ...told };
+  if (description.attentions) return { ...paper, ...description };
   return {
     ...paper,
-    ...told,
+    ...description,
     texts: ["source", "target"],
-    attentions: [...stack(told, "encoder", [READS]), ...stack(told, "decoder", [WRITES, LOOKS_ACROSS])],
-    capabilities: told.capabilities ?? CAPABILITIES,
+    attentions: [...stack(description, "encoder", [READS]), ...stack(description, "decoder", [WRITES, LOOKS_ACROSS])],
+    capabilities: description.capabilities ?? CAPABILITIES,
   };
 }
 
@@ -62,9 +62,9 @@ const LOOKS_ACROSS = { kind: "cross", query: "target", key: "source", mask: "pad
 function stack(sizes, name, kinds) {
   const heads = sizes.heads[name];
   return Array.from({ length: sizes.layers[name] ?? 0 }, (_, layer) =>
-    kinds.map((one) => {
-      const place = `${name}.${layer}.${one.kind}`;
-      return { place, stack: name, layer, ...one, heads, kv_heads: heads, scoring: "scaled-dot" };
+    kinds.map((kind) => {
+      const place = `${name}.${layer}.${kind.kind}`;
+      return { place, stack: name, layer, ...kind, heads, kv_heads: heads, scoring: "scaled-dot" };
     }),
   ).flat();
 }

@@ -19,7 +19,7 @@ const PASSING = new Set([
 export class Problem extends Error {
   /**
    * @param {string} kind
-   * @param {{detail?: string, field?: string, retryAfter?: number | null, excess?: Excess | null}} [more]
+   * @param {{detail?: string, field?: string, retryAfter?: number | null, excess?: Excess | null}} [fields]
    */
   constructor(kind, { detail = "", field = "", retryAfter = null, excess = null } = {}) {
     super(detail || kind);

@@ -52,17 +52,17 @@ export function unpacked(base64) {
 export async function* split(stream) {
   const reader = stream.getReader();
   const utf8 = new TextDecoder();
-  let rest = "";
+  let partialLine = "";
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(cut);
-      rest += utf8.decode(value, { stream: !done });
-      const lines = rest.split("\n");
-      rest = lines.pop() ?? "";
+      partialLine += utf8.decode(value, { stream: !done });
+      const lines = partialLine.split("\n");
+      partialLine = lines.pop() ?? "";
       yield* lines.filter(Boolean);
       if (done) break;
     }
-    if (rest) throw new Problem("offline");
+    if (partialLine) throw new Problem("offline");
   } finally {
     await reader.cancel().catch(() => {});
   }

@@ -1,11 +1,11 @@
 /** Requests for a trace, as the API takes them. */
 
 import { bothWays } from "./model.js";
-import { asked as selected } from "./tensor-cache.js";
+import { selection as selected } from "./tensor-cache.js";
 
 /** @import { State } from "../store/link.js" */
 
-/** @param {{model: string, example: number}} wanted  Where its numbers are. */
+/** @param {{model: string, example: number}} sample  Where its numbers are. */
 export function learningPath({ model, example }) {
   return `/api/models/${encodeURIComponent(model)}/learning/${example}`;
 }
@@ -31,7 +31,7 @@ export const isChat = ({ model, link }) => Boolean(link.chat && model?.capabilit
 export function request(model, link, addresses) {
   const { source, model: id, direction, target, decode, pad_to, chat } = link;
   const interventions = inForce(link);
-  return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...selected(addresses) });
+  return requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...selected(addresses) });
 }
 
 /**
@@ -40,18 +40,18 @@ export function request(model, link, addresses) {
  * @param {Pick<State, "source" | "target">} link
  * @returns {Record<string, string>}
  */
-export const texts = (model, { source, target }) => /** @type {Record<string, string>} */ (asked(model, { source, target }));
+export const texts = (model, { source, target }) => /** @type {Record<string, string>} */ (requestBody(model, { source, target }));
 
 /**
- * The inverse of `asked`.
+ * The inverse of `requestBody`.
  * @param {import("./attentions.js").Model} model
  * @param {Record<string, unknown>} state  of a share
  * @returns {Record<string, unknown>}  as in a link
  */
-export function told(model, state) {
+export function stateFromBody(model, state) {
   if (model?.texts.length !== 1) return state;
-  const { [model.texts[0]]: source, ...others } = state;
-  return { source, ...others };
+  const { [model.texts[0]]: source, ...otherFields } = state;
+  return { source, ...otherFields };
 }
 
 /**
@@ -59,10 +59,10 @@ export function told(model, state) {
  * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not given
  * @returns {Record<string, unknown>}  as this model takes it
  */
-export function asked(model, { source, direction, target, chat, ...others }) {
-  const way = !model || bothWays(model) ? direction : null;
-  const said = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction: way, target };
+export function requestBody(model, { source, direction, target, chat, ...otherFields }) {
+  const bodyDirection = !model || bothWays(model) ? direction : null;
+  const textFields = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction: bodyDirection, target };
   const turn = chat && model?.capabilities?.includes("chat") ? { chat } : {};
-  const wanted = { ...said, ...turn, ...others };
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => (value ?? null) !== null));
+  const fields = { ...textFields, ...turn, ...otherFields };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null));
 }

@@ -3,7 +3,7 @@
 import { sharedTrace } from "./long-texts.js";
 import { completed } from "./model.js";
 import { cut, sound, tensors } from "./reply.js";
-import { told as stated } from "./request.js";
+import { stateFromBody as stated } from "./request.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
 /** @import { Share } from "./api.js" */

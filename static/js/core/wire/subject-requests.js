@@ -28,7 +28,7 @@ const JSON_TYPE = "application/json";
 export function rooms({ ask, read, send, events }) {
   const roomPath = (/** @type {string} */ code) => `/api/rooms/${encodeURIComponent(code)}`;
   const bearer = (/** @type {string} */ key) => ({ Authorization: `Bearer ${key}` });
-  const own = async (/** @type {RoomCreated} */ { code, key }, /** @type {string} */ part, method = "GET") =>
+  const askWithKey = async (/** @type {RoomCreated} */ { code, key }, /** @type {string} */ part, method = "GET") =>
     ask(`${roomPath(code)}${part}`, { method, headers: bearer(key) });
   return {
     /** @param {string} link @returns {Promise<RoomCreated>} */
@@ -54,16 +54,16 @@ export function rooms({ ask, read, send, events }) {
     roomEvents: (code, reader, signal) => events(`${roomPath(code)}/events?${queryOf(reader)}`, signal),
 
     /** @param {RoomCreated} room @returns {Promise<ClassReply>} */
-    classCounts: async (room) => json(await own(room, "/class")),
+    classCounts: async (room) => json(await askWithKey(room, "/class")),
 
     /** Every link that was presented, in order. @param {RoomCreated} room @returns {Promise<RecordReply>} */
-    roomRecord: async (room) => json(await own(room, "/record")),
+    roomRecord: async (room) => json(await askWithKey(room, "/record")),
 
     /** @param {RoomCreated} room @returns {Promise<SeatReply>} */
-    handOver: async (room) => json(await own(room, "/driver", "POST")),
+    handOver: async (room) => json(await askWithKey(room, "/driver", "POST")),
 
     /** @param {RoomCreated} room */
-    takeBack: async (room) => void (await own(room, "/driver", "DELETE")),
+    takeBack: async (room) => void (await askWithKey(room, "/driver", "DELETE")),
 
     /** Ask the room. @param {RoomCreated} room @param {QuestionRequest} question @returns {Promise<RoomState>} */
     askRoom: async ({ code, key }, question) =>
@@ -74,31 +74,31 @@ export function rooms({ ask, read, send, events }) {
       json(await send(`${roomPath(code)}/question`, next, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),
 
     /** @param {RoomCreated} room */
-    endQuestion: async (room) => void (await own(room, "/question", "DELETE")),
+    endQuestion: async (room) => void (await askWithKey(room, "/question", "DELETE")),
 
-    /** @param {string} code @param {AnswerRequest} given */
-    answerRoom: async (code, given) => void (await send(`${roomPath(code)}/answers`, given, JSON_TYPE)),
+    /** @param {string} code @param {AnswerRequest} answer */
+    answerRoom: async (code, answer) => void (await send(`${roomPath(code)}/answers`, answer, JSON_TYPE)),
 
     /** The answers to the present question. @param {RoomCreated} room @returns {Promise<AnswersReply>} */
-    readAnswers: async (room) => json(await own(room, "/answers")),
+    readAnswers: async (room) => json(await askWithKey(room, "/answers")),
 
     /** @param {RoomCreated} room @param {string} id */
-    removeAnswer: async (room, id) => void (await own(room, `/answers/${encodeURIComponent(id)}`, "DELETE")),
+    removeAnswer: async (room, id) => void (await askWithKey(room, `/answers/${encodeURIComponent(id)}`, "DELETE")),
 
     /** All answers as CSV. @param {RoomCreated} room */
-    answersTable: async (room) => (await own(room, "/answers.csv")).blob().catch(cut),
+    answersTable: async (room) => (await askWithKey(room, "/answers.csv")).blob().catch(cut),
 
     /** Close the room to newcomers, or open it again. @param {RoomCreated} room @param {boolean} closed @returns {Promise<RoomState>} */
     closeRoom: async ({ code, key }, closed) => json(await send(roomPath(code), { closed }, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),
 
     /** @param {RoomCreated} room @returns {Promise<MembersReply>} */
-    listMembers: async (room) => json(await own(room, "/members")),
+    listMembers: async (room) => json(await askWithKey(room, "/members")),
 
     /** Close the room and remove members. @param {RoomCreated} room @param {string[]} members  their ids @returns {Promise<RemovalReply>} */
     removeMembers: async ({ code, key }, members) => json(await send(`${roomPath(code)}/removals`, { members }, JSON_TYPE, undefined, { headers: bearer(key) })),
 
     /** @param {RoomCreated} room */
-    endRoom: async (room) => void (await own(room, "", "DELETE")),
+    endRoom: async (room) => void (await askWithKey(room, "", "DELETE")),
   };
 }
 
@@ -129,8 +129,8 @@ export function trainingRuns({ ask, read, send, follow }) {
 
     /** @param {string} id @returns {Promise<RunInfo>} */
     async readRun(id) {
-      const told = await read(runPath(id));
-      return { ...told, model: told.model && completed(told.model) };
+      const run = await read(runPath(id));
+      return { ...run, model: run.model && completed(run.model) };
     },
 
     /**
@@ -155,9 +155,9 @@ export function trainingRuns({ ask, read, send, follow }) {
     /** @param {string} id @param {{step: number, options: Options}} from @returns {Promise<RunCreated>} */
     forkRun: async (id, from) => json(await send(`${runPath(id)}/fork`, from, JSON_TYPE)),
 
-    /** @param {string} id @param {string} key @param {{step: number, name?: string}} what @returns {Promise<KeptReply>} */
-    keepRun: async (id, key, what) =>
-      json(await send(`${runPath(id)}/keep`, what, JSON_TYPE, undefined, { headers: { "Run-Key": key } })),
+    /** @param {string} id @param {string} key @param {{step: number, name?: string}} choice @returns {Promise<KeptReply>} */
+    keepRun: async (id, key, choice) =>
+      json(await send(`${runPath(id)}/keep`, choice, JSON_TYPE, undefined, { headers: { "Run-Key": key } })),
 
     /** @param {string} id @param {string} key  as it was told when the model was kept */
     async deleteModel(id, key) {
@@ -170,10 +170,10 @@ export function trainingRuns({ ask, read, send, follow }) {
 
 /** @typedef {{model: string, place: string, head: number, corpus?: string}} HeadAt  corpus: a reader's text in place of the model's own sentences */
 
-/** @param {HeadAt} at */
+/** @param {HeadAt} headPlace */
 const surveyPath = ({ model, place, head }) => `${of(model)}/${place}/${head}`;
 
-/** @param {HeadAt} at @returns {Record<string, string>} */
+/** @param {HeadAt} headPlace @returns {Record<string, string>} */
 const over = ({ corpus }) => (corpus ? { corpus } : {});
 
 /** @param {string} model */
@@ -193,21 +193,21 @@ export function headSurveys({ ask, read, send }) {
 
     /**
      * Sentences at each tenth of a ranking.
-     * @param {HeadAt} at
+     * @param {HeadAt} headPlace
      * @param {string} by
      * @param {AbortSignal} [signal]
      * @returns {Promise<HeadExamplesReply>}
      */
-    headExamples: (at, by, signal) => read(`${surveyPath(at)}/examples?${new URLSearchParams({ by, ...over(at) })}`, signal),
+    headExamples: (headPlace, by, signal) => read(`${surveyPath(headPlace)}/examples?${new URLSearchParams({ by, ...over(headPlace) })}`, signal),
 
     /**
      * Rows of a head that match.
-     * @param {HeadAt} at
-     * @param {Record<string, string>} wanted
+     * @param {HeadAt} headPlace
+     * @param {Record<string, string>} criteria
      * @param {AbortSignal} [signal]
      * @returns {Promise<FoundRowsReply>}
      */
-    headRows: (at, wanted, signal) => read(`${surveyPath(at)}/rows?${new URLSearchParams({ ...wanted, ...over(at) })}`, signal),
+    headRows: (headPlace, criteria, signal) => read(`${surveyPath(headPlace)}/rows?${new URLSearchParams({ ...criteria, ...over(headPlace) })}`, signal),
 
     /**
      * Index a text of the reader's.
@@ -279,8 +279,8 @@ const bearer = (/** @type {string} */ token) => ({ headers: { Authorization: `Be
 /** @param {import("./connection.js").Connection} connection */
 export function assignments({ ask, read, send }) {
   return {
-    /** @param {AssignmentRequest} wanted @returns {Promise<AssignmentCreated>} */
-    createAssignment: async (wanted) => json(await send("/api/assignments", wanted, JSON_TYPE)),
+    /** @param {AssignmentRequest} assignment @returns {Promise<AssignmentCreated>} */
+    createAssignment: async (assignment) => json(await send("/api/assignments", assignment, JSON_TYPE)),
 
     /** Read the questions, with the numbers that are revealed to the owner of a token. @param {string} id @param {string} [token]  the key, or that of a student @returns {Promise<AssignmentReply>} */
     readAssignment: async (id, token) => (token ? json(await ask(assignmentPath(id), bearer(token))) : read(assignmentPath(id))),

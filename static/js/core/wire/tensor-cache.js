@@ -46,13 +46,13 @@ export function valueAt(trace, address) {
  * @returns {{select: string[], summarise?: string[]}}  as the API takes them, without duplicates;
  *   in 8 bits only what is not requested in full
  */
-export function asked(addresses) {
+export function selection(addresses) {
   const all = new Set(addresses);
-  const select = [...all].filter((one) => {
-    const name = whole(one);
-    return name !== null && (name === one || !all.has(name));
+  const select = [...all].filter((address) => {
+    const name = whole(address);
+    return name !== null && (name === address || !all.has(name));
   });
-  const summarise = [...all].filter((one) => whole(one) === null).map((one) => one.slice(SUMMARY.length));
+  const summarise = [...all].filter((address) => whole(address) === null).map((address) => address.slice(SUMMARY.length));
   return summarise.length ? { select, summarise } : { select };
 }
 
@@ -67,26 +67,26 @@ export const size = (tensors) => Object.values(tensors).reduce((sum, { data }) =
  * @param {string[]} addresses
  * @returns {string[]}  those that are missing, without duplicates
  */
-export const lacking = (trace, addresses) => [...new Set(addresses)].filter((one) => !valueAt(trace, one));
+export const lacking = (trace, addresses) => [...new Set(addresses)].filter((address) => !valueAt(trace, address));
 
 /**
  * Add tensors to a run. Tensors that are not needed are evicted above the limit, oldest first.
  * @param {Trace} trace
- * @param {Trace} more  of the same run
+ * @param {Trace} addition  of the same run
  * @param {string[]} needed  addresses of what is shown
- * @param {number} [most]  bytes
+ * @param {number} [maxBytes]  bytes
  * @returns {Trace}
  */
-export function joined(trace, more, needed, most = BYTES) {
-  const shown = new Set(needed.flatMap((one) => [one, whole(one)]));
-  const tensors = { ...trace.tensors, ...more.tensors };
-  let over = size(tensors) - most;
+export function joined(trace, addition, needed, maxBytes = BYTES) {
+  const neededNames = new Set(needed.flatMap((address) => [address, whole(address)]));
+  const tensors = { ...trace.tensors, ...addition.tensors };
+  let over = size(tensors) - maxBytes;
   for (const [key, { data }] of Object.entries(tensors)) {
     if (over <= 0) break;
-    if (shown.has(key)) continue;
+    if (neededNames.has(key)) continue;
     over -= data.byteLength;
     delete tensors[key];
   }
-  const pieces = { ...trace.pieces, ...more.pieces };
-  return { ...trace, pieces, summaries: { ...trace.summaries, ...more.summaries }, tensors };
+  const pieces = { ...trace.pieces, ...addition.pieces };
+  return { ...trace, pieces, summaries: { ...trace.summaries, ...addition.summaries }, tensors };
 }

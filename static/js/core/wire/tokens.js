@@ -17,7 +17,7 @@
  * @typedef {object} Step
  * @property {Label | null} reads  null: a single token
  * @property {Label} writes
- * @property {number} [at]  the position, if it should be shown
+ * @property {number} [position]  the position, if it should be shown
  * @property {boolean} [short]  whether there is no room for what is read
  */
 
@@ -122,8 +122,8 @@ export function numbered({ word, nth }) {
 }
 
 /** @param {Step} step */
-export function plainStep({ reads, writes, at, short }) {
-  if (at !== undefined) return `${at} ${plain(writes)}`;
+export function plainStep({ reads, writes, position, short }) {
+  if (position !== undefined) return `${position} ${plain(writes)}`;
   if (short) return `→ ${plain(writes)}`;
   return reads ? `${plain(reads)} → ${plain(writes)}` : plain(writes);
 }

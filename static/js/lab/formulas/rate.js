@@ -54,8 +54,8 @@ function curve({ t, theme }, width, warmup) {
       places: steps.map(counted),
       width: WIDTH,
       height: HEIGHT,
-      at: steps.indexOf(warmup),
-      say: (value) => (value ? short(value) : "0"),
+      markedIndex: steps.indexOf(warmup),
+      format: (value) => (value ? short(value) : "0"),
     },
     look,
   );

@@ -112,8 +112,8 @@ function mountScaling({ page, api, root, type }) {
           places: d_k.map(String),
           width: WIDTH,
           height: HEIGHT,
-          at,
-          say: brief,
+          markedIndex: at,
+          format: brief,
         },
         look,
       );

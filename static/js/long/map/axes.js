@@ -25,24 +25,24 @@ import { memo } from "../../lib/memo.js";
 export function starts(text, by, lang = "") {
   const units = by === "paragraphs" ? paragraphs(text) : sentences(text, lang);
   /** @type {number[]} */
-  const found = [];
+  const points = [];
   let [unit, point] = [0, 0];
   for (const start of units) {
     // A surrogate pair of two UTF-16 units is one code point.
     for (; unit < start; unit++, point++) if (isPair(text, unit)) unit++;
-    found.push(point);
+    points.push(point);
   }
-  return found;
+  return points;
 }
 
-/** @param {string} text @param {number} at */
-const isPair = (text, at) => (text.codePointAt(at) ?? 0) > 0xffff;
+/** @param {string} text @param {number} index */
+const isPair = (text, index) => (text.codePointAt(index) ?? 0) > 0xffff;
 
 /** White space alone is none, and belongs to the one before. @param {string} text @param {string} lang @returns {number[]}  in UTF-16 units */
 function sentences(text, lang) {
   const segmenter = new Intl.Segmenter(lang || undefined, { granularity: "sentence" });
-  const found = Array.from(segmenter.segment(text)).filter(({ index, segment }) => index === 0 || /\S/.test(segment));
-  return found.map(({ index }) => index);
+  const segments = Array.from(segmenter.segment(text)).filter(({ index, segment }) => index === 0 || /\S/.test(segment));
+  return segments.map(({ index }) => index);
 }
 
 /**
@@ -124,13 +124,13 @@ export function axesOf(page) {
 function axis(trace, text, writes, level) {
   const read = trace.tokens[text] ?? [];
   const tokens = writes ? memo(trace, `written ${text}`, () => read.map((token, i) => trace.output.tokens[i] ?? token)) : read;
-  const said = trace.long?.texts[text] ?? (text === Object.keys(trace.tokens)[0] ? "" : trace.output.text);
-  const points = memo(tokens, "points", () => Array.from(said));
+  const fullText = trace.long?.texts[text] ?? (text === Object.keys(trace.tokens)[0] ? "" : trace.output.text);
+  const points = memo(tokens, "points", () => Array.from(fullText));
   const names = memo(tokens, "names", () => labels(tokens, languages(trace.direction)[0]).map((label) => plain({ ...label, nth: null })));
   if (level === "tokens") {
     return { text, tokens, writes, points, edges: null, count: tokens.length, label: (unit) => names[unit] ?? "", unitOf: (token) => token, tokensOf: (unit) => [unit, unit + 1] };
   }
-  const edges = edgesOf(tokens, starts(said, level));
+  const edges = edgesOf(tokens, starts(fullText, level));
   const tokensOf = (/** @type {number} */ unit) => /** @type {[number, number]} */ ([edges[unit], edges[unit + 1]]);
   return {
     text,

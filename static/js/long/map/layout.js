@@ -35,9 +35,9 @@ export function layoutOf(context, { map, minimap, reader, retry }) {
   const below = h("p", { className: "notes" });
   const problem = trouble(context, retry);
   const button = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {() => void} */ act) => {
-    const made = h("button", { type: "button", className: "button quiet", "aria-label": label, title: label }, sign);
-    made.addEventListener("click", act);
-    return made;
+    const control = h("button", { type: "button", className: "button quiet", "aria-label": label, title: label }, sign);
+    control.addEventListener("click", act);
+    return control;
   };
   const [closer, farther, all] = [
     button(t("Zoom in"), "+", () => map.zoom(2)),
@@ -87,8 +87,8 @@ export function layoutOf(context, { map, minimap, reader, retry }) {
 /** @param {Context["t"]} t @param {Page} page  Those that have something to show. */
 function levels(t, page) {
   const names = /** @type {Record<import("./axes.js").Level, string>} */ ({ tokens: t("a token"), sentences: t("a sentence"), paragraphs: t("a paragraph") });
-  const there = Object.entries(names).filter(([level]) => page.trace && offers(page, /** @type {import("./axes.js").Level} */ (level)));
-  return Object.fromEntries(there);
+  const offered = Object.entries(names).filter(([level]) => page.trace && offers(page, /** @type {import("./axes.js").Level} */ (level)));
+  return Object.fromEntries(offered);
 }
 
 // A small map of the whole matrix with the visible window; dragging the window moves the map.

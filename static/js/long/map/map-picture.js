@@ -39,29 +39,29 @@ export function shownSize({ frame, camera: { top, left, wide, high }, extent }) 
  */
 function bars(context, { frame, camera, window: { rows, cols }, theme, row, col, ...scene }) {
   const { top, left, wide, high: tall } = camera;
-  const shown = shownSize({ frame, camera, ...scene });
+  const cellArea = shownSize({ frame, camera, ...scene });
   const high = frame.bars - 8;
   const thick = (/** @type {number} */ unit) => Math.max(1, unit - (unit > 4 ? 1 : 0));
   if (row) {
-    const base = frame.top + shown.height + 4 + high;
+    const base = frame.top + cellArea.height + 4 + high;
     context.fillStyle = theme.rule;
-    context.fillRect(frame.left, base, shown.width, 1);
+    context.fillRect(frame.left, base, cellArea.width, 1);
     context.fillStyle = theme.q;
-    const most = largest(row);
-    each(row, cols, wide, (unit, weight) => context.fillRect(frame.left + Math.max(0, unit - left) * wide, base - (high * weight) / most, thick(wide), (high * weight) / most));
+    const maxWeight = largest(row);
+    eachBar(row, cols, wide, (unit, weight) => context.fillRect(frame.left + Math.max(0, unit - left) * wide, base - (high * weight) / maxWeight, thick(wide), (high * weight) / maxWeight));
   }
   if (col) {
-    const base = frame.left + shown.width + 5;
+    const base = frame.left + cellArea.width + 5;
     context.fillStyle = theme.rule;
-    context.fillRect(base, frame.top, 1, shown.height);
+    context.fillRect(base, frame.top, 1, cellArea.height);
     context.fillStyle = theme.k;
-    const most = largest(col);
-    each(col, rows, tall, (unit, weight) => context.fillRect(base + 1, frame.top + Math.max(0, unit - top) * tall, (high * weight) / most, thick(tall)));
+    const maxWeight = largest(col);
+    eachBar(col, rows, tall, (unit, weight) => context.fillRect(base + 1, frame.top + Math.max(0, unit - top) * tall, (high * weight) / maxWeight, thick(tall)));
   }
 }
 
 /** @param {Float32Array} weights  NaN where masked */
-export const largest = (weights) => weights.reduce((most, weight) => (weight > most ? weight : most), 1e-9);
+export const largest = (weights) => weights.reduce((highest, weight) => (weight > highest ? weight : highest), 1e-9);
 
 /**
  * A bar for each unit; where several lie under a pixel, one for the largest of them.
@@ -70,12 +70,12 @@ export const largest = (weights) => weights.reduce((most, weight) => (weight > m
  * @param {number} scale
  * @param {(unit: number, weight: number) => void} draw
  */
-function each(weights, [from, to], scale, draw) {
+function eachBar(weights, [from, to], scale, draw) {
   const step = Math.max(1, Math.floor(1 / scale));
   for (let unit = from - (from % step); unit < to; unit += step) {
-    let most = 0;
-    for (let i = unit; i < Math.min(unit + step, weights.length); i++) if (weights[i] > most) most = weights[i];
-    if (most > 0) draw(unit, most);
+    let maxWeight = 0;
+    for (let i = unit; i < Math.min(unit + step, weights.length); i++) if (weights[i] > maxWeight) maxWeight = weights[i];
+    if (maxWeight > 0) draw(unit, maxWeight);
   }
 }
 
@@ -89,7 +89,7 @@ const SLANT = -Math.PI / 3;
 /** Names of rows and columns where they have room; else positions, counted from 1. @param {CanvasRenderingContext2D} context @param {Scene} scene */
 function labels(context, scene) {
   const { frame, camera: { top, left, wide, high }, window: { rows, cols }, theme, names, pinned, hovered, labelled } = scene;
-  const lit = (/** @type {"row" | "col"} */ which, /** @type {number} */ unit) => pinned[which] === unit || hovered[which] === unit;
+  const lit = (/** @type {"row" | "col"} */ axis, /** @type {number} */ unit) => pinned[axis] === unit || hovered[axis] === unit;
   const first = (/** @type {number} */ from, /** @type {number} */ step) => (step === 1 ? from : Math.ceil((from + 1) / step) * step - 1);
   const named = { row: high >= labelled, col: wide >= labelled };
   const [down, across] = [named.row ? 1 : tick(high), named.col ? 1 : tick(wide)];
@@ -177,10 +177,10 @@ export function paintMap(context, scene) {
   context.font = `${theme.size}px ${theme.font}`;
   labels(context, scene);
   bars(context, scene);
-  const shown = shownSize(scene);
+  const cellArea = shownSize(scene);
   context.strokeStyle = theme.rule;
   context.lineWidth = 1;
-  context.strokeRect(frame.left - 0.5, frame.top - 0.5, shown.width + 1, shown.height + 1);
+  context.strokeRect(frame.left - 0.5, frame.top - 0.5, cellArea.width + 1, cellArea.height + 1);
 }
 
 /** @param {Scene} scene @param {Window} units  Where they lie, in pixels. */
@@ -192,13 +192,13 @@ function boxOf({ frame, camera: { top, left, wide, high } }, { rows, cols }) {
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene */
 function cells(context, scene) {
   const { frame, theme, hatch, layers } = scene;
-  const shown = shownSize(scene);
+  const cellArea = shownSize(scene);
   context.save();
   context.beginPath();
-  context.rect(frame.left, frame.top, shown.width, shown.height);
+  context.rect(frame.left, frame.top, cellArea.width, cellArea.height);
   context.clip();
   context.fillStyle = theme.paper;
-  context.fillRect(frame.left, frame.top, shown.width, shown.height);
+  context.fillRect(frame.left, frame.top, cellArea.width, cellArea.height);
   for (const layer of layers) {
     const whole = "image" in layer ? layer.units : layer;
     const { x, y, width, height } = boxOf(scene, whole);
@@ -208,9 +208,9 @@ function cells(context, scene) {
     context.fillRect(x, y, width, height);
     if (!("image" in layer)) continue;
     const { units, span, rows, cols, image } = layer;
-    const at = boxOf(scene, { rows: [units.rows[0], units.rows[0] + rows * span.rows], cols: [units.cols[0], units.cols[0] + cols * span.cols] });
-    context.imageSmoothingEnabled = at.width < cols;
-    context.drawImage(image, at.x, at.y, at.width, at.height);
+    const box = boxOf(scene, { rows: [units.rows[0], units.rows[0] + rows * span.rows], cols: [units.cols[0], units.cols[0] + cols * span.cols] });
+    context.imageSmoothingEnabled = box.width < cols;
+    context.drawImage(image, box.x, box.y, box.width, box.height);
   }
   context.restore();
 }
@@ -238,10 +238,10 @@ function numbers(context, { frame, camera: { top, left, wide, high }, window: { 
 /** The pinned row and column, and what the pointer is on. @param {CanvasRenderingContext2D} context @param {Scene} scene */
 function marks(context, scene) {
   const { frame, extent, theme, pinned, hovered } = scene;
-  const shown = shownSize(scene);
+  const cellArea = shownSize(scene);
   context.save();
   context.beginPath();
-  context.rect(frame.left - 1, frame.top - 1, shown.width + 2, shown.height + 2);
+  context.rect(frame.left - 1, frame.top - 1, cellArea.width + 2, cellArea.height + 2);
   context.clip();
   /** @param {{row: number | null, col: number | null}} place @param {number} wide */
   const mark = ({ row, col }, wide) => {
@@ -252,9 +252,9 @@ function marks(context, scene) {
   };
   /** @param {string} ink @param {{x: number, y: number, width: number, height: number}} box  At least so large that it is seen. */
   const outline = (ink, { x, y, width, height }) => {
-    const [more, taller] = [Math.max(0, 5 - width) / 2, Math.max(0, 5 - height) / 2];
+    const [wider, taller] = [Math.max(0, 5 - width) / 2, Math.max(0, 5 - height) / 2];
     context.strokeStyle = ink;
-    context.strokeRect(x - more, y - taller, width + 2 * more, height + 2 * taller);
+    context.strokeRect(x - wider, y - taller, width + 2 * wider, height + 2 * taller);
   };
   mark(hovered, 1);
   mark(pinned, 2);
@@ -273,14 +273,14 @@ export function hatching(context, theme) {
   return memo(theme, "hatching", () => {
     const tile = context.canvas.ownerDocument.createElement("canvas");
     tile.width = tile.height = 6;
-    const own = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
-    own.strokeStyle = theme.hatch;
-    own.beginPath();
+    const tileContext = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
+    tileContext.strokeStyle = theme.hatch;
+    tileContext.beginPath();
     for (const x of [-6, 0, 6]) {
-      own.moveTo(x - 1, 7);
-      own.lineTo(x + 7, -1);
+      tileContext.moveTo(x - 1, 7);
+      tileContext.lineTo(x + 7, -1);
     }
-    own.stroke();
+    tileContext.stroke();
     return context.createPattern(tile, "repeat") ?? theme.hatch;
   });
 }

@@ -62,10 +62,10 @@ const possible = (scale, extent, size) => unitOf(Math.min(Math.max(scale, fittin
  * @param {Size} size
  * @returns {Camera}
  */
-export function held({ top, left, ...unit }, extent, size) {
+export function clamped({ top, left, ...unit }, extent, size) {
   const { wide, high } = possible(scaleOf(unit), extent, size);
-  const within = (/** @type {number} */ at, /** @type {number} */ count, /** @type {number} */ seen) =>
-    Math.min(Math.max(at, 0), Math.max(0, count - seen));
+  const within = (/** @type {number} */ start, /** @type {number} */ count, /** @type {number} */ visible) =>
+    Math.min(Math.max(start, 0), Math.max(0, count - visible));
   return { wide, high, top: within(top, extent.rows, size.height / high), left: within(left, extent.cols, size.width / wide) };
 }
 
@@ -81,12 +81,12 @@ export function zoomed(camera, factor, { x, y }, extent, size) {
   const unit = possible(scaleOf(camera) * factor, extent, size);
   const top = camera.top + y / camera.high - y / unit.high;
   const left = camera.left + x / camera.wide - x / unit.wide;
-  return held({ top, left, ...unit }, extent, size);
+  return clamped({ top, left, ...unit }, extent, size);
 }
 
 /** @param {Camera} camera @param {Point} by  pixels that the matrix is dragged @param {Extent} extent @param {Size} size */
 export const moved = ({ top, left, wide, high }, { x, y }, extent, size) =>
-  held({ wide, high, top: top - y / high, left: left - x / wide }, extent, size);
+  clamped({ wide, high, top: top - y / high, left: left - x / wide }, extent, size);
 
 /**
  * The camera that shows a window.
@@ -96,13 +96,13 @@ export const moved = ({ top, left, wide, high }, { x, y }, extent, size) =>
  */
 export function cameraOf({ rows, cols }, extent, size) {
   const scale = Math.min(size.width / Math.max(1, cols[1] - cols[0]), size.height / Math.max(1, rows[1] - rows[0]));
-  return held({ top: rows[0], left: cols[0], wide: scale, high: scale }, extent, size);
+  return clamped({ top: rows[0], left: cols[0], wide: scale, high: scale }, extent, size);
 }
 
 /** @param {Camera} camera @param {Extent} extent @param {Size} size @returns {Window}  the units in sight, if only in part */
 export function windowOf({ top, left, wide, high }, extent, { width, height }) {
-  const range = (/** @type {number} */ at, /** @type {number} */ seen, /** @type {number} */ count) =>
-    /** @type {Range} */ ([Math.max(0, Math.floor(at + 1e-6)), Math.min(count, Math.ceil(at + seen - 1e-6))]);
+  const range = (/** @type {number} */ start, /** @type {number} */ visible, /** @type {number} */ count) =>
+    /** @type {Range} */ ([Math.max(0, Math.floor(start + 1e-6)), Math.min(count, Math.ceil(start + visible - 1e-6))]);
   return { rows: range(top, height / high, extent.rows), cols: range(left, width / wide, extent.cols) };
 }
 
@@ -117,12 +117,12 @@ export const isWhole = ({ rows, cols }, extent) => rows[0] === 0 && cols[0] === 
  * @param {Size} size
  */
 export function revealing({ top, left, wide, high }, { row, col }, extent, size) {
-  const near = (/** @type {number} */ at, /** @type {number | null} */ cell, /** @type {number} */ seen) => {
-    if (cell === null) return at;
-    if (cell < at) return cell;
-    return cell + 1 > at + seen ? cell + 1 - seen : at;
+  const near = (/** @type {number} */ start, /** @type {number | null} */ cell, /** @type {number} */ visible) => {
+    if (cell === null) return start;
+    if (cell < start) return cell;
+    return cell + 1 > start + visible ? cell + 1 - visible : start;
   };
-  return held({ wide, high, top: near(top, row, size.height / high), left: near(left, col, size.width / wide) }, extent, size);
+  return clamped({ wide, high, top: near(top, row, size.height / high), left: near(left, col, size.width / wide) }, extent, size);
 }
 
 /**
@@ -133,9 +133,9 @@ export function revealing({ top, left, wide, high }, { row, col }, extent, size)
  * @param {Size} size
  */
 export function centred({ top, left, wide, high }, { row, col }, extent, size) {
-  const middle = (/** @type {number} */ at, /** @type {number | null} */ cell, /** @type {number} */ seen) =>
-    cell === null ? at : cell + 0.5 - seen / 2;
-  return held({ wide, high, top: middle(top, row, size.height / high), left: middle(left, col, size.width / wide) }, extent, size);
+  const middle = (/** @type {number} */ start, /** @type {number | null} */ cell, /** @type {number} */ visible) =>
+    cell === null ? start : cell + 0.5 - visible / 2;
+  return clamped({ wide, high, top: middle(top, row, size.height / high), left: middle(left, col, size.width / wide) }, extent, size);
 }
 
 /**
@@ -178,11 +178,11 @@ export function tilesOf({ rows, cols }, level) {
   const side = SIDE * 2 ** level;
   const middle = { row: (rows[0] + rows[1]) / 2 / side - 0.5, col: (cols[0] + cols[1]) / 2 / side - 0.5 };
   /** @type {Tile[]} */
-  const found = [];
+  const tiles = [];
   for (let row = Math.floor(rows[0] / side); row * side < rows[1]; row++)
-    for (let col = Math.floor(cols[0] / side); col * side < cols[1]; col++) found.push({ level, row, col });
+    for (let col = Math.floor(cols[0] / side); col * side < cols[1]; col++) tiles.push({ level, row, col });
   const away = (/** @type {Tile} */ { row, col }) => Math.hypot(row - middle.row, col - middle.col);
-  return found.sort((a, b) => away(a) - away(b));
+  return tiles.sort((a, b) => away(a) - away(b));
 }
 
 /** @param {Tile} tile  Names a tile of one matrix. */
@@ -195,15 +195,15 @@ export const tileName = ({ level, row, col }) => `${level}/${row}/${col}`;
  * @param {Window} window
  * @param {number} level  the sharpest level to draw
  * @param {Extent} extent
- * @param {(tile: Tile) => T | undefined} there
- * @returns {{tile: Tile, found: T}[]}
+ * @param {(tile: Tile) => T | undefined} contentOf
+ * @returns {{tile: Tile, content: T}[]}
  */
-export function layered(window, level, extent, there) {
+export function layered(window, level, extent, contentOf) {
   const drawn = [];
-  for (let at = coarsest(extent); at >= level; at--)
-    for (const tile of tilesOf(window, at)) {
-      const found = there(tile);
-      if (found) drawn.push({ tile, found });
+  for (let tileLevel = coarsest(extent); tileLevel >= level; tileLevel--)
+    for (const tile of tilesOf(window, tileLevel)) {
+      const content = contentOf(tile);
+      if (content) drawn.push({ tile, content });
     }
   return drawn;
 }
@@ -246,8 +246,8 @@ export function createCamera({ extent, size, pools, changed }) {
     level: () => level,
     window: sight,
     isWhole: () => isWhole(sight(), extent()),
-    /** @param {number} factor @param {Point} at */
-    zoom: (factor, at) => go(zoomed(camera, factor, at, extent(), size())),
+    /** @param {number} factor @param {Point} point */
+    zoom: (factor, point) => go(zoomed(camera, factor, point, extent(), size())),
     /** @param {Point} by */
     move: (by) => go(moved(camera, by, extent(), size())),
     showAll: () => go(whole(extent(), size())),

@@ -19,7 +19,7 @@ import { tip as tipWords } from "./wording.js";
 
 /**
  * @typedef {object} Gestures
- * @property {(event: {clientX: number, clientY: number}) => Point} at  a point of the window, in pixels of the cells
+ * @property {(event: {clientX: number, clientY: number}) => Point} pointOf  a point of the window, in pixels of the cells
  * @property {(point: Point | null) => void} onPoint
  * @property {(point: Point) => void} onPick
  * @property {(by: Point) => void} onMove  dragged so far
@@ -35,7 +35,7 @@ const STILL = 5;
 const KEY_FACTOR = 2;
 
 /** @param {HTMLElement} element @param {Gestures} gestures */
-function bindMapGestures(element, { at, onPoint, onPick, onMove, onZoom, onArrow, onEnd, onWhole, isWhole }) {
+function bindMapGestures(element, { pointOf, onPoint, onPick, onMove, onZoom, onArrow, onEnd, onWhole, isWhole }) {
   /** Fingers or the mouse that are down, by pointer. @type {Map<number, Point>} */
   const down = new Map();
   /** @type {Point | null} */
@@ -50,13 +50,13 @@ function bindMapGestures(element, { at, onPoint, onPick, onMove, onZoom, onArrow
 
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    down.set(event.pointerId, at(event));
+    down.set(event.pointerId, pointOf(event));
     element.setPointerCapture(event.pointerId);
-    pressed = down.size === 1 ? at(event) : null;
+    pressed = down.size === 1 ? pointOf(event) : null;
     dragged = down.size > 1;
   });
   element.addEventListener("pointermove", (event) => {
-    const now = at(event);
+    const now = pointOf(event);
     const before = down.get(event.pointerId);
     if (!before) return void (event.pointerType !== "touch" && onPoint(now));
     if (down.size === 2) {
@@ -81,13 +81,13 @@ function bindMapGestures(element, { at, onPoint, onPick, onMove, onZoom, onArrow
   element.addEventListener("pointerup", release);
   element.addEventListener("pointercancel", release);
   element.addEventListener("pointerleave", () => onPoint(null));
-  element.addEventListener("dblclick", (event) => onZoom(KEY_FACTOR * KEY_FACTOR, at(event)));
+  element.addEventListener("dblclick", (event) => onZoom(KEY_FACTOR * KEY_FACTOR, pointOf(event)));
   element.addEventListener("wheel", (event) => {
     if (isWhole() && event.deltaY > 0 && !event.ctrlKey) return;
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     if (event.shiftKey) return onMove({ x: -(event.deltaX || event.deltaY) * lines, y: 0 });
-    onZoom(Math.exp((-event.deltaY * lines) / 300), at(event));
+    onZoom(Math.exp((-event.deltaY * lines) / 300), pointOf(event));
   }, { passive: false });
   onArrows(element, onArrow);
   element.addEventListener("keydown", (event) => {
@@ -156,13 +156,13 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
   const element = h("div", { className: "long-map", tabIndex: 0, role: "application", "aria-label": label }, canvas, tip.element);
   const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   /** @type {Shown | null} */
-  let shown = null;
+  let current = null;
   let frame = frameOf({ width: 0, height: 0 }, context.theme(), true);
   /** @type {Place} */
   let hovered = NOWHERE;
   const painting = eachFrame(paint, window);
-  const extent = () => (shown ? extentOf(shown) : { rows: 1, cols: 1 });
-  const camera = createCamera({ extent, size: () => frame, pools: () => shown?.axes.rows.edges === null, changed });
+  const extent = () => (current ? extentOf(current) : { rows: 1, cols: 1 });
+  const camera = createCamera({ extent, size: () => frame, pools: () => current?.axes.rows.edges === null, changed });
 
   function changed() {
     element.classList.toggle("zoomed", !camera.isWhole());
@@ -172,17 +172,17 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
 
   /** @param {number} row @param {number} col */
   function sharp(row, col) {
-    const found = shown && seenAt(shown, tiles, camera.level(), { row, col });
-    return found && isSharp(found) ? found.value : undefined;
+    const cell = current && seenAt(current, tiles, camera.level(), { row, col });
+    return cell && isSharp(cell) ? cell.value : undefined;
   }
 
   function paint() {
-    if (!shown) return;
-    const { page, axes, shade, lit, row, col } = shown;
+    if (!current) return;
+    const { page, axes, shade, lit, row, col } = current;
     const theme = context.theme();
     paintMap(brush, {
       frame, camera: camera.now(), extent: extent(), window: camera.window(), theme, shade, pinned: lit, hovered, row, col,
-      layers: layersOf(element.ownerDocument, shown, tiles, camera.window(), camera.level()),
+      layers: layersOf(element.ownerDocument, current, tiles, camera.window(), camera.level()),
       hatch: hatching(brush, theme),
       names: { rows: rowName(axes.rows), cols: axes.cols.label },
       weight: sharp,
@@ -197,18 +197,18 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
   function unitsAt({ x, y }) {
     const { top, left, wide, high } = camera.now();
     const size = shownSize({ frame, camera: camera.now(), extent: extent() });
-    if (!shown || x < 0 || y < 0 || x >= size.width || y >= size.height) return null;
+    if (!current || x < 0 || y < 0 || x >= size.width || y >= size.height) return null;
     return { row: Math.floor(top + y / high), col: Math.floor(left + x / wide) };
   }
 
   /** @param {Point | null} point */
   function point(point) {
-    const at = point && unitsAt(point);
-    light(at ?? NOWHERE);
-    onHover(at);
-    const found = at && shown && seenAt(shown, tiles, camera.level(), at);
-    if (!found || !point || !shown) return tip.hide();
-    tip.show(tipWords(context, shown.axes, found), point, frame);
+    const units = point && unitsAt(point);
+    light(units ?? NOWHERE);
+    onHover(units);
+    const cell = units && current && seenAt(current, tiles, camera.level(), units);
+    if (!cell || !point || !current) return tip.hide();
+    tip.show(tipWords(context, current.axes, cell), point, frame);
   }
 
   /** @param {Place} place */
@@ -218,40 +218,40 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
     painting.later();
   }
 
-  /** @param {number} factor @param {Point | null} [at]  null: about what is pinned, or the middle */
-  const zoom = (factor, at) => camera.zoom(factor, at ?? focus(camera.now(), frame, shown?.pinned ?? NOWHERE));
+  /** @param {number} factor @param {Point | null} [around]  null: about what is pinned, or the middle */
+  const zoom = (factor, around) => camera.zoom(factor, around ?? focus(camera.now(), frame, current?.pinned ?? NOWHERE));
 
   bindMapGestures(element, {
-    at({ clientX, clientY }) {
+    pointOf({ clientX, clientY }) {
       const box = canvas.getBoundingClientRect();
       return { x: clientX - box.left - frame.left, y: clientY - box.top - frame.top };
     },
     onPoint: point,
-    onPick(at) {
-      const units = unitsAt(at);
+    onPick(point) {
+      const units = unitsAt(point);
       if (units) onPick(units, "click");
     },
     onMove: camera.move,
     onZoom: zoom,
     onWhole: camera.showAll,
     isWhole: camera.isWhole,
-    ...keys(() => shown && { ...shown.pinned, extent: extent(), stride: spanOf(camera.level(), extent()) }, (place) => onPick(place, "key")),
+    ...keys(() => current && { ...current.pinned, extent: extent(), stride: spanOf(camera.level(), extent()) }, (place) => onPick(place, "key")),
   });
 
   const { window: sight, level, isWhole, showAll, show, reveal, centre } = camera;
   return {
     ...{ element, canvas, zoom, light, sight, level, isWhole, showAll, show, reveal, centre },
-    causal: () => shown !== null && causal(shown.page),
+    causal: () => current !== null && causal(current.page),
 
     /** @param {Shown} next  What has come of the same matrix. */
     update(next) {
-      shown = next;
+      current = next;
       painting.later();
     },
 
     /** @param {Shown} next @param {{width: number, height: number}} size  of the whole, in pixels */
     draw(next, size) {
-      shown = next;
+      current = next;
       frame = frameOf(size, context.theme(), context.room().wide);
       sized(canvas, brush, size);
       paint();

@@ -55,9 +55,9 @@ function createTextPanel({ label, onPick, onHover }) {
 
   /** The span of a token, or of the token that shares its characters. @param {number} token */
   function spanOf(token) {
-    for (let at = token; at >= 0; at--) {
-      const span = spans[at];
-      if (span) return { span, at };
+    for (let index = token; index >= 0; index--) {
+      const span = spans[index];
+      if (span) return { span, at: index };
     }
     return null;
   }
@@ -82,18 +82,18 @@ function createTextPanel({ label, onPick, onHover }) {
      */
     shade(weightOf, shade) {
       const weights = Float32Array.from(spans, (_, token) => weightOf?.(token) ?? 0);
-      const most = largest(weights);
+      const maxWeight = largest(weights);
       spans.forEach((span, token) => {
         if (!span) return;
         let weight = weights[token];
         for (let next = token + 1; next < spans.length && !spans[next]; next++) weight = Math.max(weight, weights[next]);
-        const share = shade.floor ? weight : weight / most;
+        const share = shade.floor ? weight : weight / maxWeight;
         const ground = share >= (shade.floor ?? 0.02) ? colourOf(shade, share) : null;
         span.style.backgroundColor = ground ? css(ground) : "";
         span.style.color = ground ? legible(ground) : "";
         span.classList.toggle("masked", Number.isNaN(weight));
       });
-      return weightOf ? most : null;
+      return weightOf ? maxWeight : null;
     },
 
     /** @param {{name: string, from: number, to: number}[]} places  Outlines tokens, by a name of a class. */
@@ -133,8 +133,8 @@ function fill(element, { tokens, points }) {
   let end = 0;
   tokens.forEach((token, i) => {
     if (i % BLOCK === 0) blocks.push((block = ownerDocument.createElement("div")));
-    const same = i > 0 && !isAdded(token) && token.end > token.start && token.end <= end;
-    if (same) return void spans.push(null);
+    const sharesCharacters = i > 0 && !isAdded(token) && token.end > token.start && token.end <= end;
+    if (sharesCharacters) return void spans.push(null);
     if (!isAdded(token) && token.start > end) block.append(points.slice(end, token.start).join(""));
     const span = ownerDocument.createElement("span");
     span.textContent = isAdded(token) || !points.length ? token.text : points.slice(token.start, token.end).join("");
@@ -154,11 +154,11 @@ function fill(element, { tokens, points }) {
 
 /**
  * @param {Text} text
- * @param {string} wanted  found whatever its case and its accents are
+ * @param {string} searchText  found whatever its case and its accents are
  * @returns {{from: number, to: number}[]}  tokens of each match, in their order
  */
-export function matches({ tokens, points }, wanted) {
-  const sought = folded(wanted.trim());
+export function matches({ tokens, points }, searchText) {
+  const sought = folded(searchText.trim());
   if (!sought) return [];
   const plain = points.length ? points : Array.from(tokens.map(({ text }) => text).join(""));
   // One letter for each code point, so that places in the folded text are places in the text.
@@ -167,16 +167,16 @@ export function matches({ tokens, points }, wanted) {
   const offsets = offsetsOf(letters);
   const spans = points.length ? tokens.map(({ start, end }) => ({ start, end })) : spansOf(tokens);
   /** @type {{from: number, to: number}[]} */
-  const found = [];
+  const ranges = [];
   let from = 0;
-  for (let at = all.indexOf(sought); at >= 0; at = all.indexOf(sought, at + sought.length)) {
-    const [start, end] = [offsets[at], offsets[at + sought.length - 1] + 1];
+  for (let offset = all.indexOf(sought); offset >= 0; offset = all.indexOf(sought, offset + sought.length)) {
+    const [start, end] = [offsets[offset], offsets[offset + sought.length - 1] + 1];
     while (from < spans.length && (spans[from].end <= start || spans[from].end === spans[from].start)) from++;
     let to = from + 1;
     while (to < spans.length && spans[to].start < end && spans[to].end > spans[to].start) to++;
-    if (from < spans.length) found.push({ from, to });
+    if (from < spans.length) ranges.push({ from, to });
   }
-  return found;
+  return ranges;
 }
 
 /** @param {string} text  Letters alone: é is found by e. */
@@ -194,11 +194,11 @@ function offsetsOf(letters) {
 
 /** Where each token lies in the joined texts of all. @param {import("../../core/wire/schemas.d.ts").TokenReply[]} tokens */
 function spansOf(tokens) {
-  let at = 0;
+  let offset = 0;
   return tokens.map(({ text }) => {
-    const start = at;
-    at += Array.from(text).length;
-    return { start, end: at };
+    const start = offset;
+    offset += Array.from(text).length;
+    return { start, end: offset };
   });
 }
 
@@ -217,32 +217,32 @@ function createSearch({ t, announce }, onFound) {
   /** @type {Axis | null} */
   let axis = null;
   /** @type {{from: number, to: number}[]} */
-  let found = [];
-  let at = 0;
+  let results = [];
+  let current = 0;
 
-  function look() {
-    found = axis ? matches(axis, field.value) : [];
-    at = 0;
+  function findMatches() {
+    results = axis ? matches(axis, field.value) : [];
+    current = 0;
     show();
   }
 
   function show() {
-    const said = !field.value.trim() ? "" : found.length ? t("match {n} of {count}", { n: at + 1, count: found.length }) : t("not found");
-    write(count, said);
-    back.disabled = next.disabled = found.length < 2;
-    if (said) announce(said);
-    onFound(found[at] ?? null);
+    const statusText = !field.value.trim() ? "" : results.length ? t("match {n} of {count}", { n: current + 1, count: results.length }) : t("not found");
+    write(count, statusText);
+    back.disabled = next.disabled = results.length < 2;
+    if (statusText) announce(statusText);
+    onFound(results[current] ?? null);
   }
 
   /** @param {number} by */
   function step(by) {
-    if (!found.length) return;
-    at = (at + by + found.length) % found.length;
+    if (!results.length) return;
+    current = (current + by + results.length) % results.length;
     show();
   }
 
-  bindTyping(field, { say: look, onEnter: () => (found.length ? step(1) : look()) });
-  field.addEventListener("search", () => !field.value && look());
+  bindTyping(field, { submit: findMatches, onEnter: () => (results.length ? step(1) : findMatches()) });
+  field.addEventListener("search", () => !field.value && findMatches());
   back.addEventListener("click", () => step(-1));
   next.addEventListener("click", () => step(1));
 
@@ -252,7 +252,7 @@ function createSearch({ t, announce }, onFound) {
     read(text) {
       if (axis?.tokens === text.tokens) return;
       axis = text;
-      if (field.value) look();
+      if (field.value) findMatches();
     },
   };
 }
@@ -269,13 +269,13 @@ export function createReader(context, pins) {
   /** @type {{from: number, to: number} | null} */
   let match = null;
   /** @type {Shown | null} */
-  let shown = null;
+  let current = null;
   let shaded = "";
 
-  const one = () => shown !== null && shown.axes.rows.tokens === shown.axes.cols.tokens;
+  const isOneText = () => current !== null && current.axes.rows.tokens === current.axes.cols.tokens;
   const column = () => store.get().link.options.shade === "column";
   /** What a click in a panel pins. @param {Side} side */
-  const picks = (side) => (one() ? (column() ? "col" : "row") : side);
+  const picks = (side) => (isOneText() ? (column() ? "col" : "row") : side);
   const panelOf = (/** @type {Side} */ side, /** @type {string} */ label) =>
     createTextPanel({ label, onPick: (token) => pins.token(picks(side), token), onHover: (token) => pins.point(picks(side), token) });
   const panels = { col: panelOf("col", t("The text of the keys")), row: panelOf("row", t("The text of the queries")) };
@@ -284,45 +284,45 @@ export function createReader(context, pins) {
     mark(null);
     if (!tokens) return;
     panels.col.reveal(tokens.from);
-    pins.goTo(tokens.from, one() ? ["row", "col"] : ["col"]);
+    pins.goTo(tokens.from, isOneText() ? ["row", "col"] : ["col"]);
   });
-  const says = h("p", { className: "darkest" });
-  const ways = h("fieldset", { className: "choice ways" }, h("legend", { className: "hidden" }, t("Shading of the text")));
-  ways.addEventListener("change", ({ target }) => store.choose({ shade: /** @type {HTMLInputElement} */ (target).value }));
-  const element = h("div", { className: "reader" }, search.element, ways, says, panels.row.element, panels.col.element);
+  const darkestNote = h("p", { className: "darkest" });
+  const shadingChoice = h("fieldset", { className: "choice ways" }, h("legend", { className: "hidden" }, t("Shading of the text")));
+  shadingChoice.addEventListener("change", ({ target }) => store.choose({ shade: /** @type {HTMLInputElement} */ (target).value }));
+  const element = h("div", { className: "reader" }, search.element, shadingChoice, darkestNote, panels.row.element, panels.col.element);
 
   /** What a panel shows: its axis, and the weights for shading. @param {Side} side */
   function roleOf(side) {
-    if (!shown) return null;
-    const { axes, row, col } = shown;
-    const byRow = one() ? !column() : side === "col";
-    return { axis: byRow ? axes.cols : axes.rows, weights: byRow ? row : col, pinned: byRow ? shown.lit.row : shown.lit.col };
+    if (!current) return null;
+    const { axes, row, col } = current;
+    const byRow = isOneText() ? !column() : side === "col";
+    return { axis: byRow ? axes.cols : axes.rows, weights: byRow ? row : col, pinned: byRow ? current.lit.row : current.lit.col };
   }
 
   function shade() {
-    if (!shown) return;
+    if (!current) return;
     const roles = { col: roleOf("col"), row: roleOf("row") };
-    const sides = /** @type {Side[]} */ (one() ? ["col"] : ["col", "row"]);
-    const state = [matrixName(shown.page), column(), shown.shade.floor, context.theme().paper, ...sides.map((side) => roles[side]?.weights && roles[side]?.pinned)].join(" ");
+    const sides = /** @type {Side[]} */ (isOneText() ? ["col"] : ["col", "row"]);
+    const state = [matrixName(current.page), column(), current.shade.floor, context.theme().paper, ...sides.map((side) => roles[side]?.weights && roles[side]?.pinned)].join(" ");
     if (state === shaded) return;
     shaded = state;
     for (const side of sides) {
       const { axis, weights } = /** @type {NonNullable<ReturnType<typeof roleOf>>} */ (roles[side]);
-      const most = panels[side].shade(weights && ((token) => weights[axis.unitOf(token)]), shadeOf(context, shown.page));
-      if (side === "col") tell(most);
+      const maxWeight = panels[side].shade(weights && ((token) => weights[axis.unitOf(token)]), shadeOf(context, current.page));
+      if (side === "col") tell(maxWeight);
     }
   }
 
-  /** @param {number | null} most  the weight that is darkest */
-  function tell(most) {
-    const by = column() && one() ? t("Click a token to see which tokens look at it.") : t("Click a token to see what it looks at.");
-    write(says, most === null ? by : shown?.shade.floor ? t("The darker, the larger the weight; the largest is {weight}.", { weight: two(most) }) : t("The darkest token has {weight}.", { weight: two(most) }));
+  /** @param {number | null} maxWeight  the weight that is darkest */
+  function tell(maxWeight) {
+    const by = column() && isOneText() ? t("Click a token to see which tokens look at it.") : t("Click a token to see what it looks at.");
+    write(darkestNote, maxWeight === null ? by : current?.shade.floor ? t("The darker, the larger the weight; the largest is {weight}.", { weight: two(maxWeight) }) : t("The darkest token has {weight}.", { weight: two(maxWeight) }));
   }
 
   /** Outline the pinned, found and hovered tokens. @param {Place | null} hovered  in units */
   function mark(hovered) {
-    if (!shown) return;
-    const { axes: { rows, cols }, lit } = shown;
+    if (!current) return;
+    const { axes: { rows, cols }, lit } = current;
     const place = (/** @type {string} */ name, /** @type {import("./axes.js").Axis} */ axis, /** @type {number | null | undefined} */ unit) => {
       if (unit === null || unit === undefined) return [];
       const [from, to] = axis.tokensOf(unit);
@@ -330,9 +330,9 @@ export function createReader(context, pins) {
     };
     const ofRows = [...place("pointed", rows, hovered?.row), ...place("as-query", rows, lit.row)];
     const ofCols = [...place("pointed", cols, hovered?.col), ...place("as-key", cols, lit.col)];
-    const found = match ? [{ name: "found", ...match }] : [];
-    panels.col.mark([...(one() ? ofRows : []), ...ofCols, ...found]);
-    if (!one()) panels.row.mark(ofRows);
+    const matchMark = match ? [{ name: "found", ...match }] : [];
+    panels.col.mark([...(isOneText() ? ofRows : []), ...ofCols, ...matchMark]);
+    if (!isOneText()) panels.row.mark(ofRows);
   }
 
   return {
@@ -341,19 +341,19 @@ export function createReader(context, pins) {
 
     /** @param {Shown} next */
     show(next) {
-      shown = next;
-      panels.row.element.hidden = one();
-      ways.hidden = !one();
-      panels.col.element.setAttribute("aria-label", one() ? t("The text") : t("The text of the keys"));
-      render(ways, ways.firstElementChild, radios(uniqueId("shade"), { row: t("what it looks at"), column: t("what looks at it") }, column() ? "column" : "row"));
+      current = next;
+      panels.row.element.hidden = isOneText();
+      shadingChoice.hidden = !isOneText();
+      panels.col.element.setAttribute("aria-label", isOneText() ? t("The text") : t("The text of the keys"));
+      render(shadingChoice, shadingChoice.firstElementChild, radios(uniqueId("shade"), { row: t("what it looks at"), column: t("what looks at it") }, column() ? "column" : "row"));
       panels.col.write(next.axes.cols);
-      if (!one()) panels.row.write(next.axes.rows);
+      if (!isOneText()) panels.row.write(next.axes.rows);
       search.read(next.axes.cols);
       shade();
       mark(null);
     },
 
     /** @param {Side} side @param {number} token */
-    reveal: (side, token) => panels[one() ? "col" : side].reveal(token),
+    reveal: (side, token) => panels[isOneText() ? "col" : side].reveal(token),
   };
 }

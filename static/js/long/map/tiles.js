@@ -50,8 +50,8 @@ export const matrixName = (page) => `${page.trace?.id} ${place(page.model, page.
 /** @param {Page} page @param {Tile} tile */
 const nameOf = (page, tile) => `${matrixName(page)} ${tileName(tile)}`;
 
-/** @param {Page} page @param {"row" | "col"} which @param {number} unit */
-export const lineName = (page, which, unit) => `${matrixName(page)} ${which} ${unit}`;
+/** @param {Page} page @param {"row" | "col"} axis @param {number} unit */
+export const lineName = (page, axis, unit) => `${matrixName(page)} ${axis} ${unit}`;
 
 /**
  * The missing tiles of a window at a level.
@@ -80,8 +80,8 @@ export function tileWishes(page, axes, window, level, causal) {
 export function windowsToKeep(page, axes, { window, level, causal, row, col }) {
   const extent = { rows: axes.rows.count, cols: axes.cols.count };
   const coarser = Array.from({ length: Math.max(0, coarsest(extent) - level) }, (_, i) => level + 1 + i);
-  const levels = axes.rows.edges ? [level] : [level, ...coarser, level - 1].filter((one) => one >= 0);
-  const tiles = levels.flatMap((one) => tilesOf(window, one)).map((tile) => unitsOf(tile, extent));
+  const levels = axes.rows.edges ? [level] : [level, ...coarser, level - 1].filter((candidate) => candidate >= 0);
+  const tiles = levels.flatMap((tileLevel) => tilesOf(window, tileLevel)).map((tile) => unitsOf(tile, extent));
   const lines = [row === null ? [] : [lineUnits(axes, "row", row)], col === null ? [] : [lineUnits(axes, "col", col)]].flat();
   return [
     ...lines.map((units) => windowOf(page, axes, units, false)),
@@ -93,18 +93,18 @@ export function windowsToKeep(page, axes, { window, level, causal, row, col }) {
  * A complete row or column.
  * @param {Page} page
  * @param {Axes} axes
- * @param {"row" | "col"} which
+ * @param {"row" | "col"} axis
  * @param {number} unit
  * @returns {Wish}
  */
-export const lineWish = (page, axes, which, unit) => ({
-  name: lineName(page, which, unit),
-  body: body(page, windowOf(page, axes, lineUnits(axes, which, unit), false)),
+export const lineWish = (page, axes, axis, unit) => ({
+  name: lineName(page, axis, unit),
+  body: body(page, windowOf(page, axes, lineUnits(axes, axis, unit), false)),
 });
 
-/** @param {Axes} axes @param {"row" | "col"} which @param {number} unit @returns {Window} */
-function lineUnits({ rows, cols }, which, unit) {
-  return which === "row" ? { rows: [unit, unit + 1], cols: [0, cols.count] } : { rows: [0, rows.count], cols: [unit, unit + 1] };
+/** @param {Axes} axes @param {"row" | "col"} axis @param {number} unit @returns {Window} */
+function lineUnits({ rows, cols }, axis, unit) {
+  return axis === "row" ? { rows: [unit, unit + 1], cols: [0, cols.count] } : { rows: [0, rows.count], cols: [unit, unit + 1] };
 }
 
 /** @param {Page} page @param {object} window  as the API takes it */
@@ -117,12 +117,12 @@ const body = ({ model, link, trace }, window) => (model ? { ...longRequest(model
  * @param {boolean} [pools]  whether it may be pooled to the cells of a tile
  */
 function windowOf({ model, link }, { rows, cols }, units, pools = true) {
-  const at = { at: place(model, link), head: link.head };
+  const headPlace = { at: place(model, link), head: link.head };
   if (rows.edges && cols.edges) {
     const within = (/** @type {number[]} */ edges, /** @type {Range} */ [from, to]) => edges.slice(from, to + 1);
-    return { ...at, edges: { query: within(rows.edges, units.rows), key: within(cols.edges, units.cols) } };
+    return { ...headPlace, edges: { query: within(rows.edges, units.rows), key: within(cols.edges, units.cols) } };
   }
-  return { ...at, query: units.rows, key: units.cols, ...(pools && { cells: [SIDE, SIDE] }) };
+  return { ...headPlace, query: units.rows, key: units.cols, ...(pools && { cells: [SIDE, SIDE] }) };
 }
 
 /** @typedef {{page: Page, axes: Axes, shade: Shade}} Head */
@@ -150,7 +150,7 @@ export function layersOf(document, head, tiles, window, level) {
     const span = { rows: tensor.span?.query ?? 1, cols: tensor.span?.key ?? 1 };
     return { image: tileImage(document, tensor, head.shade), rows, cols, units, span };
   };
-  const found = layered(window, level, extent, (tile) => {
+  const layers = layered(window, level, extent, (tile) => {
     const units = unitsOf(tile, extent);
     if (hidden(units, causal(head.page))) return units;
     const tensor = tiles.get(nameOf(head.page, tile));
@@ -158,7 +158,7 @@ export function layersOf(document, head, tiles, window, level) {
   });
   const small = head.axes.rows.edges ? null : thumbnail(head.page);
   const all = small ? [layer(small, { rows: [0, extent.rows], cols: [0, extent.cols] })] : [];
-  return [...all, ...found.map((one) => one.found)];
+  return [...all, ...layers.map((entry) => entry.content)];
 }
 
 /**
@@ -172,8 +172,8 @@ export function thumbnail({ trace, model, link }) {
   if (!all || !mask || link.head >= all.shape[0]) return null;
   return memo(all, `thumbnail ${link.head}`, () => {
     const [rows, cols] = mask.shape;
-    const own = all.data.subarray(link.head * rows * cols, (link.head + 1) * rows * cols);
-    const data = Float32Array.from(own, (value, i) => (mask.data[i] ? value / 255 : NaN));
+    const headCells = all.data.subarray(link.head * rows * cols, (link.head + 1) * rows * cols);
+    const data = Float32Array.from(headCells, (value, i) => (mask.data[i] ? value / 255 : NaN));
     return { ...all, dtype: "float32", shape: [rows, cols], data };
   });
 }
@@ -212,9 +212,9 @@ export function firstRow(page, axes) {
  */
 export function seenAt(head, tiles, level, { row, col }) {
   const extent = extentOf(head);
-  for (let at = level; at <= coarsest(extent); at++) {
-    const side = SIDE * 2 ** at;
-    const tile = { level: at, row: Math.floor(row / side), col: Math.floor(col / side) };
+  for (let tileLevel = level; tileLevel <= coarsest(extent); tileLevel++) {
+    const side = SIDE * 2 ** tileLevel;
+    const tile = { level: tileLevel, row: Math.floor(row / side), col: Math.floor(col / side) };
     const units = unitsOf(tile, extent);
     if (hidden(units, causal(head.page))) return { value: NaN, units: { rows: [row, row + 1], cols: [col, col + 1] } };
     const tensor = tiles.get(nameOf(head.page, tile));
@@ -223,7 +223,7 @@ export function seenAt(head, tiles, level, { row, col }) {
   return null;
 }
 
-/** Whether a cell is one weight. @param {Seen} seen */
+/** Whether a cell is one weight. @param {Seen} cell */
 export const isSharp = ({ units: { rows, cols } }) => rows[1] - rows[0] === 1 && cols[1] - cols[0] === 1;
 
 /**
@@ -258,49 +258,49 @@ const MOST = 48 * 2 ** 20;
  * @param {object} of
  * @param {(body: object, signal: AbortSignal) => Promise<Tensor>} of.ask
  * @param {() => void} of.changed  called after a result or a failure
- * @param {number} [of.most]  bytes
+ * @param {number} [of.maxBytes]  bytes
  */
-export function createTileCache({ ask, changed, most = MOST }) {
+export function createTileCache({ ask, changed, maxBytes = MOST }) {
   /** In order of use, the most recent last. @type {Map<string, Tensor>} */
-  const kept = new Map();
+  const cached = new Map();
   /** @type {Map<string, import("../../core/wire/connection.js").Asker>} */
   const open = new Map();
   /** @type {Map<string, Problem>} */
   const failed = new Map();
   /** @type {Wish[]} */
-  let wanted = [];
+  let currentWishes = [];
   let bytes = 0;
 
   /** @param {Wish} wish */
   async function load({ name, body }) {
     const asker = createAsker();
     open.set(name, asker);
-    const found = await asker.ask((signal) => ask(body, signal));
-    if (found === null) return;
+    const reply = await asker.ask((signal) => ask(body, signal));
+    if (reply === null) return;
     open.delete(name);
-    if (found instanceof Problem) failed.set(name, found);
-    else keep(name, found);
+    if (reply instanceof Problem) failed.set(name, reply);
+    else keep(name, reply);
     next();
     changed();
   }
 
   /** @param {string} name @param {Tensor} tensor */
   function keep(name, tensor) {
-    kept.set(name, tensor);
+    cached.set(name, tensor);
     bytes += tensor.data.byteLength;
-    const needed = new Set(wanted.map((wish) => wish.name));
-    for (const [old, { data }] of kept) {
-      if (bytes <= most) break;
+    const needed = new Set(currentWishes.map((wish) => wish.name));
+    for (const [old, { data }] of cached) {
+      if (bytes <= maxBytes) break;
       if (needed.has(old)) continue;
-      kept.delete(old);
+      cached.delete(old);
       bytes -= data.byteLength;
     }
   }
 
   function next() {
-    for (const wish of wanted) {
+    for (const wish of currentWishes) {
       if (open.size >= AT_ONCE) return;
-      if (!kept.has(wish.name) && !open.has(wish.name) && !failed.has(wish.name)) void load(wish);
+      if (!cached.has(wish.name) && !open.has(wish.name) && !failed.has(wish.name)) void load(wish);
     }
   }
 
@@ -313,29 +313,29 @@ export function createTileCache({ ask, changed, most = MOST }) {
   return {
     /** @param {string} name @returns {Tensor | undefined} */
     get(name) {
-      const found = kept.get(name);
-      if (!found) return undefined;
-      kept.delete(name);
-      kept.set(name, found);
-      return found;
+      const tensor = cached.get(name);
+      if (!tensor) return undefined;
+      cached.delete(name);
+      cached.set(name, tensor);
+      return tensor;
     },
 
     /** @param {Wish[]} wishes  All that is wanted now, the most urgent first. */
     want(wishes) {
-      wanted = wishes;
+      currentWishes = wishes;
       const names = new Set(wishes.map(({ name }) => name));
       for (const name of [...open.keys()]) if (!names.has(name)) cancel(name);
       next();
     },
 
     /** The first failure among the wanted windows, except of those that a share does not have. @returns {Problem | null} */
-    problem: () => wanted.map(({ name }) => failed.get(name)).find((one) => one && one.kind !== "frozen") ?? null,
+    problem: () => currentWishes.map(({ name }) => failed.get(name)).find((problem) => problem && problem.kind !== "frozen") ?? null,
 
     /** Whether a window was not in the share, whose model is gone. @param {string} name */
     isUnsaved: (name) => failed.get(name)?.kind === "frozen",
 
     /** Whether a wanted window is still loading. */
-    waits: () => wanted.some(({ name }) => !kept.has(name) && !failed.has(name)),
+    waits: () => currentWishes.some(({ name }) => !cached.has(name) && !failed.has(name)),
 
     /** Request failed windows again. */
     retry() {
@@ -345,7 +345,7 @@ export function createTileCache({ ask, changed, most = MOST }) {
     },
 
     stop() {
-      wanted = [];
+      currentWishes = [];
       for (const name of [...open.keys()]) cancel(name);
     },
   };

@@ -38,25 +38,25 @@ function pictureOf({ canvas }, theme) {
 
 /**
  * The visible cells as drawn: single weights, or the largest of several.
- * @param {Shown} shown
+ * @param {Shown} current
  * @param {import("./tiles.js").TileCache} tiles
  * @param {LongMap} map
  * @returns {import("../../core/compute/computed-tensors.js").Shown | null}  null: not loaded yet
  */
-function numbersOf(shown, tiles, map) {
+function numbersOf(current, tiles, map) {
   const { rows, cols } = map.sight();
-  const stride = spanOf(map.level(), extentOf(shown));
+  const stride = spanOf(map.level(), extentOf(current));
   const [down, across] = [places(rows, stride.rows), places(cols, stride.cols)];
   const values = new Float32Array(down.length * across.length);
   for (const [i, row] of down.entries())
     for (const [j, col] of across.entries()) {
-      const found = seenAt(shown, tiles, map.level(), { row, col });
-      if (!found) return null;
-      values[i * across.length + j] = found.value;
+      const cell = seenAt(current, tiles, map.level(), { row, col });
+      if (!cell) return null;
+      values[i * across.length + j] = cell.value;
     }
   const named = (/** @type {Axis} */ axis, /** @type {number[]} */ units, /** @type {number} */ step) => units.map((unit) => ({ text: nameOf(axis, unit, Math.min(unit + step, axis.count)) }));
   return {
-    tokens: { query: named(shown.axes.rows, down, stride.rows), key: named(shown.axes.cols, across, stride.cols) },
+    tokens: { query: named(current.axes.rows, down, stride.rows), key: named(current.axes.cols, across, stride.cols) },
     tensors: { weights: matrix({ rows: down.length, cols: across.length, values }) },
   };
 }
@@ -79,51 +79,51 @@ const nameOf = (axis, from, to) => (to - from === 1 ? `${from + 1} ${axis.label(
  */
 export function createPins(store, present, { map, reveal }) {
   return {
-    /** @param {{row: number, col: number}} place  in units @param {"click" | "key"} how  A click on what is pinned lets it go. */
-    cell({ row, col }, how) {
-      const shown = present();
-      if (!shown) return;
-      const { rows, cols } = shown.axes;
+    /** @param {{row: number, col: number}} place  in units @param {"click" | "key"} trigger  A click on what is pinned lets it go. */
+    cell({ row, col }, trigger) {
+      const current = present();
+      if (!current) return;
+      const { rows, cols } = current.axes;
       const [query, key] = [rows.tokensOf(row)[0], cols.tokensOf(col)[0]];
       const { link } = store.get();
-      if (how === "click" && link.query === query && link.key === key) return store.go({ query: null, key: null });
-      store.go({ query, key }, how === "click" ? "pinned" : "moved");
-      if (how === "key") map().reveal({ row, col });
+      if (trigger === "click" && link.query === query && link.key === key) return store.go({ query: null, key: null });
+      store.go({ query, key }, trigger === "click" ? "pinned" : "moved");
+      if (trigger === "key") map().reveal({ row, col });
       reveal("col", key);
     },
 
     /** @param {Side} side @param {number} token  Pins it as a query or as a key; what is pinned already is let go. */
     token(side, token) {
-      const shown = present();
-      if (!shown) return;
-      const { axes, page: { link } } = shown;
-      const one = axes.rows.tokens === axes.cols.tokens;
-      const [name, other] = side === "row" ? /** @type {const} */ (["query", "key"]) : /** @type {const} */ (["key", "query"]);
+      const current = present();
+      if (!current) return;
+      const { axes, page: { link } } = current;
+      const isOneText = axes.rows.tokens === axes.cols.tokens;
+      const [name, otherName] = side === "row" ? /** @type {const} */ (["query", "key"]) : /** @type {const} */ (["key", "query"]);
       const axis = side === "row" ? axes.rows : axes.cols;
       const first = axis.tokensOf(axis.unitOf(token))[0];
-      const again = link[name] === first && (!one || link[other] === null);
-      store.go({ query: null, key: null, ...(!one && { [other]: link[other] }), [name]: again ? null : first }, "pinned");
-      map().reveal(placeOf(shown, first, [side]));
+      const again = link[name] === first && (!isOneText || link[otherName] === null);
+      store.go({ query: null, key: null, ...(!isOneText && { [otherName]: link[otherName] }), [name]: again ? null : first }, "pinned");
+      map().reveal(placeOf(current, first, [side]));
     },
 
     /** @param {number} token @param {Side[]} sides  Lights it and goes there. */
     goTo(token, sides) {
-      const shown = present();
-      if (!shown) return;
-      const place = placeOf(shown, token, sides);
+      const current = present();
+      if (!current) return;
+      const place = placeOf(current, token, sides);
       map().light(place);
       map().centre(place);
     },
 
     /** @param {Side} side @param {number | null} token  That the pointer is on in the text. */
     point(side, token) {
-      const shown = present();
-      if (shown) map().light(token === null ? { row: null, col: null } : placeOf(shown, token, [side]));
+      const current = present();
+      if (current) map().light(token === null ? { row: null, col: null } : placeOf(current, token, [side]));
     },
   };
 }
 
-/** @param {Shown} shown @param {number} token @param {Side[]} sides @returns {Place} */
+/** @param {Shown} current @param {number} token @param {Side[]} sides @returns {Place} */
 function placeOf({ axes: { rows, cols } }, token, sides) {
   return { row: sides.includes("row") ? rows.unitOf(token) : null, col: sides.includes("col") ? cols.unitOf(token) : null };
 }
@@ -135,7 +135,7 @@ const REST = 300;
 export function mountLong(context, root) {
   const { store, source } = context;
   const tiles = createTileCache({ ask: (body, signal) => source.tile(body, signal), changed: update });
-  const pins = createPins(store, () => shown, { map: () => map, reveal: (side, token) => reader.reveal(side, token) });
+  const pins = createPins(store, () => current, { map: () => map, reveal: (side, token) => reader.reveal(side, token) });
   const map = createMap(context, tiles, { onHover: (place) => reader.mark(place), onPick: pins.cell, onCamera: moved });
   const minimap = createMinimap(context, map.centre);
   const reader = createReader(context, pins);
@@ -144,31 +144,31 @@ export function mountLong(context, root) {
   const { line } = context.finding();
   const committing = settle(commit, REST);
   /** @type {Shown | null} */
-  let shown = null;
+  let current = null;
   /** The matrix for which the map was last positioned, and the window of the link then. */
   let [placed, linked] = ["", ""];
-  let told = "";
+  let announced = "";
 
   function draw() {
     const page = store.get();
     if (!page.trace || !page.model) return;
     const size = parts.sizes(context.room());
-    shown = shownOf(context, page, tiles);
+    current = shownOf(context, page, tiles);
     parts.refresh();
-    parts.key.show({ shade: shown.shade, covers: new Set([COVER.masked]) });
-    map.draw(shown, size);
-    minimap.draw(shown);
-    place(`${shown.axes.rows.count} ${shown.axes.cols.count} ${page.trace.id} ${page.link.block} ${page.link.options.level} ${size.width} ${size.height}`);
+    parts.key.show({ shade: current.shade, covers: new Set([COVER.masked]) });
+    map.draw(current, size);
+    minimap.draw(current);
+    place(`${current.axes.rows.count} ${current.axes.cols.count} ${page.trace.id} ${page.link.block} ${page.link.options.level} ${size.width} ${size.height}`);
     light();
   }
 
   /** Go to the window of the link if it has changed. @param {string} matrix  of which the map is */
   function place(matrix) {
-    if (!shown) return;
-    const { options } = shown.page.link;
+    if (!current) return;
+    const { options } = current.page.link;
     if (matrix === placed && wordsOf(options) === linked) return;
     [placed, linked] = [matrix, wordsOf(options)];
-    map.show(windowInLink(shown.axes, options));
+    map.show(windowInLink(current.axes, options));
   }
 
   function light() {
@@ -181,8 +181,8 @@ export function mountLong(context, root) {
   /** Request the visible tiles and the pinned row and column. */
   function ask() {
     const page = store.get();
-    if (!shown || !page.trace) return;
-    const { axes, lit } = (shown = shownOf(context, page, tiles));
+    if (!current || !page.trace) return;
+    const { axes, lit } = (current = shownOf(context, page, tiles));
     const lines = [
       ...(lit.row === null ? [] : [lineWish(page, axes, "row", lit.row)]),
       ...(lit.col === null ? [] : [lineWish(page, axes, "col", lit.col)]),
@@ -193,46 +193,46 @@ export function mountLong(context, root) {
   /** Redraw with what is available. */
   function update() {
     const page = store.get();
-    if (!shown || !page.trace) return;
-    shown = shownOf(context, page, tiles);
-    map.update(shown);
-    reader.show(shown);
+    if (!current || !page.trace) return;
+    current = shownOf(context, page, tiles);
+    map.update(current);
+    reader.show(current);
     parts.element.dataset.waits = tiles.waits() ? "yes" : "no";
     parts.problem.show(tiles.problem());
-    say();
+    writeCaption();
     announce();
   }
 
-  function say() {
-    if (!shown) return;
-    const { page, axes, lit, row } = shown;
+  function writeCaption() {
+    if (!current) return;
+    const { page, axes, lit, row } = current;
     render(line, caption(context, page, axes, lit, row));
-    render(parts.below, unsavedSaid(context.t, unsaved(shown, map, tiles)) || cellsSaid(context.t, page, spanOf(map.level(), extentOf(shown))));
+    render(parts.below, unsavedSaid(context.t, unsaved(current, map, tiles)) || cellsSaid(context.t, page, spanOf(map.level(), extentOf(current))));
   }
 
   /** Announce the pinned cell once its weights are loaded. */
   function announce() {
-    if (!shown?.row || shown.pinned.row === null) return;
-    const words = spoken(context.t, shown.axes, shown.pinned.row, shown.pinned.col, shown.row);
-    if (words !== told) context.announce(words);
-    told = words;
+    if (!current?.row || current.pinned.row === null) return;
+    const words = spoken(context.t, current.axes, current.pinned.row, current.pinned.col, current.row);
+    if (words !== announced) context.announce(words);
+    announced = words;
   }
 
   /** Called after the map was zoomed or moved. */
   function moved() {
-    if (!shown) return;
+    if (!current) return;
     minimap.frame(map.sight());
     parts.zoomed(map.isWhole());
     ask();
-    say();
+    writeCaption();
     committing.later();
   }
 
   /** Write the window to the link. */
   function commit() {
-    if (!shown) return;
+    if (!current) return;
     const window = map.sight();
-    const options = linkOfWindow(shown.axes, isWhole(window, extentOf(shown)) ? null : window);
+    const options = linkOfWindow(current.axes, isWhole(window, extentOf(current)) ? null : window);
     linked = wordsOf(options);
     store.choose(options);
   }
@@ -246,13 +246,13 @@ export function mountLong(context, root) {
       map.destroy();
       parts.stop();
     },
-    tiles: () => (shown ? windowsToKeep(shown.page, shown.axes, { window: map.sight(), level: map.level(), causal: map.causal(), ...shown.lit }) : []),
-    picture: () => shown && pictureOf(map, context.theme()),
-    numbers: () => shown && numbersOf(shown, tiles, map),
+    tiles: () => (current ? windowsToKeep(current.page, current.axes, { window: map.sight(), level: map.level(), causal: map.causal(), ...current.lit }) : []),
+    picture: () => current && pictureOf(map, context.theme()),
+    numbers: () => current && numbersOf(current, tiles, map),
   };
 }
 
-/** What is wanted and was not saved with the share. @param {Shown} shown @param {import("./map.js").LongMap} map @param {Tiles} tiles */
+/** What is wanted and was not saved with the share. @param {Shown} current @param {import("./map.js").LongMap} map @param {Tiles} tiles */
 function unsaved({ page, axes, lit: { row, col } }, map, tiles) {
   const lines = [...(row === null ? [] : [lineName(page, "row", row)]), ...(col === null ? [] : [lineName(page, "col", col)])];
   return { cells: tileWishes(page, axes, map.sight(), map.level(), map.causal()).some(({ name }) => tiles.isUnsaved(name)), lines: lines.some(tiles.isUnsaved) };
@@ -268,9 +268,9 @@ function shownOf(context, page, tiles) {
   const pinned = { row: query === null ? null : axes.rows.unitOf(query), col: key === null ? null : axes.cols.unitOf(key) };
   const none = pinned.row === null && pinned.col === null && page.link.options.shade !== "column";
   const lit = none ? { row: firstRow(page, axes), col: null } : pinned;
-  const line = (/** @type {"row" | "col"} */ which) => {
-    const unit = lit[which];
-    const tensor = unit === null ? undefined : tiles.get(lineName(page, which, unit));
+  const line = (/** @type {"row" | "col"} */ axis) => {
+    const unit = lit[axis];
+    const tensor = unit === null ? undefined : tiles.get(lineName(page, axis, unit));
     return tensor ? /** @type {Float32Array} */ (tensor.data) : null;
   };
   return { page, axes, shade: shadeOf(context, page, axes.rows.edges !== null), pinned, lit, row: line("row"), col: line("col") };

@@ -39,21 +39,21 @@ function unit(t, axis, unit, as) {
  * @returns {Child[]}
  */
 export function caption({ t, phrase }, page, axes, { row, col }, weights) {
-  const where = el("span", { className: "place" }, whereabouts(t, page));
+  const place = el("span", { className: "place" }, whereabouts(t, page));
   if (row !== null && weights) {
-    const found = finding(weights);
-    const keys = "keys" in found ? found.keys.map((key) => unit(t, axes.cols, key, "as-key")) : [];
-    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...phrase(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: about(weights[col]) })];
-    return [...phrase(sentence(found, false, t), {
-      place: where,
+    const rowFinding = finding(weights);
+    const keys = "keys" in rowFinding ? rowFinding.keys.map((key) => unit(t, axes.cols, key, "as-key")) : [];
+    const cell = col === null || ("keys" in rowFinding && rowFinding.keys.includes(col)) ? [] : [" ", ...phrase(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: about(weights[col]) })];
+    return [...phrase(sentence(rowFinding, false, t), {
+      place,
       query: unit(t, axes.rows, row, "as-query"),
       key: keys[0],
       other: keys[1],
       count: keys.length,
-      weight: "weight" in found ? two(found.weight) : "",
+      weight: "weight" in rowFinding ? two(rowFinding.weight) : "",
     }), ...cell];
   }
-  return phrase(extents(t, page), { place: where, rows: axes.rows.count, cols: axes.cols.count });
+  return phrase(extents(t, page), { place, rows: axes.rows.count, cols: axes.cols.count });
 }
 
 /** @param {Context["t"]} t @param {Page} page  Marks the messages; their places are filled by the caller. */
@@ -83,27 +83,27 @@ export function cellsSaid(t, page, { rows, cols }) {
  * @returns {string}  "" if nothing is missing
  */
 export function unsavedSaid(t, { cells, lines }) {
-  const said = [...(cells ? [t("Finer cells than these were not saved here.")] : []), ...(lines ? [t("The weights of this row or column were not saved here.")] : [])];
-  return said.join(" ");
+  const sentences = [...(cells ? [t("Finer cells than these were not saved here.")] : []), ...(lines ? [t("The weights of this row or column were not saved here.")] : [])];
+  return sentences.join(" ");
 }
 
 /**
  * The tooltip of a cell.
  * @param {Context} context
  * @param {{rows: Axis, cols: Axis}} axes
- * @param {Seen} seen
+ * @param {Seen} cell
  * @returns {Child[]}
  */
 export function tip({ t }, { rows, cols }, { value, units }) {
   const [height, width] = [units.rows[1] - units.rows[0], units.cols[1] - units.cols[0]];
-  const said = Number.isNaN(value) ? t("masked") : about(value);
+  const weightText = Number.isNaN(value) ? t("masked") : about(value);
   if (height * width === 1)
-    return [unit(t, rows, units.rows[0], "as-query"), " ", unit(t, cols, units.cols[0], "as-key"), " ", el("b", {}, said)];
+    return [unit(t, rows, units.rows[0], "as-query"), " ", unit(t, cols, units.cols[0], "as-key"), " ", el("b", {}, weightText)];
   const range = (/** @type {[number, number]} */ [from, to]) => (to - from === 1 ? String(from + 1) : `${from + 1}–${to}`);
   return [
     t("queries {queries}, keys {keys}", { queries: range(units.rows), keys: range(units.cols) }),
     " ",
-    el("b", {}, Number.isNaN(value) ? said : t("largest of {rows} × {cols}: {weight}", { rows: height, cols: width, weight: about(value) })),
+    el("b", {}, Number.isNaN(value) ? weightText : t("largest of {rows} × {cols}: {weight}", { rows: height, cols: width, weight: about(value) })),
   ];
 }
 
@@ -116,11 +116,11 @@ export function tip({ t }, { rows, cols }, { value, units }) {
  * @param {Float32Array} weights  of the row
  */
 export function spoken(t, { rows, cols }, row, col, weights) {
-  const named = (/** @type {Axis} */ axis, /** @type {number} */ at) => `${quoted(axis, at)} ${at + 1}`;
+  const named = (/** @type {Axis} */ axis, /** @type {number} */ index) => `${quoted(axis, index)} ${index + 1}`;
   if (col === null) {
-    const found = finding(weights);
-    const key = found.kind === "most" || found.kind === "only" ? named(cols, found.keys[0]) : "";
-    return key ? t("query {query} looks most at key {key}: {weight}", { query: named(rows, row), key, weight: "weight" in found ? about(found.weight) : "" }) : named(rows, row);
+    const rowFinding = finding(weights);
+    const key = rowFinding.kind === "most" || rowFinding.kind === "only" ? named(cols, rowFinding.keys[0]) : "";
+    return key ? t("query {query} looks most at key {key}: {weight}", { query: named(rows, row), key, weight: "weight" in rowFinding ? about(rowFinding.weight) : "" }) : named(rows, row);
   }
   return t("query {query}, key {key}: {weight}", { query: named(rows, row), key: named(cols, col), weight: Number.isNaN(weights[col]) ? t("masked") : about(weights[col]) });
 }

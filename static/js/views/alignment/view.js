@@ -168,7 +168,7 @@ const choices = ({ store, t }) => [
     option: "least",
     label: t("Hide below"),
     range: [0, 50, 1],
-    say: (value) => two(value / 100),
+    format: (value) => two(value / 100),
   },
 ];
 

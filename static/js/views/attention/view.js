@@ -261,7 +261,7 @@ const choices = (t) => [
     option: "top",
     label: t("Show top"),
     range: [1, 100, 1],
-    say: (percent) => (percent === 100 ? t("all") : t("{percent} %", { percent })),
+    format: (percent) => (percent === 100 ? t("all") : t("{percent} %", { percent })),
   },
   { option: "words", label: t("whole words") },
 ];

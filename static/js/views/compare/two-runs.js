@@ -95,7 +95,7 @@ function otherBox({ store, t, uniqueId }) {
   );
   let empty = false;
   bindTyping(box, {
-    say() {
+    submit() {
       empty = !box.value.trim();
       if (empty) refresh(true, new Problem("empty-text"));
       else store.choose({ b: box.value }, "typed");

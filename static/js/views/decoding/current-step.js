@@ -1,7 +1,7 @@
 /** The current step with all data that the parts of the view show. */
 
 import { quoted } from "../../core/draw/token.js";
-import { own, plan, said } from "../../core/store/decode-options.js";
+import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
 import { answer, keyOf, traced } from "../../core/store/view-requests.js";
 import { outputKind } from "../../core/wire/reply.js";
 import { Problem } from "../../core/wire/problem.js";
@@ -37,7 +37,7 @@ export const continues = ({ model }) => outputKind(model) === "text";
 function decodeOf(page, decode = page.link.decode) {
   if (!continues(page)) return decode;
   const known = plan(decode);
-  return said({ ...known, max_tokens: known.max_tokens ?? Math.max(LENGTH, known.prefix.length) });
+  return planInLink({ ...known, max_tokens: known.max_tokens ?? Math.max(LENGTH, known.prefix.length) });
 }
 
 /**
@@ -99,7 +99,7 @@ export const bent = ({ link }) => link.target !== null || plan(link.decode).pref
 
 /** The model's own translation. @param {Page} page */
 export const unbent = (page) =>
-  traced(page, { target: null, pad_to: null, decode: decodeOf(page, own(page.link.decode)), select: [] });
+  traced(page, { target: null, pad_to: null, decode: decodeOf(page, withoutPrefix(page.link.decode)), select: [] });
 
 /**
  * @param {Page} page

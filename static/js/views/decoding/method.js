@@ -6,7 +6,7 @@ import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { radios } from "../../core/figure/controls.js";
 import { settle } from "../../lib/timing.js";
-import { plan, said } from "../../core/store/decode-options.js";
+import { plan, planInLink } from "../../core/store/decode-options.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Plan } from "../../core/store/decode-options.js" */
@@ -26,7 +26,7 @@ export function methods({ store, t, uniqueId }) {
 
   /** @param {Partial<Plan>} patch @param {"chosen" | "moved"} [origin] */
   function choose(patch, origin = "moved") {
-    store.go({ target: null, decode: said({ ...present(), ...patch }) }, origin);
+    store.go({ target: null, decode: planInLink({ ...present(), ...patch }) }, origin);
   }
 
   const list = h("div", { className: "choice" });

@@ -8,7 +8,7 @@ import { outputKind } from "../../core/wire/reply.js";
 import { labels } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
-import { four, grouped, one, tiny, two } from "../../lib/numbers.js";
+import { four, grouped, oneDecimal, tiny, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { continues } from "./current-step.js";
 import { measure, parting } from "./decoding-steps.js";
@@ -37,7 +37,7 @@ export function createScoring({ store, t, uniqueId }, { go }) {
     ledgers,
   );
   const say = () => store.go({ target: box.value.trim() || null, query: null, key: null }, "chosen");
-  bindTyping(box, { say, when: "enter" });
+  bindTyping(box, { submit: say, submitOn: "enter" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     say();
@@ -113,7 +113,7 @@ function plainly(t, perplexity) {
   if (perplexity < 1.1) return t("The model was nearly certain of each token.");
   if (perplexity < 1e4)
     return t("Per token, the model was as uncertain as a uniform choice among {n} tokens.", {
-      n: perplexity < 10 ? one(perplexity) : Math.round(perplexity),
+      n: perplexity < 10 ? oneDecimal(perplexity) : Math.round(perplexity),
     });
   return t("The model would almost never write this.");
 }
@@ -197,7 +197,7 @@ function verdict(t, ours, other, from, text) {
   const gap = measure(other.logprobs).logprob - measure(ours.logprobs).logprob;
   const times = Math.exp(Math.abs(gap));
   const factor =
-    times < 10 ? one(times) : times < 1e6 ? grouped(Math.round(times)) : tiny(times);
+    times < 10 ? oneDecimal(times) : times < 1e6 ? grouped(Math.round(times)) : tiny(times);
   const at = t("They diverge at step {n}.", { n: from + 1 });
   if (times < 1.05) return prose([at, t("The model gives both about the same probability.")]);
   return gap > 0

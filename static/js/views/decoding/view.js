@@ -5,7 +5,7 @@ import { token } from "../../core/draw/token.js";
 import { continuationLength } from "../../core/figure/controls.js";
 import { createTransport } from "../../core/figure/playback.js";
 import { trouble, waitingLine } from "../../core/figure/status.js";
-import { own, plan, said } from "../../core/store/decode-options.js";
+import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
 import { choice, whole } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { between, continuing } from "../../core/wire/attentions.js";
@@ -33,7 +33,7 @@ function createWriting(context, { go, scene }) {
   const { t } = context;
   const line = h("ol", { className: "written", "aria-label": t("What the model writes, one step per token") });
   const transport = createTransport(context, {
-    at: () => scene()?.at ?? 0,
+    current: () => scene()?.at ?? 0,
     last: () => (scene()?.run.steps.length ?? 0) - 1,
     go,
     beat: BEAT,
@@ -209,12 +209,12 @@ const goesOn = ({ step, ids, at }, row, id) => step.hypotheses[row].ids.every((o
  */
 const detour = ({ step, at, page }, row, id) => ({
   target: null,
-  decode: said({ ...plan(page.link.decode), prefix: [...step.hypotheses[row].ids, id] }),
+  decode: planInLink({ ...plan(page.link.decode), prefix: [...step.hypotheses[row].ids, id] }),
   ...atStep(page, at),
 });
 
 /** @param {Context} context */
 function undo({ store, announce, t }) {
-  store.go({ target: null, decode: own(store.get().link.decode) }, "chosen");
+  store.go({ target: null, decode: withoutPrefix(store.get().link.decode) }, "chosen");
   announce(continues(store.get()) ? t("The model’s own continuation again.") : t("The model’s own output again."));
 }

@@ -1,11 +1,11 @@
 /** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
 import { pictures, thumbnails } from "../../core/compute/glimpses.js";
-import { inGeneral, known, measures, patterns } from "../../core/compute/patterns.js";
+import { inGeneral, presentMeasures, measures, patterns } from "../../core/compute/patterns.js";
 import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { arrange, ordered, tile as paintTile } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
-import { createTiles, look } from "../../core/figure/head-tiles.js";
+import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { lit } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { choice } from "../../core/store/options.js";
@@ -68,7 +68,7 @@ function preview({ t }) {
       render(general, generally(seen, tile, t));
       render(
         numbers,
-        known(summary, t).map(([name, { name: called, unit }]) => {
+        presentMeasures(summary, t).map(([name, { name: called, unit }]) => {
           const value = summary?.[name]?.[head] ?? null;
           const said = value === null ? "–" : unit ? t("{value} {unit}", { value: two(value), unit }) : two(value);
           return el("div", {}, el("dt", {}, called), el("dd", {}, said));
@@ -179,7 +179,7 @@ function mount(context, root) {
   function draw() {
     const page = store.get();
     const { trace, model } = page;
-    if (model && trace && !lacking(trace, needs(page)).length) show(look(context, page, trace));
+    if (model && trace && !lacking(trace, needs(page)).length) show(readHeads(context, page, trace));
   }
 
   /** @param {Seen} next */
@@ -231,14 +231,14 @@ const strip = ({ t }, { model, trace, link }) =>
 function chosen({ page, summary }) {
   if (isLong(page.trace)) return {};
   const { sort, pattern } = page.link.options;
-  const found = known(summary(0), (message) => message).find(([name]) => name === sort);
+  const found = presentMeasures(summary(0), (message) => message).find(([name]) => name === sort);
   const only = pattern === "all" ? undefined : pattern;
   return found ? { by: sort, rising: found[1].rising, only } : { only };
 }
 
 /** @param {Context} context @param {Seen} seen @returns {Record<string, string>} */
 function sorts({ t }, { summary }) {
-  const entries = known(summary(0), t).map(([name, { order }]) => [name, order]);
+  const entries = presentMeasures(summary(0), t).map(([name, { order }]) => [name, order]);
   return { layer: t("layer"), ...Object.fromEntries(entries) };
 }
 

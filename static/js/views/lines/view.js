@@ -56,7 +56,7 @@ function settle(page) {
 function mount(context, root) {
   const { store, t } = context;
   const options = controls(context, [
-    { option: "least", label: t("Hide below"), range: [0, 50, 1], say: (value) => two(value / 100) },
+    { option: "least", label: t("Hide below"), range: [0, 50, 1], format: (value) => two(value / 100) },
     { option: "numbers", label: t("weights as numbers") },
   ]);
   const diagram = createDiagram(context, { onHover, onPick });

@@ -137,7 +137,7 @@ const reachOf = ({ waves, positions }) => (waves ? 1 : largest(positions) || 1);
  * @param {Positions} found
  */
 function wording({ store, t }, found) {
-  const { base, where } = kindOf(store.get().model);
+  const { base, site } = kindOf(store.get().model);
   const sines = t("an even feature is a sine (solid), the odd one after it the cosine of the same wave (dashed)");
   if (base === "rotary")
     return {
@@ -157,7 +157,7 @@ function wording({ store, t }, found) {
   return {
     name: t("Positional encoding"),
     says:
-      where === "input"
+      site === "input"
         ? t("added to each token's embedding; in each half fast waves left, slow waves right; −1 to 1")
         : t("in each half fast waves left, slow waves right; −1 to 1"),
     curves: sines,
@@ -199,8 +199,8 @@ function curves(context, found) {
       titles: { x: t("position"), y: "" },
       width: Math.max(300, projector ? room().width : Math.min(room().width, 1100)),
       height: projector ? half(context) : 260,
-      at: marked(store.get(), store.hovered()).row,
-      say: brief,
+      markedIndex: marked(store.get(), store.hovered()).row,
+      format: brief,
     },
     theme(),
   );
@@ -319,8 +319,8 @@ function curve({ store, t, theme, room }, name, values, most) {
       titles: { x: t("distance between the positions"), y: "" },
       width: Math.max(280, wide ? (width - 48) * 0.5 : width),
       height: Math.min(400, Math.max(240, height - 120)),
-      at: row !== null && col !== null ? Math.abs(row - col) : null,
-      say: brief,
+      markedIndex: row !== null && col !== null ? Math.abs(row - col) : null,
+      format: brief,
     },
     theme(),
   );

@@ -13,7 +13,7 @@ import { wording } from "../../core/figure/problem-wording.js";
 import { createLikeness, createWaves } from "./encoding-panels.js";
 import * as shuffled from "./reordering.js";
 import * as relative from "./offsets.js";
-import { kindOf, whereSaid } from "../../core/compute/positions.js";
+import { kindOf, positionSentence } from "../../core/compute/positions.js";
 import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
 
@@ -72,8 +72,8 @@ export const positions = {
   needs: (page) => RUNS[partOf(page)]?.needs(page) ?? [],
   asks: (page) => RUNS[partOf(page)]?.questions(page) ?? questions(page),
   lights: ({ model }) => {
-    const { where } = kindOf(model);
-    return where === "input" ? [{ part: "embedding" }] : where === "layer" ? [{ part: "residual" }] : [];
+    const { site } = kindOf(model);
+    return site === "input" ? [{ part: "embedding" }] : site === "layer" ? [{ part: "residual" }] : [];
   },
   mount,
 };
@@ -137,7 +137,7 @@ function mount(context, root) {
    */
   function tell() {
     const said = part?.finding?.() ?? [];
-    const acts = whereSaid(t, kindOf(store.get().model));
+    const acts = positionSentence(t, kindOf(store.get().model));
     render(finding, said.length ? said : acts);
     where.textContent = said.length ? acts : "";
     where.hidden = !said.length;

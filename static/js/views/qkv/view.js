@@ -100,7 +100,7 @@ function remark(page, t) {
     "of the pair; the first pair rotates fastest. v is not rotated.");
   if (scoring?.b) return t("This model scores with w · tanh(q + k + b): the score depends on the sum of q, k and a bias in each channel, not on their product.");
   if (scoring && !isDot(scoring)) return t("This model scores with w · tanh(q + k): the score depends on the sum of q and k in each channel, not on their product.");
-  if (kindOf(model).where === "qk" && !between(blockAt(page))) return t("q and k are computed with positions, v without.");
+  if (kindOf(model).site === "qk" && !between(blockAt(page))) return t("q and k are computed with positions, v without.");
   return shared(page, t);
 }
 

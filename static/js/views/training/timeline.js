@@ -5,7 +5,7 @@ import { createPlot } from "../../core/draw/plotly.js";
 import { createTransport } from "../../core/figure/playback.js";
 import { words } from "../../core/figure/zoom.js";
 import { h } from "../../lib/dom.js";
-import { one, two } from "../../lib/numbers.js";
+import { oneDecimal, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { counted, scores } from "./training-history.js";
 
@@ -28,7 +28,7 @@ export function createTimeline(context, { now, go }) {
   const step = h("output", { className: "step-now" });
   const numbers = h("dl", { className: "measured" });
   const transport = createTransport(context, {
-    at: () => now()?.place ?? 0,
+    current: () => now()?.place ?? 0,
     last: () => (now()?.found.snapshots.length ?? 0) - 1,
     go,
     beat: BEAT,
@@ -73,8 +73,8 @@ export function createTimeline(context, { now, go }) {
         width,
         height: HEIGHT.letters * look.size + HEIGHT.rest,
         places: names,
-        at: place,
-        say: String,
+        markedIndex: place,
+        format: String,
       },
       look,
     );
@@ -89,7 +89,7 @@ export function createTimeline(context, { now, go }) {
     render(step, said, el("small", {}, stage(place, snapshots)));
     const { loss } = snapshots[place];
     const good = (/** @type {string | null} */ direction, /** @type {number} */ value) =>
-      direction === null ? t("{percent} %", { percent: one(value) }) : `${one(value)} ${arrow(direction)}`;
+      direction === null ? t("{percent} %", { percent: oneDecimal(value) }) : `${oneDecimal(value)} ${arrow(direction)}`;
     render(
       numbers,
       pair(tasks ? t("Held-out loss") : t("Dev loss"), loss === null ? "–" : t("{nats} nats per token", { nats: two(loss) })),

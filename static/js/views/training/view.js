@@ -2,7 +2,7 @@
 
 import { arrange, ordered } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
-import { createTiles, look } from "../../core/figure/head-tiles.js";
+import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { whole } from "../../core/store/options.js";
 import { extent } from "../../core/wire/attentions.js";
@@ -123,7 +123,7 @@ function mount(context, root) {
 
   /** @param {Moment} moment */
   function thumbnails({ page, trace }) {
-    const seen = look(context, page, trace);
+    const seen = readHeads(context, page, trace);
     const { heads } = seen;
     const room = { width: tiles.width(), height: Infinity, heads, letters: context.theme().size, byLayer: true, plain: true };
     const shown = ordered(seen, seen.summary);

@@ -10,8 +10,8 @@ import { counted, outputKind } from "../../core/wire/reply.js";
 import { plain } from "../../core/wire/tokens.js";
 import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./wording.js";
 import { of, partTensors, standIns, strongest, tensors } from "./head-sweep.js";
-import { sublayerName, where } from "../../core/store/model-part-names.js";
-import { found, same, touches } from "../../core/store/interventions.js";
+import { sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
+import { withSameTarget, isSameChange, touches } from "../../core/store/interventions.js";
 import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -71,8 +71,8 @@ export function ablations(context) {
         describe: (cell) => (worth(sweep, cell, rows) === null ? t("{place}: not tried yet", { place: cell.label }) : describe(t, /** @type {Sweep} */ (sweep), cell, rowsOfCell(cell))),
         on(cell) {
           if (cell.head !== null) return touches(list, cell.place, cell.head);
-          const present = found(list, change(cell));
-          return present !== null && same(present, change(cell));
+          const present = withSameTarget(list, change(cell));
+          return present !== null && isSameChange(present, change(cell));
         },
         label: {
           tokens: t("Effect of each head on each token. Arrow keys move, Enter switches the head."),
@@ -137,7 +137,7 @@ function partFound({ store, t, phrase }, sweep, rows, token) {
     return phrase(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
   }
   if (first.delta > -NOTHING) return phrase(t("Switching off any single head hardly affects {token}."), { token });
-  const place = el("b", {}, where({ at: first.place, head: first.head, do: "zero" }, t, model));
+  const place = el("b", {}, placeOfChange({ at: first.place, head: first.head, do: "zero" }, t, model));
   if (ablation === "uniform")
     return phrase(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), { ...values, place });
   if (ablation === "mean")
@@ -150,7 +150,7 @@ function tokenFound({ store, t, phrase }, sweep, sections) {
   const cells = sections.flatMap(({ columns, rows }) => rows.flatMap((row) => row.cells.flatMap((cell, n) => (cell ? [{ cell, word: columns[n], delta: worth(sweep, cell, [cell.written ?? 0]) ?? 0 }] : []))));
   const first = cells.reduce((best, candidate) => (candidate.delta < best.delta ? candidate : best), cells[0]);
   if (!first || first.delta > -NOTHING) return phrase(t("No token depends on a single one of these heads."));
-  const place = el("b", {}, where({ at: first.cell.place, head: first.cell.head, do: "zero" }, t, store.get().model));
+  const place = el("b", {}, placeOfChange({ at: first.cell.place, head: first.cell.head, do: "zero" }, t, store.get().model));
   return phrase(t("{token} depends most on a single head, {place}: once it is changed, the token is {likelier} ({change} nats)."), {
     token: el("b", {}, first.word), place, likelier: likelier(t, first.delta), change: inNats(first.delta),
   });
@@ -163,7 +163,7 @@ function pairFound({ store, t, phrase }, sweep, rows, token) {
   if (!first || first.interaction > -FAINT) return phrase(t("No two of these heads stand in for each other: off together, they cost about the sum of each alone."));
   const { place, heads, delta, interaction } = first;
   return phrase(t("{place} stand in for each other most: together, {token} is {likelier} ({change} nats), {more} nats more than each alone adds up to."), {
-    place: el("b", {}, where({ at: place, heads, do: "zero" }, t, model)),
+    place: el("b", {}, placeOfChange({ at: place, heads, do: "zero" }, t, model)),
     token,
     likelier: likelier(t, delta),
     change: inNats(delta),

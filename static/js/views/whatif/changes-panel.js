@@ -7,7 +7,7 @@ import { cellPicker } from "../../core/figure/pointing.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { pair } from "../../core/store/highlight.js";
 import { kindOf as changeKind } from "../../core/store/interventions.js";
-import { where } from "../../core/store/model-part-names.js";
+import { placeOfChange } from "../../core/store/model-part-names.js";
 import { editModel, offered } from "../../core/store/set-interventions.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { attention, axes, place, within } from "../../core/wire/attentions.js";
@@ -88,7 +88,7 @@ function sentenceChanges(context) {
     const shuffled = present?.do?.shuffle;
     if (typeof shuffled === "number") seed = shuffled;
     // Only positions added to the embeddings can be dropped or shuffled.
-    const added = kindOf(model).where === "input";
+    const added = kindOf(model).site === "input";
     positions.element.hidden = !added;
     target.element.hidden = !added || !translation();
     positions.show(!present ? "kept" : shuffled === undefined ? "drop" : "shuffle", still);
@@ -130,7 +130,7 @@ function headChanges(context) {
   );
   const sentence = h("input", { type: "text", autocomplete: "off", spellcheck: false, "aria-label": t("The sentence to borrow from") });
   const borrowed = h("div", { className: "borrowed", hidden: true }, h("span", {}, t("from")), sentence);
-  bindTyping(sentence, { say: () => sentence.value.trim() && borrow(), when: "leave" });
+  bindTyping(sentence, { submit: () => sentence.value.trim() && borrow(), submitOn: "leave" });
   const heat = amount(t("Temperature of the softmax"), FACTORS, FACTOR, (value, origin) => {
     if (value === 1) remove(change({ temperature: 1 }), origin);
     else put(change({ temperature: value }), origin);
@@ -158,7 +158,7 @@ function headChanges(context) {
     rows.refresh(trace ? axes(model, trace, link.block).rows : [], still);
     const present = currentChange(change("zero"));
     const kind = present ? changeKind(present) : "own";
-    title.textContent = where(change("zero"), t, model);
+    title.textContent = placeOfChange(change("zero"), t, model);
     pattern.show(kind, still);
     borrowed.hidden = kind !== "freeze";
     if (document.activeElement !== sentence) sentence.value = present?.do?.freeze?.source ?? swapped(link.source);

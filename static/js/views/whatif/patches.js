@@ -4,8 +4,8 @@ import { quoted, token } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/controls.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { otherSentence } from "../../core/store/comparison.js";
-import { found, pathEndName, same } from "../../core/store/interventions.js";
-import { where } from "../../core/store/model-part-names.js";
+import { withSameTarget, pathEndName, isSameChange } from "../../core/store/interventions.js";
+import { placeOfChange } from "../../core/store/model-part-names.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { typed } from "../../core/wire/attentions.js";
 import { counted } from "../../core/wire/reply.js";
@@ -86,8 +86,8 @@ export function patches(context) {
         },
         on(cell) {
           const patch = change(cell, sweep, runs);
-          const present = found(list, patch);
-          return present !== null && same(present, patch);
+          const present = withSameTarget(list, patch);
+          return present !== null && isSameChange(present, patch);
         },
         label: t("Share of the difference that each part recovers: {what}. Arrow keys move, Enter takes the part from the other sentence.", { what: row === null ? "" : plain(writes(runs.before)[row]) }),
       };
@@ -143,7 +143,7 @@ function headsFound({ store, t, phrase }, sections, share, values) {
   const otherShares = cells.filter(({ place, head }) => place !== best.place && head !== null).map(share);
   return phrase(t("{token} rather than {other}: {place} accounts for {all} % of the difference, its heads {least} to {most} % each, any other head at most {rest} %."), {
     ...values,
-    place: el("b", {}, where({ at: best.place.replace(/\.mix$/, ""), do: "" }, t, store.get().model)),
+    place: el("b", {}, placeOfChange({ at: best.place.replace(/\.mix$/, ""), do: "" }, t, store.get().model)),
     all: percent(share(best)),
     least: percent(Math.min(...shares)),
     most: percent(Math.max(...shares)),
@@ -193,7 +193,7 @@ const percent = (share) => (share < 0 ? `−${hundredths(-share)}` : hundredths(
 export function sentencePair(context) {
   const { store, t } = context;
   const box = h("input", { type: "text", autocomplete: "off", spellcheck: false, id: context.uniqueId("patch-sentence") });
-  bindTyping(box, { say: () => store.choose({ b: box.value.trim(), against: null, written: null }, "typed"), when: "leave" });
+  bindTyping(box, { submit: () => store.choose({ b: box.value.trim(), against: null, written: null }, "typed"), submitOn: "leave" });
   const field = h("div", { className: "borrowed patched-from" }, h("label", { htmlFor: box.id }, t("Other sentence")), box);
   const pair = h("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Tokens of both sentences, aligned") });
   const element = h("div", { className: "sentence-pair", hidden: true }, field, pair);

@@ -249,7 +249,7 @@ function stepEnd({ store, source }, names, chosen, onTokens) {
   let problem = null;
   let lastKey = "";
   select.addEventListener("change", () => chosen({ row: Number(select.value) }));
-  bindTyping(box, { say: () => box.value.trim() && chosen({ source: box.value.trim(), row: null }), when: "leave" });
+  bindTyping(box, { submit: () => box.value.trim() && chosen({ source: box.value.trim(), row: null }), submitOn: "leave" });
 
   /** @param {string} text */
   async function loadTokens(text) {

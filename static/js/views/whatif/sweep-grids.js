@@ -2,7 +2,7 @@
 
 import { otherSentence } from "../../core/store/comparison.js";
 import { changes, linked } from "../../core/store/interventions.js";
-import { blockName, hasSublayers, kindName, networks, sublayerName, where } from "../../core/store/model-part-names.js";
+import { blockName, hasSublayers, kindName, networks, sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
 import { attentionAt, axes, blockOf, blocks, place, predicting, stacked, within } from "../../core/wire/attentions.js";
 import { request } from "../../core/wire/request.js";
 import { plainStep } from "../../core/wire/tokens.js";
@@ -51,7 +51,7 @@ export function headGrid(model, t) {
     columns: Array.from({ length: Math.max(...rows.map(({ heads }) => heads)) }, (_, head) => String(head + 1)),
     rows: rows.map(({ place, heads }, layer) => ({
       ...layerName(t, layer),
-      cells: Array.from({ length: heads }, (_, head) => ({ name: nameOf(place, head), place, head, token: null, label: where({ at: place, head, do: "zero" }, t, model) })),
+      cells: Array.from({ length: heads }, (_, head) => ({ name: nameOf(place, head), place, head, token: null, label: placeOfChange({ at: place, head, do: "zero" }, t, model) })),
     })),
   }));
 }
@@ -66,7 +66,7 @@ export function mixGrid(model, t) {
     rows: rows.map(({ cells, ...row }) => {
       const { place } = /** @type {Cell} */ (cells[0]);
       const heads = Array.from({ length: maxHeads }, (_, head) => cells[head] && { ...cells[head], place: `${place}.mix` });
-      const all = { name: nameOf(place), place: `${place}.mix`, head: null, token: null, label: where({ at: place, do: "zero" }, t, model) };
+      const all = { name: nameOf(place), place: `${place}.mix`, head: null, token: null, label: placeOfChange({ at: place, do: "zero" }, t, model) };
       return { ...row, cells: [...heads.map((cell) => cell ?? null), all] };
     }),
   }));
@@ -82,10 +82,10 @@ export function mixGrid(model, t) {
  */
 export function tokenGrid(model, link, t, written) {
   return blockOf(model, link.block).rows.map(({ place, heads }) => ({
-    title: where({ at: place, do: "" }, t, model),
+    title: placeOfChange({ at: place, do: "" }, t, model),
     columns: written.map(({ word }) => word),
     rows: Array.from({ length: heads }, (_, head) => {
-      const [effect, headLabel] = [nameOf(place, head), where({ at: place, head, do: "zero" }, t, model)];
+      const [effect, headLabel] = [nameOf(place, head), placeOfChange({ at: place, head, do: "zero" }, t, model)];
       return {
         name: t("Head {n}", { n: head + 1 }),
         short: String(head + 1),
@@ -106,13 +106,13 @@ export function pairGrid(model, link, t) {
   const attentionPlace = place(model, link);
   const count = attentionAt(model, attentionPlace)?.heads ?? 0;
   const numbers = Array.from({ length: count }, (_, head) => head);
-  const pairLabel = (/** @type {number[]} */ heads) => where({ at: attentionPlace, heads, do: "zero" }, t, model);
-  const alone = (/** @type {number} */ head) => ({ name: nameOf(attentionPlace, head), place: attentionPlace, head, token: null, label: where({ at: attentionPlace, head, do: "zero" }, t, model) });
+  const pairLabel = (/** @type {number[]} */ heads) => placeOfChange({ at: attentionPlace, heads, do: "zero" }, t, model);
+  const alone = (/** @type {number} */ head) => ({ name: nameOf(attentionPlace, head), place: attentionPlace, head, token: null, label: placeOfChange({ at: attentionPlace, head, do: "zero" }, t, model) });
   const pair = (/** @type {number} */ first, /** @type {number} */ second) => ({
     name: pairName(nameOf(attentionPlace, first), nameOf(attentionPlace, second)), place: attentionPlace, head: null, heads: [first, second], token: null, label: pairLabel([first, second]),
   });
   return [{
-    title: where({ at: attentionPlace, do: "" }, t, model),
+    title: placeOfChange({ at: attentionPlace, do: "" }, t, model),
     columns: [...numbers.slice(1).map((head) => String(head + 1)), t("alone")],
     apart: 1,
     rows: numbers.map((first) => ({

@@ -96,7 +96,7 @@ const LESS = ["score_ij", "−", "max_i"];
 
 /** @param {Scene} scene @returns {Stage} */
 export function softmax({ t, sheet, cell, query, key, keys }) {
-  const { scores, may, highest, at, shifted, powers, total: all, computed, model, sink, check } = sheet.softmax;
+  const { scores, may, highest, highestKey: at, shifted, powers, total: all, computed, model, sink, check } = sheet.softmax;
   const open = may.filter(Boolean).length;
   const weight = may[cell.key] ? computed[cell.key] : 0;
   /** @type {Formula} */
