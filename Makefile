@@ -23,7 +23,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check units portable lint format figures lessons gallery bench mutants fuzz soak scale hf models pins notices sbom types clean
+.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models pins notices sbom types clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -76,6 +76,9 @@ format: $(DEV)  ## rewrite the Python in the project's style
 
 figures: $(DEV)  ## write the model card from the model's measurements
 	$(BIN)/python -m model measure scores
+
+links: $(DEV)  ## write the line numbers of links from the documentation to code
+	$(BIN)/python -m tests.stops
 
 types: $(DEV) $(NODE_MODULES)  ## write the types of the API's requests and replies, for the page
 	$(BIN)/python -m tests.js.server_types

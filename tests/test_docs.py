@@ -14,6 +14,7 @@ from app.main import create_app
 from app.settings import Settings
 from tests.js.test_catalog import STILTED
 from tests.servers import AppServer
+from tests.stops import LINK, Stop, line_of, moved, renumbered, stops
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -89,9 +90,39 @@ def test_links_are_not_broken(path: Path) -> None:
         file, _, anchor = link.partition("#")
         target = path.parent / file if file else path
         assert target.exists(), link
-        if anchor:
+        if anchor and target.suffix == ".md":
             headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
             assert anchor in map(heading_anchor, headings), link
+
+
+def test_the_line_that_defines_a_name() -> None:
+    python = "def run(\n    x\n) -> None:\n    x = 1\n\n\nclass Engine:\n    def run(self): ...\n"
+    assert line_of("run", python) == 1
+    assert line_of("run.x", python) == 4
+    assert line_of("Engine.run", python) == 8
+    assert line_of("run.run", python) is None
+    script = "export function make() {\n  go();\n  return {\n    go(patch) {\n    },\n  };\n}\n"
+    assert line_of("make.go", script) == 4
+    assert line_of("go.patch", script) is None
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_to_code_are_of_the_line_that_defines_the_name(path: Path) -> None:
+    """`make links` writes the numbers."""
+    wrong = [
+        f"{stop.name} is in line {stop.line} of {name(stop.path)}, not in {stop.number}"
+        for stop in stops(path)
+        if stop.number != stop.line
+    ]
+    assert not wrong, "make links: " + "; ".join(wrong)
+
+
+def test_a_link_to_code_follows_its_name() -> None:
+    page_text = page("docs/development.md")
+    (first, *_) = [link for link in LINK.finditer(page_text) if link["name"] == "TraceRequest"]
+    stop = Stop(ROOT / "docs/development.md", first["name"], ROOT / "app/gone.py", 1)
+    assert moved(stop) == ROOT / "app/traces/schemas.py"
+    assert renumbered(stop.page) == page_text
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
