@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerCosts } from "../../static/js/lab/formulas/layer-costs.js";
+import { layerCosts, learningRate, milestones } from "../../static/js/lab/formulas/costs-and-rate.js";
 import { encoding } from "../../static/js/core/compute/positions.js";
-import { learningRate, milestones } from "../../static/js/lab/formulas/warm-up.js";
 
 test("costs of the paper's table", () => {
   const [attention, recurrence, convolution, window] = layerCosts({ n: 50, d: 512, k: 3, w: 8 });

@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { fitted, switched, turned } from "../../static/js/lab/matrices.js";
-import { request } from "../../static/js/lab/request.js";
+import { request } from "../../static/js/lab/link.js";
 import { origins } from "../../static/js/lab/origins.js";
 import { PRESETS, preset } from "../../static/js/lab/presets.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { recorded } from "../../static/js/room/menu.js";
+import { recorded } from "../../static/js/room/members.js";
 
 /** States, each with the seconds at which it was presented. @param {...[number, string]} shown */
 const states = (...shown) => shown.map(([at, link], i) => ({ seq: i + 1, at: 1000 + at, link }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { percent } from "../../static/js/zoo/curves.js";
+import { percent } from "../../static/js/zoo/charts.js";
 
 /** @param {number[]} accuracy  by seed */
 const model = (...accuracy) => /** @type {any} */ ({ seeds: accuracy.map((one) => ({ accuracy: { 12: one } })) });

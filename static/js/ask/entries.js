@@ -1,7 +1,7 @@
 /** The ways to enter an answer. */
 
 import { shareBar } from "../core/draw/scale.js";
-import { judged } from "../lab/exercise.js";
+import { judged } from "../lab/figure/exercise.js";
 import { number } from "../lib/csv.js";
 import { four, plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";

@@ -1,10 +1,18 @@
-/** The items of a collection: each a picture until it is opened. */
+/**
+ * The items of a collection: opened one by one, as a lecture with one item on the screen at a time, and
+ * in a room.
+ */
 
+import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
+import { readQuery, writeQuery } from "../core/store/address.js";
 import { liven } from "../learn/figures.js";
+import { createPresentingBar, createSpeaker } from "../learn/presenting.js";
+import { bindScenes, scrollTo } from "../learn/scenes.js";
+import { find, h } from "../lib/dom.js";
+
+/** @import { LiveFigures } from "../learn/figures.js" */
 
 /** @typedef {{element: HTMLElement, picture: string, open: () => Promise<void>}} Item  picture: its address; "": none */
-
-/** @import { LiveFigures } from "../learn/live-figures.js" */
 
 /** @param {Parameters<typeof liven>[0]} desk @param {LiveFigures} figures @returns {Item[]} */
 export function bindItems(desk, figures) {
@@ -30,4 +38,152 @@ function bindItem(desk, element, figures) {
   // A link whose picture cannot be drawn can still be opened, which says why.
   picture?.addEventListener("error", () => element.classList.add("no-picture"));
   return { element, picture: picture?.src ?? "", open };
+}
+
+// A collection as a lecture: one item on the screen at a time, with a presenter's remote, after a
+// title. The mode and the item are part of the link.
+
+/** What needs the arrows for itself. */
+const TAKES = "input, textarea, select, figure .view, .lab-figure, dialog";
+
+/**
+ * @param {import("../core/figure/types.js").PageContext & {restyle: () => void}} page
+ * @param {Item[]} items
+ * @param {{title: string}} of
+ */
+export function bindSlides({ t, announce, restyle }, items, { title }) {
+  const root = document.documentElement;
+  const head = /** @type {HTMLElement | null} */ (document.querySelector(".collection-head"));
+  const count = h("output", {});
+  const speaker = createSpeaker({ t, scenes: () => scenes(items, title), turn: (by) => on() && go(at + by) });
+  const bar = createPresentingBar(t, { turn: (by) => go(at + by), leave, notes: speaker.button, place: [count] });
+  document.querySelector("#learn")?.append(bar);
+  /** @type {Set<() => void>} */
+  const listeners = new Set();
+  /** The item on the screen, from 1; 0: the title. */
+  let at = 0;
+  const on = () => root.hasAttribute("data-projector");
+
+  /** @param {number} to */
+  function go(to) {
+    at = Math.max(0, Math.min(to, items.length));
+    items.forEach(({ element }, i) => element.toggleAttribute("data-current", i + 1 === at));
+    head?.toggleAttribute("data-current", at === 0);
+    count.textContent = `${at} / ${items.length}`;
+    say();
+    window.scrollTo(0, 0);
+    const place = at ? items[at - 1].element.querySelector("h2") : head;
+    /** @type {HTMLElement | null} */ (place)?.focus({ preventScroll: true });
+    if (at) void items[at - 1].open();
+    speaker.at(at);
+    listeners.forEach((listener) => listener());
+  }
+
+  /** @param {number} [first] */
+  function enter(first = 0) {
+    root.toggleAttribute("data-projector", true);
+    restyle();
+    go(first);
+    announce(t("Projector mode. Page Down goes to the next item, Escape leaves."));
+  }
+
+  function leave() {
+    root.removeAttribute("data-projector");
+    restyle();
+    const last = at && items[at - 1].element;
+    at = 0;
+    say();
+    if (last) last.scrollIntoView();
+    announce(t("Left projector mode."));
+    speaker.leave();
+    document.querySelector("#projector") instanceof HTMLElement && /** @type {HTMLElement} */ (document.querySelector("#projector")).focus({ preventScroll: true });
+  }
+
+  /** Write the address. */
+  function say() {
+    const query = new URLSearchParams(readQuery(window));
+    for (const [name, value] of [["projector", on() ? "1" : ""], ["item", on() && at ? String(at) : ""]]) {
+      if (value) query.set(name, value);
+      else query.delete(name);
+    }
+    writeQuery(window, String(query));
+  }
+
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const { key, target } = event;
+    const place = target instanceof Element ? target : null;
+    if (!items.length || !alone(event) || document.querySelector("#editor:not([hidden])")) return;
+    if (key === "Escape" && on() && !event.defaultPrevented) return leave();
+    if (key.toLowerCase() === "p" && !place?.closest("input, textarea, select")) return on() ? leave() : enter();
+    if (!on() || !TURNS[key] || (!REMOTE[key] && place?.closest(TAKES))) return;
+    event.preventDefault();
+    go(at + TURNS[key]);
+  }
+
+  document.querySelector("#projector")?.addEventListener("click", () => enter());
+  document.addEventListener("keydown", pressed);
+  const said = new URLSearchParams(readQuery(window));
+  if (items.length && said.get("projector") === "1") enter(Number(said.get("item")) || 0);
+  return {
+    on,
+    at: () => at,
+    go,
+    enter,
+    /** Call a listener when another item is on the screen. @param {() => void} listener */
+    onTurn: (listener) => void listeners.add(listener),
+  };
+}
+
+/**
+ * What the speaker sees of the title and of each item.
+ * @param {Item[]} items
+ * @param {string} title
+ * @returns {import("../learn/presenting.js").Scene[]}
+ */
+function scenes(items, title) {
+  const lines = (/** @type {ParentNode} */ of, /** @type {string} */ where) => [...of.querySelectorAll(where)].flatMap((one) => (one.textContent ?? "").split("\n")).map((line) => line.trim()).filter(Boolean);
+  const opening = { title, says: "", notes: lines(document, ".collection-head .claim"), picture: "" };
+  const others = items.map(({ element, picture }) => ({
+    title: lines(element, "h2").join(" "),
+    says: lines(element, "figcaption > span").join(" "),
+    notes: lines(element, ".note"),
+    picture,
+  }));
+  return [opening, ...others];
+}
+
+/**
+ * @param {Pick<import("../pages/learn.js").Desk, "page" | "api">} desk
+ * @param {string} id
+ * @param {Item[]} items
+ * @param {ReturnType<typeof bindSlides>} slides
+ * @param {import("../learn/figures.js").LiveFigures} figures
+ */
+export function bindCollectionRoom({ page, api }, id, items, slides, figures) {
+  const root = find("#learn");
+  const scenes = items.map(({ element }) => element);
+  if (root.dataset.screen === "yes") slides.enter();
+
+  /** @param {HTMLElement | null} scene */
+  function turn(scene) {
+    const at = scene ? scenes.indexOf(scene) : -1;
+    if (slides.on()) return slides.go(at + 1);
+    void items[at]?.open();
+    scrollTo(scene);
+  }
+
+  bindScenes({
+    page,
+    api,
+    root,
+    path: `/c/${id}`,
+    scenes,
+    figures,
+    // The title is a slide as well.
+    turned: () => (slides.on() ? (scenes[slides.at() - 1] ?? root) : null),
+    turn,
+    onTurn: slides.onTurn,
+    says: (scene) => (scene?.querySelector("h2") ?? find(".collection-head h1")).textContent?.trim() ?? "",
+  });
 }

@@ -1,12 +1,17 @@
-/** Exports of the lab: numbers for a spreadsheet or a program, and matrices for a paper. */
+/** The lab's exports: numbers for a spreadsheet or a program, LaTeX, a handout. */
 
 import { latex, latexNumber } from "../core/compute/formula.js";
+import { bindExportPanel } from "../core/page/disclosure.js";
+import { Problem } from "../core/wire/problem.js";
 import { csv, number } from "../lib/csv.js";
-import { request } from "./request.js";
+import { find } from "../lib/dom.js";
+import { printed } from "./figure/matrices.js";
+import { printer } from "./figure/steps.js";
+import { request, stateOf } from "./link.js";
 import { labels, shownSteps } from "./steps.js";
 
-/** @import { Lab } from "./matrices.js" */
 /** @import { Answer } from "./steps.js" */
+/** @import { Lab } from "./matrices.js" */
 
 /**
  * The axes of matrices that follow tokens; all others have rows and columns.
@@ -43,7 +48,7 @@ function tensor(name, dims, values) {
 const shapeOf = (values) => (Array.isArray(values) ? [values.length, ...shapeOf(values[0])] : []);
 
 /** The request as a program sends it, with the reply. @param {Lab} lab @param {Answer} answer */
-export const labJson = (lab, answer) => JSON.stringify({ request: request(lab), ...answer }, null, 1);
+const labJson = (lab, answer) => JSON.stringify({ request: request(lab), ...answer }, null, 1);
 
 /**
  * Every matrix and every step with its formula, as LaTeX with amsmath.
@@ -80,3 +85,31 @@ const matrix = (cells) => `\\begin{pmatrix} ${cells.map((row) => row.join(" & ")
 /** A cell as typed: 1/3 is a fraction. @param {string} text */
 const asTyped = (text) => latexNumber(text.normalize("NFKC").replace(/[-–]/g, "−").replace(/\s/g, ""));
 
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {import("./figure/lab-figure.js").LabFigure} figure
+ * @param {string} lang
+ */
+export function bindExports({ t }, api, figure, lang) {
+  const kinds = [
+    { kind: "csv", name: "CSV", says: t("the numbers, for a spreadsheet") },
+    { kind: "tex", name: "LaTeX", says: t("matrices and formulas, for a paper") },
+    { kind: "json", name: "JSON", says: t("the request and the reply of the API") },
+    { kind: "html", name: "HTML", says: t("a handout: opens anywhere, without a network") },
+  ];
+
+  /** @param {string} kind */
+  async function make(kind) {
+    const computed = figure.computed();
+    if (!computed) throw new Problem("nothing-drawn");
+    const { lab, answer } = computed;
+    if (kind === "csv") return new Blob([labCsv(lab, answer)], { type: "text/csv" });
+    if (kind === "json") return new Blob([labJson(lab, answer)], { type: "application/json" });
+    if (kind === "tex") return new Blob([labLatex(lab, answer, t, printer(lab), printed)], { type: "application/x-tex" });
+    const dark = find("#theme").getAttribute("aria-pressed") === "true";
+    return api.file(`/api/handout?theme=${dark ? "dark" : "light"}`, { body: { state: stateOf(lab, lang) } });
+  }
+
+  bindExportPanel({ t, kinds, make: async (kind) => ({ file: await make(kind), name: `headlight-by-hand.${kind}` }) });
+}

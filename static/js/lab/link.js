@@ -1,7 +1,10 @@
-/** The lab's state as a link: cells between "_", rows between "*". */
+/** The lab's state as it leaves the page: as a link, as a request, and in a share. */
 
-import { CHOICES, MOST, NAMES, fitted, sizes } from "./matrices.js";
+import { number } from "../lib/csv.js";
+import { CHOICES, CLIP, MOST, NAMES, VECTORS, fitted, inRows, sizes, unshuffled } from "./matrices.js";
+import { preset } from "./presets.js";
 
+/** @import { Answer } from "./steps.js" */
 /** @import { Lab } from "./matrices.js" */
 
 /**
@@ -80,3 +83,100 @@ function hiddenSteps(text) {
 
 /** @param {string | null} text @param {number} least @param {number} most */
 const between = (text, least, most) => Math.min(Math.max(Math.round(Number(text)) || least, least), most);
+
+// The lab as a request, and the cells that cannot be sent.
+
+/**
+ * Why cells are invalid, by matrix, row and column.
+ * @param {Lab} lab
+ * @returns {Record<string, Record<string, "empty" | "text" | "large" | "id" | "flag" | "share">>}
+ *    keys are "row,col"; label smoothing has a single cell
+ */
+export function wrongs(lab) {
+  const { vocab } = sizes(lab);
+  /** @type {ReturnType<typeof wrongs>} */
+  const found = {};
+  for (const [name, cells] of Object.entries(lab.matrices)) {
+    cells.forEach((row, i) =>
+      row.forEach((text, j) => {
+        const { value, wrong } = number(text);
+        const id = name === "targets" && value !== null && !(Number.isInteger(value) && value >= 0 && value < vocab);
+        const flag = name === "padding" && value !== null && value !== 0 && value !== 1;
+        if (wrong || id || flag) (found[name] ??= {})[`${i},${j}`] = wrong ?? (id ? "id" : "flag");
+      }),
+    );
+  }
+  if (lab.matrices.targets && !isShare(number(lab.smoothing).value)) found.smoothing = { "": "share" };
+  return found;
+}
+
+/** @param {number | null} value */
+const isShare = (value) => value !== null && value >= 0 && value <= 1;
+
+/**
+ * @param {Lab} lab  without invalid cells
+ * @returns {Record<string, unknown>}  as POST /api/lab takes it
+ */
+export function request(lab) {
+  const values = Object.entries(lab.matrices).map(([name, cells]) => {
+    const rows = VECTORS.has(name) ? inRows(lab, name) : cells; // head by head, in either convention
+    const numbers = rows.map((row) => row.map((text) => number(text).value ?? 0));
+    return [name, VECTORS.has(name) ? numbers.flat() : numbers];
+  });
+  const { pi, padding, targets, ...matrices } = Object.fromEntries(values);
+  const { convention, heads, scoring, mask, window, relative, norm } = lab;
+  return {
+    ...matrices,
+    convention,
+    heads,
+    scoring,
+    ...(mask === "none" ? {} : { mask }),
+    ...(mask.includes("window") ? { window } : {}),
+    ...(padding ? { padding: padding.map(Boolean) } : {}),
+    ...(relative === "sinusoidal" ? { positions: relative } : {}),
+    ...(pi ? { relative: { [relative]: Object.fromEntries(pi.map((/** @type {number} */ one, /** @type {number} */ i) => [String(i - CLIP), one])), clip: CLIP } } : {}),
+    ...(norm === "none" ? {} : norm === "residual" ? { residual: true } : { norm }),
+    ...(targets ? { targets, shift: lab.shift && sizes(lab).n > 1, label_smoothing: number(lab.smoothing).value ?? 0 } : {}),
+  };
+}
+
+// The lab in a share: what was computed, and the link with which the page opens.
+
+/**
+ * @typedef {object} LabShare  the part of the reply of GET /api/shares/{id} that the page reads
+ * @property {string} [id]
+ * @property {string} created
+ * @property {{link: string}} state
+ * @property {{tensors: Record<string, {dims: string[], data: any}>}} trace
+ */
+
+const BEFORE = "before.";
+
+/** @param {Lab} lab @param {string} lang */
+export const stateOf = (lab, lang) => ({
+  lab: request(lab),
+  ...(lab.order.length ? { before: request(unshuffled(lab)) } : {}),
+  link: format(lab),
+  lang,
+});
+
+/**
+ * The state of a share, and what was computed when it was created.
+ * @param {LabShare} share
+ * @returns {{lab: Lab, known: {answer: Answer, before: Answer | null}}}
+ */
+export function opened({ state, trace }) {
+  const tensors = Object.entries(trace.tensors);
+  const [before, now] = [tensors.filter(([name]) => name.startsWith(BEFORE)), tensors.filter(([name]) => !name.startsWith(BEFORE))];
+  const then = before.map(([name, tensor]) => /** @type {typeof tensors[0]} */ ([name.slice(BEFORE.length), tensor]));
+  return {
+    lab: parse(state.link, preset("identity")),
+    known: { answer: answerOf(now), before: then.length ? answerOf(then) : null },
+  };
+}
+
+/** @param {[string, {dims: string[], data: any}][]} tensors @returns {Answer} */
+const answerOf = (tensors) => ({
+  steps: Object.fromEntries(tensors.map(([name, { data }]) => [name, data])),
+  dims: Object.fromEntries(tensors.map(([name, { dims }]) => [name, dims])),
+});

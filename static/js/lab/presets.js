@@ -1,7 +1,6 @@
 /** The lab's default, and the examples of its menu. */
 
-import { fitted } from "./matrices.js";
-import { reordered } from "./shuffle.js";
+import { fitted, reordered } from "./matrices.js";
 
 /** @import { Lab } from "./matrices.js" */
 /** @import { Translate } from "../lib/i18n.js" */

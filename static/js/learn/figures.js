@@ -3,32 +3,102 @@
  * into view.
  */
 
-import { Problem, failure } from "../core/wire/problem.js";
-import { trouble } from "../core/figure/status.js";
-import { wording } from "../core/figure/problem-wording.js";
-import { find, h, inSight } from "../lib/dom.js";
 import { onPaper } from "../core/draw/paint.js";
-import { createLabFigure } from "../lab/figure/lab-figure.js";
-import { format as formatLab, parse as parseLab } from "../lab/link.js";
-import { preset } from "../lab/presets.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { trouble } from "../core/figure/status.js";
 import { readFragment, readQuery } from "../core/store/address.js";
-import { opened as openedLab, stateOf as labStateOf } from "../lab/share.js";
 import { frozen } from "../core/store/data-sources.js";
 import { format, merge, parse, stated } from "../core/store/link.js";
 import { beside, stateOf } from "../core/store/share-contents.js";
+import { blockOf } from "../core/wire/attentions.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { createLabFigure } from "../lab/figure/lab-figure.js";
+import { format as formatLab, opened as openedLab, parse as parseLab, stateOf as labStateOf } from "../lab/link.js";
+import { preset } from "../lab/presets.js";
+import { find, h, inSight } from "../lib/dom.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, view } from "../views/index.js";
-import { createFigureBar } from "./figure-bar.js";
-import { linkOfShare } from "./figure-link.js";
-import { createFollowedMap } from "./followed.js";
+import { bindMap } from "../workspace/model-map.js";
+import { createFigureBar, linkOfShare } from "./figure-controls.js";
 import { liveLab, liveModel } from "./live.js";
-import { createLiveFigures } from "./live-figures.js";
-import { arrive, compared, tried, unfit } from "./other-figures.js";
+import { arrive, compared, tried, unfit } from "./zoo-figure.js";
 import { paired } from "./pairing-figure.js";
 import { trained } from "./run-figure.js";
 
+/** @import { Asks } from "../room/room.js" */
 /** @import { Desk } from "../pages/learn.js" */
-/** @import { Live } from "./live-figures.js" */
+
+// The model's map beside a figure: a click goes to another attention, where the same word of each
+// text stays selected.
+
+let made = 0;
+
+/**
+ * @param {Pick<import("../core/figure/types.js").Context, "store" | "t">} context  of the figure
+ * @param {number[]} rows  the row to select, by text in the order of the model's
+ */
+function createFollowedMap({ store, t }, rows) {
+  const map = h("fieldset", { className: "map" }, h("legend", { className: "hidden" }, t("Place in the model")));
+  bindMap({ store, t }, () => {}, map, `place-${++made}`);
+  store.subscribe(
+    ({ link, model }) => [link.block, model],
+    ({ link, model }) => {
+      const row = model ? rows[model.texts.indexOf(blockOf(model, link.block).query)] : undefined;
+      if (row !== undefined && link.query === null) store.go({ query: row }, "answer");
+    },
+  );
+  return map;
+}
+
+// The figures of a page that are created so far: what each shows, as a link that can be changed.
+
+/** @typedef {ReturnType<typeof createLiveFigures>} LiveFigures */
+/**
+ * @typedef {object} Live
+ * @property {() => string} shows  the query string of what it shows; "": what it began with
+ * @property {(link: string) => boolean} go  show such a query string; false: it is not one of this
+ *   figure, and nothing has changed
+ * @property {(listener: () => void) => void} onChange  call a listener when the reader changes it
+ * @property {() => Asks[]} questions  what can be asked about what it shows
+ * @property {import("../core/figure/pointing.js").Pointing} [pointing]  absent: nothing in it can be pointed at
+ */
+
+export function createLiveFigures() {
+  /** @type {Map<Element, Live>} */
+  const known = new Map();
+  /** @typedef {Set<(figure: Element) => void>} Listeners */
+  const [arrivals, changes] = [/** @type {Listeners} */ (new Set()), /** @type {Listeners} */ (new Set())];
+  /** @type {Set<() => void>} */
+  const points = new Set();
+  /** The figure that the pointer is in. @type {Element | null} */
+  let under = null;
+  return {
+    /** @param {Element} figure @param {Live} live */
+    arrived(figure, live) {
+      known.set(figure, live);
+      live.onChange(() => changes.forEach((listener) => listener(figure)));
+      live.pointing?.listen(() => {
+        if (live.pointing?.at()) under = figure;
+        else if (under === figure) under = null;
+        points.forEach((listener) => listener());
+      });
+      arrivals.forEach((listener) => listener(figure));
+    },
+    /** @param {Element | null} figure */
+    of: (figure) => (figure && known.get(figure)) ?? null,
+    /** @param {(figure: Element) => void} listener */
+    onArrive: (listener) => void arrivals.add(listener),
+    /** @param {(figure: Element) => void} listener */
+    onChange: (listener) => void changes.add(listener),
+    /** What is pointed at, and in which figure. */
+    pointed() {
+      const lit = under && known.get(under)?.pointing?.at();
+      return under && lit ? { figure: under, lit } : null;
+    },
+    /** @param {() => void} listener */
+    onPoint: (listener) => void points.add(listener),
+  };
+}
 
 /** @param {Desk} desk */
 export function bindFigures(desk) {
@@ -56,7 +126,7 @@ function linked(window) {
  * is linked in. If it cannot be loaded, the picture stays, with the reason and a button to try again.
  * @param {Pick<Desk, "page" | "api" | "source" | "lang"> & {lesson?: string}} desk
  * @param {HTMLElement} element
- * @param {import("./live-figures.js").LiveFigures} figures  told once it is there
+ * @param {LiveFigures} figures  told once it is there
  * @returns {Promise<boolean>}  whether it is there; never rejects
  */
 export async function liven(desk, element, figures) {

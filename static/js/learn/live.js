@@ -9,7 +9,7 @@ import { format, merge, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 
-/** @import { Live } from "./live-figures.js" */
+/** @import { Live } from "./figures.js" */
 
 /** Whether a change is the reader's. @param {import("../core/store/store.js").Origin} origin */
 export const readers = (origin) => origin !== "pushed" && origin !== "answer";

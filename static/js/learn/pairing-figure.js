@@ -11,10 +11,9 @@ import { trouble } from "../core/figure/status.js";
 import { format, merge, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
-import { createSentence } from "./figure-bar.js";
-import { linkOfState } from "./figure-link.js";
+import { createSentence, linkOfState } from "./figure-controls.js";
 import { liveQuery } from "./live.js";
-import { arrive, linkBelow } from "./other-figures.js";
+import { arrive, linkBelow } from "./zoo-figure.js";
 
 /** The place of a word in a state. */
 const WORD = /^\d{1,3}$/;
@@ -25,7 +24,7 @@ const WRITTEN = "written";
  * Its state is the sentence and the word that was clicked.
  * @param {Parameters<typeof import("./figures.js").liven>[0]} desk
  * @param {HTMLElement} element
- * @returns {Promise<import("./live-figures.js").Live>}
+ * @returns {Promise<import("./figures.js").Live>}
  */
 export async function paired(desk, element) {
   const { page, source, lang } = desk;

@@ -4,8 +4,7 @@
  */
 
 import { barHeight } from "../room/room.js";
-import { createPresentingBar } from "./presenting-bar.js";
-import { createSpeaker } from "./speaker.js";
+import { createPresentingBar, createSpeaker } from "./presenting.js";
 import { find } from "../lib/dom.js";
 import { throttle } from "../lib/timing.js";
 import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
@@ -23,7 +22,7 @@ const LONGEST = 240;
 /** The end of a lesson, in a link. */
 const END = "end";
 
-/** What the speaker sees of a scene. @param {import("./scenes.js").Scene} scene @returns {import("./speaker.js").Scene} */
+/** What the speaker sees of a scene. @param {import("./scenes.js").Scene} scene @returns {import("./presenting.js").Scene} */
 function told({ parts, block }) {
   const element = block ?? parts.find((part) => part.matches("h1, h2")) ?? parts[0];
   const said = (/** @type {string} */ where) => element.querySelector(where)?.textContent?.trim() ?? "";

@@ -1,8 +1,47 @@
-/** The questions of a lesson. */
+/** The questions of a lesson: on its page, in a room, and which of them this reader has answered. */
 
 import { createPrediction } from "../ask/predict.js";
 import { find, inSight } from "../lib/dom.js";
-import { answered } from "./progress.js";
+import { bindScenes, scenesOf, topOf } from "./scenes.js";
+
+/** Which questions a reader has answered; stored only in the browser. */
+
+const KEY = "lessons";
+
+/** @returns {Record<string, number[]>}  numbers of questions, by lesson */
+function read() {
+  try {
+    const found = JSON.parse(window.localStorage.getItem(KEY) ?? "{}");
+    return found && typeof found === "object" ? found : {};
+  } catch {
+    return {};
+  }
+}
+
+/** @param {string} lesson @param {number} question */
+function answered(lesson, question) {
+  const known = read();
+  const all = [...new Set([...(known[lesson] ?? []), question])];
+  try {
+    window.localStorage.setItem(KEY, JSON.stringify({ ...known, [lesson]: all }));
+  } catch {
+    // Without storage, no progress is shown.
+  }
+}
+
+/**
+ * Show progress in the table of contents.
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ */
+export function showProgress({ t }) {
+  const known = read();
+  for (const item of document.querySelectorAll("#lessons [data-lesson]")) {
+    const { lesson = "", questions = "0" } = /** @type {HTMLElement} */ (item).dataset;
+    const done = Array.isArray(known[lesson]) ? Math.min(known[lesson].length, Number(questions)) : 0;
+    const says = item.querySelector(".done");
+    if (says && done) says.textContent = ` · ${t("{done} of {all} predictions made", { done, all: questions })}`;
+  }
+}
 
 /** Letters of a question's words in a room. */
 const LONGEST = 500;
@@ -35,9 +74,9 @@ function questionOf(element) {
  * The question as a room is asked it. If the number is stated, it is about no page that a room knows,
  * such as the zoo's.
  * @param {HTMLElement} element
- * @returns {import("../room/types.js").Asks}
+ * @returns {import("../room/room.js").Asks}
  */
-export function asksOf(element) {
+function asksOf(element) {
   const question = questionOf(element);
   const words = find(".asks", element).textContent?.trim().slice(0, LONGEST) ?? "";
   return { ...question, ...(question.value === undefined ? {} : { link: "", page: "lab" }), scene: element.id, words };
@@ -47,7 +86,7 @@ export function asksOf(element) {
  * The words of a question with their formulas, and what can be learnt from its answer.
  * @param {HTMLElement | null} element
  */
-export function wordingOf(element) {
+function wordingOf(element) {
   if (!element?.matches(".predict")) return null;
   const copied = (/** @type {string} */ where) => [...find(where, element).childNodes].map((node) => node.cloneNode(true));
   return { words: copied(".asks"), why: copied(".why") };
@@ -56,3 +95,22 @@ export function wordingOf(element) {
 /** The numbers of a question that are given. @param {HTMLElement} element */
 const numbersOf = ({ dataset }) =>
   Object.fromEntries(["row", "column", "value", "within"].flatMap((name) => (dataset[name] === undefined ? [] : [[name, Number(dataset[name])]])));
+
+/** @param {import("../pages/learn.js").Desk} desk @param {import("./figures.js").LiveFigures} figures */
+export function bindLessonRoom({ page, api, lesson }, figures) {
+  const root = find("#learn");
+  if (root.dataset.screen === "yes") document.documentElement.toggleAttribute("data-projector", true);
+  const scenes = new Map(scenesOf(find("#lesson")).flatMap((scene) => (scene.block ? [[scene.block, scene]] : [])));
+  bindScenes({
+    page,
+    api,
+    root,
+    path: `/learn/${lesson}`,
+    scenes: [...scenes.keys()],
+    topOf: (block) => topOf(/** @type {import("./scenes.js").Scene} */ (scenes.get(block))),
+    figures,
+    says: (scene) => scene?.querySelector("figcaption > span, .asks")?.textContent ?? find("#lesson h1").textContent ?? "",
+    wording: (id) => wordingOf(document.getElementById(id)),
+    own: (scene) => (scene?.matches(".predict") ? asksOf(/** @type {HTMLElement} */ (scene)) : null),
+  });
+}

@@ -7,19 +7,16 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { pointingIn } from "../core/figure/pointing.js";
 import { trouble } from "../core/figure/status.js";
-import { over } from "../train/live-run.js";
+import { createFollower, over } from "../train/live-run.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
-import { summary } from "../train/choice-fields.js";
-import { createFollower } from "../train/follower.js";
-import { keyOf, remember } from "../train/keys.js";
+import { asked as request, summary } from "../train/choices.js";
+import { keyOf, remember } from "../train/kept-models.js";
 import { format, parse } from "../train/link.js";
-import { asked as request } from "../train/options.js";
 import { createShown, probed } from "../train/shown.js";
-import { bindStatusLine } from "../train/status-line.js";
-import { bindTimeline } from "../train/timeline.js";
-import { linkOfState } from "./figure-link.js";
+import { bindStatusLine, bindTimeline } from "../train/progress.js";
+import { linkOfState } from "./figure-controls.js";
 import { liveQuery, readers } from "./live.js";
-import { arrive } from "./other-figures.js";
+import { arrive } from "./zoo-figure.js";
 
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 /** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
@@ -33,7 +30,7 @@ const ID = /^[a-z0-9]{1,40}$/;
  * @param {OfFigure} desk
  * @param {HTMLElement} element
  * @param {import("../core/figure/types.js").Measure} measure
- * @returns {Promise<import("./live-figures.js").Live>}
+ * @returns {Promise<import("./figures.js").Live>}
  */
 export async function trained(desk, element, measure) {
   const { page, api, lang } = desk;

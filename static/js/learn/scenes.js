@@ -1,7 +1,15 @@
 /**
- * The scenes of a lesson: its title, each figure or question with the prose before it, and the
- * sections at the end.
+ * The scenes of a lesson or a collection (each figure or question with the prose before it) in a room:
+ * which one is on the screen, what its figure shows, and what is pointed at in it.
  */
+
+import { currentUrl, reloaded } from "../core/store/address.js";
+import { settle, throttle } from "../lib/timing.js";
+import { barHeight, bindRoom } from "../room/room.js";
+import { pathOf } from "./figure-controls.js";
+
+/** @import { Asks } from "../room/room.js" */
+/** @import { Pointer } from "../core/wire/subject-requests.js" */
 
 /** Pixels above a scene, and by which the page may miss one. */
 export const GAP = 12;
@@ -49,4 +57,195 @@ export function stopsOf({ parts, block }, height) {
 export function topOf({ parts, block }) {
   const top = parts[0].getBoundingClientRect().top;
   return top < 0 && block ? block.getBoundingClientRect().top : top;
+}
+
+// What is pointed at in the figures of a page of scenes. A figure is named by its scene: it need not
+// be the presented one, and nobody's page is moved to it.
+
+/** The figure of a scene, which may be the scene itself. @param {Element | null | undefined} scene */
+const figureOf = (scene) => (scene?.matches(".live") ? scene : (scene?.querySelector(".live") ?? null));
+
+/** @param {HTMLElement[]} scenes @param {import("./figures.js").LiveFigures} figures */
+function bindPointed(scenes, figures) {
+  /** @type {Pointer | null} */
+  let wanted = null;
+  /** The figure in which something was highlighted. @type {import("../core/figure/pointing.js").Pointing | null} */
+  let lit = null;
+
+  function apply() {
+    const figure = wanted && figures.of(figureOf(scenes.find(({ id }) => id === wanted?.figure)));
+    const next = figure?.pointing ?? null;
+    if (lit && lit !== next) lit.show(null);
+    lit = next;
+    if (wanted) next?.show({ query: wanted.query, key: wanted.key });
+  }
+
+  figures.onArrive((figure) => wanted && figureOf(scenes.find(({ id }) => id === wanted?.figure)) === figure && apply());
+  return {
+    /** @returns {Pointer | null} */
+    pointer() {
+      const found = figures.pointed();
+      const scene = found && scenes.find((one) => one.contains(found.figure));
+      return found && scene ? { figure: scene.id, ...found.lit } : null;
+    },
+    /** @param {Pointer | null} pointer */
+    point(pointer) {
+      wanted = pointer;
+      apply();
+    },
+    onPoint: figures.onPoint,
+  };
+}
+
+/**
+ * @typedef {object} Plan
+ * @property {import("../core/figure/types.js").PageContext} page
+ * @property {import("../core/wire/api.js").Api} api
+ * @property {HTMLElement} root  of the page
+ * @property {string} path  of the page
+ * @property {HTMLElement[]} scenes  in order, each with an id
+ * @property {import("./figures.js").LiveFigures} figures
+ * @property {(scene: HTMLElement) => number} [topOf]  where a scene begins in the window
+ * @property {() => Element | null} [turned]  the scene on the screen, where only one is shown;
+ *   null: several are
+ * @property {(scene: HTMLElement | null) => void} [turn]  go to a scene; default: scroll
+ * @property {(listener: () => void) => void} [onTurn]
+ * @property {(scene: Element | null) => string} says  what a scene is, in one line
+ * @property {(scene: Element | null) => Asks | null} [own]  the question that a scene is
+ * @property {import("../room/room.js").Presentable["wording"]} [wording]
+ */
+
+/**
+ * Milliseconds between two looks at what is on the screen, after which a gesture is over, and after
+ * the last figure until a page that was loaded again stands still.
+ */
+const [PACE, GESTURE, SETTLED] = [200, 1_500, 3_000];
+/** What an address may name on its own: then the page shows that, and not what the room has. */
+const NAMED = ["shows", "share", "item"];
+
+/** @param {Plan} plan */
+export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says, own = () => null, wording }) {
+  let scene = "";
+  /** What the presented scene's figure shows. */
+  let wanted = { scene: "", shows: "" };
+  /** A scene whose figure the reader has changed, until they scroll on. @type {{scene: HTMLElement, y: number} | null} */
+  let held = null;
+  /** Whether the page was loaded again and is still being brought to where the room is. */
+  let resuming = false;
+  const settled = settle(() => (resuming = false), SETTLED);
+  const still = watchGestures(() => (resuming = false));
+  const follows = () => document.documentElement.matches("[data-room], [data-driven]");
+  const waits = () => (follows() || (resuming && !turned())) && still();
+  const present = () => scenes.find(({ id }) => id === scene) ?? null;
+
+  /** @param {string} link */
+  function read(link) {
+    const { pathname, searchParams, hash } = new URL(link, window.location.origin);
+    const named = hash.length > 1 || NAMED.some((name) => searchParams.has(name));
+    return { here: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named };
+  }
+
+  /** Show in the scene's figure what is presented, once it is created. */
+  function apply() {
+    if (wanted.scene === scene) figures.of(figureOf(present()))?.go(wanted.shows);
+  }
+
+  /** What the scene's figure shows, or will show once it is created. */
+  function showing() {
+    const figure = figures.of(figureOf(present()));
+    return figure ? figure.shows() : wanted.scene === scene ? wanted.shows : "";
+  }
+
+  /** @type {import("../room/room.js").Presentable} */
+  const presented = {
+    ...bindPointed(scenes, figures),
+    link: () => pathOf(path, showing(), scene),
+    resume(link) {
+      const [said, asked] = [read(link), read(currentUrl(window))];
+      const same = asked.scene === said.scene && asked.shows === said.shows;
+      if (!said.here || !(reloaded(window) || same || !asked.named)) return;
+      resuming = true;
+      settled.later();
+      scene = ""; // the browser may have scrolled to it, which opens nothing
+      presented.show(link);
+    },
+    show(link) {
+      const said = read(link);
+      if (!said.here) return false;
+      wanted = said;
+      if (said.scene !== scene) {
+        scene = said.scene;
+        turn(present());
+      }
+      apply();
+      return true;
+    },
+    onChange(listener) {
+      const look = throttle(() => {
+        if (held && Math.abs(window.scrollY - held.y) > window.innerHeight / 2) held = null;
+        const now = (turned() ?? held?.scene ?? seen(scenes, topOf))?.id ?? "";
+        // What a figure that has arrived pushes down was not moved by the reader.
+        if (now === scene || waits()) return;
+        scene = now;
+        listener();
+      }, PACE);
+      window.addEventListener("scroll", look.later, { passive: true });
+      onTurn(look.later);
+      figures.onChange((figure) => {
+        const changed = scenes.find((one) => one.contains(figure));
+        held = changed ? { scene: changed, y: window.scrollY } : null;
+        scene = changed?.id ?? scene;
+        listener();
+      });
+    },
+    says(link) {
+      const said = read(link);
+      return said.here ? says(scenes.find(({ id }) => id === said.scene) ?? null) : page.t("another page");
+    },
+    askable() {
+      const at = present();
+      const question = own(at);
+      return { own: question, questions: [...(question ? [question] : []), ...(figures.of(figureOf(at))?.questions() ?? [])] };
+    },
+  };
+  if (wording) presented.wording = wording;
+  figures.onArrive((figure) => {
+    if (resuming) settled.later();
+    if (figure === figureOf(present())) apply(); // another one has changed nothing in it
+  });
+  // Figures above the scene change its place when they arrive.
+  new ResizeObserver(() => waits() && !turned() && scene && turn(present())).observe(root);
+  bindRoom(page, api, presented, root);
+}
+
+/**
+ * The first scene that begins in the upper half of the window, so that a question is not skipped
+ * for the figure below it; otherwise the one that began above; null: the beginning.
+ * @param {HTMLElement[]} scenes
+ * @param {(scene: HTMLElement) => number} topOf
+ */
+function seen(scenes, topOf) {
+  const tops = scenes.map(topOf);
+  const above = tops.findLastIndex((top) => top < window.innerHeight / 2);
+  const first = tops.findIndex((top) => top >= 0);
+  return scenes[first >= 0 && first < above ? first : above] ?? null;
+}
+
+/** @param {HTMLElement} element */
+const top = (element) => element.getBoundingClientRect().top;
+
+/** @param {HTMLElement | null} scene  null: the beginning */
+export function scrollTo(scene) {
+  window.scrollTo({ top: scene ? scene.getBoundingClientRect().top + window.scrollY - barHeight() - GAP : 0, behavior: "instant" });
+}
+
+/**
+ * @param {() => void} listener  called at each gesture
+ * @returns {() => boolean}  whether the reader has moved nothing for some time
+ */
+function watchGestures(listener) {
+  let moved = -Infinity;
+  const hear = () => ((moved = performance.now()), listener());
+  for (const gesture of ["wheel", "touchmove", "pointerdown", "keydown"]) window.addEventListener(gesture, hear, { passive: true });
+  return () => performance.now() - moved > GESTURE;
 }

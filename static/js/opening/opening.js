@@ -10,7 +10,7 @@ import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { createPairing, lookingFrom, openingOf, opens } from "./pairing.js";
 
-/** @import { Desk } from "../workspace/types.js" */
+/** @import { Desk } from "../workspace/view-tabs.js" */
 /** @import { Opening } from "./pairing.js" */
 
 /**

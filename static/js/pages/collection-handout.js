@@ -6,7 +6,7 @@ import { unpacked } from "../lib/packed.js";
 import { createApi } from "../core/wire/api.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { frozen } from "../core/store/data-sources.js";
-import { opened } from "../lab/share.js";
+import { opened } from "../lab/link.js";
 import { inFile } from "../share/share-in-file.js";
 import { sufficient } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";

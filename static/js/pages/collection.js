@@ -14,10 +14,8 @@ import { readFragment, writeFragment } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
 import { keyOf, remember } from "../core/store/kept-collections.js";
 import { createEditor } from "../collection/editor.js";
-import { bindItems } from "../collection/items.js";
-import { bindCollectionRoom } from "../collection/room.js";
-import { bindSlides } from "../collection/slides.js";
-import { createLiveFigures } from "../learn/live-figures.js";
+import { bindCollectionRoom, bindItems, bindSlides } from "../collection/items.js";
+import { createLiveFigures } from "../learn/figures.js";
 
 const { lang = "en", plotly = "", catalog = "", glossary = "", collection = "", url = "", title = "" } = find("#learn").dataset;
 const EDIT = "edit";

@@ -33,7 +33,7 @@ async function start() {
 
 /**
  * The link to the share opens what the reader selected.
- * @param {import("../workspace/types.js").Desk} desk
+ * @param {import("../workspace/view-tabs.js").Desk} desk
  */
 function bindOrigin({ store }) {
   const origin = /** @type {HTMLAnchorElement} */ (find("#origin"));

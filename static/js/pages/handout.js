@@ -23,7 +23,7 @@ import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS, offered } from "../views/index.js";
 
-/** @import { Desk } from "../workspace/types.js" */
+/** @import { Desk } from "../workspace/view-tabs.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
 

@@ -10,13 +10,10 @@ import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { currentUrl, readQuery, writeQuery } from "../core/store/address.js";
-import { format, parse } from "../lab/link.js";
+import { format, opened, parse, stateOf, wrongs } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
-import { wrongs } from "../lab/request.js";
-import { opened, stateOf } from "../lab/share.js";
-import { bindExports } from "../lab/export-menu.js";
-import { bindFormulas } from "../lab/formula-panel.js";
-import { bindLabProjector } from "../lab/projector.js";
+import { bindExports } from "../lab/exports.js";
+import { bindFormulas, bindLabProjector } from "../lab/page.js";
 import { bindLabRoom } from "../room/lab.js";
 
 const LAB = "/lab";

@@ -9,10 +9,8 @@ import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { served } from "../core/store/data-sources.js";
 import { bindFigures } from "../learn/figures.js";
-import { showProgress } from "../learn/progress.js";
+import { bindLessonRoom, bindQuestions, showProgress } from "../learn/questions.js";
 import { bindProjector } from "../learn/projector.js";
-import { bindQuestions } from "../learn/questions.js";
-import { bindLessonRoom } from "../learn/room.js";
 import { bindSymbols } from "../learn/symbols.js";
 
 /**

@@ -1,6 +1,6 @@
 /** The speaker's notes: the present scene, the next one, and a clock, in a window of its own. */
 
-import { channelOf } from "../learn/speaker.js";
+import { channelOf } from "../learn/presenting.js";
 import { createApi } from "../core/wire/api.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
@@ -8,7 +8,7 @@ import { el, render } from "../lib/render.js";
 import { TURNS, alone } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 
-/** @import { Scene } from "../learn/speaker.js" */
+/** @import { Scene } from "../learn/presenting.js" */
 
 const { catalog = "" } = find("#speaker").dataset;
 /** Milliseconds until a page that does not answer counts as closed. */
@@ -26,7 +26,7 @@ async function start() {
   let [title, sceneIndex, state] = ["", 0, /** @type {"waiting" | "open" | "left" | "silent"} */ ("waiting")];
   let started = Date.now();
 
-  /** @param {import("../learn/speaker.js").Asked} message */
+  /** @param {import("../learn/presenting.js").Asked} message */
   const ask = (message) => channel.postMessage(message);
   const turn = (/** @type {number} */ by) => ask({ kind: "turn", by });
   let timer = 0;
@@ -41,7 +41,7 @@ async function start() {
     ask({ kind: "hello" });
   }
 
-  /** @param {import("../learn/speaker.js").Told} message */
+  /** @param {import("../learn/presenting.js").Told} message */
   function hear(message) {
     clearTimeout(timer);
     if (message.kind === "moved") {

@@ -1,26 +1,37 @@
 /** Watch a model learn: a run on the server, live and at every snapshot. */
 
+import { radios } from "../core/figure/controls.js";
+import { trouble } from "../core/figure/status.js";
+import { readQuery, writeQuery } from "../core/store/address.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
-import { trouble } from "../core/figure/status.js";
-import { readQuery, writeQuery } from "../core/store/address.js";
-import { createDesk } from "../workspace/view-tabs.js";
-import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
-import { linkTo, storeOf } from "../views/create-figure.js";
-import { VIEWS } from "../views/index.js";
+import { render } from "../lib/render.js";
 import { bindChoices } from "../train/choices.js";
 import { bindCommands } from "../train/commands.js";
-import { createFollower } from "../train/follower.js";
-import { bindKeptList } from "../train/kept-list.js";
-import { createShown, probed } from "../train/shown.js";
-import { bindStatusLine } from "../train/status-line.js";
-import { bindTimeline } from "../train/timeline.js";
-import { bindViews } from "../train/views.js";
-import { bindProbes } from "../train/probes.js";
+import { bindKeptList } from "../train/kept-models.js";
 import { format, parse } from "../train/link.js";
+import { createFollower } from "../train/live-run.js";
+import { bindStatusLine, bindTimeline } from "../train/progress.js";
+import { bindProbes, createShown, probed } from "../train/shown.js";
+import { linkTo, storeOf } from "../views/create-figure.js";
+import { VIEWS, view } from "../views/index.js";
+import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
+import { createDesk } from "../workspace/view-tabs.js";
 
 /** @import { LiveRun } from "../train/live-run.js" */
+
+/** @param {import("../workspace/view-tabs.js").Desk} desk */
+function bindViews({ store, t, figure }) {
+  const place = find("#views");
+  const show = () => {
+    const names = Object.fromEntries(figure.offer().map(({ id, name }) => [id, name(t)]));
+    render(place, radios("choice-view", names, view(store.get().link.view).id));
+  };
+  place.addEventListener("change", ({ target }) => store.go({ view: /** @type {HTMLInputElement} */ (target).value }));
+  store.subscribe(({ link }) => link.view, show);
+  show();
+}
 
 /** Views that need only attention weights. */
 const OFFERED = new Set(["attention", "heads", "lines"]);

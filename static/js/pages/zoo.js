@@ -9,8 +9,7 @@ import { readQuery, writeQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
 import { chosen, format, joined, parse } from "../zoo/link.js";
 import { bindCharts } from "../zoo/charts.js";
-import { bindChoices } from "../zoo/choices.js";
-import { bindInput } from "../zoo/input.js";
+import { bindChoices, bindInput } from "../zoo/input.js";
 import { createPanels } from "../zoo/panels.js";
 
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */

@@ -19,7 +19,7 @@ const MOST = 300;
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
- * @param {(question: import("./types.js").Asks) => void} ask
+ * @param {(question: import("./room.js").Asks) => void} ask
  */
 function createNumberForm({ t }, ask) {
   const field = (/** @type {string} */ label, /** @type {object} */ props) => h("input", { type: "text", autocomplete: "off", "aria-label": label, placeholder: label, ...props });
@@ -78,7 +78,7 @@ function createSentences(t, api, { room, drawn, show }) {
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {import("./types.js").Presentable} presented
+ * @param {import("./room.js").Presentable} presented
  * @param {{root: HTMLElement, bar: HTMLElement, room: () => RoomCreated | null, heard: (state: RoomState) => void, drawn: () => void}} of
  */
 export function createAsking(page, api, presented, { root, bar, room, heard: onState, drawn }) {
@@ -113,7 +113,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
 
   /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
   const askRoom = (entry, about) => act((of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames() }));
-  const put = (/** @type {import("./types.js").Asks} */ roomQuestion) => askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion);
+  const put = (/** @type {import("./room.js").Asks} */ roomQuestion) => askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion);
   const sentence = () => askRoom("text", { kind: "sentence", link: "" });
 
   /** Choose a question about what is on the screen. */

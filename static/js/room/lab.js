@@ -15,7 +15,7 @@ const SKIPPED = new Set(["mask", "losses", "loss", "encoding"]);
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  * @param {import("../lab/figure/lab-figure.js").LabFigure} figure
- * @returns {(ask: (question: import("./types.js").Asks) => void) => HTMLElement | null}
+ * @returns {(ask: (question: import("./room.js").Asks) => void) => HTMLElement | null}
  *   the form, with what is on the screen; null: nothing is
  */
 function labForm({ t }, figure) {

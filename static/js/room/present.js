@@ -10,8 +10,7 @@ import { el, render } from "../lib/render.js";
 import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking, saveAnswers } from "./asking.js";
 import { barOf, button, createCodeDialog } from "./bar.js";
-import { createMembersDialog } from "./members.js";
-import { createRoomMenu } from "./menu.js";
+import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
 import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "./room-storage.js";
 import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
@@ -30,7 +29,7 @@ const FINAL = new Set(["unknown-room", "wrong-room-key"]);
  * Sends the newest state, one request at a time.
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => Seat | null} room  null: nothing is sent at present
- * @param {import("./types.js").Presentable} presented
+ * @param {import("./room.js").Presentable} presented
  * @param {(reply: Problem | import("../core/wire/subject-requests.js").RoomState) => void} onReply
  */
 function createSender(api, room, presented, onReply) {
@@ -103,7 +102,7 @@ function createCounting(api, room, hear) {
 
 /**
  * @param {import("../core/wire/api.js").Api} api
- * @param {import("./types.js").Presentable} presented
+ * @param {import("./room.js").Presentable} presented
  * @param {import("../core/wire/subject-requests.js").Seat} seat
  * @param {object} how
  * @param {boolean} how.resumes  whether the room was open before this page was loaded
@@ -207,7 +206,7 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {import("./types.js").Presentable} presented
+ * @param {import("./room.js").Presentable} presented
  * @param {HTMLElement} root  of the page; the bar becomes its first element
  */
 export function bindPresenting(page, api, presented, root) {

@@ -23,7 +23,7 @@ import { ownNickname, setOwnNickname } from "./room-storage.js";
  * @typedef {object} Plan
  * @property {import("../core/figure/types.js").PageContext} page
  * @property {import("../core/wire/api.js").Api} api
- * @property {import("./types.js").Presentable} presented
+ * @property {import("./room.js").Presentable} presented
  * @property {HTMLElement} root  of the page
  * @property {HTMLElement} bar  stays visible above the question
  * @property {boolean} answers  whether the reader can answer
@@ -158,7 +158,7 @@ const MOST_NICKNAME = 40;
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {{presented: import("./types.js").Presentable, root: HTMLElement, bar: HTMLElement, code: string, member: string | null}} of  member:
+ * @param {{presented: import("./room.js").Presentable, root: HTMLElement, bar: HTMLElement, code: string, member: string | null}} of  member:
  *   null for a screen, which shows the question and cannot answer
  */
 export function createAnswering(page, api, { presented, root, bar, code, member }) {

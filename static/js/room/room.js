@@ -11,6 +11,34 @@ import { isExploring, memberToken, setExploring } from "./room-storage.js";
 import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState } from "../core/wire/subject-requests.js" */
+/**
+ * A question as a room is asked it: plain data. `scene` is the id of a lesson's question, which a
+ * page with that lesson words itself; `words` are for all others.
+ * @typedef {import("../ask/question.js").Question & {scene?: string}} Asks
+ */
+/**
+ * @typedef {object} Askable
+ * @property {Asks | null} [own]  the question that is on the screen, if there is one
+ * @property {Asks[]} questions  about what is on the screen
+ * @property {(ask: (question: Asks) => void) => HTMLElement | null} [form]  makes a form for more
+ */
+/**
+ * A page that can be presented: its link can be read and changed.
+ * @typedef {object} Presentable
+ * @property {() => string} link  path, query and fragment of what is on the screen
+ * @property {(link: string) => boolean} show  show a link; false: it is of another page
+ * @property {(link: string) => void} [resume]  go on with what the room had when this page was loaded
+ * @property {(listener: () => void) => void} onChange  call a listener when the reader changes what
+ *   is on the screen
+ * @property {(link: string) => string} says  what a link shows, in one line
+ * @property {() => Askable} askable  what can be asked
+ * @property {(scene: string) => {words: Node[], why: Node[]} | null} [wording]  a question of this
+ *   page in the reader's language, and what can be learnt from its answer; null: it is of another
+ * @property {(source: string) => void} [run]  run a sentence
+ * @property {() => import("../core/wire/subject-requests.js").Pointer | null} [pointer]  what the reader points at
+ * @property {(pointer: import("../core/wire/subject-requests.js").Pointer | null) => void} [point]
+ * @property {(listener: () => void) => void} [onPoint]
+ */
 
 // A student's side of a room: the page follows what is presented, until the student changes
 // something; one button brings it back.
@@ -21,7 +49,7 @@ const pathOf = (link) => new URL(link, window.location.origin).pathname;
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {import("./types.js").Presentable} presented
+ * @param {Presentable} presented
  * @param {HTMLElement} root  of the page; the bar becomes its first element
  * @param {{code: string, screen?: boolean}} room  screen: without controls, and not counted
  */
@@ -123,7 +151,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {import("./types.js").Presentable} presented
+ * @param {Presentable} presented
  * @param {HTMLElement} root  of the page, with the room in its data attributes
  */
 export function bindRoom(page, api, presented, root) {

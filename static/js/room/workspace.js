@@ -8,7 +8,7 @@ import { merge, parse } from "../core/store/link.js";
 import { apart } from "../core/store/options.js";
 import { OPTIONS, view } from "../views/index.js";
 
-/** @import { Desk } from "../workspace/types.js" */
+/** @import { Desk } from "../workspace/view-tabs.js" */
 /** @import { State } from "../core/store/link.js" */
 
 /** Letters of a sentence in one line. */
@@ -31,7 +31,7 @@ export function bindWorkspaceRoom(desk, initial) {
     return merge(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: ownOptions });
   }
 
-  /** @type {import("./types.js").Presentable} */
+  /** @type {import("./room.js").Presentable} */
   const presented = {
     link() {
       const { link } = store.get();

@@ -13,7 +13,7 @@ import { render } from "../lib/render.js";
 import { OPTIONS } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Desk } from "../workspace/types.js" */
+/** @import { Desk } from "../workspace/view-tabs.js" */
 
 /** @param {Desk} desk */
 export function bindShareQuestion(desk) {

@@ -8,7 +8,7 @@ import { OPTIONS, view } from "../views/index.js";
 import { KINDS } from "../ask/kinds.js";
 import { bindSharePanel, day } from "./share-panel.js";
 
-/** @import { Desk } from "../workspace/types.js" */
+/** @import { Desk } from "../workspace/view-tabs.js" */
 /** @import { Made } from "./share-panel.js" */
 
 /** The kinds of predictions that the numbers of a share can answer. */

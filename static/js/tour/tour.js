@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { STOPS } from "./stops.js";
 
-/** @import { Desk } from "../workspace/types.js" */
+/** @import { Desk } from "../workspace/view-tabs.js" */
 
 // A presenter's remote in projector mode: while a tour is open, its keys move through the tour.
 
@@ -13,7 +13,7 @@ import { STOPS } from "./stops.js";
 const WRITES = "input:not([type=radio], [type=checkbox]), textarea, select";
 
 /**
- * @param {Pick<import("../workspace/types.js").Desk, "store">} desk
+ * @param {Pick<import("../workspace/view-tabs.js").Desk, "store">} desk
  * @param {{open: () => boolean, turn: (by: number) => void}} tour
  */
 function bindRemote({ store }, { open, turn }) {

@@ -1,20 +1,203 @@
 /** The choices for a run (task, mechanisms, training options), and Train. */
 
+import { wording } from "../core/figure/problem-wording.js";
 import { failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { wording } from "../core/figure/problem-wording.js";
-import { remember } from "./keys.js";
-import { fields, summary } from "./choice-fields.js";
-import { MORE, NUMBERS, asked, taskOf, wrongOf } from "./options.js";
+import { remember } from "./kept-models.js";
 
-/** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 /** @import { Options } from "../core/wire/subject-requests.js" */
 /** @import { Problem } from "../core/wire/problem.js" */
+/** @import { RunsReply } from "../core/wire/schemas.d.ts" */
+/** @import { Translate } from "../lib/i18n.js" */
+
+// A run's options as typed: which are numbers, their errors, and the request.
+
+/** @typedef {Record<string, string>} Typed */
+
+/** Number fields in the form's second row, and those under More options. */
+const NUMBERS = ["longest", "heads", "learning_rate", "warmup", "label_smoothing", "steps", "seed"];
+const MORE = ["encoder_layers", "decoder_layers", "d_model", "batch", "dropout"];
+const FRACTIONS = new Set(["learning_rate", "label_smoothing", "dropout"]);
+
+/** @param {string} name */
+const isNumber = (name) => NUMBERS.includes(name) || MORE.includes(name);
+
+/** @param {RunsReply} offered @param {Typed} typed */
+const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(tasks)[0];
+
+/**
+ * The options as the server takes them.
+ * @param {Typed} typed
+ * @returns {import("../core/wire/subject-requests.js").Options}
+ */
+export const asked = (typed) => Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]));
+
+/**
+ * @param {import("../lib/i18n.js").Translate} t
+ * @param {{typed: Typed, offered: RunsReply, fork: {step: number} | null}} form
+ * @param {string} name  of an option
+ * @returns {string}  the error message; "": none
+ */
+export function wrongOf(t, { typed, offered, fork }, name) {
+  if (!isNumber(name)) return "";
+  const { shortest, most } = taskOf(offered, typed);
+  const range = name === "longest" ? { low: shortest, high: most } : offered.ranges[name];
+  const low = name === "steps" && fork ? fork.step + 1 : range.low;
+  const { high } = range;
+  const value = Number(typed[name]);
+  const whole = FRACTIONS.has(name) || Number.isInteger(value);
+  if (typed[name].trim() === "" || !whole || !(value >= low && value <= high))
+    return FRACTIONS.has(name) ? t("A number from {low} to {high}", { low, high }) : t("A whole number from {low} to {high}", { low, high });
+  if (name === "heads" && Number(typed.d_model) % value)
+    return t("{width} channels cannot be shared by {heads} heads", { width: typed.d_model, heads: value });
+  return "";
+}
+
+// Names of the options.
+
+/** @param {Translate} t @returns {Record<string, Record<string, string>>}  values by option */
+const menus = (t) => ({
+  positions: {
+    sinusoidal: t("sinusoidal"),
+    learned: t("learned"),
+    relative: t("relative"),
+    "relative-product": t("relative, as a factor"),
+    rotary: t("rotary"),
+    none: t("none"),
+  },
+  scoring: { "scaled-dot": "q · k / √d_k", dot: "q · k", additive: "w · tanh(q + k)", "additive-bias": "w · tanh(q + k + b)" },
+  mask: {
+    padding: t("no mask"),
+    causal: t("causal"),
+    "window-2": t("window {n}", { n: 2 }),
+    "window-3": t("window {n}", { n: 3 }),
+    "window-5": t("window {n}", { n: 5 }),
+  },
+  norm: { post: t("post-norm"), pre: t("pre-norm") },
+});
+
+/** @param {Translate} t @returns {Record<string, string>} */
+const labels = (t) => ({
+  task: t("Task"),
+  positions: t("Positions"),
+  scoring: t("Scoring"),
+  mask: t("Encoder mask"),
+  norm: t("Norm"),
+  heads: t("Heads"),
+  learning_rate: t("Learning rate"),
+  warmup: t("Warm-up steps"),
+  label_smoothing: t("Label smoothing"),
+  steps: t("Training steps"),
+  seed: t("Seed"),
+  encoder_layers: t("Encoder layers"),
+  decoder_layers: t("Decoder layers"),
+  d_model: "d_model",
+  batch: t("Tokens per step"),
+  dropout: t("Dropout"),
+});
+
+/** @param {Translate} t @param {string[]} names */
+function taskNames(t, names) {
+  /** @type {Record<string, string>} */
+  const known = {
+    copy: t("Copy"),
+    reverse: t("Reverse"),
+    shift: t("Shift by two"),
+    sort: t("Sort"),
+    brackets: t("Close the brackets"),
+    addition: t("Add two numbers"),
+    induction: t("What followed the letter?"),
+    who: t("Who is it?"),
+  };
+  return Object.fromEntries(names.map((name) => [name, known[name] ?? name]));
+}
+
+/** The unit of lengths. @param {Translate} t @param {string} unit */
+const unitName = (t, unit) => ({ letters: t("letters"), brackets: t("brackets"), digits: t("digits"), nouns: t("nouns") })[unit] ?? unit;
+
+/**
+ * @typedef {object} Shown
+ * @property {Record<string, string>} typed
+ * @property {RunsReply} offered
+ * @property {(name: string) => string} wrong  the error of a field; "": none
+ * @property {{step: number} | null} fork  the snapshot at which the run starts
+ * @property {boolean} busy
+ */
+
+const MENUS = ["task", "positions", "scoring", "mask", "norm"];
+
+/** @param {Translate} t @param {Shown} shown */
+function fields(t, shown) {
+  const { typed, offered, fork, busy } = shown;
+  const [source, answer] = offered.tasks[typed.task].example;
+  const menu = (/** @type {string} */ name) => choice(t, shown, name);
+  const typing = (/** @type {string} */ name) => number(t, shown, name);
+  const { training, waiting } = offered;
+  return [
+    el("div", { key: "mechanisms", className: "options" }, MENUS.map(menu)),
+    el("div", { key: "numbers", className: "options" }, NUMBERS.map(typing)),
+    el("details", { key: "more" }, el("summary", {}, t("More options")), el("div", { className: "options" }, MORE.map(typing))),
+    el(
+      "div",
+      { key: "go", className: "go" },
+      el("button", { key: "train", className: "button strong", type: "submit", "aria-disabled": String(busy) }, fork ? t("Fork from step {step}", { step: fork.step }) : t("Train")),
+      fork && el("button", { key: "cancel", className: "button quiet", type: "button", "data-cancel": "" }, t("Cancel")),
+      el("p", { key: "example", className: "note" }, t("Example: {source} → {answer}", { source, answer })),
+      training + waiting > 0 && el("p", { key: "busy", className: "note" }, t("Training now: {training}; waiting: {waiting}", { training, waiting })),
+    ),
+  ];
+}
+
+/** @param {Translate} t @param {Shown} shown @param {string} name */
+function choice(t, { typed, offered }, name) {
+  const values = name === "task" ? taskNames(t, Object.keys(offered.tasks)) : menus(t)[name];
+  return el(
+    "label",
+    { key: name, className: "option menu" },
+    el("span", {}, labels(t)[name]),
+    el("select", { name, value: typed[name] }, Object.entries(values).map(([id, says]) => el("option", { key: id, value: id }, says))),
+  );
+}
+
+/** A number field with its error. @param {Translate} t @param {Shown} shown @param {string} name */
+function number(t, { typed, offered, wrong }, name) {
+  const why = wrong(name);
+  const unit = unitName(t, offered.tasks[typed.task].unit);
+  const bad = why ? { "aria-invalid": "true", "aria-describedby": `why-${name}` } : {};
+  return el(
+    "label",
+    { key: name, className: "option number" },
+    el("span", {}, name === "longest" ? t("Up to ({unit})", { unit }) : labels(t)[name]),
+    el("input", { name, className: "short", inputMode: "decimal", autocomplete: "off", value: typed[name], ...bad }),
+    why && el("span", { id: `why-${name}`, className: "why" }, why),
+  );
+}
+
+/**
+ * The chosen options in one line.
+ * @param {Translate} t
+ * @param {Record<string, string>} typed
+ * @param {RunsReply} offered
+ */
+export function summary(t, typed, offered) {
+  const { task, heads, steps, learning_rate: rate, warmup, longest, seed } = typed;
+  return [
+    taskNames(t, [task])[task],
+    t("up to {longest} {unit}", { longest, unit: unitName(t, offered.tasks[task].unit) }),
+    ...["positions", "scoring", "mask", "norm"].map((name) => menus(t)[name][typed[name]]),
+    t("heads: {heads}", { heads }),
+    t("rate {rate}", { rate }),
+    t("warm-up {steps}", { steps: warmup }),
+    t("steps: {steps}", { steps }),
+    t("seed {seed}", { seed }),
+  ].join(" · ");
+}
+
 /** @typedef {ReturnType<typeof bindChoices>} Choices */
 
 /**
- * @param {import("../workspace/types.js").Desk} desk
+ * @param {import("../workspace/view-tabs.js").Desk} desk
  * @param {RunsReply} offered
  * @param {{started: (id: string) => Promise<void>, failed: (problem: Problem) => void, chosen: () => void}} listener
  */

@@ -4,16 +4,16 @@ import { failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { over } from "./live-run.js";
-import { keptModels, keyOf } from "./keys.js";
+import { keptModels, keyOf } from "./kept-models.js";
 
 /** @import { LiveRun } from "./live-run.js" */
 
 /**
- * @param {import("../workspace/types.js").Desk} desk
+ * @param {import("../workspace/view-tabs.js").Desk} desk
  * @param {object} others
  * @param {import("./shown.js").Shown} others.shown
  * @param {import("./choices.js").Choices} others.choices
- * @param {import("./kept-list.js").KeptList} others.models
+ * @param {import("./kept-models.js").KeptList} others.models
  * @param {(problem: import("../core/wire/problem.js").Problem | null) => void} others.failed
  */
 export function bindCommands({ api, t, announce }, { shown, choices, models, failed }) {

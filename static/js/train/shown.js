@@ -1,11 +1,14 @@
-/** Which run, snapshot and probe the page shows, and the figure for them. */
+/** Which run, snapshot and probe the page shows, the figure for them, and the choice of a probe. */
 
-import { Problem } from "../core/wire/problem.js";
 import { createAsker } from "../core/wire/connection.js";
+import { Problem } from "../core/wire/problem.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { fresh, placeOf } from "./live-run.js";
 
 /** @import { LiveRun } from "./live-run.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
+
 /** @typedef {ReturnType<typeof createShown>} Shown */
 /** @typedef {{model: import("../core/wire/model.js").ModelInfo, trace: Trace}} Moment */
 
@@ -138,3 +141,49 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
 
 /** The texts that are read. @param {Trace} trace */
 const text = ({ tokens }) => JSON.stringify(Object.values(tokens).map((some) => some.map(({ id }) => id)));
+
+/** @param {import("../workspace/view-tabs.js").Desk} desk @param {Shown} shown */
+export function bindProbes({ t }, shown) {
+  const list = find("#probes");
+  list.addEventListener("change", ({ target }) => shown.look(Number(/** @type {HTMLInputElement} */ (target).value)));
+  return {
+    /** @param {LiveRun} run */
+    show(run) {
+      const at = run.snapshots[shown.place()];
+      list.hidden = !at;
+      if (!at) return;
+      render(
+        list,
+        el("legend", {}, t("Held-out inputs, and what the model answers at this step")),
+        run.probes.map(({ source, target }, i) => {
+          const written = at.written[i].trim();
+          const right = written === target.trim();
+          return el(
+            "label",
+            { key: String(i) },
+            el("input", { type: "radio", name: "probe", value: String(i), checked: i === shown.probe() }),
+            el("span", { className: "asked" }, source),
+            el("span", { className: right ? "answer right" : "answer" }, marked(written, target), el("span", { className: "verdict" }, right ? " ✓" : "")),
+          );
+        }),
+      );
+    },
+  };
+
+  /**
+   * The answer word by word, with wrong words marked.
+   * @param {string} written
+   * @param {string} target
+   */
+  function marked(written, target) {
+    if (!written) return [el("i", {}, t("nothing"))];
+    const apart = target.includes(" ") ? " " : "";
+    const wanted = target.split(apart);
+    return printable(written)
+      .split(apart)
+      .flatMap((word, i) => [i && apart ? apart : "", word === wanted[i] ? word : el("mark", { key: String(i) }, word)]);
+  }
+}
+
+/** An untrained model may write control characters. @param {string} text */
+const printable = (text) => text.replace(/\p{Cc}|\p{Cf}|\uFFFD/gu, "·");

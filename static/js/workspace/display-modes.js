@@ -9,7 +9,7 @@ import { GROUPS } from "../views/groups.js";
 import { view } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Desk } from "./types.js" */
+/** @import { Desk } from "./view-tabs.js" */
 
 /** @param {Desk} context */
 export function bindProjector(context) {

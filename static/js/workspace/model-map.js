@@ -11,7 +11,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 
-/** @import { Desk } from "./types.js" */
+/** @import { Desk } from "./view-tabs.js" */
 /** @import { Model } from "../core/wire/attentions.js" */
 /** @import { Page } from "../core/store/store.js" */
 

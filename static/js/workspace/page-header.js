@@ -8,7 +8,7 @@ import { taskDoes } from "../core/store/zoo-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @import { Desk } from "./types.js" */
+/** @import { Desk } from "./view-tabs.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 
 /** @param {Desk} context */
@@ -99,7 +99,7 @@ export const notices = () => ({
   retry: find("#retry"),
 });
 
-/** @param {import("./types.js").Desk} desk */
+/** @param {import("./view-tabs.js").Desk} desk */
 export function bindProblems({ store, figure }) {
   function show() {
     const { status, problem } = store.get();

@@ -12,7 +12,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 
-/** @import { Desk } from "./types.js" */
+/** @import { Desk } from "./view-tabs.js" */
 
 /** @param {Desk} desk */
 export function bindSheets({ store, t }) {
@@ -87,7 +87,7 @@ function bindBand(store, t) {
 
 // A view's options behind a button: in views that hide them, and on a phone in all views.
 
-/** @param {import("./types.js").Desk} desk */
+/** @param {import("./view-tabs.js").Desk} desk */
 export function bindOptions({ store, t, figure }) {
   const root = document.documentElement;
   const button = find("#options");

@@ -10,7 +10,7 @@ import { taskTakes } from "../core/store/zoo-names.js";
 import { withoutPrefix } from "../core/store/decode-options.js";
 import { markCutOff } from "./token-chips.js";
 
-/** @import { Desk } from "./types.js" */
+/** @import { Desk } from "./view-tabs.js" */
 
 /**
  * Remove what belonged to the previous sentence: its target, prefix and padding.

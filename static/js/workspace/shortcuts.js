@@ -9,7 +9,7 @@ import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 import { step } from "./head-pickers.js";
 
-/** @import { Desk } from "./types.js" */
+/** @import { Desk } from "./view-tabs.js" */
 
 const KEPT = "single-keys";
 /** Elements that use letters or arrows themselves. */

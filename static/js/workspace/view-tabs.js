@@ -15,9 +15,17 @@ import { GROUPS } from "../views/groups.js";
 import { OPTIONS, view, whyNot } from "../views/index.js";
 
 /** @import { Context, View } from "../core/figure/types.js" */
-/** @import { Desk } from "./types.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Translate } from "../lib/i18n.js" */
+/**
+ * @typedef {object} Office
+ * @property {import("../views/create-figure.js").Figure} figure  the page's figure
+ * @property {import("../core/wire/api.js").Api} api
+ * @property {import("../core/figure/types.js").PageContext["onTheme"]} onTheme
+ * @property {() => void} restyle  to be called after the page's colours or sizes have changed
+ * @property {(link: import("../core/store/link.js").State) => string} format  a link as a query string
+ */
+/** @typedef {import("../core/figure/types.js").Context & Office} Desk */
 
 // Why a model does not support something: the reasons of the API, in the reader's language.
 
@@ -91,7 +99,7 @@ function bindUnfrozen({ store, t }) {
 
 // A note above a view that replaces one that is not offered.
 
-/** @param {import("./types.js").Desk} desk */
+/** @param {Desk} desk */
 function bindUnoffered({ store, t }) {
   const line = h("p", { className: "not-offered", role: "status", hidden: true });
   find(".saying").before(line);
@@ -234,7 +242,7 @@ function reveal(list, label) {
  * @param {import("../core/wire/api.js").Api} api
  * @param {{messages?: import("../lib/i18n.js").Messages, plotly?: string}} [words]  of
  *   `createPageContext`
- * @returns {import("./types.js").Desk}
+ * @returns {Desk}
  */
 export function createDesk(plan, api, words) {
   const page = createPageContext(window, { ...words, live: find("#announce") });

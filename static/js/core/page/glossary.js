@@ -6,7 +6,7 @@
 import { find, h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
-/** @import { Desk } from "../../workspace/types.js" */
+/** @import { Desk } from "../../workspace/view-tabs.js" */
 
 // The glossary: one source for the page and the docs.
 

@@ -234,7 +234,7 @@ function shares({ ask, send }) {
     /**
      * A share of attention by hand.
      * @param {string} id
-     * @returns {Promise<import("../../lab/share.js").LabShare>}
+     * @returns {Promise<import("../../lab/link.js").LabShare>}
      */
     readLabShare: async (id) => json(await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: "application/json" } })),
   };

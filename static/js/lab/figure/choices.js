@@ -4,10 +4,9 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { alone } from "../../core/figure/pointing.js";
 import { radios } from "../../core/figure/controls.js";
-import { CHOICES, EXTRAS, MOST, fitted, sizes, switched, turned } from "../matrices.js";
-import { wrongs } from "../request.js";
+import { CHOICES, EXTRAS, MOST, fitted, shuffled, sizes, switched, turned, unshuffled } from "../matrices.js";
+import { wrongs } from "../link.js";
 import { PRESETS, preset } from "../presets.js";
-import { shuffled, unshuffled } from "../shuffle.js";
 
 /** @import { Lab } from "../matrices.js" */
 /** @import { Translate } from "../../lib/i18n.js" */

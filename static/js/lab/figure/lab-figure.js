@@ -3,22 +3,58 @@
  * can have several: all ids are unique, and `destroy` removes all listeners.
  */
 
-import { Problem } from "../../core/wire/problem.js";
+import { trouble } from "../../core/figure/status.js";
 import { createAsker } from "../../core/wire/connection.js";
+import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { settle, throttle } from "../../lib/timing.js";
-import { createHistory } from "../history.js";
-import { request, wrongs } from "../request.js";
-import { unshuffled } from "../shuffle.js";
-import { trouble } from "../../core/figure/status.js";
+import { request, wrongs } from "../link.js";
+import { unshuffled } from "../matrices.js";
 import { createChoices } from "./choices.js";
 import { createMatrices } from "./matrices.js";
 import { bindPointing } from "./pointing.js";
 import { createSteps } from "./steps.js";
 
-/** @import { Lab } from "../matrices.js" */
 /** @import { Answer } from "../steps.js" */
 /** @import { Computed } from "./steps.js" */
+/** @import { Lab } from "../matrices.js" */
+
+/** Undo and redo for pages with their own state. */
+
+const MOST = 200;
+
+/** @template T @param {T} first */
+export function createHistory(first) {
+  let present = first;
+  let last = "";
+  /** @type {T[]} */
+  let past = [];
+  /** @type {T[]} */
+  let future = [];
+  return {
+    present: () => present,
+    /** @param {T} next @param {string} [what]  changes of the same thing in a row are one */
+    change(next, what = "") {
+      if (!what || what !== last) past = [...past, present].slice(-MOST);
+      [present, last, future] = [next, what, []];
+    },
+    undo() {
+      if (!past.length) return;
+      future.push(present);
+      present = /** @type {T} */ (past.pop());
+      last = "";
+    },
+    redo() {
+      if (!future.length) return;
+      past.push(present);
+      present = /** @type {T} */ (future.pop());
+      last = "";
+    },
+    undoable: () => past.length > 0,
+    redoable: () => future.length > 0,
+  };
+}
+
 /**
  * @typedef {object} Plan
  * @property {HTMLElement} root  its container, emptied when it is destroyed

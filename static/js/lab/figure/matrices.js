@@ -58,7 +58,7 @@ export function createMatrices(page, { get, change, fixed, own, offered }) {
 
   return {
     element,
-    /** @param {Lab} lab @param {ReturnType<typeof import("../request.js").wrongs>} wrong */
+    /** @param {Lab} lab @param {ReturnType<typeof import("../link.js").wrongs>} wrong */
     show(lab, wrong) {
       const there = NAMES.filter((name) => lab.matrices[name] && offered(name));
       const column = lab.convention === "column";

@@ -4,16 +4,138 @@
  * number keeps its text and shows an error.
  */
 
-import { copied, pasted } from "../../lib/csv.js";
-import { h, write } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
+import { cellStyle, largest } from "../../core/figure/number-table.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
-import { createCellNote } from "./cell-note.js";
-import { described } from "./number-grid-cells.js";
+import { copied, number, pasted } from "../../lib/csv.js";
+import { h, write } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 
 /** @import { Cells } from "../../lib/csv.js" */
-/** @import { Shown } from "./number-grid-cells.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
+
+// Why the cell with the focus cannot be used: on top of the page, so that nothing moves.
+
+/** Pixels between the table and the note. */
+const GAP = 6;
+
+/**
+ * @param {HTMLElement} table
+ * @param {(cell: Element) => string} why  "": it can be used, or is not a cell
+ */
+function createCellNote(table, why) {
+  // Screen readers read the description of the cell instead.
+  const element = h("p", { className: "cell-note", popover: "manual", "aria-hidden": "true" });
+
+  /** Show the note below the table, or hide it. */
+  function refresh() {
+    const { activeElement: cell, defaultView: view } = table.ownerDocument;
+    const words = cell && table.contains(cell) ? why(cell) : "";
+    if (!element.isConnected || !view) return;
+    element.togglePopover(Boolean(words));
+    if (!cell || !words) return;
+    write(element, words);
+    const { left } = cell.getBoundingClientRect();
+    const low = view.visualViewport?.height ?? view.innerHeight; // above the keyboard of a phone
+    const top = Math.min(table.getBoundingClientRect().bottom + GAP, low - element.offsetHeight - GAP);
+    const start = Math.max(GAP, Math.min(left, view.innerWidth - element.offsetWidth - GAP));
+    // It scrolls with the page.
+    Object.assign(element.style, { left: `${start + view.scrollX}px`, top: `${top + view.scrollY}px` });
+  }
+  table.addEventListener("focusin", refresh);
+  table.addEventListener("focusout", () => element.isConnected && element.togglePopover(false));
+  return { element, refresh };
+}
+
+/**
+ * @typedef {object} Shown
+ * @property {import("../../lib/csv.js").Cells} cells
+ * @property {string[]} rows  labels
+ * @property {string[]} cols
+ * @property {"rows" | "cols" | null} [named]  which labels can be edited
+ * @property {number} [heads]  number of heads that share the columns, or the rows (see `shared`)
+ * @property {"rows" | "cols"} [shared]
+ * @property {(row: number, col: number) => string} why  "": valid
+ * @property {import("../../core/page/page-context.js").Theme} theme
+ * @property {boolean} [fixed]  read-only
+ */
+/** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean}} Of */
+
+/** @param {Shown} shown @param {Of} of */
+function described(shown, of) {
+  const values = shown.cells.map((row) => row.map((text) => number(text).value));
+  const most = largest(values);
+  const cols = shown.cols.map((text, j) => heading(text, { key: j, scope: "col", className: begins(shown, "cols", j) }, head(shown, of, text, j, "cols")));
+  const rows = shown.cells.map((row, i) =>
+    el(
+      "tr",
+      { key: i, className: begins(shown, "rows", i) },
+      heading(shown.rows[i], { scope: "row" }, head(shown, of, shown.rows[i], i, "rows")),
+      ...row.map((text, j) => cell(shown, of, { text, i, j, style: cellStyle(shown.theme, values[i][j], most, "signed") })),
+    ),
+  );
+  return [el("thead", {}, el("tr", {}, el("td", {}), ...cols)), el("tbody", {}, rows)];
+}
+
+/**
+ * A row or column without a name has no header.
+ * @param {string} text
+ * @param {Record<string, any>} props
+ * @param {import("../../lib/render.js").Child} child
+ */
+const heading = (text, { scope, ...props }, child) => (text || typeof child === "object" ? el("th", { scope, ...props }, child) : el("td", props));
+
+/**
+ * Whether the next head's channels begin here.
+ * @param {Shown} shown
+ * @param {"rows" | "cols"} side
+ * @param {number} at
+ */
+function begins({ heads = 1, shared, cells }, side, at) {
+  const count = side === "rows" ? cells.length : cells[0].length;
+  return shared === side && at && at % (count / heads) === 0 ? "begins" : "";
+}
+
+/** @param {Shown} shown @param {Of} of @param {string} text @param {number} index @param {"rows" | "cols"} side */
+function head({ named, fixed }, { t }, text, index, side) {
+  if (named !== side) return text;
+  const label = t("Name of token {n}", { n: index + 1 });
+  return el("input", { className: "name", value: text, readOnly: Boolean(fixed), "data-name": String(index), spellcheck: false, autocomplete: "off", "aria-label": label });
+}
+
+/**
+ * @param {Shown} shown
+ * @param {Of} of
+ * @param {{text: string, i: number, j: number, style: Record<string, string>}} at
+ */
+function cell(shown, { id, name, t, picked }, { text, i, j, style }) {
+  const why = shown.why(i, j);
+  const row = shown.rows[i] || i + 1;
+  const col = shown.cols[j] || j + 1;
+  const chosen = picked(i, j);
+  return el(
+    "td",
+    {
+      key: j,
+      role: "gridcell",
+      className: [why && "wrong", chosen && "picked", begins(shown, "cols", j)].filter(Boolean).join(" "),
+      "aria-selected": String(chosen),
+    },
+    el("input", {
+      type: "text",
+      inputMode: "decimal",
+      value: text,
+      readOnly: Boolean(shown.fixed),
+      "data-at": `${i},${j}`,
+      autocomplete: "off",
+      style: why ? {} : style,
+      "aria-label": t("{matrix}, row {row}, column {col}", { matrix: name, row, col }),
+      "aria-invalid": String(Boolean(why)),
+      ...(why ? { "aria-describedby": `${id}-${i}-${j}` } : {}),
+    }),
+    why && el("span", { className: "hidden", id: `${id}-${i}-${j}` }, why),
+  );
+}
+
 /** @typedef {[number, number]} Place  row, column */
 /** @typedef {(row: number, col: number, text: string) => string} Change */
 /**

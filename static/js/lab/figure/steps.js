@@ -7,7 +7,7 @@ import { settle } from "../../lib/timing.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { finding, shownSteps } from "../steps.js";
-import { moves } from "../shuffle.js";
+import { moves } from "../matrices.js";
 import { numberTable } from "../../core/figure/number-table.js";
 import { createExercise } from "./exercise.js";
 

@@ -1,8 +1,11 @@
 /** The numbers of a formula: typed, or moved with a slider, and checked. */
 
-import { h } from "../../lib/dom.js";
 import { number } from "../../lib/csv.js";
+import { h } from "../../lib/dom.js";
 import { grouped, tiny } from "../../lib/numbers.js";
+import { el } from "../../lib/render.js";
+
+/** @import { Child } from "../../lib/render.js" */
 
 /**
  * @typedef {object} Field  an integer
@@ -124,3 +127,23 @@ function slider({ name, label, symbol = name, limits: [least, most] }, says) {
 
 /** @param {number[]} stops @param {number} value */
 const nearest = (stops, value) => stops.reduce((best, one, i) => (Math.abs(Math.log((one + 1) / (value + 1))) < Math.abs(Math.log((stops[best] + 1) / (value + 1))) ? i : best), 0);
+
+// A plain table of results; a column may name its symbol.
+
+/**
+ * @param {(string | {text: string, symbol: string})[]} heads  "": no heading
+ * @param {Child[][]} rows  the first cell of each is its heading
+ */
+export const resultTable = (heads, rows) =>
+  el(
+    "table",
+    { className: "number-table" },
+    el("thead", {}, el("tr", {}, heads.map(headed))),
+    el("tbody", {}, rows.map(([first, ...rest], i) => el("tr", { key: i }, el("th", { scope: "row" }, first), rest.map((cell, j) => el("td", { key: j }, cell))))),
+  );
+
+/** @param {string | {text: string, symbol: string}} head @param {number} key */
+function headed(head, key) {
+  if (!head) return el("td", { key });
+  return typeof head === "string" ? el("th", { key, scope: "col" }, head) : el("th", { key, scope: "col", "data-symbol": head.symbol }, head.text);
+}

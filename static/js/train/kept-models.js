@@ -1,15 +1,36 @@
-/** The models that this browser kept, with links to open and buttons to delete them. */
+/** The models that this browser kept: their keys, links to open them, and buttons to delete them. */
 
 import { Problem, failure } from "../core/wire/problem.js";
+import { keep, keptDocument, readStored } from "../lib/browser.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { keptModels, setKeptModels } from "./keys.js";
 
 /** @import { KeptReply } from "../core/wire/schemas.d.ts" */
+
+// Keys of the runs that this browser started and of the models that it kept, stored across reloads.
+
+const MODELS = "kept-models";
+const name = (/** @type {string} */ id) => `run-${id}`;
+
+/** @param {string} id @param {string} key */
+export const remember = (id, key) => keep(name(id), key);
+
+/** @param {string} id @returns {string | null}  null: somebody else started it */
+export const keyOf = (id) => readStored(name(id));
+
+/** @returns {KeptReply[]}  the newest first */
+export function keptModels() {
+  const found = keptDocument(MODELS);
+  return Array.isArray(found) ? found.filter((one) => one?.id && one.key && one.url && one.name) : [];
+}
+
+/** @param {KeptReply[]} models */
+const setKeptModels = (models) => keep(MODELS, JSON.stringify(models));
+
 /** @typedef {ReturnType<typeof bindKeptList>} KeptList */
 
 /**
- * @param {Pick<import("../workspace/types.js").Desk, "api" | "t" | "announce">} desk
+ * @param {Pick<import("../workspace/view-tabs.js").Desk, "api" | "t" | "announce">} desk
  * @param {{failed: (problem: Problem | null) => void, changed: () => void}} page
  */
 export function bindKeptList({ api, t, announce }, { failed, changed }) {

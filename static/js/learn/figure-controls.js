@@ -1,0 +1,155 @@
+/** The controls of a lesson's figure: the sentence, the layer, the head, and a link to what it shows. */
+
+import { wording } from "../core/figure/problem-wording.js";
+import { createShortLink } from "../core/page/short-link.js";
+import { currentUrl } from "../core/store/address.js";
+import { extent } from "../core/wire/attentions.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { whileBusy } from "../lib/timing.js";
+import { view } from "../views/index.js";
+import { step } from "../workspace/head-pickers.js";
+
+/** @import { Desk } from "../pages/learn.js" */
+
+/**
+ * A field for a sentence of the reader's own.
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ * @param {string} value
+ * @param {(source: string) => void} run  called with what is not blank
+ */
+export function createSentence({ t }, value, run) {
+  const field = h("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "go", value, "aria-label": t("Sentence") });
+  const form = h("form", { className: "own-sentence" }, field, h("button", { type: "submit", className: "button" }, t("Run")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim()) run(field.value);
+  });
+  return { form, field };
+}
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/store/store.js").Store} store
+ * @param {import("../core/store/link.js").State} first  the initial state
+ * @param {HTMLElement} [link]  the button that makes a link to what is shown
+ */
+export function createFigureBar({ t }, store, first, link = undefined) {
+  const { form, field } = createSentence({ t }, first.source, (source) => {
+    if (source !== store.get().link.source) store.go({ source, target: null, direction: null, query: null, key: null }, "typed");
+  });
+  const steppers = /** @type {const} */ (["layer", "head"]).map((which) => stepper(which, { layer: t("Layer"), head: t("Head") }[which]));
+  const back = h("button", { type: "button", className: "button quiet", onclick: reset }, t("Reset"));
+  const element = h("div", { className: "figure-bar" }, form, ...steppers.map(({ bar }) => bar), ...(link ? [link] : []), back);
+
+  function reset() {
+    field.value = first.source;
+    store.go(first, "chosen");
+  }
+
+  /** @param {"layer" | "head"} which @param {string} name */
+  function stepper(which, name) {
+    const output = h("output", {});
+    const button = (/** @type {number} */ by, /** @type {string} */ sign, /** @type {string} */ says) =>
+      h("button", { type: "button", className: "button quiet", "aria-label": says, onclick: () => step(store, which, by) }, sign);
+    const says = { layer: [t("Previous layer"), t("Next layer")], head: [t("Previous head"), t("Next head")] }[which];
+    const bar = h("div", { className: "step-by", role: "group", "aria-label": name }, h("span", {}, name), button(-1, "‹", says[0]), output, button(1, "›", says[1]));
+    return { which, bar, output };
+  }
+
+  function show() {
+    const { link, model } = store.get();
+    const { frame: { rail }, subject } = view(link.view);
+    form.hidden = Boolean(subject); // it shows another run than the link's sentence
+    const offered = { layer: rail !== "none", head: rail === "both" };
+    for (const { which, bar, output } of steppers) {
+      bar.hidden = !offered[which] || Boolean(model && extent(model, link.block)[`${which}s`] < 2);
+      output.textContent = String(link[which] + 1);
+    }
+    back.hidden = link === first || sameLink(link, first);
+  }
+
+  store.subscribe(({ link, model }) => [link, model], show);
+  show();
+  return element;
+}
+
+/** @param {import("../core/store/link.js").State} a @param {import("../core/store/link.js").State} b */
+const sameLink = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+// A figure of a lesson as a link that opens it in its place in the lesson: a share of what it shows,
+// or its state.
+
+/** @typedef {Pick<Desk, "page" | "api"> & {lesson?: string}} OfFigure  lesson: absent outside of lessons */
+/** @typedef {{url: string, says: string, beside?: HTMLElement[]}} Made */
+
+/**
+ * The button that makes a link, and the panel that shows it.
+ * @param {Pick<Desk, "page">} desk
+ * @param {() => Made | Promise<Made>} make
+ */
+function createFigureLink({ page }, make) {
+  const panel = createShortLink(page);
+  const button = h("button", { type: "button", className: "button quiet", onclick: () => void show() }, page.t("Link"));
+
+  async function show() {
+    const made = await whileBusy(async () => make(), button).catch(failure);
+    if (made instanceof Problem) return panel.fail(wording(page.t, made), button);
+    panel.show(made.url, made.says, { opener: button, beside: made.beside });
+  }
+
+  return { button, panel: panel.element };
+}
+
+/**
+ * A link with the numbers of a share; null outside of lessons.
+ * @param {OfFigure} desk
+ * @param {HTMLElement} element  the figure
+ * @param {() => Parameters<Desk["api"]["share"]>[0]} contents  of a share of what it shows
+ */
+export function linkOfShare({ page, api, lesson }, element, contents) {
+  if (!lesson) return null;
+  const { t } = page;
+  return createFigureLink({ page }, async () => {
+    const { url } = await api.share(contents());
+    const says = t("Anyone with the link sees this lesson with your sentence in this figure.");
+    return { url: inLesson(url, lesson, element.id), says, beside: [h("a", { className: "button", href: url }, t("Only the figure"))] };
+  });
+}
+
+/**
+ * A link with the state of a figure; null outside of lessons.
+ * @param {OfFigure} desk
+ * @param {HTMLElement} element  the figure
+ * @param {() => string} shows  its state; "": what the lesson has
+ */
+export function linkOfState({ page, lesson }, element, shows) {
+  if (!lesson) return null;
+  return createFigureLink({ page }, () => ({
+    url: String(new URL(pathOf(`/learn/${lesson}`, shows(), element.id), currentUrl(window))),
+    says: page.t("Anyone with the link sees this lesson with this figure as it is now."),
+  }));
+}
+
+/**
+ * The path of a page with the state of one of its figures.
+ * @param {string} path
+ * @param {string} shows  "": what the page has
+ * @param {string} id  of the figure, or of the scene that it is in; "": none
+ */
+export const pathOf = (path, shows, id) => path + (shows && `?${new URLSearchParams({ shows })}`) + (id && `#${id}`);
+
+/**
+ * The link of a share, with the lesson around it.
+ * @param {string} url  of the share
+ * @param {string} lesson
+ * @param {string} figure  its id
+ */
+function inLesson(url, lesson, figure) {
+  const link = new URL(url);
+  const id = link.pathname.split("/").at(-1) ?? "";
+  link.pathname = link.pathname.replace(/\/s\/\w+$/, `/learn/${lesson}`);
+  link.search = String(new URLSearchParams({ share: id }));
+  link.hash = figure;
+  return String(link);
+}
