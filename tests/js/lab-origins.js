@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { fitted, switched, turned } from "../../static/js/lab/matrices.js";
 import { request } from "../../static/js/lab/link.js";
-import { origins } from "../../static/js/lab/origins.js";
+import { origins } from "../../static/js/lab/cell-calculation.js";
 import { PRESETS, preset } from "../../static/js/lab/presets.js";
 
 /** @import { Lab } from "../../static/js/lab/matrices.js" */

@@ -10,7 +10,7 @@ import { labCsv, labLatex } from "../../static/js/lab/exports.js";
 import { judged } from "../../static/js/lab/figure/exercise.js";
 import { fitted, grown, moves, reordered, shuffled, sizes, switched, turned, unshuffled } from "../../static/js/lab/matrices.js";
 import { PRESETS, preset } from "../../static/js/lab/presets.js";
-import { printed } from "../../static/js/lab/figure/matrices.js";
+import { printed } from "../../static/js/lab/figure/matrix-inputs.js";
 import { finding, formulas, shownSteps } from "../../static/js/lab/steps.js";
 
 const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];

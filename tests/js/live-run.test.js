@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { fresh, heard, over, placeOf, planned, reached, trainLosses } from "../../static/js/train/live-run.js";
 import { format, parse } from "../../static/js/train/link.js";
-import { asked, wrongOf } from "../../static/js/train/choices.js";
+import { asked, wrongOf } from "../../static/js/train/options-form.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 
 /** @type {any} */

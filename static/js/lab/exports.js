@@ -5,8 +5,8 @@ import { bindExportPanel } from "../core/page/disclosure.js";
 import { Problem } from "../core/wire/problem.js";
 import { csv, number } from "../lib/csv.js";
 import { find } from "../lib/dom.js";
-import { printed } from "./figure/matrices.js";
-import { printer } from "./figure/steps.js";
+import { printed } from "./figure/matrix-inputs.js";
+import { printer } from "./figure/step-results.js";
 import { request, stateOf } from "./link.js";
 import { labels, shownSteps } from "./steps.js";
 

@@ -20,10 +20,10 @@ import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, view } from "../views/index.js";
 import { bindMap } from "../workspace/model-map.js";
 import { createFigureBar, linkOfShare } from "./figure-controls.js";
-import { liveLab, liveModel } from "./live.js";
-import { arrive, compared, tried, unfit } from "./zoo-figure.js";
+import { liveLab, liveModel } from "./figure-state.js";
+import { arrive, compared, tried, unfit } from "./formula-and-zoo-figures.js";
 import { paired } from "./pairing-figure.js";
-import { trained } from "./run-figure.js";
+import { trained } from "./training-figure.js";
 
 /** @import { Asks } from "../room/room.js" */
 /** @import { Desk } from "../pages/learn.js" */

@@ -12,8 +12,8 @@ import { format, merge, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { createSentence, linkOfState } from "./figure-controls.js";
-import { liveQuery } from "./live.js";
-import { arrive, linkBelow } from "./zoo-figure.js";
+import { liveQuery } from "./figure-state.js";
+import { arrive, linkBelow } from "./formula-and-zoo-figures.js";
 
 /** The place of a word in a state. */
 const WORD = /^\d{1,3}$/;

@@ -8,7 +8,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { readFragment, writeFragment } from "../core/store/address.js";
 import { assignmentKey, rememberAssignment } from "../assignment/kept-assignments.js";
 import { showResults } from "../assignment/results.js";
-import { showSheet } from "../assignment/sheet.js";
+import { showSheet } from "../assignment/answer-sheet.js";
 
 const { lang = "en", catalog = "", assignment: id = "", title = "" } = find("#learn").dataset;
 const OWNER = "answers";

@@ -7,7 +7,7 @@ import { createApi } from "../core/wire/api.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { frozen } from "../core/store/data-sources.js";
 import { opened } from "../lab/link.js";
-import { inFile } from "../share/share-in-file.js";
+import { inFile } from "../share/share-in-handout.js";
 import { sufficient } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";

@@ -9,7 +9,7 @@ import { opener } from "../core/store/highlight.js";
 import { bindStage, createDesk } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../core/store/examples.js";
-import { inFile } from "../share/share-in-file.js";
+import { inFile } from "../share/share-in-handout.js";
 import { sufficient } from "../core/store/share-contents.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { bindChanges } from "../workspace/interventions.js";

@@ -3,7 +3,7 @@
  */
 
 import { explainTerms } from "../core/page/glossary.js";
-import { takeSeat } from "../room/seat.js";
+import { takeSeat } from "../room/handover.js";
 import { createApi } from "../core/wire/api.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
@@ -11,7 +11,7 @@ import { served } from "../core/store/data-sources.js";
 import { bindFigures } from "../learn/figures.js";
 import { bindLessonRoom, bindQuestions, showProgress } from "../learn/questions.js";
 import { bindProjector } from "../learn/projector.js";
-import { bindSymbols } from "../learn/symbols.js";
+import { bindSymbols } from "../learn/formula-symbols.js";
 
 /**
  * @typedef {object} Desk

@@ -21,7 +21,7 @@ import { bindPredictions } from "../workspace/predictions.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindOpening } from "../opening/opening.js";
 import { bindOptions, bindSheets } from "../workspace/panels.js";
-import { takeSeat } from "../room/seat.js";
+import { takeSeat } from "../room/handover.js";
 import { bindWorkspaceRoom } from "../room/workspace.js";
 import { bindSentence } from "../workspace/sentence-box.js";
 import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";

@@ -5,7 +5,7 @@ import { ownQuery } from "../core/store/address.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelled } from "./bar.js";
-import { bindPresenting } from "./present.js";
+import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
 import { isExploring, memberToken, setExploring } from "./room-storage.js";
 import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";

@@ -11,8 +11,8 @@ import { keptModels, keyOf } from "./kept-models.js";
 /**
  * @param {import("../workspace/view-tabs.js").Desk} desk
  * @param {object} others
- * @param {import("./shown.js").Shown} others.shown
- * @param {import("./choices.js").Choices} others.choices
+ * @param {import("./displayed-run.js").Shown} others.shown
+ * @param {import("./options-form.js").Choices} others.choices
  * @param {import("./kept-models.js").KeptList} others.models
  * @param {(problem: import("../core/wire/problem.js").Problem | null) => void} others.failed
  */

@@ -76,7 +76,7 @@ const THUMB = 8;
 
 /**
  * @param {import("../core/figure/types.js").Context} desk
- * @param {import("./shown.js").Shown} shown
+ * @param {import("./displayed-run.js").Shown} shown
  * @param {HTMLElement} element  its place
  */
 export function bindTimeline(desk, shown, element) {

@@ -10,13 +10,13 @@ import { h } from "../../lib/dom.js";
 import { settle, throttle } from "../../lib/timing.js";
 import { request, wrongs } from "../link.js";
 import { unshuffled } from "../matrices.js";
-import { createChoices } from "./choices.js";
-import { createMatrices } from "./matrices.js";
+import { createChoices } from "./controls.js";
+import { createMatrices } from "./matrix-inputs.js";
 import { bindPointing } from "./pointing.js";
-import { createSteps } from "./steps.js";
+import { createSteps } from "./step-results.js";
 
 /** @import { Answer } from "../steps.js" */
-/** @import { Computed } from "./steps.js" */
+/** @import { Computed } from "./step-results.js" */
 /** @import { Lab } from "../matrices.js" */
 
 /** Undo and redo for pages with their own state. */
@@ -65,7 +65,7 @@ export function createHistory(first) {
  * @property {{answer: Answer, before: Answer | null} | null} [known]  the computed steps of `lab`
  * @property {boolean | string[]} [choices]  whether controls are shown, or only which
  * @property {string[]} [about]  the matrices and steps that are shown; empty: all
- * @property {import("./choices.js").Beside | null} [beside]  more examples for the menu
+ * @property {import("./controls.js").Beside | null} [beside]  more examples for the menu
  * @property {(lab: Lab) => void} [onChange]  called with each state, including the first, and also
  *   if cells are not numbers
  * @property {(problem: Problem | null) => void} [onReply]  called after each request: null, or why

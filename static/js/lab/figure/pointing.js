@@ -7,12 +7,12 @@ import { mathml, written } from "../../core/compute/formula.js";
 import { h } from "../../lib/dom.js";
 import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
-import { origins } from "../origins.js";
+import { origins } from "../cell-calculation.js";
 import { createPointing, onArrows, within } from "../../core/figure/pointing.js";
-import { printer } from "./steps.js";
+import { printer } from "./step-results.js";
 
-/** @import { Computed } from "./steps.js" */
-/** @import { Cells } from "../origins.js" */
+/** @import { Computed } from "./step-results.js" */
+/** @import { Cells } from "../cell-calculation.js" */
 /** @typedef {{of: string, head: number, row: number, col: number}} Pointed */
 
 const LIT = "data-lit";

@@ -3,9 +3,9 @@
 import { offeredKinds } from "../ask/kinds.js";
 import { pointingIn } from "../core/figure/pointing.js";
 import { unmoved } from "../core/store/address.js";
+import { format, merge, parse } from "../core/store/link.js";
 import { format as formatLab, parse as parseLab } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
-import { format, merge, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 

@@ -4,11 +4,11 @@
  */
 
 import { plainNumbers } from "../ask/entries.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { h, inSight } from "../lib/dom.js";
-import { download, randomToken } from "../lib/browser.js";
-import { el, render } from "../lib/render.js";
 import { wording } from "../core/figure/problem-wording.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { download, randomToken } from "../lib/browser.js";
+import { h, inSight } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { keepWork, workIn } from "./kept-assignments.js";
 import { createQuestion } from "./question.js";
 

@@ -8,9 +8,10 @@ import { fraction, plain, raised, root } from "../core/compute/formula.js";
 import { number, transposed } from "../lib/csv.js";
 import { CLIP } from "./matrices.js";
 
-/** @import { Lab } from "./matrices.js" */
 /** @import { Answer } from "./steps.js" */
 /** @import { Formula } from "../core/compute/formula.js" */
+/** @import { Lab } from "./matrices.js" */
+
 /** @typedef {{head: number, row: number, col: number}} Place */
 /** @typedef {{of: string, head?: number, row?: number, col?: number}} Cells  of a matrix or a step; absent: all */
 /** @typedef {{from: Cells[], says: Formula[]}} Origin  says: the terms, in the order in which they stand */

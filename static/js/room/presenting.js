@@ -10,11 +10,11 @@ import { el, render } from "../lib/render.js";
 import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking, saveAnswers } from "./asking.js";
 import { barOf, button, createCodeDialog } from "./bar.js";
+import { createSeatDialog, inOwnLanguage } from "./handover.js";
 import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
 import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "./room-storage.js";
 import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
-import { createSeatDialog, inOwnLanguage } from "./seat.js";
 
 /** @import { RoomState, Seat } from "../core/wire/subject-requests.js" */
 

@@ -3,11 +3,11 @@
  * the teacher takes the seat back. The key is in the link's fragment, which no server sees.
  */
 
-import { setPresentedRoom } from "./room-storage.js";
+import { currentUrl, readFragment, writeFragment } from "../core/store/address.js";
 import { copyText } from "../lib/browser.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { currentUrl, readFragment, writeFragment } from "../core/store/address.js";
+import { setPresentedRoom } from "./room-storage.js";
 
 const WORD = "drive";
 

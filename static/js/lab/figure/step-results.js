@@ -1,19 +1,20 @@
 /** The computed steps: name, formula and numbers, or a row to fill in. */
 
-import { onPaper } from "../../core/draw/paint.js";
 import { mathml } from "../../core/compute/formula.js";
+import { onPaper } from "../../core/draw/paint.js";
+import { numberTable } from "../../core/figure/number-table.js";
 import { h, write } from "../../lib/dom.js";
-import { settle } from "../../lib/timing.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
-import { finding, shownSteps } from "../steps.js";
+import { settle } from "../../lib/timing.js";
 import { moves } from "../matrices.js";
-import { numberTable } from "../../core/figure/number-table.js";
+import { finding, shownSteps } from "../steps.js";
 import { createExercise } from "./exercise.js";
 
-/** @import { Lab } from "../matrices.js" */
 /** @import { Answer, Step } from "../steps.js" */
 /** @import { Child } from "../../lib/render.js" */
+/** @import { Lab } from "../matrices.js" */
+
 /** @typedef {{lab: Lab, answer: Answer, before: Answer | null}} Computed  before: of the order as written */
 
 /** The largest number of columns of tables side by side. */

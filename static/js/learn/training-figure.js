@@ -3,22 +3,23 @@
  * snapshot.
  */
 
-import { Problem, failure } from "../core/wire/problem.js";
-import { find, h } from "../lib/dom.js";
 import { pointingIn } from "../core/figure/pointing.js";
 import { trouble } from "../core/figure/status.js";
-import { createFollower, over } from "../train/live-run.js";
-import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
-import { asked as request, summary } from "../train/choices.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { find, h } from "../lib/dom.js";
+import { createShown, probed } from "../train/displayed-run.js";
 import { keyOf, remember } from "../train/kept-models.js";
 import { format, parse } from "../train/link.js";
-import { createShown, probed } from "../train/shown.js";
+import { createFollower, over } from "../train/live-run.js";
+import { asked as request, summary } from "../train/options-form.js";
 import { bindStatusLine, bindTimeline } from "../train/progress.js";
+import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { linkOfState } from "./figure-controls.js";
-import { liveQuery, readers } from "./live.js";
-import { arrive } from "./zoo-figure.js";
+import { liveQuery, readers } from "./figure-state.js";
+import { arrive } from "./formula-and-zoo-figures.js";
 
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */
+
 /** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
 
 /** An id of a run. */
@@ -144,7 +145,7 @@ export async function trained(desk, element, measure) {
  * The run that is shown: opened and followed to its end, or left.
  * @param {OfFigure["api"]} api
  * @param {object} of
- * @param {import("../train/shown.js").Shown} of.shown
+ * @param {import("../train/displayed-run.js").Shown} of.shown
  * @param {(run: import("../train/live-run.js").LiveRun) => void} of.hear
  * @param {(problem: Problem, retry: () => void) => void} of.failed
  * @param {() => void} of.draw

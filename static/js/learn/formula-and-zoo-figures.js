@@ -14,7 +14,7 @@ import { linkTo } from "../views/create-figure.js";
 import { lengthCurves, percent, tested } from "../zoo/charts.js";
 import { format, joined, parse } from "../zoo/link.js";
 import { linkOfState } from "./figure-controls.js";
-import { liveQuery } from "./live.js";
+import { liveQuery } from "./figure-state.js";
 
 /** @import { ZooModel } from "../zoo/link.js" */
 

@@ -1,13 +1,14 @@
 /** The editable matrices, each in its grid. */
 
+import { written } from "../../core/compute/formula.js";
 import { h, write } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { NAMES, grown } from "../matrices.js";
-import { written } from "../../core/compute/formula.js";
 import { numberGrid } from "./number-grid.js";
 
 /** @import { Lab } from "../matrices.js" */
 /** @import { PageContext as Page } from "../../core/figure/types.js" */
+
 /** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string, offered: (name: string) => boolean}} Desk  own: what ids begin with */
 
 /** Their printed names. @type {Record<string, string>} */

@@ -1,15 +1,16 @@
 /** The lab's controls: everything that is chosen rather than typed into a matrix. */
 
+import { radios } from "../../core/figure/controls.js";
+import { alone } from "../../core/figure/pointing.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { alone } from "../../core/figure/pointing.js";
-import { radios } from "../../core/figure/controls.js";
-import { CHOICES, EXTRAS, MOST, fitted, shuffled, sizes, switched, turned, unshuffled } from "../matrices.js";
 import { wrongs } from "../link.js";
+import { CHOICES, EXTRAS, MOST, fitted, shuffled, sizes, switched, turned, unshuffled } from "../matrices.js";
 import { PRESETS, preset } from "../presets.js";
 
 /** @import { Lab } from "../matrices.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
+
 /**
  * @typedef {object} Desk
  * @property {() => Lab} get
