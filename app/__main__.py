@@ -2,6 +2,18 @@
 
 python -m app                     serve
 python -m app shares export FILE  and import, prune
+
+A server starts in this order. PyTorch takes seconds to import, so the first two do without it.
+
+1. This file reads the settings, and prints those that are invalid.
+2. `app.engine.startup` makes engines of them, on a thread: their processes (`app.engine.launch`)
+   import PyTorch and open the models while this one goes on.
+3. `app.server` imports everything else. It checks that the data folder and the database can be
+   written, waits for the models, and listens.
+4. `app.main` is the application, the same in tests, where models can be on threads: its routes and
+   middleware. At its startup it opens the engine and the database, then each subject;
+   at its shutdown it closes them in reverse order.
+5. `app.pages.health` says to whoever asks whether a model answers and the database can be written.
 """
 
 import asyncio

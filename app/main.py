@@ -58,7 +58,7 @@ from app.models import routes as models
 from app.pages import files, health, qr
 from app.pages import metrics as metrics_page
 from app.pages import routes as pages
-from app.pages.readiness import open_readiness
+from app.pages.health import open_readiness
 from app.rooms import routes as rooms
 from app.rooms.rooms import open_rooms
 from app.runs import routes as runs

@@ -21,7 +21,7 @@ from app.engine.messages import receive
 from app.engine.model_listing import Listing
 from app.heads import indexing
 from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
-from app.pages import readiness
+from app.pages import health
 from app.runs import run_process
 from app.runs.kept_models import KeptModels
 from app.runs.runs import RunLimits, Runs
@@ -144,7 +144,7 @@ async def training(folder: Path, disk: FailingDisk) -> str | None:
 async def readiness_check(folder: Path, disk: FailingDisk) -> None:
     try:
         with disk.broken():
-            readiness._check_write(folder)
+            health._check_write(folder)
     finally:
         assert not [*folder.iterdir()]
 

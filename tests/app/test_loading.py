@@ -12,7 +12,7 @@ import pytest
 
 from app.engine.catalog import Catalog, NoModelError
 from app.engine.model_listing import Listing
-from app.pages import readiness
+from app.pages import health
 from model.adapters import open_model
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
@@ -167,7 +167,7 @@ async def test_a_broken_model_takes_nothing_from_the_others(
 async def test_readiness_is_that_of_a_model_that_works(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
     good = Slow()
     good.go.set()
     async with serving(catalog=Catalog.of({"failing": Failing(), "good": good})) as client:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from app.engine.catalog import Catalog
-from app.pages import readiness
+from app.pages import health
 from tests.app.conftest import Serving
 from tests.app.failing_disk import FailingDisk
 from tests.app.problem import hold
@@ -26,8 +26,8 @@ def test_ready(reader: httpx.Client) -> None:
 async def test_a_model_that_does_not_answer(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readiness, "HEARTBEAT_SECONDS", 0.3)
-    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(health, "HEARTBEAT_SECONDS", 0.3)
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
     slow = Slow()
     async with serving(catalog=Catalog.of({"slow": slow})) as client:
         problem = hold(await client.get("/api/ready"), 503, "not-ready", None)
@@ -40,8 +40,8 @@ async def test_a_model_that_does_not_answer(
 async def test_a_database_that_refuses_writes_is_not_ready(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readiness, "HEARTBEAT_SECONDS", 1.0)
-    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(health, "HEARTBEAT_SECONDS", 1.0)
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
     async with serving() as client:
         assert (await client.get("/api/ready")).status_code == 200
         other = sqlite3.connect(tmp_path / "headlight.db", isolation_level=None)
@@ -69,7 +69,7 @@ async def test_a_data_folder_that_cannot_be_written(
     database: str,
 ) -> None:
     """It takes readiness only if the database is in it; who needs the folder is refused."""
-    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
     away = {"database_url": postgres("ready")} if database == "PostgreSQL" else {}
     sentence = {"source": "Hi", "target": "a"}
     async with serving(**away) as client:
