@@ -51,18 +51,18 @@ test("what a cell is worked out from", () => {
 });
 
 for (const cell of CELLS) {
-  const { here, network } = names(DEEP, cell);
+  const { attentionPlace, network } = names(DEEP, cell);
   const { head, query, key } = cell;
 
   test(`${cell.block}: every stage comes to what the same model computes in float64`, () => {
     const found = sheet(cell);
     for (const letter of /** @type {const} */ (["q", "k", "v"]))
-      near(found.project?.[letter].computed ?? [], exact(`${here}.${letter}`, letter === "q" ? query : key, head));
-    near(found.score.computed, exact(`${here}.scores`, query, head));
-    near(found.softmax.computed, exact(`${here}.weights`, query, head));
-    near(found.mix.computed, exact(`${here}.mix`, query, head));
-    near(found.output?.computed ?? [], exact(`${here}.output`, query));
-    near(found.norm?.computed ?? [], exact(`${here}.norm`, query));
+      near(found.project?.[letter].computed ?? [], exact(`${attentionPlace}.${letter}`, letter === "q" ? query : key, head));
+    near(found.score.computed, exact(`${attentionPlace}.scores`, query, head));
+    near(found.softmax.computed, exact(`${attentionPlace}.weights`, query, head));
+    near(found.mix.computed, exact(`${attentionPlace}.mix`, query, head));
+    near(found.output?.computed ?? [], exact(`${attentionPlace}.output`, query));
+    near(found.norm?.computed ?? [], exact(`${attentionPlace}.norm`, query));
     assert.equal(found.ffn === null, network === null);
     if (!found.ffn) return;
     near(found.ffn.hidden.computed, exact(`${network?.place}.hidden`, query));
@@ -84,7 +84,7 @@ for (const cell of CELLS) {
     const { score, softmax, mix, output } = sheet(cell);
     assert.ok(output);
     near([score.dot / score.root], [score.computed[key]]);
-    near(mix.own.map((own, c) => own + mix.others[c]), [...mix.computed]);
+    near(mix.pairPart.map((part, c) => part + mix.remainder[c]), [...mix.computed]);
     near([Math.exp(softmax.scores[key] - softmax.highest) / softmax.total], [softmax.computed[key]]);
     const sum = output.parts.reduce((all, part) => all.map((value, f) => value + part[f]), Float64Array.from(output.bias ?? []));
     near(sum, [...output.computed]);

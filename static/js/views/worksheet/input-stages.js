@@ -17,11 +17,11 @@ export function input(scene) {
     result: "",
     prose: [
       {
-        says: t("A vector of {width} numbers for the query {query}, and one for the key {key}."),
+        message: t("A vector of {width} numbers for the query {query}, and one for the key {key}."),
         values: { width: x.query.length, query, key },
       },
-      { says: origin(scene), values: { root: { math: root("d_model") }, norm: { math: "LayerNorm" } } },
-      ...(named.bare && !named.sliced ? [{ says: unplaced(scene) }] : []),
+      { message: origin(scene), values: { root: { math: root("d_model") }, norm: { math: "LayerNorm" } } },
+      ...(named.bare && !named.sliced ? [{ message: unplaced(scene) }] : []),
     ],
     formulas: x.parts ? [["x_i", "=", before(scene), "+", "position_i"]] : [],
     bands: [
@@ -45,7 +45,7 @@ const inputOf = ({ sheet }) => /** @type {Input} */ (sheet.input);
  * @param {Scene} scene
  * @returns {Stage}
  */
-export function given({ t, sheet, named, query, key }) {
+export function givenProjection({ t, sheet, named, query, key }) {
   const { q, k, v } = sheet.given;
   const latent = t("This model computes q, k and v with latent attention (DeepSeek): through a compressed vector that all " +
     "heads share, and with separate channels for positions. This worksheet does not follow that, and begins with q and k.");
@@ -55,8 +55,8 @@ export function given({ t, sheet, named, query, key }) {
     title: t("q, k and v"),
     result: "",
     prose: [
-      { says: named.projection === "latent" ? latent : unknown },
-      { says: t("These are the model's vectors for {query} (q) and {key} (k and v), as they enter the score."), values: { query, key } },
+      { message: named.projection === "latent" ? latent : unknown },
+      { message: t("These are the model's vectors for {query} (q) and {key} (k and v), as they enter the score."), values: { query, key } },
     ],
     formulas: [],
     bands: [
@@ -135,12 +135,12 @@ function inputs(scene) {
  * The vector that a matrix multiplies.
  * @param {Scene} scene
  * @param {Letter} letter
- * @param {At} at
+ * @param {At} index
  * @returns {Formula}
  */
-function read({ named, joins }, letter, at) {
-  const x = named.before && !(joins && letter !== "q") ? `norm_${at}` : `x_${at}`;
-  return named.placed && letter !== "v" ? ["(", x, "+", `position_${at}`, ")"] : x;
+function read({ named, joins }, letter, index) {
+  const x = named.before && !(joins && letter !== "q") ? `norm_${index}` : `x_${index}`;
+  return named.placed && letter !== "v" ? ["(", x, "+", `position_${index}`, ")"] : x;
 }
 
 /** @param {Scene} scene @returns {Stage} */
@@ -148,10 +148,10 @@ export function project(scene) {
   const { t, sheet, cell, named, query, key } = scene;
   const { q, k, v, check } = /** @type {Projected} */ (sheet.project);
   const [channel] = bySize(sheet.score.products);
-  /** @param {Letter} letter @param {At} at @returns {Formula} */
-  const product = (letter, at) => [
-    ...((named.turns || named.perHead) && letter !== "v" ? [] : [`${letter}_${at}`, "="]),
-    read(scene, letter, at),
+  /** @param {Letter} letter @param {At} index @returns {Formula} */
+  const product = (letter, index) => [
+    ...((named.turns || named.perHead) && letter !== "v" ? [] : [`${letter}_${index}`, "="]),
+    read(scene, letter, index),
     `W_${letter}`,
     ...(named.biases.has(letter) ? ["+", `b_${letter}`] : []),
   ];
@@ -161,15 +161,15 @@ export function project(scene) {
     result: "",
     prose: [
       {
-        says: t("q is computed from {query}, k and v from {key}: {width} channels each."),
+        message: t("q is computed from {query}, k and v from {key}: {width} channels each."),
         values: { query, key, width: q.model.length },
       },
-      ...(named.placed ? [{ says: t("In every layer, positions are added to what W_q and W_k multiply; v is computed " +
+      ...(named.placed ? [{ message: t("In every layer, positions are added to what W_q and W_k multiply; v is computed " +
         "without them.") }] : []),
-      ...(named.sharing > 1 ? [{ says: t("Grouped heads: query heads {first}–{last} share key head {group} with its k and v."), values: shared(named, cell.head) }] : []),
-      ...(named.perHead ? [{ says: t("q and k are shown before the norm of their channels, which is the next stage and is " +
+      ...(named.sharing > 1 ? [{ message: t("Grouped heads: query heads {first}–{last} share key head {group} with its k and v."), values: shared(named, cell.head) }] : []),
+      ...(named.perHead ? [{ message: t("q and k are shown before the norm of their channels, which is the next stage and is " +
         "compared with the model there; here, only v is compared.") }] : []),
-      ...(named.turns && !named.perHead ? [{ says: t("q and k are shown before they are rotated by their positions, which is the next " +
+      ...(named.turns && !named.perHead ? [{ message: t("q and k are shown before they are rotated by their positions, which is the next " +
         "stage. For the comparison, the model's recorded values are rotated back.") }] : []),
     ],
     formulas: [product("q", "i"), product("k", "j"), product("v", "j")],
@@ -201,13 +201,13 @@ function shared({ sharing, group }, head) {
 
 /** @typedef {Projected["q"]} Projection */
 
-/** @param {Scene} scene @param {Letter} letter @param {At} at @param {Projection} projection */
-function projected(scene, letter, at, { from, W, b, start, computed, model }) {
+/** @param {Scene} scene @param {Letter} letter @param {At} index @param {Projection} projection */
+function projected(scene, letter, index, { from, W, b, start, computed, model }) {
   const { t } = scene;
   return ledger(t, {
     title: t("The channels of {name}", { name: letter }),
     unit: t("channel"),
-    head: [{ math: [read(scene, letter, at), `W_${letter}`] }, ...(b ? [{ math: `b_${letter}` }] : [])],
+    head: [{ math: [read(scene, letter, index), `W_${letter}`] }, ...(b ? [{ math: `b_${letter}` }] : [])],
     entries: (c) => [sum(terms(from, W, start + c)), ...(b ? [b[start + c]] : [])],
     result: { computed, model },
   });
@@ -217,16 +217,16 @@ function projected(scene, letter, at, { from, W, b, start, computed, model }) {
  * One channel with all products that it sums.
  * @param {Scene} scene
  * @param {Letter} letter
- * @param {At} at
+ * @param {At} index
  * @param {Projection} projection
  * @param {number} channel
  * @returns {Table}
  */
-function inFull(scene, letter, at, { from, position, read: own, W, b, start, computed }, channel) {
+function inFull(scene, letter, index, { from, position, read: readVector, W, b, start, computed }, channel) {
   const { t } = scene;
   const products = terms(from, W, start + channel);
-  const x = read(scene, letter, at);
-  const parts = position ? [{ math: Array.isArray(x) ? x[1] : x }, { math: `position_${at}` }] : [];
+  const x = read(scene, letter, index);
+  const parts = position ? [{ math: Array.isArray(x) ? x[1] : x }, { math: `position_${index}` }] : [];
   return {
     title: t("Channel {channel} of {name} in full, largest products first (this channel matters most for the pair)", {
       channel: channel + 1,
@@ -237,7 +237,7 @@ function inFull(scene, letter, at, { from, position, read: own, W, b, start, com
     few: FEW,
     entries: (f) => [
       String(f + 1),
-      ...(position ? [own[f], position[f]] : []),
+      ...(position ? [readVector[f], position[f]] : []),
       from[f],
       W.data[f * W.shape[1] + start + channel],
       products[f],

@@ -11,15 +11,15 @@ import { FEW, ONWARD, bySize, ledger, upTo } from "./sheet-model.js";
 /** @param {Scene} scene @returns {Stage} */
 export function output({ t, sheet, cell, query, named }) {
   const { parts, bias, computed, model, check } = /** @type {NonNullable<Scene["sheet"]["output"]>} */ (sheet.output);
-  const name = named.own ? "projected" : "output_i";
-  const own = parts[cell.head];
+  const name = named.outputNorm ? "projected" : "output_i";
+  const headPart = parts[cell.head];
   return {
     id: "output",
     title: t("All heads together"),
     result: "",
     prose: [
       {
-        says: t("The weighted sums of all {heads} heads, concatenated, times {W}: what attention adds for {query}. " +
+        message: t("The weighted sums of all {heads} heads, concatenated, times {W}: what attention adds for {query}. " +
           "Each head has its own rows in that matrix, so the output is a sum with one part from each head."),
         values: { heads: parts.length, query, W: { math: "W_O" } },
       },
@@ -28,7 +28,7 @@ export function output({ t, sheet, cell, query, named }) {
       [name, "=", total("h", ["mix_ih", "W_Oh"]), ...(bias ? ["+", "b_O"] : [])],
     ],
     bands: [
-      { name: ["mix_ih", "W_Oh"], values: own, tone: "signed" },
+      { name: ["mix_ih", "W_Oh"], values: headPart, tone: "signed" },
       { name, values: computed, tone: "plain" },
     ],
     unit: t("feature"),
@@ -38,7 +38,7 @@ export function output({ t, sheet, cell, query, named }) {
         title: t("This head's part and that of the others"),
         unit: t("feature"),
         head: [t("this head"), t("other heads"), ...(bias ? [{ math: "b_O" }] : [])],
-        entries: (f) => [own[f], computed[f] - own[f] - (bias ? bias[f] : 0), ...(bias ? [bias[f]] : [])],
+        entries: (f) => [headPart[f], computed[f] - headPart[f] - (bias ? bias[f] : 0), ...(bias ? [bias[f]] : [])],
         result: { computed, model },
       }),
     ],
@@ -46,8 +46,8 @@ export function output({ t, sheet, cell, query, named }) {
   };
 }
 
-/** @param {Scene["t"]} t @param {import("../../lib/vectors.js").Vector[]} parts @param {number} here @returns {Table} */
-function heads(t, parts, here) {
+/** @param {Scene["t"]} t @param {import("../../lib/vectors.js").Vector[]} parts @param {number} headIndex @returns {Table} */
+function heads(t, parts, headIndex) {
   const lengths = parts.map(size);
   const longest = Math.max(...lengths) || 1;
   return {
@@ -55,7 +55,7 @@ function heads(t, parts, here) {
     head: [t("head"), t("length"), ""],
     rows: upTo(parts.length),
     few: parts.length,
-    here,
+    marked: headIndex,
     entries: (head) => [String(head + 1), lengths[head], { bar: lengths[head] / longest }],
   };
 }
@@ -72,7 +72,7 @@ export function onwards({ t, cell, query, named }) {
     result: "",
     prose: [
       {
-        says: named.pre
+        message: named.pre
           ? t("In the decoder, cross-attention comes before the feed-forward network: the residual stream of {query} " +
             "is the x with which layer {layer} now looks at the source sentence.")
           : t("In the decoder, cross-attention comes before the feed-forward network: the normed vector of {query} is " +
@@ -96,7 +96,7 @@ const LESS = ["score_ij", "−", "max_i"];
 
 /** @param {Scene} scene @returns {Stage} */
 export function softmax({ t, sheet, cell, query, key, keys }) {
-  const { scores, may, highest, highestKey: at, shifted, powers, total: all, computed, model, sink, check } = sheet.softmax;
+  const { scores, may, highest, highestKey, shifted, powers, total: all, computed, model, sink, check } = sheet.softmax;
   const open = may.filter(Boolean).length;
   const weight = may[cell.key] ? computed[cell.key] : 0;
   /** @type {Formula} */
@@ -109,14 +109,14 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
     result: may[cell.key] ? four(weight) : t("masked"),
     prose: [
       open < may.length
-        ? { says: t("The mask lets {query} look at {open} of {all} keys; the others are not in the sum."), values: { query, open, all: may.length } }
-        : { says: t("The mask lets {query} look at all {all} keys."), values: { query, all: may.length } },
-      ...(open ? [{ says: t("The largest score of the row, {max} of {best}, is subtracted from every score. This changes no weight, because it cancels, and keeps every exponential between 0 and 1."), values: { max: four(highest), best: keys[at] ?? t("attention sink") } }] : []),
-      ...(sink ? [{ says: t("This head has a learned attention sink: a score of {score} that belongs to no token. It takes " +
+        ? { message: t("The mask lets {query} look at {open} of {all} keys; the others are not in the sum."), values: { query, open, all: may.length } }
+        : { message: t("The mask lets {query} look at all {all} keys."), values: { query, all: may.length } },
+      ...(open ? [{ message: t("The largest score of the row, {max} of {best}, is subtracted from every score. This changes no weight, because it cancels, and keeps every exponential between 0 and 1."), values: { max: four(highest), best: keys[highestKey] ?? t("attention sink") } }] : []),
+      ...(sink ? [{ message: t("This head has a learned attention sink: a score of {score} that belongs to no token. It takes " +
         "{weight} of the weight and has no value, so that the weights of the tokens sum to {rest}."), values: { score: four(sink.score), weight: four(sink.computed), rest: four(1 - sink.computed) } }] : []),
       may[cell.key]
-        ? { says: t("The softmax turns the scores of the row into weights that add up to 1; {key} gets {weight}."), values: { key, weight: four(weight) } }
-        : { says: t("{key} is masked: the query may not look there, and its weight is exactly 0."), values: { key } },
+        ? { message: t("The softmax turns the scores of the row into weights that add up to 1; {key} gets {weight}."), values: { key, weight: four(weight) } }
+        : { message: t("{key} is masked: the query may not look there, and its weight is exactly 0."), values: { key } },
     ],
     formulas: [worked],
     bands: [],
@@ -126,7 +126,7 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
         head: [t("key"), { math: "score_ij" }, { math: LESS }, { math: raised("e", LESS) }, { math: "weight_ij" }, "", t("the model's"), t("difference")],
         rows: softmaxRows(computed, cell.key, sink !== null),
         few: MANY_KEYS + (sink ? 1 : 0),
-        here: cell.key,
+        marked: cell.key,
         entries: (j) =>
           sink && j === computed.length
             ? [t("attention sink"), sink.score, shifted[j], powers[j], sink.computed, { bar: sink.computed }, sink.model, { exact: Math.abs(sink.computed - sink.model) }]
@@ -144,25 +144,25 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
  * In sentence order if all fit, and then the sink; else the cell's key, the sink, and the keys by
  * their weights.
  * @param {Stage["bands"][0]["values"]} weights
- * @param {number} here
+ * @param {number} keyIndex
  * @param {boolean} sunk
  */
-function softmaxRows(weights, here, sunk) {
+function softmaxRows(weights, keyIndex, sunk) {
   const sink = sunk ? [weights.length] : [];
   if (weights.length <= MANY_KEYS) return [...upTo(weights.length), ...sink];
-  return [here, ...sink, ...bySize(weights).filter((key) => key !== here)];
+  return [keyIndex, ...sink, ...bySize(weights).filter((key) => key !== keyIndex)];
 }
 
 /** @param {Scene} scene @returns {Stage} */
 export function mix({ t, sheet, cell, key }) {
-  const { weights, v, own, others, computed, model, check } = sheet.mix;
+  const { weights, v, pairPart, remainder, computed, model, check } = sheet.mix;
   return {
     id: "mix",
     title: t("Weighted sum"),
     result: "",
     prose: [
       {
-        says: t("The sum of all values, each times its weight. {key} contributes {weight} of its v; the other keys " +
+        message: t("The sum of all values, each times its weight. {key} contributes {weight} of its v; the other keys " +
           "contribute the rest."),
         values: { key, weight: four(weights[cell.key]) },
       },
@@ -171,7 +171,7 @@ export function mix({ t, sheet, cell, key }) {
       ["mix_i", "=", total("m", ["weight_im", "v_m"])],
     ],
     bands: [
-      { name: ["weight_ij", "v_j"], values: own, tone: "v" },
+      { name: ["weight_ij", "v_j"], values: pairPart, tone: "v" },
       { name: "mix_i", values: computed, tone: "plain" },
     ],
     unit: t("channel"),
@@ -180,7 +180,7 @@ export function mix({ t, sheet, cell, key }) {
         title: t("This key's part and that of the others"),
         unit: t("channel"),
         head: [{ math: "v_j" }, { math: [factor(weights[cell.key]), "·", "v_j"] }, t("other keys")],
-        entries: (c) => [v[c], own[c], others[c]],
+        entries: (c) => [v[c], pairPart[c], remainder[c]],
         result: { computed, model },
       }),
     ],
@@ -212,7 +212,7 @@ export function hidden(scene) {
     id: "hidden",
     title: t("Feed-forward: hidden units"),
     result: by.name === RELU && !gate ? `${firing} / ${model.length}` : "",
-    prose: told(scene, firing),
+    prose: networkProse(scene, firing),
     formulas: formulas(networkOf(scene)),
     bands: [...factors, { name: "hidden", values: model, tone: "plain" }],
     unit: t("hidden unit"),
@@ -231,26 +231,26 @@ export function hidden(scene) {
 }
 
 /** @param {Scene} scene @param {number} firing  units that are not 0 @returns {Prose[]} */
-function told(scene, firing) {
+function networkProse(scene, firing) {
   const { t } = scene;
   const { by, hidden: { model, gate } } = networkOf(scene);
   const [strongest] = bySize(model);
   const values = { firing, all: model.length, unit: strongest + 1, value: four(model[strongest]), f: by.name };
   if (gate)
     return [{
-      says: t("Each hidden unit is a product: a gate, which is {f} of one sum, times another sum. A unit whose gate is " +
+      message: t("Each hidden unit is a product: a gate, which is {f} of one sum, times another sum. A unit whose gate is " +
         "near 0 passes on almost nothing. The strongest of the {all} units is unit {unit} ({value})."),
       values,
     }];
   if (by.name === RELU)
     return [{
-      says: t("{firing} of {all} hidden units are active; the others are below zero, and ReLU sets them to 0. The " +
+      message: t("{firing} of {all} hidden units are active; the others are below zero, and ReLU sets them to 0. The " +
         "strongest is unit {unit} ({value})."),
       values,
     }];
   return [
-    { says: t("Each hidden unit is a sum to which the activation function {f} is applied. The strongest of the {all} units is unit {unit} ({value})."), values },
-    ...(SMOOTH.includes(by.name) ? [{ says: t("{f} leaves large positive sums almost unchanged, and takes large negative ones close to 0."), values }] : []),
+    { message: t("Each hidden unit is a sum to which the activation function {f} is applied. The strongest of the {all} units is unit {unit} ({value})."), values },
+    ...(SMOOTH.includes(by.name) ? [{ message: t("{f} leaves large positive sums almost unchanged, and takes large negative ones close to 0."), values }] : []),
   ];
 }
 
@@ -292,16 +292,16 @@ export function ffn(scene) {
   const { t, named } = scene;
   const { by, hidden, output } = networkOf(scene);
   const { bias, computed, model, check } = output;
-  const name = named.network?.own ? "projected" : "output";
+  const name = named.network?.outputNorm ? "projected" : "output";
   const values = { W: { math: "W_2" } };
-  const says = by.name === RELU && !hidden.gate
+  const message = by.name === RELU && !hidden.gate
     ? t("Each active unit adds its row of {W} times its activation.")
     : t("Each hidden unit adds its row of {W} times its value.");
   return {
     id: "ffn",
     title: t("Feed-forward: output"),
     result: "",
-    prose: [{ says, values }],
+    prose: [{ message, values }],
     formulas: [[name, "=", "hidden", "W_2", ...(bias ? ["+", "b_2"] : [])]],
     bands: [{ name, values: computed, tone: "plain" }],
     unit: t("feature"),

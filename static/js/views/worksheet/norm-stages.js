@@ -19,25 +19,25 @@ import { ledger } from "./sheet-model.js";
 export function norm(scene) {
   const { t, sheet, query, named } = scene;
   if (sheet.before) {
-    const { query: own, check } = sheet.before;
-    const both = named.query === named.key;
-    const rest = normStage(scene, own, "x_i");
-    const says = own.rms
-      ? both
+    const { query: queryNorm, check } = sheet.before;
+    const isSelfAttention = named.query === named.key;
+    const stage = normStage(scene, queryNorm, "x_i");
+    const message = queryNorm.rms
+      ? isSelfAttention
         ? t("This model applies a norm before attention (pre-norm): the vector of {query}, and that of every key, is " +
           "divided by its root mean square (RMSNorm) and scaled by learned factors (γ). The incoming vector " +
           "itself bypasses the attention unchanged.")
         : t("This model applies a norm before attention (pre-norm): the vector of {query} is divided by its root mean " +
           "square (RMSNorm) and scaled by learned factors (γ). The incoming vector itself bypasses the " +
           "attention unchanged.")
-      : both
+      : isSelfAttention
       ? t("This model applies the layer norm before attention (pre-norm): the vector of {query}, and that of every " +
         "key, is normalised to mean 0 and variance 1, then scaled and shifted by learned factors (γ, β). The " +
         "incoming vector itself bypasses the attention unchanged.")
       : t("This model applies the layer norm before attention (pre-norm): the vector of {query} is normalised to mean " +
         "0 and variance 1, then scaled and shifted by learned factors (γ, β). The incoming vector itself " +
         "bypasses the attention unchanged.");
-    return { ...rest, id: "norm", title: own.rms ? "RMSNorm" : t("Layer norm"), prose: [{ says, values: { query } }, ...rest.prose], check };
+    return { ...stage, id: "norm", title: queryNorm.rms ? "RMSNorm" : t("Layer norm"), prose: [{ message, values: { query } }, ...stage.prose], check };
   }
   const stage = addNorm(scene, /** @type {AddNormed} */ (sheet.norm), t("attention's output"));
   return {
@@ -45,7 +45,7 @@ export function norm(scene) {
     id: "norm",
     title: t("Add and norm"),
     prose: [
-      { says: t("The output is added to the incoming vector of {query}, so that nothing is lost. The layer norm then " +
+      { message: t("The output is added to the incoming vector of {query}, so that nothing is lost. The layer norm then " +
         "normalises the sum to mean 0 and variance 1, and scales and shifts it by learned factors (γ, β)."), values: { query } },
       ...stage.prose,
       ...ending(scene),
@@ -63,12 +63,12 @@ export function headNorm(scene) {
     result: "",
     prose: [
       {
-        says: t("This model divides the channels of q and of k, in each head, by their root mean square (RMSNorm) and " +
+        message: t("This model divides the channels of q and of k, in each head, by their root mean square (RMSNorm) and " +
           "scales them by learned factors (γ): {a} for q of {query}, {b} for k of {key}. Scores then depend " +
           "less on the lengths of the vectors."),
         values: { query, key, a: four(q.deviation), b: four(k.deviation) },
       },
-      ...(named.turns ? [{ says: t("For the comparison, the model's recorded q and k are rotated back.") }] : []),
+      ...(named.turns ? [{ message: t("For the comparison, the model's recorded q and k are rotated back.") }] : []),
     ],
     formulas: normFormulas("q_i", q),
     bands: [
@@ -96,33 +96,33 @@ const perHead = (t, letter, { x, gain, computed, model }) =>
 /** The norm of the output alone, before it is added (Gemma 2 and 3). @param {Scene} scene @returns {Stage} */
 export function ownNorm(scene) {
   const { t, sheet } = scene;
-  const rest = normStage(scene, /** @type {Normed} */ (sheet.own), "projected");
-  return { ...rest, id: "ownnorm", title: t("Norm of the output"), prose: [{ says: t("This model applies a norm to the " +
-    "attention's output before it is added to the incoming vector.") }, ...rest.prose] };
+  const stage = normStage(scene, /** @type {Normed} */ (sheet.outputNorm), "projected");
+  return { ...stage, id: "ownnorm", title: t("Norm of the output"), prose: [{ message: t("This model applies a norm to the " +
+    "attention's output before it is added to the incoming vector.") }, ...stage.prose] };
 }
 
 /** The same of the feed-forward network's output. @param {Scene} scene @returns {Stage} */
 export function ownNormAgain(scene) {
   const { t, sheet } = scene;
-  const rest = normStage(scene, /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).own), "projected");
-  return { ...rest, id: "ownnorm2", title: t("Norm of the output"), prose: [{ says: t("The output of the feed-forward " +
-    "network, too, is normed before it is added.") }, ...rest.prose] };
+  const stage = normStage(scene, /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).outputNorm), "projected");
+  return { ...stage, id: "ownnorm2", title: t("Norm of the output"), prose: [{ message: t("The output of the feed-forward " +
+    "network, too, is normed before it is added.") }, ...stage.prose] };
 }
 
 /** Why the sheet ends before the feed-forward network. @param {Scene} scene @returns {Stage["prose"]} */
-function ending({ t, named: { left } }) {
-  if (left === null) return [];
-  if (left === "unknown")
-    return [{ says: t("How the feed-forward network of this layer is computed could not be found from its modules, so this worksheet ends here.") }];
-  const values = { millions: Math.round(left / 1e6) };
-  return [{ says: t("The matrices of this layer's feed-forward network have {millions} million numbers, which are too many for this page, so this worksheet ends here."), values }];
+function ending({ t, named: { omitted } }) {
+  if (omitted === null) return [];
+  if (omitted === "unknown")
+    return [{ message: t("How the feed-forward network of this layer is computed could not be found from its modules, so this worksheet ends here.") }];
+  const values = { millions: Math.round(omitted / 1e6) };
+  return [{ message: t("The matrices of this layer's feed-forward network have {millions} million numbers, which are too many for this page, so this worksheet ends here."), values }];
 }
 
 /** The sum after the attention of a pre-norm layer. @param {Scene} scene @returns {Stage} */
 export function add(scene) {
   const { t, sheet, named, query } = scene;
   const stage = addStage(scene, /** @type {Added} */ (sheet.added), t("attention's output"));
-  const says = named.network?.parallel
+  const message = named.network?.parallel
     ? t("The output is added to the incoming vector of {query}. The feed-forward network, which works beside the " +
       "attention, adds its output to the same sum.")
     : t("The output is added to the incoming vector of {query}. No norm follows: the sum is the residual " +
@@ -131,7 +131,7 @@ export function add(scene) {
     ...stage,
     id: "add",
     title: t("Residual connection"),
-    prose: [{ says, values: { query } }, ...stage.prose, ...ending(scene)],
+    prose: [{ message, values: { query } }, ...stage.prose, ...ending(scene)],
   };
 }
 
@@ -144,14 +144,14 @@ export function normAgain(scene) {
   const { t, sheet, named } = scene;
   const first = /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).first);
   const parallel = named.network?.parallel;
-  const rest = normStage(scene, first, parallel ? "x" : "residual");
-  const says = parallel
+  const stage = normStage(scene, first, parallel ? "x" : "residual");
+  const message = parallel
     ? t("In this model the feed-forward network works beside the attention: it reads, through a norm, the vector " +
       "that came into the layer.")
     : first.rms
     ? t("The feed-forward network reads the residual stream through its own RMSNorm.")
     : t("The feed-forward network reads the residual stream through its own layer norm.");
-  return { ...rest, id: "norm2", title: first.rms ? t("RMSNorm again") : t("Layer norm again"), prose: [{ says }, ...rest.prose] };
+  return { ...stage, id: "norm2", title: first.rms ? t("RMSNorm again") : t("Layer norm again"), prose: [{ message }, ...stage.prose] };
 }
 
 /** @param {Scene} scene @returns {Stage} */
@@ -165,7 +165,7 @@ export function close(scene) {
     id: "close",
     title: norm ? t("Add and norm again") : t("Add again"),
     prose: [
-      { says: t("This is the output of layer {layer} for this token."), values: { layer: cell.layer + 1 } },
+      { message: t("This is the output of layer {layer} for this token."), values: { layer: cell.layer + 1 } },
       ...stage.prose,
     ],
   };
@@ -182,8 +182,8 @@ function normStage({ t }, values, name) {
   return {
     result: "",
     prose: [rms
-      ? { says: t("The root mean square of the vector is {rms}."), values: { rms: four(deviation) } }
-      : { says: t("The mean of the vector is μ = {mean}, its variance σ² = {variance}."), values: { mean: four(mean), variance: four(variance) } }],
+      ? { message: t("The root mean square of the vector is {rms}."), values: { rms: four(deviation) } }
+      : { message: t("The mean of the vector is μ = {mean}, its variance σ² = {variance}."), values: { mean: four(mean), variance: four(variance) } }],
     formulas: normFormulas(name, values),
     bands: [
       { name, values: x, tone: "q" },
@@ -212,7 +212,7 @@ function addStage({ t }, { x, output, computed, model, check }, added) {
     result: "",
     prose: [
       {
-        says: t("The incoming vector has length {before}, {added} has length {after}, and their sum {sum}."),
+        message: t("The incoming vector has length {before}, {added} has length {after}, and their sum {sum}."),
         values: { before: four(size(x)), after: four(size(output)), sum: four(size(computed)), added },
       },
     ],
@@ -248,7 +248,7 @@ function addNorm({ t }, values, added) {
     result: "",
     prose: [
       {
-        says: t("The incoming vector has length {before}, {added} has length {after}. The mean of the sum is μ = {mean}, its variance σ² = {variance}."),
+        message: t("The incoming vector has length {before}, {added} has length {after}. The mean of the sum is μ = {mean}, its variance σ² = {variance}."),
         values: { before: four(size(x)), after: four(size(output)), added, mean: four(mean), variance: four(variance) },
       },
     ],

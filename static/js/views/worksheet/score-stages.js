@@ -21,8 +21,8 @@ export function score(scene) {
     title: t("Score"),
     result: four(computed[cell.key]),
     ...by,
-    prose: [...by.prose, ...[capped, placed].flatMap((one) => one?.prose ?? []), ...(sheet.score.unknown ? [unknown(scene)] : [])],
-    formulas: [...by.formulas, ...[capped, placed].flatMap((one) => (one ? [one.formula] : []))],
+    prose: [...by.prose, ...[capped, placed].flatMap((part) => part?.prose ?? []), ...(sheet.score.unknown ? [unknown(scene)] : [])],
+    formulas: [...by.formulas, ...[capped, placed].flatMap((part) => (part ? [part.formula] : []))],
     unit: t("channel"),
     check,
   };
@@ -38,7 +38,7 @@ function products({ t, sheet, query, key }) {
   return {
     prose: [
       {
-        says: t(
+        message: t(
           "In each channel, q of {query} is multiplied by k of {key}. If both have the same sign, the product raises " +
           "the score, otherwise it lowers it. Channel {first} matters most ({amount}), then channel {second} " +
           "({less}).",
@@ -46,10 +46,10 @@ function products({ t, sheet, query, key }) {
         values: { query, key, ...largest(products, first, second) },
       },
       kind === "dot"
-        ? { says: t("The sum itself is the score: this model does not divide it by {root}."), values: { root: { math: root("d_k") } } }
+        ? { message: t("The sum itself is the score: this model does not divide it by {root}."), values: { root: { math: root("d_k") } } }
         : kind === "dot-by"
-        ? { says: t("This model multiplies the sum by its own constant, {by}, instead of dividing it by {root}."), values: { by: four(by), root: { math: root("d_k") } } }
-        : { says: t("Dividing by {root} keeps the scores of many channels from growing large."), values: { root: { math: root("d_k") } } },
+        ? { message: t("This model multiplies the sum by its own constant, {by}, instead of dividing it by {root}."), values: { by: four(by), root: { math: root("d_k") } } }
+        : { message: t("Dividing by {root} keeps the scores of many channels from growing large."), values: { root: { math: root("d_k") } } },
     ],
     formulas:
       kind === "dot"
@@ -92,7 +92,7 @@ function sums({ t, sheet, query, key }) {
   return {
     prose: [
       {
-        says: b
+        message: b
           ? t("Additive scoring: in each channel, q of {query}, k of {key} and the bias b are added, tanh maps the sum " +
             "to between −1 and 1, and the result is multiplied by the channel's learned weight w. Channel {first} " +
             "matters most ({amount}), then channel {second} ({less}).")
@@ -156,14 +156,14 @@ function capping({ t, sheet }) {
   const { cap, raw, plain: value, pi } = sheet.score;
   const limit = plain(String(cap));
   return {
-    prose: { says: t("A soft cap keeps every score between −{cap} and {cap}."), values: { cap: String(cap) } },
+    prose: { message: t("A soft cap keeps every score between −{cap} and {cap}."), values: { cap: String(cap) } },
     formula: [pi === null ? "score_ij" : "c_ij", "=", limit, "tanh", "(", fraction("s_ij", limit), ")", "=", limit, "tanh", "(", fraction(raw, limit), ")", "=", value],
   };
 }
 
 /** @param {Scene} scene @returns {Prose} */
 const unknown = ({ t, sheet, cell }) => ({
-  says: t("The model adds something to its scores that could not be found from its modules; its score is {score}. The " +
+  message: t("The model adds something to its scores that could not be found from its modules; its score is {score}. The " +
     "following stages start from the model's scores."),
   values: { score: four(sheet.score.model[cell.key]) },
 });
@@ -175,19 +175,19 @@ const unknown = ({ t, sheet, cell }) => ({
  */
 function placing({ t, sheet, cell, query, key }) {
   const { placed, offset, plain: value, pi, computed } = sheet.score;
-  const own = /** @type {number} */ (pi);
+  const learnedTerm = /** @type {number} */ (pi);
   const signed = offset < 0 ? `−${-offset}` : String(offset);
   const adds = placed === "relative";
   return {
     prose: {
-      says: adds
+      message: adds
         ? t("Relative positions: {key} is at offset j − i = {offset} from {query}. For this offset, the head learned " +
           "the number π = {pi}, which is added to the score.")
         : t("Relative positions: {key} is at offset j − i = {offset} from {query}. For this offset, the head learned " +
           "the number π = {pi}, by which the score is multiplied."),
-      values: { query, key, offset: signed, pi: four(own) },
+      values: { query, key, offset: signed, pi: four(learnedTerm) },
     },
-    formula: ["score_ij", "=", "s_ij", adds ? "+" : "·", "π_j−i", "=", value, adds ? "+" : "·", factor(own), "=", computed[cell.key]],
+    formula: ["score_ij", "=", "s_ij", adds ? "+" : "·", "π_j−i", "=", value, adds ? "+" : "·", factor(learnedTerm), "=", computed[cell.key]],
   };
 }
 
@@ -202,7 +202,7 @@ const DRAWN = 4;
 export function rotate({ t, sheet, named, query, key }) {
   const { q, k, rotation, check } = /** @type {Rotated} */ (sheet.rotate);
   const { pairs, theta, scale } = rotation;
-  const rest = q.before.length - 2 * pairs.length;
+  const unrotated = q.before.length - 2 * pairs.length;
   const strongest = mattering(rotation, sheet.score.products);
   return {
     id: "rotate",
@@ -210,16 +210,16 @@ export function rotate({ t, sheet, named, query, key }) {
     result: "",
     prose: [
       {
-        says: t("Channels {a} and {b} are a pair, {c} and {d} the next, and so on. Each pair of q and k is a point in a " +
+        message: t("Channels {a} and {b} are a pair, {c} and {d} the next, and so on. Each pair of q and k is a point in a " +
           "plane that is rotated about the origin by the token's position times the pair's frequency θ: q of " +
           "{query} by {i} · θ, k of {key} by {j} · θ. A rotation changes no length, and positions enter q · k only through " +
           "the distance j − i = {offset}."),
-        values: { query, key, i: q.at, j: k.at, offset: minus(k.at - q.at), ...firstTwo(pairs) },
+        values: { query, key, i: q.position, j: k.position, offset: minus(k.position - q.position), ...firstTwo(pairs) },
       },
-      { says: t("The first pair rotates fastest (θ = {theta}), by {angle} radians between these two tokens."), values: { theta: four(theta[0]), angle: four((k.at - q.at) * theta[0]) } },
-      ...(rest ? [{ says: t("{rest} of the {all} channels are not rotated (partial rotary positions)."), values: { rest, all: q.before.length } }] : []),
-      ...(scale !== 1 ? [{ says: t("This model was extended to longer texts (YaRN), which also multiplies q and k by {scale}."), values: { scale: four(scale) } }] : []),
-      { says: t("The pictures show the fastest pair and the pairs that matter most for this score: the dashed arrow is the pair " +
+      { message: t("The first pair rotates fastest (θ = {theta}), by {angle} radians between these two tokens."), values: { theta: four(theta[0]), angle: four((k.position - q.position) * theta[0]) } },
+      ...(unrotated ? [{ message: t("{rest} of the {all} channels are not rotated (partial rotary positions)."), values: { rest: unrotated, all: q.before.length } }] : []),
+      ...(scale !== 1 ? [{ message: t("This model was extended to longer texts (YaRN), which also multiplies q and k by {scale}."), values: { scale: four(scale) } }] : []),
+      { message: t("The pictures show the fastest pair and the pairs that matter most for this score: the dashed arrow is the pair " +
         "before the rotation, the solid one after it. All arrows are drawn with the same length.") },
     ],
     formulas: [
@@ -249,14 +249,14 @@ function firstTwo([[a, b], next]) {
  * What is rotated: the projection, or its norm.
  * @param {Scene["named"]} named
  * @param {"q" | "k"} letter
- * @param {string} at
+ * @param {string} index
  * @param {boolean} [short]
  * @returns {Formula[]}
  */
-function before({ before, perHead, biases }, letter, at, short = false) {
+function before({ before, perHead, biases }, letter, index, short = false) {
   if (perHead) return [`norm_${letter}`];
   /** @type {Formula[]} */
-  const product = [before ? `norm_${at}` : `x_${at}`, `W_${letter}`];
+  const product = [before ? `norm_${index}` : `x_${index}`, `W_${letter}`];
   return short ? product : ["(", ...product, ...(biases.has(letter) ? ["+", `b_${letter}`] : []), ")"];
 }
 
@@ -279,19 +279,19 @@ function mattering({ pairs }, products) {
  * @param {import("../../core/compute/positions.js").Rotation} rotation
  * @returns {import("./sheet-model.js").Turn[]}
  */
-const drawn = (name, tone, { before, computed, at }, some, { pairs, theta }) =>
+const drawn = (name, tone, { before, computed, position }, some, { pairs, theta }) =>
   some.map((pair) => {
     const [a, b] = pairs[pair];
-    return { name, tone, pair: `${a + 1}, ${b + 1}`, from: [before[a], before[b]], to: [computed[a], computed[b]], angle: at * theta[pair] };
+    return { name, tone, pair: `${a + 1}, ${b + 1}`, from: [before[a], before[b]], to: [computed[a], computed[b]], angle: position * theta[pair] };
   });
 
 /** @param {Scene["t"]} t @param {string} name @param {Rotated["q"]} values @param {import("../../core/compute/positions.js").Rotation} rotation */
-function turned(t, name, { before, at, computed, model }, { pairs, theta }) {
+function turned(t, name, { before, position, computed, model }, { pairs, theta }) {
   const [letter] = name.split("_");
   const pairOf = new Map(pairs.flatMap((channels, pair) => channels.map((c) => [c, pair])));
-  const angle = (/** @type {number} */ c) => (pairOf.has(c) ? at * theta[/** @type {number} */ (pairOf.get(c))] : null);
+  const angle = (/** @type {number} */ c) => (pairOf.has(c) ? position * theta[/** @type {number} */ (pairOf.get(c))] : null);
   return ledger(t, {
-    title: t("The channels of {name}, rotated by position {at}", { name: letter, at }),
+    title: t("The channels of {name}, rotated by position {at}", { name: letter, at: position }),
     unit: t("channel"),
     head: [t("angle (rad)"), t("before rotation")],
     entries: (c) => [angle(c), before[c]],

@@ -7,7 +7,7 @@
 /** @import { Cell, Worksheet } from "./worksheet.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {"input" | "project" | "headnorm" | "rotate" | "score" | "softmax" | "mix" | "output" | "ownnorm" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "ownnorm2" | "close" | "cross"} StageId */
-/** @typedef {{says: string, values?: Record<string, string | number | Step | {math: Formula}>}} Prose  places are still open in `says` */
+/** @typedef {{message: string, values?: Record<string, string | number | Step | {math: Formula}>}} Prose  places are still open in `message` */
 /** @typedef {{name: Formula, values: Vector, tone: "q" | "k" | "v" | "plain" | "signed"}} Band */
 /** @typedef {number | string | Step | {bar: number} | {math: Formula} | {exact: number} | null} Entry  exact: a difference */
 /**
@@ -17,7 +17,7 @@
  * @property {number[]} rows  in display order
  * @property {number} few  how many are shown at first
  * @property {(row: number) => Entry[]} entries
- * @property {number} [here]  the row of the cell itself
+ * @property {number} [marked]  the row of the cell itself
  * @property {Entry[]} [foot]
  */
 /**

@@ -46,9 +46,9 @@ export function section(context, stage, number) {
 }
 
 /** @param {Context} context @param {Prose} prose */
-function spoken({ phrase }, { says, values = {} }) {
+function spoken({ phrase }, { message, values = {} }) {
   return phrase(
-    says,
+    message,
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, uttered(value)]),
     ),
@@ -66,11 +66,11 @@ export function judgement({ t, phrase }, { agrees, largest, count }) {
   const word = agrees
     ? h("b", {}, "✓ ", t("Agrees with the model"))
     : h("b", {}, "✗ ", t("Differs from the model"));
-  const says = t("{verdict}: largest difference {difference}, over {count} numbers.");
+  const message = t("{verdict}: largest difference {difference}, over {count} numbers.");
   return h(
     "p",
     { className: agrees ? "verdict" : "verdict differs" },
-    ...phrase(says, { verdict: word, difference: difference(largest), count }),
+    ...phrase(message, { verdict: word, difference: difference(largest), count }),
   );
 }
 
@@ -86,25 +86,25 @@ const difference = (value) => h("span", { className: "tiny" }, tiny(value));
 function bars({ t }, bands, unit) {
   const readout = h("p", { className: "readout", "aria-hidden": "true" }, t("Point at a bar to read its number."));
   const rows = bands.map(({ name, values, tone }) => {
-    const most = Math.max(...Array.from(values, Math.abs)) || 1;
+    const limit = Math.max(...Array.from(values, Math.abs)) || 1;
     return h(
       "div",
       { className: `strip-band ${tone}` },
       h("span", { className: "name" }, mathml(document, name)),
-      silhouette(values, most),
-      h("span", { className: "range" }, `±${two(most)}`),
+      silhouette(values, limit),
+      h("span", { className: "range" }, `±${two(limit)}`),
     );
   });
   const element = h("div", { className: "bands" }, ...rows, readout);
   element.addEventListener("pointermove", (event) => {
     const frame = rows[0].querySelector("svg")?.getBoundingClientRect();
     const length = bands[0].values.length;
-    const at = frame ? Math.floor(((event.clientX - frame.left) / frame.width) * length) : -1;
-    if (at < 0 || at >= length) return;
+    const index = frame ? Math.floor(((event.clientX - frame.left) / frame.width) * length) : -1;
+    if (index < 0 || index >= length) return;
     render(
       readout,
-      `${unit} ${at + 1}`,
-      ...bands.flatMap(({ name, values }) => ["\u2003", mathml(document, name), ` = ${four(values[at])}`]),
+      `${unit} ${index + 1}`,
+      ...bands.flatMap(({ name, values }) => ["\u2003", mathml(document, name), ` = ${four(values[index])}`]),
     );
   });
   return element;
@@ -113,9 +113,9 @@ function bars({ t }, bands, unit) {
 /**
  * Bars from a middle line, as two shapes: positive and negative values.
  * @param {ArrayLike<number>} values
- * @param {number} most  half the height
+ * @param {number} limit  half the height
  */
-function silhouette(values, most) {
+function silhouette(values, limit) {
   const svg = document.createElementNS(SVG, "svg");
   // Without negative values, no space is needed below the line.
   const depth = Array.from(values).some((value) => value < 0) ? 1 : 0;
@@ -126,7 +126,7 @@ function silhouette(values, most) {
   for (const [name, sign] of /** @type {const} */ ([["above", 1], ["below", -1]])) {
     const path = document.createElementNS(SVG, "path");
     const bar = (/** @type {number} */ value, /** @type {number} */ i) =>
-      value * sign > 0 ? `M${(i + 0.08).toFixed(2)} 0v${(-value / most).toFixed(4)}h.84V0z` : "";
+      value * sign > 0 ? `M${(i + 0.08).toFixed(2)} 0v${(-value / limit).toFixed(4)}h.84V0z` : "";
     path.setAttribute("d", Array.from(values, bar).join(""));
     path.setAttribute("class", name);
     svg.append(path);
@@ -139,14 +139,14 @@ function silhouette(values, most) {
 }
 
 /** @param {Context} context @param {Table} table */
-function numbers({ t }, { title, head, rows, few, entries, here, foot }) {
+function numbers({ t }, { title, head, rows, few, entries, marked, foot }) {
   const body = h("tbody", {});
   /** @param {number[]} some */
   const add = (some) =>
     body.append(
       ...some.map((row) => {
-        const [first, ...rest] = entries(row);
-        return h("tr", { className: row === here ? "here" : "" }, h("th", { scope: "row" }, ...shown(first)), ...rest.map(datum));
+        const [first, ...cells] = entries(row);
+        return h("tr", { className: row === marked ? "here" : "" }, h("th", { scope: "row" }, ...entryContent(first)), ...cells.map(datum));
       }),
     );
   add(rows.slice(0, few));
@@ -156,26 +156,26 @@ function numbers({ t }, { title, head, rows, few, entries, here, foot }) {
     h("caption", {}, title),
     h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, typeof name === "string" ? name : mathml(document, name.math))))),
     body,
-    foot && h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, ...shown(foot[0])), ...foot.slice(1).map(datum))),
+    foot && h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, ...entryContent(foot[0])), ...foot.slice(1).map(datum))),
   );
   const element = h("div", { className: "numbers" }, h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
   if (rows.length > few) {
-    const more = h("button", { type: "button", className: "button quiet more" }, t("Show all {count}", { count: rows.length }));
-    more.addEventListener("click", () => {
+    const showAll = h("button", { type: "button", className: "button quiet more" }, t("Show all {count}", { count: rows.length }));
+    showAll.addEventListener("click", () => {
       add(rows.slice(few));
       /** @type {HTMLElement} */ (element.firstElementChild).focus();
-      more.remove();
+      showAll.remove();
     });
-    element.append(more);
+    element.append(showAll);
   }
   return element;
 }
 
 /** @param {Entry} entry */
-const datum = (entry) => h("td", {}, ...shown(entry));
+const datum = (entry) => h("td", {}, ...entryContent(entry));
 
 /** @param {Entry} entry @returns {import("../../lib/render.js").Child[]} */
-function shown(entry) {
+function entryContent(entry) {
   if (entry === null) return [];
   if (typeof entry === "number") return [four(entry)];
   if (typeof entry === "string") return [entry];
@@ -218,8 +218,8 @@ function dials({ t }, turns) {
 
 /** Its arrow always has the same length. @param {Turn} turn */
 function dial({ from, to, angle }) {
-  const most = Math.hypot(...to) || 1;
-  const at = (/** @type {[number, number]} */ [x, y]) => [(x / most) * LENGTH, (-y / most) * LENGTH];
+  const magnitude = Math.hypot(...to) || 1;
+  const scaled = (/** @type {[number, number]} */ [x, y]) => [(x / magnitude) * LENGTH, (-y / magnitude) * LENGTH];
   const start = Math.atan2(from[1], from[0]);
   return s(
     "svg",
@@ -227,8 +227,8 @@ function dial({ from, to, angle }) {
     s("path", { class: "axis", d: "M-48 0H48M0 -48V48" }),
     s("circle", { class: "orbit", r: LENGTH }),
     s("path", { class: "arc", d: arc(start, angle, ARC) }),
-    arrow(at(from), "was"),
-    arrow(at(to), "is"),
+    arrow(scaled(from), "was"),
+    arrow(scaled(to), "is"),
   );
 }
 
@@ -244,9 +244,9 @@ function arc(start, angle, radius) {
   const steps = Math.max(1, Math.ceil((drawn / (2 * Math.PI)) * STEPS));
   const first = angle - Math.sign(angle) * drawn;
   const points = Array.from({ length: steps + 1 }, (_, i) => {
-    const own = start + first + ((angle - first) * i) / steps;
+    const pointAngle = start + first + ((angle - first) * i) / steps;
     const out = radius * (0.6 + (0.4 * i) / steps);
-    return point(out * Math.cos(own), -out * Math.sin(own));
+    return point(out * Math.cos(pointAngle), -out * Math.sin(pointAngle));
   });
   return `M${points.join("L")}`;
 }

@@ -4,7 +4,7 @@ import { written } from "../../core/compute/formula.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { ffn, hidden, mix, onwards, output, softmax } from "./layer-stages.js";
-import { given, input, project } from "./input-stages.js";
+import { givenProjection, input, project } from "./input-stages.js";
 import { add, close, headNorm, norm, normAgain, ownNorm, ownNormAgain } from "./norm-stages.js";
 import { rotate, score } from "./score-stages.js";
 import { ONWARD } from "./sheet-model.js";
@@ -47,11 +47,11 @@ export function stages(scene) {
   const { sheet, named } = scene;
   const before = sheet.project
     ? [input, ...(sheet.before ? [norm] : []), project, ...(sheet.perHead ? [headNorm] : []), ...(sheet.rotate ? [rotate] : [])]
-    : [given];
+    : [givenProjection];
   const added = sheet.norm ? [norm] : sheet.added ? [add] : [];
-  const out = sheet.output ? [output, ...(sheet.own ? [ownNorm] : []), ...added] : [];
+  const out = sheet.output ? [output, ...(sheet.outputNorm ? [ownNorm] : []), ...added] : [];
   const { ffn: fed } = sheet;
-  const network = fed ? [...(fed.first ? [normAgain] : []), hidden, ffn, ...(fed.own ? [ownNormAgain] : []), close] : [];
+  const network = fed ? [...(fed.first ? [normAgain] : []), hidden, ffn, ...(fed.outputNorm ? [ownNormAgain] : []), close] : [];
   const next = !sheet.ffn && named.onwards ? [onwards] : [];
   return [...before, score, softmax, mix, ...out, ...network, ...next].map((stage) => stage(scene));
 }
@@ -87,7 +87,7 @@ export function transcript(t, heading, list) {
   const blocks = list.map((stage, i) => {
     const lines = [
       `${i + 1}. ${stage.title}`,
-      ...stage.prose.map(told),
+      ...stage.prose.map(proseText),
       ...stage.formulas.map((formula) => `    ${written(formula)}`),
       ...stage.tables.flatMap((table) => ["", table.title, ...columns(t, table)]),
       ...(stage.check ? ["", `${stage.check.agrees ? "✓" : "✗"} ${verdict(t, stage.check)}`] : []),
@@ -98,36 +98,36 @@ export function transcript(t, heading, list) {
 }
 
 /** @param {Prose} prose */
-export function told({ says, values = {} }) {
-  return says.replace(/\{(\w+)\}/g, (place, name, at) => {
+export function proseText({ message, values = {} }) {
+  return message.replace(/\{(\w+)\}/g, (place, name, offset) => {
     const value = values[name];
     if (value === undefined) return place;
     if (typeof value !== "object") return String(value);
     if ("math" in value) return written(value.math);
     const token = plainStep({ ...value, reads: null });
-    return says[at - 1] === "“" ? token : `“${token}”`;
+    return message[offset - 1] === "“" ? token : `“${token}”`;
   });
 }
 
 /** @param {Translate} t @param {Table} table */
 function columns(t, { head, rows, entries, foot }) {
-  const shown = rows.length > LINES ? rows.slice(0, LINES / 4) : rows;
+  const firstRows = rows.length > LINES ? rows.slice(0, LINES / 4) : rows;
   const lines = [
     head.map((name) => (typeof name === "string" ? name : written(name.math))),
-    ...shown.map((row) => entries(row).map(said)),
-    ...(foot ? [foot.map(said)] : []),
+    ...firstRows.map((row) => entries(row).map(entryText)),
+    ...(foot ? [foot.map(entryText)] : []),
   ];
   const bars = new Set(head.flatMap((name, i) => (name === "" ? [i] : [])));
-  const kept = lines.map((line) => line.filter((_, i) => !bars.has(i)));
-  const widths = kept[0].map((_, i) => Math.max(...kept.map((line) => breadth(line[i]))));
-  const set = kept.map((line) => line.map((word, i) => " ".repeat(widths[i] - breadth(word)) + word).join("  "));
-  const more = rows.length - shown.length;
-  if (more) set.splice(1 + shown.length, 0, t("… and {count} more", { count: more }));
+  const textLines = lines.map((line) => line.filter((_, i) => !bars.has(i)));
+  const widths = textLines[0].map((_, i) => Math.max(...textLines.map((line) => breadth(line[i]))));
+  const set = textLines.map((line) => line.map((word, i) => " ".repeat(widths[i] - breadth(word)) + word).join("  "));
+  const omitted = rows.length - firstRows.length;
+  if (omitted) set.splice(1 + firstRows.length, 0, t("… and {count} more", { count: omitted }));
   return set;
 }
 
 /** @param {Entry} entry @returns {string} */
-export function said(entry) {
+export function entryText(entry) {
   if (entry === null) return "";
   if (typeof entry === "number") return four(entry);
   if (typeof entry === "string") return entry;

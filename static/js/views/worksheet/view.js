@@ -43,7 +43,7 @@ export const worksheet = {
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
   options: { step: choice(...STEPS) },
   needs: (page) => named(page).tensors,
-  asks: (page) => asked(page),
+  asks: (page) => parameterQuestions(page),
   lights,
   mount,
 };
@@ -66,9 +66,9 @@ const PARTS = {
 
 /** @param {Page} page @returns {import("../../core/figure/types.js").ModelPart[]} */
 function lights({ model, link }) {
-  const at = attentionAt(model, place(model, link));
-  if (!at) return [];
-  const { stack, layer, kind } = at;
+  const attention = attentionAt(model, place(model, link));
+  if (!attention) return [];
+  const { stack, layer, kind } = attention;
   const { step } = link.options;
   if (step === "input" && layer === 0 && kind === "self") return [{ part: "embedding" }];
   return (PARTS[step] ?? []).map((part) => (part === "residual" ? { part, stack } : { part, stack, layer }));
@@ -81,7 +81,7 @@ const named = ({ link, model }) => names(model, link);
  * Parameters of the layer, those of the head, which are requested alone, and those of the network.
  * @param {Page} page
  */
-function asked(page) {
+function parameterQuestions(page) {
   const { parameters: shared, slices, fed } = named(page);
   return [shared, slices, fed].filter((some) => some.length).map((some) => parameters(page, some));
 }
@@ -103,28 +103,28 @@ function asked(page) {
 function work({ store, t }) {
   const page = store.get();
   const { trace, link } = page;
-  const at = pair(page);
+  const pinned = pair(page);
   /** @type {(Record<string, import("../../core/wire/wire.js").Tensor> | Problem | undefined)[]} */
-  const answers = asked(page).map((question) => answer(page, question));
+  const answers = parameterQuestions(page).map((question) => answer(page, question));
   const whole = named(page);
   // The attention is shown without the network's matrices, which are much larger.
   const last = whole.fed.length ? answers.at(-1) : null;
   const late = last === undefined ? "waits" : last instanceof Problem ? last : null;
   if (late) answers.pop();
   const list = late ? { ...whole, network: null } : whole;
-  const failed = answers.find((one) => one instanceof Problem);
+  const failed = answers.find((reply) => reply instanceof Problem);
   if (failed) return failed;
   const learnt = /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */ (Object.assign({}, ...answers));
-  if (!trace || !at || answers.includes(undefined) || list.tensors.some((name) => !trace.tensors[name])) return null;
-  const cell = { block: link.block, layer: link.layer, head: link.head, ...at };
+  if (!trace || !pinned || answers.includes(undefined) || list.tensors.some((name) => !trace.tensors[name])) return null;
+  const cell = { block: link.block, layer: link.layer, head: link.head, ...pinned };
   const sheet = calculate((name) => trace.tensors[name] ?? learnt[name], cell, list);
   const { rows, cols } = axes(page.model, trace, link.block);
-  const tokens = { query: rows[at.query], key: cols[at.key] };
+  const tokens = { query: rows[pinned.query], key: cols[pinned.key] };
   const { model, may } = sheet.softmax;
   return {
     list: stages({ t, sheet, named: list, cell, joins: between(blockAt(page)), ...tokens, keys: cols }),
-    weight: model[at.key],
-    masked: !may[at.key],
+    weight: model[pinned.key],
+    masked: !may[pinned.key],
     late,
     ...tokens,
   };
@@ -141,13 +141,13 @@ function mount(context, root) {
   const contents = h("ol", { className: "contents", "aria-label": t("Stages") });
   const pages = h("div", { className: "sheets" });
   const body = h("div", { className: "worksheet-body" }, contents, pages);
-  const bar = toolbar(context, { go, choose, text: () => (present ? told(context, present) : "") });
+  const bar = toolbar(context, { go, choose, text: () => (present ? worksheetText(context, present) : "") });
   const frame = h("div", { className: "worksheet" }, printed, picker, inner, verdict, bar.element, waiting.element, body);
   root.append(frame);
   const release = bindKeys(context, go);
   /** @type {Work | null} */
   let present = null;
-  let shown = "";
+  let shownKey = "";
 
   const ids = () => (present?.list ?? []).map(({ id }) => /** @type {string} */ (id));
   /** The current stage; one that this attention does not have is replaced by the last. */
@@ -160,46 +160,46 @@ function mount(context, root) {
     const all = step() === "all" && id !== "all";
     if (all) return heading(id)?.scrollIntoView({ block: "start" });
     store.choose({ step: id });
-    const at = ids().indexOf(id);
-    context.announce(at < 0 ? t("All stages") : `${at + 1}. ${present?.list[at].title}`);
+    const index = ids().indexOf(id);
+    context.announce(index < 0 ? t("All stages") : `${index + 1}. ${present?.list[index].title}`);
   }
   const heading = (/** @type {string} */ id) => pages.querySelector(`[data-stage="${id}"] h3`);
   /** @param {number} by  to a stage before or after; out of "all" to the first or the last */
   function go(by) {
-    const at = step() === "all" ? (by > 0 ? -1 : ids().length) : ids().indexOf(step());
-    const next = ids()[at + by];
+    const index = step() === "all" ? (by > 0 ? -1 : ids().length) : ids().indexOf(step());
+    const next = ids()[index + by];
     if (!next) return;
     store.choose({ step: next });
-    context.announce(`${at + by + 1}. ${present?.list[at + by].title}`);
+    context.announce(`${index + by + 1}. ${present?.list[index + by].title}`);
   }
 
   function draw() {
     picker.refresh();
     const { trace, link } = store.get();
     const key = JSON.stringify([trace?.id, link.block, link.layer, link.head, pair(store.get())]);
-    if (present && !present.late && key === shown) return turn();
-    const found = work(context);
-    const failed = found instanceof Problem;
-    waiting.show(!found || failed || found.late !== null, missing(t, found));
+    if (present && !present.late && key === shownKey) return turn();
+    const current = work(context);
+    const failed = current instanceof Problem;
+    waiting.show(!current || failed || current.late !== null, missing(t, current));
     body.hidden = failed;
-    if (failed || !found) return;
-    [shown, present] = [key, found];
-    build(found);
+    if (failed || !current) return;
+    [shownKey, present] = [key, current];
+    build(current);
     turn();
   }
 
-  /** @param {Work} found */
-  function build(found) {
-    const { list } = found;
+  /** @param {Work} current */
+  function build(current) {
+    const { list } = current;
     render(printed, sentence(store.get()));
-    render(title, headline(context, found));
+    render(title, headline(context, current));
     const all = overall(list);
     const replaced = !all.agrees && store.get().link.interventions !== null;
     render(verdict, judgement(context, all), replaced && h("p", {}, intervened(t)));
     render(pages, list.map((stage, i) => section(context, stage, i + 1)));
     pages.querySelector(`[data-stage='${ONWARD}']`)?.append(onward(context));
     render(contents, list.map((stage, i) => entry(context, stage, i + 1, choose)));
-    frame.dataset.drawn = shown;
+    frame.dataset.drawn = shownKey;
   }
 
   /** Show the stage that the link names, or all of them. */
@@ -209,9 +209,9 @@ function mount(context, root) {
     for (const { classList, dataset } of sections)
       classList.toggle("elsewhere", now !== "all" && dataset.stage !== now);
     for (const button of contents.querySelectorAll("button")) {
-      const here = button.dataset.stage === now;
-      button.setAttribute("aria-current", here ? "step" : "false");
-      if (here) contents.scrollLeft = (button.parentElement?.offsetLeft ?? 0) - 4;
+      const isCurrent = button.dataset.stage === now;
+      button.setAttribute("aria-current", isCurrent ? "step" : "false");
+      if (isCurrent) contents.scrollLeft = (button.parentElement?.offsetLeft ?? 0) - 4;
     }
     bar.show(now, ids());
   }
@@ -226,9 +226,9 @@ function tooLarge(t, { kind, excess }) {
   return t("The matrices of this layer have {value} numbers; this server sends at most {limit} at once.", { value, limit });
 }
 
-/** What the view waits for, if not for everything. @param {Context["t"]} t @param {Work | Problem | null} found */
-function missing(t, found) {
-  const problem = found instanceof Problem ? found : found?.late;
+/** What the view waits for, if not for everything. @param {Context["t"]} t @param {Work | Problem | null} current */
+function missing(t, current) {
+  const problem = current instanceof Problem ? current : current?.late;
   if (problem instanceof Problem) return tooLarge(t, problem) ?? wording(t, problem);
   return problem ? t("Fetching the matrices of the feed-forward network …") : undefined;
 }
@@ -244,12 +244,12 @@ function sentence({ link, trace }) {
 function headline({ store, t, phrase }, { query, key, weight, masked }) {
   const page = store.get();
   const { layer, head } = page.link;
-  const says = isOff(page)
+  const message = isOff(page)
     ? t("{place}: this head is off; it contributes nothing.")
     : masked
     ? t("{place}: {query} may not look at {key}; the weight is 0.")
     : t("{place}: {query} looks at {key} with weight {weight}.");
-  return phrase(says, {
+  return phrase(message, {
     place: h("span", { className: "place" }, t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 })),
     query: h("span", { className: "as-query" }, quoted(query.writes)),
     key: h("span", { className: "as-key" }, quoted(key.writes)),
@@ -264,7 +264,7 @@ const intervened = (t) =>
   );
 
 /** The whole sheet as text. @param {Context} context @param {Work} found */
-function told({ store, t }, { list, query, key, weight, masked }) {
+function worksheetText({ store, t }, { list, query, key, weight, masked }) {
   const { trace, link, model } = store.get();
   const lines = [
     link.source,
@@ -319,10 +319,10 @@ function entry({ t }, { id, title, result, check }, number, choose) {
  * @param {{go: (by: number) => void, choose: (id: string) => void, text: () => string}} actions
  */
 function toolbar({ t }, { go, choose, text }) {
-  const button = (/** @type {string} */ says, /** @type {() => void} */ act, className = "button") => {
-    const made = h("button", { type: "button", className }, says);
-    made.addEventListener("click", act);
-    return made;
+  const button = (/** @type {string} */ label, /** @type {() => void} */ act, className = "button") => {
+    const element = h("button", { type: "button", className }, label);
+    element.addEventListener("click", act);
+    return element;
   };
   const back = button("← " + t("Previous"), () => go(-1));
   const on = button(t("Next") + " →", () => go(1));
@@ -346,10 +346,10 @@ function toolbar({ t }, { go, choose, text }) {
     /** @param {string} step @param {string[]} ids */
     show(step, ids) {
       [now, first] = [step, ids[0]];
-      const at = ids.indexOf(step);
-      back.disabled = at === 0;
-      on.disabled = at === ids.length - 1;
-      count.textContent = at < 0 ? t("all {count}", { count: ids.length }) : t("{n} of {count}", { n: at + 1, count: ids.length });
+      const index = ids.indexOf(step);
+      back.disabled = index === 0;
+      on.disabled = index === ids.length - 1;
+      count.textContent = index < 0 ? t("all {count}", { count: ids.length }) : t("{n} of {count}", { n: index + 1, count: ids.length });
       all.setAttribute("aria-pressed", String(step === "all"));
       copied.textContent = "";
     },

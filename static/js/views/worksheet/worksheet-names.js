@@ -19,30 +19,30 @@ import { attentionAt, blockOf, place, stacked, within } from "../../core/wire/at
  */
 export function names(model, { block, layer, head = 0 }) {
   const { stack, query, key } = blockOf(model, block);
-  const here = place(model, { block, layer });
-  const attention = attentionAt(model, here);
+  const attentionPlace = place(model, { block, layer });
+  const attention = attentionAt(model, attentionPlace);
   const all = stacked(model, stack);
   const before = all[all.findIndex(({ id }) => id === block) - 1];
   const { positions = "sinusoidal" } = model ?? {};
-  const own = key === query;
-  const parts = partsOf(model, attention, own);
+  const isSelfAttention = key === query;
+  const parts = partsOf(model, attention, isSelfAttention);
   const handed = parts.pre ? "residual" : "norm";
   const x = before ? `${place(model, { block: before.id, layer })}.${handed}` : layer ? `${stack}.${layer - 1}.ffn.${handed}` : `${query}.input`;
-  const memory = own ? x : top(within(model, key), key, parts.pre);
+  const memory = isSelfAttention ? x : top(within(model, key), key, parts.pre);
   const first = x.endsWith(".input");
   const atInput = first && (parts.sliced ? positions === "learned" && model?.texts.length === 1 : ["sinusoidal", "learned"].includes(positions));
   const eachLayer = !before && positions.endsWith("-each-layer");
   const last = all.at(-1)?.id === block;
-  const { network, left } = last ? networkOf(model, `${stack}.${layer}.ffn`, parts) : { network: null, left: null };
+  const { network, omitted } = last ? networkOf(model, `${stack}.${layer}.ffn`, parts) : { network: null, omitted: null };
   const scoring = workedScoring(attention);
-  const placed = own && positions.endsWith("-on-qk") ? `${here}.position` : null;
-  /** @param {string} at @param {string[]} letters */
-  const under = (at, letters) => letters.map((letter) => `${at}.${letter}`);
+  const placed = isSelfAttention && positions.endsWith("-on-qk") ? `${attentionPlace}.position` : null;
+  /** @param {string} prefix @param {string[]} letters */
+  const under = (prefix, letters) => letters.map((letter) => `${prefix}.${letter}`);
   const sums = atInput ? [`${query}.embedding`, `${query}.position`] : eachLayer ? [x, `${stack}.${layer}.position`] : [];
   const group = attention ? Math.floor((head * attention.kv_heads) / attention.heads) : head;
   return {
     ...parts,
-    here,
+    attentionPlace,
     query: x,
     key: memory,
     sums,
@@ -54,7 +54,7 @@ export function names(model, { block, layer, head = 0 }) {
     scoring,
     network,
     /** Why the feed-forward network that comes next is left out: "unknown", or so many numbers. */
-    left,
+    omitted,
     /** Whether another attention of the same layer comes next. */
     onwards: !last,
     /** The head of k and v, and the number of query heads that share it. */
@@ -64,23 +64,23 @@ export function names(model, { block, layer, head = 0 }) {
       ...(parts.linear || parts.outputs || network?.parallel ? [x] : []),
       ...(parts.linear ? [memory, ...sums] : []),
       ...(placed ? [placed] : []),
-      ...under(here, ["q", "k", "v", "scores", "mask", "weights", "mix"]),
-      ...(scoring?.sink ? [`${here}.sink`] : []),
-      ...(parts.outputs ? under(here, ["output", "residual"]) : []),
-      ...(parts.own ? [`${here}.projected`] : []),
-      ...(parts.before || (parts.outputs && parts.after) ? [`${here}.norm`] : []),
-      ...(network ? [`${here}.${handed}`, ...under(network.place, ["hidden", "output", "residual"])] : []),
+      ...under(attentionPlace, ["q", "k", "v", "scores", "mask", "weights", "mix"]),
+      ...(scoring?.sink ? [`${attentionPlace}.sink`] : []),
+      ...(parts.outputs ? under(attentionPlace, ["output", "residual"]) : []),
+      ...(parts.outputNorm ? [`${attentionPlace}.projected`] : []),
+      ...(parts.before || (parts.outputs && parts.after) ? [`${attentionPlace}.norm`] : []),
+      ...(network ? [`${attentionPlace}.${handed}`, ...under(network.place, ["hidden", "output", "residual"])] : []),
       ...(network && (network.before ?? network.after) ? [`${network.place}.norm`] : []),
-      ...(network?.own ? [`${network.place}.projected`] : []),
+      ...(network?.outputNorm ? [`${network.place}.projected`] : []),
     ])],
     parameters: [
-      ...under(here, parts.parameters),
+      ...under(attentionPlace, parts.parameters),
       ...(network && !parts.sliced ? under(network.place, network.parameters) : []),
       ...learned(scoring),
     ],
     /** What belongs to the head alone: its columns of the matrices. */
     slices: parts.sliced && parts.linear
-      ? [..."qkv"].flatMap((letter) => [`W_${letter}`, ...(parts.biases.has(letter) ? [`b_${letter}`] : [])].map((name) => sliceOf(here, name, head, group)))
+      ? [..."qkv"].flatMap((letter) => [`W_${letter}`, ...(parts.biases.has(letter) ? [`b_${letter}`] : [])].map((name) => sliceOf(attentionPlace, name, head, group)))
       : [],
     /** Those of the feed-forward network, which are large. */
     fed: network && parts.sliced ? under(network.place, network.parameters) : [],
@@ -89,12 +89,12 @@ export function names(model, { block, layer, head = 0 }) {
 
 /**
  * The name of a head's columns of a matrix or vector.
- * @param {string} here
+ * @param {string} attentionPlace
  * @param {string} name  such as "W_q"
  * @param {number} head
  * @param {number} group  the head of k and v
  */
-export const sliceOf = (here, name, head, group) => `${here}.${name}.${name.endsWith("q") ? head : group}`;
+export const sliceOf = (attentionPlace, name, head, group) => `${attentionPlace}.${name}.${name.endsWith("q") ? head : group}`;
 
 /**
  * The output of another stack, which cross-attention reads.
@@ -128,7 +128,7 @@ function top({ stack, rows }, text, pre) {
  * @property {boolean} turns  whether q and k are rotated by their positions
  * @property {{theta: string, pairs: string, scale: string | null} | null} rotation  null: the paper's
  * @property {boolean} outputs  whether the output matrix is known
- * @property {Norm | null} own  of the output, before it is added
+ * @property {Norm | null} outputNorm  of the output, before it is added
  * @property {Norm | null} after  of the sum
  * @property {string[]} parameters  names of those that all heads share
  */
@@ -141,7 +141,7 @@ function top({ stack, rows }, text, pre) {
  * @property {boolean} parallel  whether it reads the input of the layer, beside the attention
  * @property {Set<string>} biases  "1", "g" and "2", as far as it has one
  * @property {Norm | null} before  that it reads the stream through
- * @property {Norm | null} own  of the output, before it is added
+ * @property {Norm | null} outputNorm  of the output, before it is added
  * @property {Norm | null} after  of the sum
  * @property {string[]} parameters
  */
@@ -176,7 +176,7 @@ function partsOf(model, attention, self) {
     turns: self && model?.positions === "rotary",
     rotation: null,
     outputs: true,
-    own: null,
+    outputNorm: null,
     after: pre ? null : LAYER_NORM,
     parameters: [...[..."qkvo"].flatMap((letter) => (biases.has(letter) ? [`W_${letter}`, `b_${letter}`] : [`W_${letter}`])), "gain", "bias"],
   };
@@ -200,7 +200,7 @@ function described(listed, projection, pre) {
     turns,
     rotation: turns ? { theta: "theta", pairs: "pairs", scale: has("turn_scale") ? "turn_scale" : null } : null,
     outputs: has("W_o"),
-    own: norm("own_"),
+    outputNorm: norm("own_"),
     after: pre ? null : norm(""),
     parameters: listed.filter((name) => !/^[Wb]_[qkv]$/.test(name) && name !== "pi"),
   };
@@ -219,16 +219,16 @@ function normIn(listed, prefix) {
  * @param {Model} model
  * @param {string} place
  * @param {Parts} parts  of the attention before it
- * @returns {{network: Network | null, left: null | "unknown" | number}}  a number: of numbers, too many
+ * @returns {{network: Network | null, omitted: null | "unknown" | number}}  a number: of numbers, too many
  */
 function networkOf(model, place, { sliced, pre }) {
-  if (!sliced) return { network: paper(place, pre), left: null };
-  const told = model?.networks?.find((one) => one.place === place);
-  if (!told) return { network: null, left: "unknown" };
-  const { activation, hidden, parallel, parameters } = told;
+  if (!sliced) return { network: paper(place, pre), omitted: null };
+  const info = model?.networks?.find((candidate) => candidate.place === place);
+  if (!info) return { network: null, omitted: "unknown" };
+  const { activation, hidden, parallel, parameters } = info;
   const gated = parameters.includes("W_g");
   const size = (gated ? 3 : 2) * hidden * (model?.d_model ?? 0);
-  if (size > MOST) return { network: null, left: size };
+  if (size > MOST) return { network: null, omitted: size };
   const norm = normIn(parameters, "");
   const network = {
     place,
@@ -237,11 +237,11 @@ function networkOf(model, place, { sliced, pre }) {
     parallel,
     biases: new Set([..."1g2"].filter((letter) => parameters.includes(`b_${letter}`))),
     before: pre ? norm : null,
-    own: normIn(parameters, "own_"),
+    outputNorm: normIn(parameters, "own_"),
     after: pre ? null : norm,
     parameters,
   };
-  return { network, left: null };
+  return { network, omitted: null };
 }
 
 /** @param {string} place @param {boolean} pre @returns {Network} */
@@ -252,7 +252,7 @@ const paper = (place, pre) => ({
   parallel: false,
   biases: new Set("12"),
   before: pre ? LAYER_NORM : null,
-  own: null,
+  outputNorm: null,
   after: pre ? null : LAYER_NORM,
   parameters: ["W_1", "b_1", "W_2", "b_2", "gain", "bias"],
 });
