@@ -21,51 +21,51 @@ const MOST = 8;
 export function createWaves(context) {
   const { store, t } = context;
   /** @type {Positions | null} */
-  let found = null;
+  let encodingTable = null;
   const panel = createPanel(context, {
     name: t("Positional encoding"),
-    says: "",
+    description: "",
     square: false,
     zoomed: context.room().wide,
     tip({ row, col }) {
-      if (!found) return [];
-      const feature = found.waves ? featureAt(col, found.d_model) : col;
+      if (!encodingTable) return [];
+      const feature = encodingTable.waves ? featureAt(col, encodingTable.d_model) : col;
       const turns = kindOf(store.get().model).base === "rotary";
       return [
-        step(places(store.get(), found.length)[row]),
+        step(places(store.get(), encodingTable.length)[row]),
         " ",
         turns
-          ? t("position {a}, pair {b}: rotated by {angle} rad", { a: row, b: feature >> 1, angle: four(angle(feature >> 1, found.d_model, row)) })
+          ? t("position {a}, pair {b}: rotated by {angle} rad", { a: row, b: feature >> 1, angle: four(angle(feature >> 1, encodingTable.d_model, row)) })
           : t("position {a}, feature {b}", { a: row, b: feature }),
         " ",
-        el("b", {}, four(found.positions[row * found.d_model + feature])),
+        el("b", {}, four(encodingTable.positions[row * encodingTable.d_model + feature])),
       ];
     },
   });
-  const features = featureField(context, () => found?.d_model ?? 0);
+  const features = featureField(context, () => encodingTable?.d_model ?? 0);
   const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("Single features") });
-  const says = h("p", {});
+  const curveNote = h("p", {});
   const section = h(
     "section",
     { className: "panel" },
     h("h3", {}, t("Single features")),
-    says,
+    curveNote,
     features.element,
     canvas,
   );
 
   function draw() {
     const page = store.get();
-    if (!found) return;
-    const { length, d_model, positions, waves } = found;
+    if (!encodingTable) return;
+    const { length, d_model, positions, waves } = encodingTable;
     const { width, wide } = context.room();
     const { projector } = page.link.options;
     const plain = { rows: length, cols: d_model, values: positions };
-    const reach = reachOf(found);
-    const words = wording(context, found);
+    const reach = reachOf(encodingTable);
+    const words = wording(context, encodingTable);
     panel.call(words.name);
-    panel.say(words.says);
-    says.textContent = words.curves;
+    panel.describe(words.description);
+    curveNote.textContent = words.curves;
     panel.draw({
       matrix: waves ? apart(plain) : plain,
       shade: { stops: diverging(context.theme()), range: [-reach, reach] },
@@ -77,20 +77,20 @@ export function createWaves(context) {
       stretch: Infinity,
       largest: projector ? 100 : 22,
     });
-    features.show(chosen(page, found));
+    features.show(chosen(page, encodingTable));
     light();
   }
 
   function light() {
     panel.light();
-    if (found) canvas.replaceChildren(curves(context, found));
+    if (encodingTable) canvas.replaceChildren(curves(context, encodingTable));
   }
 
   return {
     element: h("div", { className: "stacked" }, panel.element, section),
     /** @param {Positions} table */
     draw(table) {
-      found = table;
+      encodingTable = table;
       draw();
     },
     light,
@@ -134,15 +134,15 @@ const reachOf = ({ waves, positions }) => (waves ? 1 : largest(positions) || 1);
 /**
  * The table's name, and how to read it.
  * @param {Context} context
- * @param {Positions} found
+ * @param {Positions} encodingTable
  */
-function wording({ store, t }, found) {
+function wording({ store, t }, encodingTable) {
   const { base, site } = kindOf(store.get().model);
   const sines = t("an even feature is a sine (solid), the odd one after it the cosine of the same wave (dashed)");
   if (base === "rotary")
     return {
       name: t("Rotation of q and k"),
-      says: t("sine and cosine of position · θ, the angle by which each pair of channels is rotated in every head; " +
+      description: t("sine and cosine of position · θ, the angle by which each pair of channels is rotated in every head; " +
         "fast pairs left, slow pairs right; −1 to 1"),
       curves: sines,
       cols: t("pair: sines | cosines"),
@@ -150,13 +150,13 @@ function wording({ store, t }, found) {
   if (base === "learned")
     return {
       name: t("Learned positions"),
-      says: t("a row for each position, as training left it; −{most} to {most}", { most: two(reachOf(found)) }),
+      description: t("a row for each position, as training left it; −{most} to {most}", { most: two(reachOf(encodingTable)) }),
       curves: t("the same feature over all positions that are shown"),
       cols: t("feature"),
     };
   return {
     name: t("Positional encoding"),
-    says:
+    description:
       site === "input"
         ? t("added to each token's embedding; in each half fast waves left, slow waves right; −1 to 1")
         : t("in each half fast waves left, slow waves right; −1 to 1"),
@@ -172,19 +172,19 @@ function wording({ store, t }, found) {
  */
 function chosen({ link }, { d_model: width, waves }) {
   const even = (/** @type {number} */ share) => 2 * Math.floor((share * width) / 2);
-  const own = link.options.dims ?? (waves ? [0, 1, even(1 / 8), even(1 / 4), even(1 / 2)] : [0, 1, 2, 3]);
-  return [...new Set(/** @type {number[]} */ (own))].filter((dim) => dim < width);
+  const features = link.options.dims ?? (waves ? [0, 1, even(1 / 8), even(1 / 4), even(1 / 2)] : [0, 1, 2, 3]);
+  return [...new Set(/** @type {number[]} */ (features))].filter((dim) => dim < width);
 }
 
-/** @param {Context} context @param {Positions} found */
-function curves(context, found) {
+/** @param {Context} context @param {Positions} encodingTable */
+function curves(context, encodingTable) {
   const { store, t, theme, room } = context;
   const { projector } = store.get().link.options;
-  const { length, d_model, positions, waves } = found;
+  const { length, d_model, positions, waves } = encodingTable;
   const { q, k, v, attention, muted } = theme();
   const tones = [q, k, v, attention, muted];
-  const dims = chosen(store.get(), found);
-  const reach = reachOf(found);
+  const dims = chosen(store.get(), encodingTable);
+  const reach = reachOf(encodingTable);
   const slots = [...new Set(dims.map((dim) => dim >> 1))];
   const lines = dims.map((dim) => ({
     name: waves ? t("{feature}: λ {length}", { feature: dim, length: roughly(wavelength(dim, d_model)) }) : t("feature {n}", { n: dim }),
@@ -212,18 +212,18 @@ function curves(context, found) {
 export function createLikeness(context) {
   const { store, t } = context;
   /** @type {Positions | null} */
-  let found = null;
+  let encodingTable = null;
   /** @type {import("../../core/wire/wire.js").Matrix | null} */
   let matrix = null;
   let fall = { mean: /** @type {number[]} */ ([]), spread: 0 };
   const panel = createPanel(context, {
     name: t("Similarity"),
-    says: "",
+    description: "",
     square: true,
     tip({ row, col }) {
-      if (!found || !matrix) return [];
-      const value = matrix.values[row * found.length + col];
-      const rows = places(store.get(), found.length);
+      if (!encodingTable || !matrix) return [];
+      const value = matrix.values[row * encodingTable.length + col];
+      const rows = places(store.get(), encodingTable.length);
       return [step(rows[row]), " ", step(rows[col]), " ", el("b", {}, four(value))];
     },
   });
@@ -238,23 +238,23 @@ export function createLikeness(context) {
   }
 
   function draw() {
-    if (!found) return;
-    const { length } = found;
-    matrix = values(found);
+    if (!encodingTable) return;
+    const { length } = encodingTable;
+    matrix = values(encodingTable);
     fall = decay(matrix);
     const { width, height, wide } = context.room();
-    const most = reach();
-    panel.say(
+    const limit = reach();
+    panel.describe(
       dot()
-        ? t("PE(a) · PE(b), as in a score: from −{most} to {most}", { most: two(most) })
-        : found.waves
+        ? t("PE(a) · PE(b), as in a score: from −{most} to {most}", { most: two(limit) })
+        : encodingTable.waves
           ? t("cosine between the encodings of two positions: neighbours are similar; −1 to 1")
           : t("cosine between the rows of two positions; −1 to 1"),
     );
     const rows = places(store.get(), length);
     panel.draw({
       matrix,
-      shade: { stops: diverging(context.theme()), range: [-most, most] },
+      shade: { stops: diverging(context.theme()), range: [-limit, limit] },
       rows,
       cols: rows,
       titles: { rows: t("position"), cols: t("position") },
@@ -268,14 +268,14 @@ export function createLikeness(context) {
 
   function light() {
     panel.light();
-    if (!found) return;
+    if (!encodingTable) return;
     canvas.replaceChildren(curve(context, dot() ? "PE · PE" : "cos", fall.mean, reach()));
   }
 
-  const reach = () => (dot() && found && matrix ? dotReach(found, matrix) : 1);
+  const reach = () => (dot() && encodingTable && matrix ? dotReach(encodingTable, matrix) : 1);
 
   function finding() {
-    if (!found) return [];
+    if (!encodingTable) return [];
     return fall.spread < 1e-3 * reach()
       ? [t("Similarity depends only on the distance: pairs at the same distance differ by at most {spread}.", { spread: tiny(fall.spread) })]
       : [t("Similarity depends on more than the distance: single pairs are up to {spread} away from the mean of their distance.", { spread: four(fall.spread) })];
@@ -285,7 +285,7 @@ export function createLikeness(context) {
     element: h("div", { className: "panels" }, panel.element, section),
     /** @param {Positions} table */
     draw(table) {
-      found = table;
+      encodingTable = table;
       draw();
     },
     light,
@@ -307,15 +307,15 @@ const dotReach = ({ waves, d_model }, { values }) => (waves ? Math.max(1, d_mode
  * @param {Context} context
  * @param {string} name
  * @param {number[]} values  one per distance
- * @param {number} most  largest possible value
+ * @param {number} limit  largest possible value
  */
-function curve({ store, t, theme, room }, name, values, most) {
+function curve({ store, t, theme, room }, name, values, limit) {
   const { width, height, wide } = room();
   const { row, col } = marked(store.get(), store.hovered());
   return plot(
     {
       curves: [{ name, values, colour: theme().attention }],
-      range: [Math.min(0, ...values), most],
+      range: [Math.min(0, ...values), limit],
       titles: { x: t("distance between the positions"), y: "" },
       width: Math.max(280, wide ? (width - 48) * 0.5 : width),
       height: Math.min(400, Math.max(240, height - 120)),

@@ -34,12 +34,12 @@ export function size({ trace, model, link }) {
 
 /** @param {Page} page @returns {import("../../core/store/view-requests.js").Question[]} */
 export function questions(page) {
-  const wanted = size(page);
+  const dimensions = size(page);
   const { base } = kindOf(page.model);
-  if (!wanted || base === "none") return [];
+  if (!dimensions || base === "none") return [];
   if (base === "learned") return [parameters(page, [learnedTable(page)])];
   if (base === "relative") return [parameters(page, [`${stackOf(page)}.positions.pi`])];
-  return [encoding(wanted)];
+  return [encoding(dimensions)];
 }
 
 /** The stack to which the positions belong. @param {Page} page */
@@ -51,17 +51,17 @@ const learnedTable = (page) => `${stackOf(page)}.positions.table`;
 /** @param {Page} page @returns {Positions | Problem | undefined} */
 export function table(page) {
   const [question] = questions(page);
-  const wanted = size(page);
-  if (!question || !wanted) return undefined;
+  const dimensions = size(page);
+  if (!question || !dimensions) return undefined;
   if (kindOf(page.model).base !== "learned") {
-    const found = /** @type {import("../../core/wire/api.js").Positions | Problem | undefined} */ (answer(page, question));
-    return found && !(found instanceof Problem) ? { ...found, waves: true } : found;
+    const reply = /** @type {import("../../core/wire/api.js").Positions | Problem | undefined} */ (answer(page, question));
+    return reply && !(reply instanceof Problem) ? { ...reply, waves: true } : reply;
   }
   /** @type {import("../../core/store/view-requests.js").Tensors | Problem | undefined} */
-  const found = answer(page, question);
-  if (!found || found instanceof Problem) return found;
-  const { shape, data } = found[learnedTable(page)];
-  const [length, d_model] = [Math.min(wanted.length, shape[0]), shape[1]];
+  const reply = answer(page, question);
+  if (!reply || reply instanceof Problem) return reply;
+  const { shape, data } = reply[learnedTable(page)];
+  const [length, d_model] = [Math.min(dimensions.length, shape[0]), shape[1]];
   const positions = Float32Array.from(data.subarray(0, length * d_model));
   const similarity = cosines({ rows: length, cols: d_model, values: positions });
   return { variant: "learned", length, d_model, positions, similarity, waves: false };
@@ -90,12 +90,12 @@ export function numbers(page, { length, d_model, positions, similarity }) {
 export function places({ model, trace, link }, length) {
   const tokens = trace ? stands(model, trace, link.block) : [];
   if (tokens.length === length) return tokens;
-  return Array.from({ length }, (_, at) => tokens[at] ?? bare(at));
+  return Array.from({ length }, (_, position) => tokens[position] ?? bare(position));
 }
 
-/** A number as a label. @param {number} at @returns {Step} */
-export function bare(at) {
-  const writes = { space: "", word: String(at).replace("-", "−"), nth: null, lang: "en", special: false, pad: false };
+/** A number as a label. @param {number} number @returns {Step} */
+export function bare(number) {
+  const writes = { space: "", word: String(number).replace("-", "−"), nth: null, lang: "en", special: false, pad: false };
   return { reads: null, writes };
 }
 

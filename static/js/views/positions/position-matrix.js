@@ -15,23 +15,23 @@ import { marked, size } from "./encodings.js";
 /**
  * @typedef {object} Wording
  * @property {string} name
- * @property {string} says
+ * @property {string} description
  * @property {boolean} square  whether columns are positions too
  * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens zoomable
  */
 
 /** @param {Context} context @param {Wording} wording */
-export function createPanel(context, { name, says, square, tip, zoomed }) {
+export function createPanel(context, { name, description, square, tip, zoomed }) {
   const { store } = context;
   const matrix = createMatrix(context, {
     label: name,
     onHover: (place) =>
       store.hover(place && { query: ref(place.row), key: square ? ref(place.col) : null }),
-    onPick({ row, col }, how) {
+    onPick({ row, col }, gesture) {
       const query = row ?? lit(store.get(), null).query;
       if (query !== null && query < tokens())
-        store.go({ query, key: pinsKey() ? inside(col) : null }, how === "click" ? "pinned" : "moved");
+        store.go({ query, key: pinsKey() ? inside(col) : null }, gesture === "click" ? "pinned" : "moved");
       if (query !== null && col !== null) reached.move({ row: query, col }, head.textContent ?? name, tip);
     },
     picked: () => present() ?? { row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 },
@@ -40,13 +40,13 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
   });
   const head = h("h3", {}, name);
   const reached = createKeyCell(context, light);
-  const line = h("p", {}, says);
+  const line = h("p", {}, description);
   const side = () => blockAt(store.get()).query;
   /** The number of positions with a token; others cannot be highlighted on the page. */
   const tokens = () => store.get().trace?.tokens[side()].length ?? 0;
-  const inside = (/** @type {number | null} */ at) => (at !== null && at < tokens() ? at : null);
-  const ref = (/** @type {number | null} */ at) =>
-    inside(at) === null ? null : { side: side(), index: /** @type {number} */ (at) };
+  const inside = (/** @type {number | null} */ position) => (position !== null && position < tokens() ? position : null);
+  const ref = (/** @type {number | null} */ position) =>
+    inside(position) === null ? null : { side: side(), index: /** @type {number} */ (position) };
   const pinsKey = () => square && side() === blockAt(store.get()).key;
 
   /**
@@ -54,14 +54,14 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
    * position without a token nor a feature.
    */
   function present() {
-    const at = reached.at();
-    return at && (at.row >= tokens() || at.row === lit(store.get(), null).query) ? at : null;
+    const reachedCell = reached.cell();
+    return reachedCell && (reachedCell.row >= tokens() || reachedCell.row === lit(store.get(), null).query) ? reachedCell : null;
   }
 
   function light() {
     const { row, col } = marked(store.get(), store.hovered());
     const { length = 0 } = size(store.get()) ?? {};
-    const within = (/** @type {number | null} */ at) => (at !== null && at < length ? at : null);
+    const within = (/** @type {number | null} */ position) => (position !== null && position < length ? position : null);
     matrix.mark((!store.hovered() && present()) || { row: within(row), col: square ? within(col) : null });
   }
 
@@ -75,7 +75,7 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
     destroy: () => (reached.stop(), matrix.destroy()),
     light,
     /** @param {string} text */
-    say: (text) => (line.textContent = text),
+    describe: (text) => (line.textContent = text),
     /** @param {string} text */
     call: (text) => (head.textContent = text),
   };
@@ -92,24 +92,24 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
  */
 export function createKeyCell({ keys, announce, t }, light) {
   /** @type {Cell | null} */
-  let at = null;
+  let cell = null;
   const stop = keys.listen(({ key }) => {
-    if (key !== "Escape" || !at) return;
-    at = null;
+    if (key !== "Escape" || !cell) return;
+    cell = null;
     light();
     announce(t("Unpinned."));
   });
   return {
-    at: () => at,
+    cell: () => cell,
     /**
      * @param {Place} place  a missing row or column stays as it is
      * @param {string} name  of the matrix
      * @param {(cell: Cell) => import("../../lib/render.js").Child[]} tip
      */
     move({ row, col }, name, tip) {
-      at = { row: row ?? at?.row ?? 0, col: col ?? at?.col ?? 0 };
+      cell = { row: row ?? cell?.row ?? 0, col: col ?? cell?.col ?? 0 };
       light();
-      announce(`${name}: ${words(tip(at))}`);
+      announce(`${name}: ${words(tip(cell))}`);
     },
     stop,
   };
@@ -126,20 +126,20 @@ function words(children) {
 
 /**
  * @param {Context} context
- * @param {"layer" | "head"} which
- * @param {(page: Page) => {block: string, layer: number, head: number}} at  the block, and the
+ * @param {"layer" | "head"} option
+ * @param {(page: Page) => {block: string, layer: number, head: number}} selectedHead  the block, and the
  *   layer and head selected in it
  */
-export function picker({ store, t }, which, at) {
+export function picker({ store, t }, option, selectedHead) {
   const select = h("select", {});
-  select.addEventListener("change", () => store.go({ [which]: Number(select.value) }));
+  select.addEventListener("change", () => store.go({ [option]: Number(select.value) }));
   return {
-    element: h("label", { className: "option" }, h("span", {}, which === "layer" ? t("Layer") : t("Head")), select),
+    element: h("label", { className: "option" }, h("span", {}, option === "layer" ? t("Layer") : t("Head")), select),
     draw() {
       const page = store.get();
-      const count = page.model ? extent(page.model, at(page).block)[`${which}s`] : 0;
+      const count = page.model ? extent(page.model, selectedHead(page).block)[`${option}s`] : 0;
       render(select, Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i + 1))));
-      select.value = String(at(page)[which]);
+      select.value = String(selectedHead(page)[option]);
     },
   };
 }

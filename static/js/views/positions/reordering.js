@@ -33,7 +33,7 @@ const NAMES = ["written", "shuffled", "difference"];
 const stepsOf = (page) => (page.trace ? axes(page.model, page.trace, read(page).id).cols : []);
 
 /** The selected layer and head. @param {Page} page */
-export function at({ link, model }) {
+export function selectedHead({ link, model }) {
   const block = read({ model }).id;
   const { layers, heads } = model ? extent(model, block) : { layers: 1, heads: 1 };
   return { block, layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
@@ -51,19 +51,19 @@ const moved = ({ link }) => shuffle(link.source, link.options.seed);
  */
 export function questions(page) {
   if (!page.trace || !page.model) return [];
-  const own = changes({ interventions: inForce(page.link) });
+  const modelChanges = changes({ interventions: inForce(page.link) });
   const common = {
     direction: page.trace.direction,
     target: null,
     // The typed text does not depend on the translation, so one token of it is enough.
     decode: page.model.texts.length > 1 ? { max_tokens: 1 } : null,
-    select: [place(page.model, at(page), "weights"), place(page.model, at(page), "mask")],
+    select: [place(page.model, selectedHead(page), "weights"), place(page.model, selectedHead(page), "mask")],
   };
   const { text } = moved(page);
-  const dropped = droppable(page.model).map((at) => ({ at, do: "drop" }));
+  const dropped = droppable(page.model).map((tensor) => ({ at: tensor, do: "drop" }));
   const shuffled = traced(page, { ...common, source: text });
   if (!dropped.length) return [shuffled];
-  const without = [...own, ...dropped];
+  const without = [...modelChanges, ...dropped];
   return [
     shuffled,
     traced(page, { ...common, interventions: without }),
@@ -72,7 +72,7 @@ export function questions(page) {
 }
 
 /** @param {Page} page */
-export const needs = (page) => [place(page.model, at(page), "weights"), place(page.model, at(page), "mask")];
+export const needs = (page) => [place(page.model, selectedHead(page), "weights"), place(page.model, selectedHead(page), "mask")];
 
 /** @param {Context} context */
 export function createShuffle(context) {
@@ -82,23 +82,23 @@ export function createShuffle(context) {
     const { seed } = store.get().link.options;
     store.choose({ seed: (seed + 1) % 10000 }, "chosen");
   });
-  const selects = [picker(context, "layer", at), picker(context, "head", at)];
+  const selects = [picker(context, "layer", selectedHead), picker(context, "head", selectedHead)];
   const sentence = h("p", { className: "shuffled" });
   const note = h("p", { className: "note" });
   const bands = [band(context, "with"), band(context, "without")];
   const element = h(
     "div",
     { className: "shuffle" },
-    h("div", { className: "options" }, ...selects.map((one) => one.element), again),
+    h("div", { className: "options" }, ...selects.map((select) => select.element), again),
     sentence,
-    ...bands.map((one) => one.element),
+    ...bands.map((band) => band.element),
     note,
   );
 
   function draw() {
     const page = store.get();
     const { trace, link } = page;
-    selects.forEach((one) => one.draw());
+    selects.forEach((select) => select.draw());
     if (!trace) return;
     const { text, ...spans } = moved(page);
     render(
@@ -108,18 +108,18 @@ export function createShuffle(context) {
     again.disabled = text === link.source;
     if (text === link.source) return stop(t("There are no two words here that could be swapped."));
     const answers = questions(page).map((question) => /** @type {Trace | Problem | undefined} */ (answer(page, question)));
-    const problem = answers.find((found) => found instanceof Problem);
+    const problem = answers.find((reply) => reply instanceof Problem);
     if (problem instanceof Problem) return stop(wording(t, problem));
-    const [shuffled, plain, both] = /** @type {(Trace | undefined)[]} */ (answers);
+    const [shuffled, plain, shuffledPlain] = /** @type {(Trace | undefined)[]} */ (answers);
     const name = typed(page.model);
-    const own = attention(page.model, trace, at(page));
+    const original = attention(page.model, trace, selectedHead(page));
     const drops = answers.length > 1;
-    if (!shuffled || !own || (drops && !(plain && both))) return;
+    if (!shuffled || !original || (drops && !(plain && shuffledPlain))) return;
     const places = follow(trace.tokens[name], shuffled.tokens[name], spans);
     if (!places) return stop(t("In this order the words are split into different tokens. Shuffle again."));
-    const seen = (/** @type {Trace} */ run) => attention(page.model, run, at(page));
-    show(own, seen(shuffled), places, bands[0]);
-    if (plain && both) show(seen(plain), seen(both), places, bands[1], bands[0].scale());
+    const attentionOf = (/** @type {Trace} */ run) => attention(page.model, run, selectedHead(page));
+    show(original, attentionOf(shuffled), places, bands[0]);
+    if (plain && shuffledPlain) show(attentionOf(plain), attentionOf(shuffledPlain), places, bands[1], bands[0].scale());
     else bands[1].clear();
     note.textContent = remark(context);
   }
@@ -132,22 +132,22 @@ export function createShuffle(context) {
   /** @param {string} why */
   function stop(why) {
     note.textContent = why;
-    bands.forEach((one) => one.clear());
+    bands.forEach((band) => band.clear());
   }
 
   return {
     element,
     draw,
-    light: () => bands.forEach((one) => one.light()),
+    light: () => bands.forEach((band) => band.light()),
     finding: () => finding(context, bands),
-    destroy: () => bands.forEach((one) => one.destroy()),
+    destroy: () => bands.forEach((band) => band.destroy()),
     picture() {
-      const parts = bands.flatMap((one) => one.pictures());
+      const parts = bands.flatMap((band) => band.pictures());
       return parts.length ? { svg: file(abreast(parts, context.theme(), 3), context.theme()) } : null;
     },
     numbers() {
       const page = store.get();
-      const tensors = Object.assign({}, ...bands.map((one) => one.numbers()));
+      const tensors = Object.assign({}, ...bands.map((band) => band.numbers()));
       if (!Object.keys(tensors).length) return null;
       return { tokens: { [typed(page.model)]: named(stepsOf(page)) }, tensors };
     },
@@ -160,11 +160,11 @@ export function createShuffle(context) {
  * @param {ReturnType<typeof band>[]} bands
  */
 function finding({ phrase, t }, bands) {
-  const [one, other] = bands.flatMap(({ element, largest }) => (element.hidden ? [] : [el("b", {}, rounded(largest()))]));
-  if (!one) return [];
-  return other
-    ? phrase(t("With positions the new order changes weights by up to {with}; without them by {without}."), { with: one, without: other })
-    : phrase(t("The new order changes weights by up to {with}."), { with: one });
+  const [withPositions, withoutPositions] = bands.flatMap(({ element, largest }) => (element.hidden ? [] : [el("b", {}, rounded(largest()))]));
+  if (!withPositions) return [];
+  return withoutPositions
+    ? phrase(t("With positions the new order changes weights by up to {with}; without them by {without}."), { with: withPositions, without: withoutPositions })
+    : phrase(t("The new order changes weights by up to {with}."), { with: withPositions });
 }
 
 /** @param {number} value  What four decimals show as 0 says its power of ten. */
@@ -185,14 +185,14 @@ function remark({ store, t }) {
 /**
  * Three matrices in a row: as written, shuffled, and the difference.
  * @param {Context} context
- * @param {"with" | "without"} which
+ * @param {"with" | "without"} kind
  */
-function band(context, which) {
+function band(context, kind) {
   const { store, t } = context;
   /** @type {(Matrix | null)[]} */
-  let shown = [null, null, null];
+  let matrices = [null, null, null];
   let largest = 0;
-  const title = which === "without" || kindOf(store.get().model).base === "none" ? t("Without positions") : t("With positions");
+  const title = kind === "without" || kindOf(store.get().model).base === "none" ? t("Without positions") : t("With positions");
   const names = [t("as written"), t("shuffled, put back"), t("difference")];
   const charts = names.map((name, i) =>
     createMatrix(context, {
@@ -205,7 +205,7 @@ function band(context, which) {
           },
         ),
       onPick: (place) => reached.move(place, `${title}: ${name}`, (cell) => tip(i, cell)),
-      picked: () => reached.at(),
+      picked: () => reached.cell(),
       tip: (cell) => tip(i, cell),
     }),
   );
@@ -213,10 +213,10 @@ function band(context, which) {
 
   /** @param {number} i @param {{row: number, col: number}} cell */
   function tip(i, { row, col }) {
-    const one = shown[i];
+    const shownMatrix = matrices[i];
     const steps = stepsOf(store.get());
-    if (!one || !steps[row] || !steps[col]) return [];
-    const value = one.values[row * one.cols + col];
+    if (!shownMatrix || !steps[row] || !steps[col]) return [];
+    const value = shownMatrix.values[row * shownMatrix.cols + col];
     return [step(steps[row]), " ", step(steps[col]), " ", el("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
   }
 
@@ -224,14 +224,14 @@ function band(context, which) {
     const lit = store.hovered();
     const index = (/** @type {import("../../core/store/store.js").Ref | null | undefined} */ ref) =>
       ref?.side === typed(store.get().model) ? ref.index : null;
-    const place = (!lit && reached.at()) || { row: index(lit?.query), col: index(lit?.key) };
+    const place = (!lit && reached.cell()) || { row: index(lit?.query), col: index(lit?.key) };
     charts.forEach((chart) => chart.mark(place));
   }
 
   const result = h("p", { className: "result" });
   const element = h(
     "section",
-    { className: `panel runs ${which}` },
+    { className: `panel runs ${kind}` },
     h("h3", {}, title),
     result,
     h(
@@ -250,7 +250,7 @@ function band(context, which) {
     draw(before, after, scale) {
       const between = difference(before, after);
       largest = between.largest;
-      shown = [before, after, between.matrix];
+      matrices = [before, after, between.matrix];
       element.hidden = false;
       render(
         result,
@@ -265,7 +265,7 @@ function band(context, which) {
       const steps = stepsOf(store.get());
       charts.forEach((chart, i) =>
         chart.draw({
-          matrix: /** @type {Matrix} */ (shown[i]),
+          matrix: /** @type {Matrix} */ (matrices[i]),
           shade: i < 2
             ? { stops: sequential(theme), range: [0, 1] }
             : { stops: diverging(theme), range: [-reach, reach] },
@@ -285,8 +285,8 @@ function band(context, which) {
       element.hidden ? [] : charts.map((chart, i) => ({ svg: chart.drawing(), title: `${title}: ${names[i]}` })),
     /** @returns {Record<string, import("../../core/wire/wire.js").Tensor>} */
     numbers() {
-      const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));
-      return Object.fromEntries(found);
+      const entries = element.hidden ? [] : matrices.flatMap((shownMatrix, i) => (shownMatrix ? [[`${kind}.${NAMES[i]}`, matrix(shownMatrix, typed(store.get().model), typed(store.get().model))]] : []));
+      return Object.fromEntries(entries);
     },
     destroy() {
       reached.stop();
@@ -309,19 +309,19 @@ const WORD = /\p{Script=Han}|[\p{L}\p{M}\p{N}](?:[^\s\p{Script=Han}]*[\p{L}\p{M}
  *   each of them now is
  */
 export function shuffle(text, seed) {
-  const found = [...text.matchAll(WORD)].map((match) => ({ word: match[0], at: match.index }));
-  const order = permutation(found.map(({ word }) => word), seed);
-  const from = found.map(({ word, at }) => span(length(text.slice(0, at)), word));
+  const matches = [...text.matchAll(WORD)].map((match) => ({ word: match[0], start: match.index }));
+  const order = permutation(matches.map(({ word }) => word), seed);
+  const from = matches.map(({ word, start }) => span(length(text.slice(0, start)), word));
   /** @type {Span[]} */
   const to = [];
   let out = "";
   let read = 0;
-  found.forEach(({ word, at }, place) => {
-    out += text.slice(read, at);
-    const moved = found[order[place]].word;
+  matches.forEach(({ word, start }, place) => {
+    out += text.slice(read, start);
+    const moved = matches[order[place]].word;
     to[order[place]] = span(length(out), moved);
     out += moved;
-    read = at + word.length;
+    read = start + word.length;
   });
   return { text: out + text.slice(read), from, to };
 }
@@ -336,20 +336,20 @@ export function shuffle(text, seed) {
 export function follow(tokens, shuffled, { from, to }) {
   if (tokens.length !== shuffled.length) return null;
   const places = new Array(tokens.length).fill(-1);
-  const taken = new Set();
+  const used = new Set();
   from.forEach((span, word) => {
     const before = inside(tokens, span);
     const after = inside(shuffled, to[word]);
     before.forEach((i, piece) => {
       places[i] = after[piece] ?? -1;
-      taken.add(after[piece]);
+      used.add(after[piece]);
     });
   });
-  const rest = shuffled.map((_, i) => i).filter((i) => !taken.has(i));
+  const unused = shuffled.map((_, i) => i).filter((i) => !used.has(i));
   const still = places.map((_, i) => i).filter((i) => places[i] < 0);
-  still.forEach((i, n) => (places[i] = rest[n] ?? -1));
-  const same = places.every((place, i) => shuffled[place]?.id === tokens[i].id);
-  return same && new Set(places).size === places.length ? places : null;
+  still.forEach((i, n) => (places[i] = unused[n] ?? -1));
+  const hasSameTokens = places.every((place, i) => shuffled[place]?.id === tokens[i].id);
+  return hasSameTokens && new Set(places).size === places.length ? places : null;
 }
 
 /**
@@ -370,7 +370,7 @@ export function restored({ rows, cols, values }, places) {
  */
 export function difference(a, b) {
   const values = Float32Array.from(a.values, (value, i) => value - b.values[i]);
-  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+  const largest = values.reduce((maximum, value) => Math.max(maximum, Math.abs(value) || 0), 0);
   return { matrix: { ...a, values }, largest };
 }
 
@@ -384,8 +384,8 @@ function permutation(words, seed) {
   const order = words.map((_, i) => i);
   const random = generator(seed);
   for (let i = order.length - 1; i > 0; i--) {
-    const other = Math.floor(random() * (i + 1));
-    [order[i], order[other]] = [order[other], order[i]];
+    const swapIndex = Math.floor(random() * (i + 1));
+    [order[i], order[swapIndex]] = [order[swapIndex], order[i]];
   }
   const reads = order.every((word, place) => words[word] === words[place]);
   return reads && order.length > 1 ? [...order.slice(1), order[0]] : order;

@@ -14,29 +14,29 @@ import { el, render } from "../../lib/render.js";
 
 const SMALL = 8;
 
-/** @typedef {{at: number, by: number, pair: number}} Chosen  a position, how far on, and the pair of features */
+/** @typedef {{position: number, by: number, pair: number}} Chosen  a position, how far on, and the pair of features */
 
 /** @param {Context} context */
 export function createTurn(context) {
   const { store, t, theme } = context;
   /** @type {Positions | null} */
-  let found = null;
+  let encodingTable = null;
   // The sliders' ranges follow the table.
   const options = controls(context, [
-    { option: "at", label: t("Position"), range: () => [0, Math.max(0, (found?.length ?? 2) - 2), 1] },
-    { option: "by", label: t("k, the offset"), range: () => [1, Math.max(1, (found?.length ?? 2) - 1), 1] },
-    { option: "pair", label: t("Pair i"), range: () => [0, pairs(found?.d_model ?? 2) - 1, 1] },
+    { option: "at", label: t("Position"), range: () => [0, Math.max(0, (encodingTable?.length ?? 2) - 2), 1] },
+    { option: "by", label: t("k, the offset"), range: () => [1, Math.max(1, (encodingTable?.length ?? 2) - 1), 1] },
+    { option: "pair", label: t("Pair i"), range: () => [0, pairs(encodingTable?.d_model ?? 2) - 1, 1] },
   ]);
   const face = h("div", { className: "clock" });
   const strip = h("div", { className: "clocks scroller", tabIndex: 0, role: "group", "aria-label": t("Clocks of other pairs; the slider also selects them") });
   const sum = h("div", { className: "sum scroller", tabIndex: 0, role: "group", "aria-label": t("The rotation in numbers") });
   let verdict = "";
-  const says = h("p", { className: "note" });
+  const note = h("p", { className: "note" });
   const element = h(
     "div",
     { className: "turn" },
     h("div", {}, options),
-    h("div", { className: "panels" }, face, h("div", { className: "beside" }, sum, strip, says)),
+    h("div", { className: "panels" }, face, h("div", { className: "beside" }, sum, strip, note)),
   );
   strip.addEventListener("click", (event) => {
     const group = /** @type {Element} */ (event.target).closest("[data-pair]");
@@ -45,7 +45,7 @@ export function createTurn(context) {
 
   /** @param {Positions} table */
   function draw(table) {
-    found = table;
+    encodingTable = table;
     const { length, d_model } = table;
     const small = length < 2 || d_model < 2;
     element.toggleAttribute("data-small", small);
@@ -61,7 +61,7 @@ export function createTurn(context) {
     face.dataset.drawn = "";
     render(sum, equation(t, now, table));
     strip.replaceChildren(row(theme(), now, table));
-    says.textContent = prose(remarks(t, now.pair, d_model));
+    note.textContent = prose(remarks(t, now.pair, d_model));
   }
 
   return {
@@ -80,10 +80,10 @@ export function createTurn(context) {
  * @param {Positions} table
  * @returns {Chosen}
  */
-function chosen({ at, by, pair }, { length, d_model }) {
-  const start = Math.min(at, length - 2);
+function chosen({ at: position, by, pair }, { length, d_model }) {
+  const start = Math.min(position, length - 2);
   return {
-    at: start,
+    position: start,
     by: Math.max(1, Math.min(by, length - 1 - start)),
     pair: Math.min(pair, pairs(d_model) - 1),
   };
@@ -104,20 +104,20 @@ const remarks = (t, pair, d_model) => [
 ];
 
 /** @param {Context} context @param {Chosen} chosen @param {Positions} table */
-function large({ t, theme }, { at, by, pair }, { length, d_model }) {
+function large({ t, theme }, { position, by, pair }, { length, d_model }) {
   const omega = frequency(pair, d_model);
   const svg = drawing(
     330,
     330,
     theme(),
-    clock({ x: 165, y: 165, radius: 125 }, { omega, at, by, count: length, label: true }, theme()),
+    clock({ x: 165, y: 165, radius: 125 }, { omega, position, by, count: length, label: true }, theme()),
   );
   svg.setAttribute("role", "img");
   svg.setAttribute(
     "aria-label",
     t("A clock whose hand is at position {a}, and at position {b}, {angle} rad further", {
-      a: at,
-      b: at + by,
+      a: position,
+      b: position + by,
       angle: four(by * omega),
     }),
   );
@@ -130,7 +130,7 @@ function large({ t, theme }, { at, by, pair }, { length, d_model }) {
  * @param {Chosen} chosen
  * @param {Positions} table
  */
-function row(theme, { at, by, pair }, { length, d_model }) {
+function row(theme, { position, by, pair }, { length, d_model }) {
   const count = Math.min(SMALL, pairs(d_model));
   const some = Array.from({ length: count }, (_, n) =>
     Math.round((n * (pairs(d_model) - 1)) / Math.max(1, count - 1)),
@@ -140,7 +140,7 @@ function row(theme, { at, by, pair }, { length, d_model }) {
       "g",
       { "data-pair": i },
       s("rect", { x: n * 68, y: 0, width: 64, height: 92, rx: 6, fill: theme.attention, "fill-opacity": i === pair ? 0.12 : 0 }),
-      clock({ x: n * 68 + 32, y: 34, radius: 26 }, { omega: frequency(i, d_model), at, by, count: length }, theme),
+      clock({ x: n * 68 + 32, y: 34, radius: 26 }, { omega: frequency(i, d_model), position, by, count: length }, theme),
       s("text", { x: n * 68 + 32, y: 80, "text-anchor": "middle", fill: theme.muted }, `i = ${i}`),
     ),
   );
@@ -155,16 +155,16 @@ function row(theme, { at, by, pair }, { length, d_model }) {
  * @param {Chosen} chosen
  * @param {Positions} table
  */
-function equation(t, { at, by, pair }, { d_model, positions }) {
-  const part = (/** @type {number} */ pos) => [0, 1].map((one) => positions[pos * d_model + 2 * pair + one]);
-  const [before, after] = [part(at), part(at + by)];
+function equation(t, { position, by, pair }, { d_model, positions }) {
+  const part = (/** @type {number} */ pos) => [0, 1].map((offset) => positions[pos * d_model + 2 * pair + offset]);
+  const [before, after] = [part(position), part(position + by)];
   const matrix = turn(by * frequency(pair, d_model));
   const [x, y] = matrix.map((line) => line[0] * before[0] + line[1] * before[1]);
   const sides = [
-    [table([["cos kω", "sin kω"], ["−sin kω", "cos kω"]]), table([[`sin ${at}ω`], [`cos ${at}ω`]], "q")],
+    [table([["cos kω", "sin kω"], ["−sin kω", "cos kω"]]), table([[`sin ${position}ω`], [`cos ${position}ω`]], "q")],
     [table(matrix.map((line) => line.map(four))), table(before.map((value) => [four(value)]), "q")],
     [table([[four(x)], [four(y)]])],
-    [table(after.map((value) => [four(value)]), "k"), el("mtext", {}, " ", t("as in the table: PE({pos})", { pos: at + by }))],
+    [table(after.map((value) => [four(value)]), "k"), el("mtext", {}, " ", t("as in the table: PE({pos})", { pos: position + by }))],
   ];
   const lines = sides.map((side, i) => el("div", {}, el("math", {}, el("mrow", {}, i > 0 && el("mo", {}, "="), side))));
   return el("div", { className: "equation" }, lines);
@@ -183,10 +183,10 @@ function table(rows, role) {
 
 /**
  * @param {Face} face
- * @param {{omega: number, at: number, by: number, count: number, label?: boolean}} hands
+ * @param {{omega: number, position: number, by: number, count: number, label?: boolean}} hands
  * @param {Theme} theme
  */
-function clock({ x, y, radius }, { omega, at, by, count, label = false }, theme) {
+function clock({ x, y, radius }, { omega, position, by, count, label = false }, theme) {
   const point = (/** @type {number} */ pos, r = radius) =>
     /** @type {[number, number]} */ ([fine(x + r * Math.sin(pos * omega)), fine(y - r * Math.cos(pos * omega))]);
   const hand = (/** @type {number} */ pos, /** @type {string} */ colour, width = 3) => {
@@ -200,10 +200,10 @@ function clock({ x, y, radius }, { omega, at, by, count, label = false }, theme)
       const [px, py] = point(pos);
       group.append(s("circle", { cx: px, cy: py, r: 3, fill: theme.hatch }));
     }
-  group.append(hand(at, theme.q, label ? 4 : 2.5), hand(at + by, theme.k, label ? 4 : 2.5));
+  group.append(hand(position, theme.q, label ? 4 : 2.5), hand(position + by, theme.k, label ? 4 : 2.5));
   if (label) {
-    group.append(arc({ x, y, radius: radius * 0.3 }, at * omega, by * omega, theme));
-    for (const [pos, colour, far] of /** @type {[number, string, number][]} */ ([[at, theme.q, 20], [at + by, theme.k, 20]])) {
+    group.append(arc({ x, y, radius: radius * 0.3 }, position * omega, by * omega, theme));
+    for (const [pos, colour, far] of /** @type {[number, string, number][]} */ ([[position, theme.q, 20], [position + by, theme.k, 20]])) {
       const [px, py] = point(pos, radius + far);
       group.append(
         s("text", { x: px, y: py, fill: colour, "font-weight": 600, "text-anchor": "middle", "dominant-baseline": "central" }, String(pos)),

@@ -96,38 +96,38 @@ function mount(context, root) {
     field(context, "width", "d_model", () => size(store.get())?.d_model),
   ];
   const bad = h("p", { className: "bad", role: "alert", hidden: true });
-  const sizes = h("div", { className: "options" }, ...fields.map((one) => one.element), measure);
+  const sizes = h("div", { className: "options" }, ...fields.map((sizeField) => sizeField.element), measure);
   const bar = h("div", { className: "options" }, parts, sizes);
   const place = h("div", { className: "part" });
-  const where = h("p", { className: "note where-positions" });
+  const locationNote = h("p", { className: "note where-positions" });
   const { line: finding, inner } = context.finding();
-  root.append(h("div", { className: "positions" }, inner, where, bar, bad, place));
+  root.append(h("div", { className: "positions" }, inner, locationNote, bar, bad, place));
   /** @type {Part | null} */
   let part = null;
-  let shown = "";
+  let shownPart = "";
 
   function draw() {
     const page = store.get();
-    const wanted = partOf(page);
+    const selected = partOf(page);
     const { base } = kindOf(page.model);
     parts.refresh();
     measure.refresh();
-    fields.forEach((one) => one.draw());
-    measure.hidden = wanted !== "likeness";
-    fields.forEach((one, i) => (one.element.hidden = base === "rotary" || (base === "learned" && i === 1)));
-    sizes.hidden = wanted in RUNS;
-    if (!part || shown !== wanted) {
+    fields.forEach((sizeField) => sizeField.draw());
+    measure.hidden = selected !== "likeness";
+    fields.forEach((sizeField, i) => (sizeField.element.hidden = base === "rotary" || (base === "learned" && i === 1)));
+    sizes.hidden = selected in RUNS;
+    if (!part || shownPart !== selected) {
       part?.destroy();
-      shown = wanted;
-      part = /** @type {Part} */ (make(shown)(context));
+      shownPart = selected;
+      part = /** @type {Part} */ (make(shownPart)(context));
       place.replaceChildren(part.element);
     }
-    const tabled = !(shown in RUNS);
-    const found = tabled ? table(page) : undefined;
-    bad.hidden = !(found instanceof Problem);
-    place.hidden = found instanceof Problem;
-    if (found instanceof Problem) bad.textContent = limit(context, found);
-    else if (found || !tabled) part.draw(found);
+    const tabled = !(shownPart in RUNS);
+    const encodingTable = tabled ? table(page) : undefined;
+    bad.hidden = !(encodingTable instanceof Problem);
+    place.hidden = encodingTable instanceof Problem;
+    if (encodingTable instanceof Problem) bad.textContent = limit(context, encodingTable);
+    else if (encodingTable || !tabled) part.draw(encodingTable);
     tell();
   }
 
@@ -136,11 +136,11 @@ function mount(context, root) {
    * a finding.
    */
   function tell() {
-    const said = part?.finding?.() ?? [];
+    const sentence = part?.finding?.() ?? [];
     const acts = positionSentence(t, kindOf(store.get().model));
-    render(finding, said.length ? said : acts);
-    where.textContent = said.length ? acts : "";
-    where.hidden = !said.length;
+    render(finding, sentence.length ? sentence : acts);
+    locationNote.textContent = sentence.length ? acts : "";
+    locationNote.hidden = !sentence.length;
   }
 
   return {
@@ -149,9 +149,9 @@ function mount(context, root) {
     destroy: () => (part?.destroy(), root.replaceChildren()),
     picture: () => part?.picture() ?? null,
     numbers() {
-      if (shown in RUNS) return part?.numbers?.() ?? null;
-      const found = table(store.get());
-      return found && !(found instanceof Problem) ? numbers(store.get(), found) : null;
+      if (shownPart in RUNS) return part?.numbers?.() ?? null;
+      const encodingTable = table(store.get());
+      return encodingTable && !(encodingTable instanceof Problem) ? numbers(store.get(), encodingTable) : null;
     },
   };
 }
@@ -203,20 +203,20 @@ const make = (part) =>
  */
 function field({ store, t }, option, label, present) {
   const input = h("input", { type: "number", min: "1", step: "1", inputMode: "numeric" });
-  const own = h("button", { type: "button", className: "button quiet" }, t("reset"));
-  own.title = option === "length" ? t("as long as the sentence") : t("as wide as the model");
+  const reset = h("button", { type: "button", className: "button quiet" }, t("reset"));
+  reset.title = option === "length" ? t("as long as the sentence") : t("as wide as the model");
   input.addEventListener("change", () => {
     const value = input.value.trim() === "" ? null : Number(input.value);
     const right = value === null || (Number.isInteger(value) && value >= 0 && value <= MOST);
     if (right) store.choose({ [option]: value });
     else input.value = String(present() ?? "");
   });
-  own.addEventListener("click", () => store.choose({ [option]: null }));
+  reset.addEventListener("click", () => store.choose({ [option]: null }));
   return {
-    element: h("div", { className: "option" }, h("label", {}, label, " ", input), own),
+    element: h("div", { className: "option" }, h("label", {}, label, " ", input), reset),
     draw() {
       if (document.activeElement !== input) input.value = String(present() ?? "");
-      own.hidden = store.get().link.options[option] === null;
+      reset.hidden = store.get().link.options[option] === null;
     },
   };
 }
