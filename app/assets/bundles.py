@@ -64,7 +64,7 @@ WITHOUT_SERVER = {
 WITHOUT_MAP = WITHOUT_SERVER | {"long/map/view": "long/map/in-handout"}
 SIMPLE = WITHOUT_MAP | {
     "compare-models/model-comparison": "compare-models/in-handout",
-    "compare-models/mount": "compare-models/in-handout",
+    "compare-models/comparison-view": "compare-models/in-handout",
     "views/qkv/score-breakdown": "views/qkv/score-breakdown-in-handout",
 }
 SHORT_TEXT = [component for component in IN_HANDOUT if component != "long-text"]

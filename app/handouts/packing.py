@@ -3,7 +3,7 @@
     23 bits → three of 209 characters (209³ ≥ 2²³): 4 % more than the bytes; base 64 is 33 % more
 
 The characters are printable ones without a special meaning in HTML, JSON or quoted strings.
-`static/js/lib/packed.js` reads this, and Base64, which is smaller in UTF-8 text.
+`static/js/lib/unpack-bytes.js` reads this, and Base64, which is smaller in UTF-8 text.
 
 Embeds scripts, styles and data in a page, so that it opens from a file.
 

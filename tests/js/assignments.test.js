@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { plainNumbers } from "../../static/js/ask/entries.js";
-import { contextOf } from "../../static/js/ask/kinds.js";
+import { plainNumbers } from "../../static/js/ask/answer-entry.js";
+import { contextOf } from "../../static/js/ask/question-kinds.js";
 import { questionsOf } from "../../static/js/assignment/maker.js";
 import { randomToken } from "../../static/js/lib/browser.js";
 import { assignmentKey, forgetAssignment, keepWork, ownAssignments, rememberAssignment, workIn } from "../../static/js/assignment/kept-assignments.js";

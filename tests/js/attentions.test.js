@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, place, placeOf, stands, summaries, taught, texts,
 } from "../../static/js/core/wire/attentions.js";
-import { pictures } from "../../static/js/core/compute/glimpses.js";
+import { pictures } from "../../static/js/core/compute/head-thumbnails.js";
 import { lit, opener, pair } from "../../static/js/core/store/highlight.js";
 import { working } from "../../static/js/core/compute/attention-row.js";
 import { createStore } from "../../static/js/core/store/store.js";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { initials } from "../../static/js/core/store/options.js";
-import { remembered, traceOfQuestion } from "../../static/js/core/store/two-runs.js";
+import { remembered, traceOfQuestion } from "../../static/js/core/store/trained-and-changed.js";
 import { keyOf, traced } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";

@@ -9,7 +9,7 @@ import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { compare } from "../../static/js/views/compare/view.js";
 import { everywhere } from "../../static/js/compare-models/panels.js";
-import { finding } from "../../static/js/compare-models/mount.js";
+import { finding } from "../../static/js/compare-models/comparison-view.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { MODEL, tensor, trace } from "./trace.js";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { distinct, figure, frames, NUMBERS } from "../../static/js/core/draw/plotly-figure.js";
 import { fit } from "../../static/js/core/draw/geometry.js";
-import { colourOf } from "../../static/js/core/draw/paint.js";
+import { colourOf } from "../../static/js/core/draw/matrix-canvas.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { colour, sequential } from "../../static/js/core/draw/scale.js";
 

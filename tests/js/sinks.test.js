@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerGlimpse, glimpse, thumbnails } from "../../static/js/core/compute/glimpses.js";
+import { layerGlimpse, glimpse, thumbnails } from "../../static/js/core/compute/head-thumbnails.js";
 import { hasSink, sinkNeeds, sinkWeights, sinksNeeded, withSink } from "../../static/js/core/compute/computed-tensors.js";
 import { divided, thumbnail, tile } from "../../static/js/core/draw/head-grid.js";
 import { network, rollout, stack } from "../../static/js/views/flow/flow.js";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { cut } from "../../static/js/long/long-text.js";
 import { edgesOf, groupAt, starts } from "../../static/js/long/map/axes.js";
-import { matches } from "../../static/js/long/map/reader.js";
+import { matches } from "../../static/js/long/map/text-panel.js";
 
 /** Tokens as a tokenizer gives them: words with their space, by code points. @param {string} text */
 function tokensOf(text) {

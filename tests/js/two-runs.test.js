@@ -6,7 +6,7 @@ import { lit } from "../../static/js/core/store/highlight.js";
 import { isOff } from "../../static/js/core/store/interventions.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { flipped, runOfLink, otherOf, remembered, traceOfQuestion as seenOf, shownAs, storeOf } from "../../static/js/core/store/two-runs.js";
+import { flipped, runOfLink, otherOf, remembered, traceOfQuestion as seenOf, shownAs, storeOf } from "../../static/js/core/store/trained-and-changed.js";
 import { traced } from "../../static/js/core/store/view-requests.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { flush, ready, SELF, served } from "./bound-session.js";

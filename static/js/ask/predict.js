@@ -14,9 +14,9 @@ import { Problem } from "../core/wire/problem.js";
 import { createAsker } from "../core/wire/connection.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { trouble } from "../core/figure/status.js";
-import { ENTRIES } from "./entries.js";
-import { KINDS } from "./kinds.js";
+import { trouble } from "../core/figure/figure-status.js";
+import { ENTRIES } from "./answer-entry.js";
+import { KINDS } from "./question-kinds.js";
 import { ask } from "./question.js";
 
 /** @import { Answer, Choice, Revealed } from "./question.js" */

@@ -3,7 +3,7 @@
  * answered is kept in this browser until it is sent, and is sent before the model answers.
  */
 
-import { plainNumbers } from "../ask/entries.js";
+import { plainNumbers } from "../ask/answer-entry.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { download, randomToken } from "../lib/browser.js";

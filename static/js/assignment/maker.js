@@ -1,6 +1,6 @@
 /** A new assignment: questions are taken from links, and the model's answers to them are computed once. */
 
-import { KINDS, contextOf } from "../ask/kinds.js";
+import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { answerSources, ask } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { format } from "../core/store/link.js";

@@ -1,6 +1,6 @@
 /** One question of an assignment: what it is about, its words, and how it is answered. */
 
-import { KINDS, contextOf } from "../ask/kinds.js";
+import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask, answerSources } from "../ask/question.js";
 import { Problem } from "../core/wire/problem.js";

@@ -5,7 +5,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { draft, forget, keepDraft, keyOf, plain, remember, sameDocument } from "../core/store/kept-collections.js";
-import { oneAtATime } from "../core/wire/one-at-a-time.js";
+import { oneAtATime } from "../core/wire/request-lock.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

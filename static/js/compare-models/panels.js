@@ -221,7 +221,7 @@ export function panels(context, points) {
       element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
       for (const { panelId, element: section } of all) section.hidden = panelId === "delta" && !comparison.delta;
       for (const { panelId, title, matrix, key } of visible()) {
-        /** @type {import("../core/draw/paint.js").Shade} */
+        /** @type {import("../core/draw/matrix-canvas.js").Shade} */
         const shade = panelId === "delta" ? { stops: diverging(theme()), range: [-limit, limit] } : { stops: sequential(theme()), range: [0, 1] };
         const [rows, cols] = axesOf(comparison, panelId);
         const numbers = panelId === "delta" && comparison.delta ? comparison.delta : { matrix: comparison[panelId === "b" ? "b" : "a"].matrix };

@@ -1,6 +1,6 @@
 /** What a figure shows, as a link that can be changed. */
 
-import { offeredKinds } from "../ask/kinds.js";
+import { offeredKinds } from "../ask/question-kinds.js";
 import { pointingIn } from "../core/figure/pointing.js";
 import { unmoved } from "../core/store/address.js";
 import { format, merge, parse } from "../core/store/link.js";

@@ -3,9 +3,9 @@
  * into view.
  */
 
-import { onPaper } from "../core/draw/paint.js";
+import { onPaper } from "../core/draw/matrix-canvas.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { trouble } from "../core/figure/status.js";
+import { trouble } from "../core/figure/figure-status.js";
 import { readFragment, readQuery } from "../core/store/address.js";
 import { frozen } from "../core/store/data-sources.js";
 import { format, merge, parse, stated } from "../core/store/link.js";

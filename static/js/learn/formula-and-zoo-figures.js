@@ -2,7 +2,7 @@
 
 import { plot } from "../core/draw/curves.js";
 import { within } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/status.js";
+import { trouble } from "../core/figure/figure-status.js";
 import { changedName, unitName } from "../core/store/zoo-names.js";
 import { createAsker } from "../core/wire/connection.js";
 import { Problem } from "../core/wire/problem.js";

@@ -7,7 +7,7 @@ import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { createPairing, lookingFrom, openingNeeds, openingOf } from "../opening/pairing.js";
 import { createPointing } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/status.js";
+import { trouble } from "../core/figure/figure-status.js";
 import { format, merge, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";

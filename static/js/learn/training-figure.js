@@ -4,7 +4,7 @@
  */
 
 import { pointingIn } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/status.js";
+import { trouble } from "../core/figure/figure-status.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { createShown, probed } from "../train/displayed-run.js";

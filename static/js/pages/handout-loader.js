@@ -1,6 +1,6 @@
 /** Opens a page in one file: its stylesheet and its script lie in it, compressed; their hashes are in its policy. */
 
-import { unpacked } from "../lib/packed.js";
+import { unpacked } from "../lib/unpack-bytes.js";
 
 const packed = (/** @type {string} */ id) => unpacked(/** @type {HTMLElement} */ (document.getElementById(id))).text();
 

@@ -2,7 +2,7 @@
 
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
-import { unpacked } from "../lib/packed.js";
+import { unpacked } from "../lib/unpack-bytes.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { opened } from "../lab/link.js";
 

@@ -1,7 +1,7 @@
 /** Watch a model learn: a run on the server, live and at every snapshot. */
 
 import { radios } from "../core/figure/controls.js";
-import { trouble } from "../core/figure/status.js";
+import { trouble } from "../core/figure/figure-status.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/problem.js";

@@ -1,6 +1,6 @@
 /** The teacher's side of a question: choose it, count the answers, let the class discuss, reveal. */
 
-import { KINDS, isStated } from "../ask/kinds.js";
+import { KINDS, isStated } from "../ask/question-kinds.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { number } from "../lib/csv.js";

@@ -3,8 +3,8 @@
  * away; the answers of others are shown only when it is revealed.
  */
 
-import { KINDS, contextOf } from "../ask/kinds.js";
-import { plainNumbers } from "../ask/entries.js";
+import { KINDS, contextOf } from "../ask/question-kinds.js";
+import { plainNumbers } from "../ask/answer-entry.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";

@@ -1,6 +1,6 @@
 /** The workspace as a page that can be presented. */
 
-import { offeredKinds } from "../ask/kinds.js";
+import { offeredKinds } from "../ask/question-kinds.js";
 import { bindRoom } from "./room.js";
 import { find } from "../lib/dom.js";
 import { currentUrl, unmoved } from "../core/store/address.js";

@@ -3,7 +3,7 @@
  * question is about the place that the share opens on.
  */
 
-import { KINDS, contextOf } from "../ask/kinds.js";
+import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
 import { DEFAULTS, merge, stated } from "../core/store/link.js";

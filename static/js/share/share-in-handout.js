@@ -1,7 +1,7 @@
 /** A share that lies in the page itself, packed, in the place of a server. */
 
 import { find } from "../lib/dom.js";
-import { joined, unpacked } from "../lib/packed.js";
+import { joined, unpacked } from "../lib/unpack-bytes.js";
 
 const ANSWER = /\/asks\/(\d+)$/;
 

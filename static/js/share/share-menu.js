@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { beside, departed, stateOf } from "../core/store/share-contents.js";
 import { currentUrl } from "../core/store/address.js";
 import { OPTIONS, view } from "../views/index.js";
-import { KINDS } from "../ask/kinds.js";
+import { KINDS } from "../ask/question-kinds.js";
 import { bindSharePanel, day } from "./share-panel.js";
 
 /** @import { Desk } from "../workspace/view-tabs.js" */

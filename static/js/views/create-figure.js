@@ -11,11 +11,11 @@ import { isFixed } from "../core/store/share-contents.js";
 import { lacking, valueAt } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { pictures } from "../core/compute/glimpses.js";
+import { pictures } from "../core/compute/head-thumbnails.js";
 import { createStore } from "../core/store/store.js";
-import { otherOf, storeOf as storeOfRun } from "../core/store/two-runs.js";
+import { otherOf, storeOf as storeOfRun } from "../core/store/trained-and-changed.js";
 import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";
-import { bindStatus } from "../core/figure/status.js";
+import { bindStatus } from "../core/figure/figure-status.js";
 import { h } from "../lib/dom.js";
 import { createPair } from "./run-pair.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
@@ -37,7 +37,7 @@ import { OPTIONS, nearestView, offered, view } from "./index.js";
  * @property {import("../core/figure/types.js").Measure} [measure]  measures the available space
  * @property {HTMLElement} [caption]  for the caption
  * @property {HTMLElement} [legend]  for the colour scale
- * @property {import("../core/figure/status.js").Places} [status]  absent: it shows its status itself
+ * @property {import("../core/figure/figure-status.js").Places} [status]  absent: it shows its status itself
  * @property {(view: View) => void} [onView]  called with another view before it is drawn
  */
 /** @typedef {ReturnType<typeof createFigure>} Figure */

@@ -4,7 +4,7 @@
  */
 
 import { isChanged } from "../core/store/interventions.js";
-import { otherOf, shownAs, storeOf } from "../core/store/two-runs.js";
+import { otherOf, shownAs, storeOf } from "../core/store/trained-and-changed.js";
 import { abreast } from "../core/draw/export-picture.js";
 import { file } from "../core/draw/svg.js";
 import { h } from "../lib/dom.js";

@@ -7,7 +7,7 @@ import { changes, isChanged, plainly } from "../core/store/interventions.js";
 import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { beside, departed, answerFromShare } from "../core/store/share-contents.js";
-import { shownAs } from "../core/store/two-runs.js";
+import { shownAs } from "../core/store/trained-and-changed.js";
 import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";

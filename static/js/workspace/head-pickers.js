@@ -1,6 +1,6 @@
 /** Thumbnails for choosing: a layer on the map and a head beside it show their weights. */
 
-import { glimpse, layerGlimpse, thumbnails } from "../core/compute/glimpses.js";
+import { glimpse, layerGlimpse, thumbnails } from "../core/compute/head-thumbnails.js";
 import { table, thumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";
 import { blockName } from "../core/store/model-part-names.js";

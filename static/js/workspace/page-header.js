@@ -1,7 +1,7 @@
 /** The top of the page: its title, its other language, the menu of models, and notices. */
 
 import { NO_B } from "../compare-models/model-comparison.js";
-import { troubleOf } from "../core/figure/status.js";
+import { troubleOf } from "../core/figure/figure-status.js";
 import { examplesOf } from "../core/store/examples.js";
 import { called, grouped, headed, taskOf } from "../core/store/model-part-names.js";
 import { taskDoes } from "../core/store/zoo-names.js";
@@ -90,7 +90,7 @@ export function linkTo(link, before, after) {
 
 // Notices outside the figure: at the sentence box, for an empty sentence, and for the network.
 
-/** @type {() => import("../core/figure/status.js").Places} */
+/** @type {() => import("../core/figure/figure-status.js").Places} */
 export const notices = () => ({
   root: document.documentElement,
   busy: find("#stage"),

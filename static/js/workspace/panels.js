@@ -3,7 +3,7 @@
  */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { troubleOf } from "../core/figure/status.js";
+import { troubleOf } from "../core/figure/figure-status.js";
 import { createDisclosure } from "../core/page/disclosure.js";
 import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";

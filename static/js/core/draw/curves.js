@@ -1,7 +1,7 @@
 /** Curves over integers, as SVG, with their names at their ends and one marked position. */
 
 import { ruler } from "./labels.js";
-import { cells, covers, hasRoom, numbers, open, sharpness } from "./paint.js";
+import { cells, covers, hasRoom, numbers, open, sharpness } from "./matrix-canvas.js";
 import { drawing, fine, s } from "./svg.js";
 
 /** @import { Matrix } from "../wire/wire.js" */
@@ -168,7 +168,7 @@ function steps(count, room, sizes) {
  * @property {Matrix} matrix  NaN where masked
  * @property {Uint8Array} [cover]  why a cell shows no number (`COVER`); absent: NaN is masked
  * @property {import("./geometry.js").Geometry} geometry
- * @property {import("./paint.js").Shade} shade
+ * @property {import("./matrix-canvas.js").Shade} shade
  * @property {import("../page/page-context.js").Theme} theme
  * @property {{rows: string[], cols: string[]}} labels  as text
  * @property {{rows: string, cols: string}} titles

@@ -274,7 +274,7 @@ export function engraveTiles({ headData, tiles, layout, words }, lit, meaning, t
  * @param {Picture} picture
  * @param {Layout} layout
  * @param {number} i
- * @param {import("./paint.js").Shade} shade
+ * @param {import("./matrix-canvas.js").Shade} shade
  * @param {import("./geometry.js").Place} lit
  * @param {import("../page/page-context.js").Theme} theme
  */

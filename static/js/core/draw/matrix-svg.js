@@ -5,7 +5,7 @@ import { two } from "../../lib/numbers.js";
 import { box } from "./geometry.js";
 import { ruler } from "./labels.js";
 import { ROOM_FOR_WORDS, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
-import { colourOf, hasRoom, legible, open, raster, written } from "./paint.js";
+import { colourOf, hasRoom, legible, open, raster, written } from "./matrix-canvas.js";
 import { colour, css } from "./scale.js";
 import { drawing, fine, s } from "./svg.js";
 
@@ -19,7 +19,7 @@ import { drawing, fine, s } from "./svg.js";
  *   room: number,
  * }} Plate
  */
-/** @typedef {{shade: import("./paint.js").Shade, low: string, high: string, patterns: {why: number, label: string}[]}} Meaning  of colours and patterns */
+/** @typedef {{shade: import("./matrix-canvas.js").Shade, low: string, high: string, patterns: {why: number, label: string}[]}} Meaning  of colours and patterns */
 
 /** Up to this many cells, each has its own rectangle; more would make the file slow to open. */
 const MOST = 20_000;

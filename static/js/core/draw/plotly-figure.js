@@ -1,6 +1,6 @@
 /** A matrix as a Plotly figure that can be zoomed and panned (plain data). */
 
-import { INKS, colourOf, covers, hasRoom, legible as inkOn, open, written } from "./paint.js";
+import { INKS, colourOf, covers, hasRoom, legible as inkOn, open, written } from "./matrix-canvas.js";
 import { prepare } from "./curves.js";
 import { colorscale } from "./scale.js";
 

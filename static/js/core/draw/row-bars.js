@@ -7,12 +7,12 @@ import { h, write } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { prepare } from "./curves.js";
 import { ruler } from "./labels.js";
-import { colourOf, legible, written } from "./paint.js";
+import { colourOf, legible, written } from "./matrix-canvas.js";
 import { css } from "./scale.js";
 import { fine, s } from "./svg.js";
 
 /** @import { Geometry } from "./geometry.js" */
-/** @import { Shade } from "./paint.js" */
+/** @import { Shade } from "./matrix-canvas.js" */
 /** @import { Theme } from "../page/page-context.js" */
 
 // A hatched column of cells beside a matrix: the weights on a learned sink, which is no token.
@@ -144,7 +144,7 @@ function plate(context, ground, numberText, x, y, size) {
  * @typedef {object} Ends
  * @property {Float32Array} shares  of each row, from 0 to 1
  * @property {string} label  what the share is of
- * @property {import("./paint.js").Shade} [shade]  of the cells of a column; absent: bars
+ * @property {import("./matrix-canvas.js").Shade} [shade]  of the cells of a column; absent: bars
  */
 
 /** The width that bars need for a label above them and numbers beside them. */

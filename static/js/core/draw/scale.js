@@ -214,7 +214,7 @@ const RANGE = /** @type {[number, number]} */ ([0, 1]);
  * @param {Pick<import("../figure/types.js").Context, "theme">} context
  * @param {Pick<import("../store/store.js").Page, "link">} page
  * @param {boolean} [groups]  whether cells are sentences or paragraphs
- * @returns {import("./paint.js").Shade}
+ * @returns {import("./matrix-canvas.js").Shade}
  */
 export const shadeOf = ({ theme }, { link }, groups = false) => ({ stops: (groups ? shares : sequential)(theme()), range: RANGE, floor: link.options.scale === "log" ? FLOOR : undefined });
 

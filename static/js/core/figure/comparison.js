@@ -78,7 +78,7 @@ export function panels(context, points, names = compared(context)) {
       element.style.gridTemplateColumns = shared ? `${first}px repeat(2, minmax(0, 1fr))` : `repeat(${across}, minmax(0, 1fr))`;
       for (const { panelId, title, matrix, key } of all) {
         const signed = panelId === "delta";
-        /** @type {import("../draw/paint.js").Shade} */
+        /** @type {import("../draw/matrix-canvas.js").Shade} */
         const shade = signed
           ? { stops: diverging(theme), range: [-limit, limit] }
           : { stops: sequential(theme), range: [0, 1] };

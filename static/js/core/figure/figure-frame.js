@@ -39,7 +39,7 @@ export const ramp = (stops, low, high) => [
 
 /**
  * @typedef {object} Meaning
- * @property {import("../draw/paint.js").Shade} shade
+ * @property {import("../draw/matrix-canvas.js").Shade} shade
  * @property {Set<number>} covers  the patterns present (`COVER`)
  */
 
@@ -73,7 +73,7 @@ export function meaning(t, { shade, covers }) {
   return { shade, low, high, patterns };
 }
 
-/** @param {import("../draw/paint.js").Shade} shade @returns {[string, string]} */
+/** @param {import("../draw/matrix-canvas.js").Shade} shade @returns {[string, string]} */
 function ends({ range: [low, high], floor }) {
   if (floor) return [`≤ ${floor}`, "1"];
   if (low === 0) return ["0", String(high)];

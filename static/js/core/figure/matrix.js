@@ -10,7 +10,7 @@ import { createChart } from "../draw/curves.js";
 import { box, fit, hit } from "../draw/geometry.js";
 import { chosen, clipped, colClash, createLabels, rowClash, ruler, stands } from "../draw/labels.js";
 import { engrave } from "../draw/matrix-svg.js";
-import { hasRoom } from "../draw/paint.js";
+import { hasRoom } from "../draw/matrix-canvas.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { texts } from "../wire/attentions.js";
 import { onArrows, within } from "./pointing.js";
@@ -123,7 +123,7 @@ function lay(mark, area) {
  * @property {import("../wire/wire.js").Matrix} matrix
  * @property {Uint8Array} [cover]  why a cell shows no number; absent: NaN is masked
  * @property {import("../draw/row-bars.js").Ends | null} [ends]  the bars at the ends of rows
- * @property {import("../draw/paint.js").Shade} shade
+ * @property {import("../draw/matrix-canvas.js").Shade} shade
  * @property {Step[]} rows
  * @property {Step[]} cols  empty: columns have no labels
  * @property {{rows: string, cols: string}} titles

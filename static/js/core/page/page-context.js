@@ -6,7 +6,7 @@
 import { find } from "../../lib/dom.js";
 import { translator } from "../../lib/i18n.js";
 import { createPlotter } from "../draw/plotly.js";
-import { trouble } from "../figure/status.js";
+import { trouble } from "../figure/figure-status.js";
 import { Problem } from "../wire/problem.js";
 import { createAsker } from "../wire/connection.js";
 

@@ -9,7 +9,7 @@ import { DEFAULTS, REQUEST_KEYS, merge, stated } from "./link.js";
 import { departed, heldTile, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
 import { lacking } from "../wire/tensor-cache.js";
-import { flipped, shownAs } from "./two-runs.js";
+import { flipped, shownAs } from "./trained-and-changed.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { Api, Share } from "../wire/api.js" */

@@ -4,7 +4,7 @@ import { explained, followable, salient, telling } from "../compute/attention-ro
 import { isAdded, ofWord, specials, telltale } from "../wire/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
-import { roughly } from "../compute/glimpses.js";
+import { roughly } from "../compute/head-thumbnails.js";
 import { attention, axes, between, blockAt, blockOf, extent } from "../wire/attentions.js";
 
 /** @import { Lit } from "./store.js" */

@@ -5,7 +5,7 @@
 
 import { blockOf, blocks, extent } from "../wire/attentions.js";
 import { inForce } from "../wire/request.js";
-import { runOfLink, remembered } from "./two-runs.js";
+import { runOfLink, remembered } from "./trained-and-changed.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Options } from "./options.js" */

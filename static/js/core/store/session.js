@@ -3,7 +3,7 @@
  * tensors and answers that a view needs when they are missing.
  */
 
-import { pictures } from "../compute/glimpses.js";
+import { pictures } from "../compute/head-thumbnails.js";
 import { isLong } from "../wire/long-texts.js";
 import { Problem } from "../wire/problem.js";
 import { inForce, request } from "../wire/request.js";
@@ -14,7 +14,7 @@ import { isChanged } from "./interventions.js";
 import { REQUEST_KEYS, nearest } from "./link.js";
 import { moreOf, runOf as askRun } from "./run-request.js";
 import { answerFromShare, heldParameters } from "./share-contents.js";
-import { flipped, otherOf, traceOfQuestion, shownAs } from "./two-runs.js";
+import { flipped, otherOf, traceOfQuestion, shownAs } from "./trained-and-changed.js";
 import { contained, keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */

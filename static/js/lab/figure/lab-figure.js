@@ -3,7 +3,7 @@
  * can have several: all ids are unique, and `destroy` removes all listeners.
  */
 
-import { trouble } from "../../core/figure/status.js";
+import { trouble } from "../../core/figure/figure-status.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";

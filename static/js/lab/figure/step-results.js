@@ -1,7 +1,7 @@
 /** The computed steps: name, formula and numbers, or a row to fill in. */
 
 import { mathml } from "../../core/compute/formula.js";
-import { onPaper } from "../../core/draw/paint.js";
+import { onPaper } from "../../core/draw/matrix-canvas.js";
 import { numberTable } from "../../core/figure/number-table.js";
 import { h, write } from "../../lib/dom.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";

@@ -8,7 +8,7 @@ import { h } from "../../lib/dom.js";
 import { brief, significant, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../core/figure/number-table.js";
-import { trouble } from "../../core/figure/status.js";
+import { trouble } from "../../core/figure/figure-status.js";
 
 /** @import { ScalingReply, ScalingsReply } from "../../core/wire/schemas.d.ts" */
 

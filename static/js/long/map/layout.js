@@ -5,7 +5,7 @@
 
 import { controls } from "../../core/figure/controls.js";
 import { legend } from "../../core/figure/figure-frame.js";
-import { trouble } from "../../core/figure/status.js";
+import { trouble } from "../../core/figure/figure-status.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { offers } from "./axes.js";
 import { hatching } from "./map-picture.js";

@@ -3,11 +3,11 @@
  * masked, labels or positions beside them, and the pinned row and column as bars along its edges.
  */
 
-import { colourOf, legible, written } from "../../core/draw/paint.js";
+import { colourOf, legible, written } from "../../core/draw/matrix-canvas.js";
 import { memo } from "../../lib/memo.js";
 
 /** @import { Camera, Extent, Window } from "./map-window.js" */
-/** @import { Shade } from "../../core/draw/paint.js" */
+/** @import { Shade } from "../../core/draw/matrix-canvas.js" */
 /** @import { Theme } from "../../core/page/page-context.js" */
 
 // Where the cells of a long text's map are on its canvas.

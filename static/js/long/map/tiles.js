@@ -1,6 +1,6 @@
 /** The available parts of a head's matrix: tiles above the thumbnail, and the weight of a cell. */
 
-import { raster } from "../../core/draw/paint.js";
+import { raster } from "../../core/draw/matrix-canvas.js";
 import { longRequest } from "../../core/store/run-request.js";
 import { attentionAt, blockAt, place, rules } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
@@ -12,7 +12,7 @@ import { SIDE, coarsest, hidden, layered, tileName, tilesOf, unitsOf } from "./m
 
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Range, Tile, Window } from "./map-window.js" */
-/** @import { Shade } from "../../core/draw/paint.js" */
+/** @import { Shade } from "../../core/draw/matrix-canvas.js" */
 /** @import { Tensor } from "../../core/wire/wire.js" */
 
 // Tiles of a long text's weights as images, a pixel a cell; what is masked stays clear.
@@ -20,7 +20,7 @@ import { SIDE, coarsest, hidden, layered, tileName, tilesOf, unitsOf } from "./m
 /**
  * @param {Document} document
  * @param {Tensor} tensor  of two dims
- * @param {import("../../core/draw/paint.js").Shade} shade
+ * @param {import("../../core/draw/matrix-canvas.js").Shade} shade
  * @returns {HTMLCanvasElement}
  */
 export function tileImage(document, tensor, shade) {

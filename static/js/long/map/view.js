@@ -13,7 +13,7 @@ import { axesOf, linkOfWindow, windowInLink } from "./axes.js";
 import { createMinimap, layoutOf } from "./layout.js";
 import { isWhole, spanOf } from "./map-window.js";
 import { createMap } from "./map.js";
-import { createReader } from "./reader.js";
+import { createReader } from "./text-panel.js";
 import { createTileCache, extentOf, firstRow, lineName, lineWish, seenAt, tileWishes, windowsToKeep } from "./tiles.js";
 import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 
@@ -21,7 +21,7 @@ import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { LongMap, Place, Shown } from "./map.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Side } from "./reader.js" */
+/** @import { Side } from "./text-panel.js" */
 /** @import { TileCache as Tiles } from "./tiles.js" */
 
 // Exports of a long text's map: its picture, and the visible numbers.

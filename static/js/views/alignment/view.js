@@ -237,7 +237,7 @@ function drawIn(context, { element, lines, table, note }, shown) {
   });
 }
 
-/** @param {Context} context @param {Shown} shown @returns {import("../../core/draw/paint.js").Shade} */
+/** @param {Context} context @param {Shown} shown @returns {import("../../core/draw/matrix-canvas.js").Shade} */
 const shadeOf = (context, { method, most }) =>
   method === "attention"
     ? { stops: sequential(context.theme()), range: [0, 1] }

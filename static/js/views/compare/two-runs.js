@@ -1,7 +1,7 @@
 /** Compare two runs of the page's model: another word, head, layer or direction. */
 
 import { trio as trioOf } from "../../core/compute/computed-tensors.js";
-import { glimpse, thumbnails } from "../../core/compute/glimpses.js";
+import { glimpse, thumbnails } from "../../core/compute/head-thumbnails.js";
 import { table, thumbnail } from "../../core/draw/head-grid.js";
 import { sequential } from "../../core/draw/scale.js";
 import { changeList, headline, panels, pointing } from "../../core/figure/comparison.js";

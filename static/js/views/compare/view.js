@@ -9,7 +9,7 @@ import { choice, named, text, whole } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { mountRuns, offered } from "./two-runs.js";
-import { mountModels } from "../../compare-models/mount.js";
+import { mountModels } from "../../compare-models/comparison-view.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

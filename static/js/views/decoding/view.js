@@ -4,7 +4,7 @@ import { file } from "../../core/draw/svg.js";
 import { token } from "../../core/draw/token.js";
 import { continuationLength } from "../../core/figure/controls.js";
 import { createTransport } from "../../core/figure/playback.js";
-import { trouble, waitingLine } from "../../core/figure/status.js";
+import { trouble, waitingLine } from "../../core/figure/figure-status.js";
 import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
 import { choice, whole } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";

@@ -3,7 +3,7 @@
  */
 
 import { prepare } from "../../core/draw/curves.js";
-import { legible } from "../../core/draw/paint.js";
+import { legible } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging, sequential } from "../../core/draw/scale.js";
 import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
 import { nameText } from "../../core/draw/token.js";

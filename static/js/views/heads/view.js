@@ -1,6 +1,6 @@
 /** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
-import { pictures, thumbnails } from "../../core/compute/glimpses.js";
+import { pictures, thumbnails } from "../../core/compute/head-thumbnails.js";
 import { inGeneral, presentMeasures, measures, patterns } from "../../core/compute/patterns.js";
 import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { arrange, ordered, tile as paintTile } from "../../core/draw/head-grid.js";

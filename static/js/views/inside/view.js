@@ -5,11 +5,11 @@
 
 import { RUNNER_UP, contrastAt, contrastOption, isAwaited, isItself, recorded, rivals, settledContrast } from "../../core/compute/contrast.js";
 import { about, adds, contributions, lens, needed, settled, slopes } from "../../core/compute/logit-lens.js";
-import { legible } from "../../core/draw/paint.js";
+import { legible } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { quoted } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/controls.js";
-import { waitingLine } from "../../core/figure/status.js";
+import { waitingLine } from "../../core/figure/figure-status.js";
 import { lit } from "../../core/store/highlight.js";
 import { axes, blockOf, predicting } from "../../core/wire/attentions.js";
 import { labels, languages } from "../../core/wire/tokens.js";

@@ -8,7 +8,7 @@ import { file } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { waitingLine } from "../../core/figure/status.js";
+import { waitingLine } from "../../core/figure/figure-status.js";
 import { lit } from "../../core/store/highlight.js";
 import { choice, flag } from "../../core/store/options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";

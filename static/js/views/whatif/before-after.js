@@ -10,7 +10,7 @@ import { counted, written as ownTokens } from "../../core/wire/reply.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { compared } from "../../core/store/comparison.js";
 import { memo, together } from "../../lib/memo.js";
-import { otherOf, shownAs } from "../../core/store/two-runs.js";
+import { otherOf, shownAs } from "../../core/store/trained-and-changed.js";
 import { answer, traced } from "../../core/store/view-requests.js";
 
 /** @import { Page } from "../../core/store/store.js" */

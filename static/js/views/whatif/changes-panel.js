@@ -8,7 +8,7 @@ import { bindTyping } from "../../core/figure/text-input.js";
 import { pair } from "../../core/store/highlight.js";
 import { kindOf as changeKind } from "../../core/store/interventions.js";
 import { placeOfChange } from "../../core/store/model-part-names.js";
-import { editModel, offered } from "../../core/store/set-interventions.js";
+import { editModel, offered } from "../../core/store/edit-model.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { attention, axes, place, within } from "../../core/wire/attentions.js";
 import { bcp47, plain } from "../../core/wire/tokens.js";

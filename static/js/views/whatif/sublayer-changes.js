@@ -7,7 +7,7 @@ import { swapped } from "../../core/compute/token-diff.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { blockName, hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
-import { editModel } from "../../core/store/set-interventions.js";
+import { editModel } from "../../core/store/edit-model.js";
 import { traced } from "../../core/store/view-requests.js";
 import { attentionAt, axes, place, placeOf, stacked, typed, within } from "../../core/wire/attentions.js";
 import { createAsker } from "../../core/wire/connection.js";

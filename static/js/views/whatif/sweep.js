@@ -3,14 +3,14 @@
  * makes its change.
  */
 
-import { legible } from "../../core/draw/paint.js";
+import { legible } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
 import { alone, onArrows } from "../../core/figure/pointing.js";
-import { trouble } from "../../core/figure/status.js";
+import { trouble } from "../../core/figure/figure-status.js";
 import { changes, isChanged } from "../../core/store/interventions.js";
-import { editModel, offered } from "../../core/store/set-interventions.js";
+import { editModel, offered } from "../../core/store/edit-model.js";
 import { placeOf } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";

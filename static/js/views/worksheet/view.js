@@ -6,7 +6,7 @@
 import { quoted } from "../../core/draw/token.js";
 import { cellPicker, onSteps } from "../../core/figure/pointing.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { waitingLine } from "../../core/figure/status.js";
+import { waitingLine } from "../../core/figure/figure-status.js";
 import { pair } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { blockWord } from "../../core/store/model-part-names.js";

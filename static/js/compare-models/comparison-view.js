@@ -1,7 +1,7 @@
 /** Compare with a second model, on the same text. */
 
 import { matrix, named } from "../core/compute/computed-tensors.js";
-import { glimpse } from "../core/compute/glimpses.js";
+import { glimpse } from "../core/compute/head-thumbnails.js";
 import { explained } from "../core/compute/attention-row.js";
 import { table, thumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";

@@ -3,7 +3,7 @@
  * search.
  */
 
-import { colourOf, legible } from "../../core/draw/paint.js";
+import { colourOf, legible } from "../../core/draw/matrix-canvas.js";
 import { css, shadeOf } from "../../core/draw/scale.js";
 import { radios } from "../../core/figure/controls.js";
 import { bindTyping } from "../../core/figure/text-input.js";
@@ -17,7 +17,7 @@ import { matrixName } from "./tiles.js";
 /** @import { Axis } from "./axes.js" */
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Place, Shown } from "./map.js" */
-/** @import { Shade } from "../../core/draw/paint.js" */
+/** @import { Shade } from "../../core/draw/matrix-canvas.js" */
 
 // The text itself, each token shaded by a weight of the pinned row or column; a click pins a token.
 

@@ -5,7 +5,7 @@ import { judged } from "../lab/figure/exercise.js";
 import { number } from "../lib/csv.js";
 import { four, plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
-import { isStated } from "./kinds.js";
+import { isStated } from "./question-kinds.js";
 
 /** @import { Answer, Choice, Question, Revealed } from "./question.js" */
 
