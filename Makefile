@@ -40,27 +40,28 @@ PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # begins with a quarter of the files, so that most share their fixtures within one process.
 PYTEST_4 = $(BIN)/python -m pytest --numprocesses 4 --dist worksteal
 test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser
-	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
-	$(PYTEST_4) --ignore tests/browser
-	$(PYTEST) --numprocesses $$(( $$(nproc) + 1 )) --dist worksteal tests/browser
+	$(NODE) --test --test-reporter=dot 'tests/**/*.test.js'
+	$(PYTEST_4) --ignore-glob '*/test_page_*'
+	$(PYTEST) --numprocesses $$(( $$(nproc) + 1 )) --dist worksteal --override-ini 'python_files=test_page_*.py'
 
 portable: $(DEV) $(DEBIAN)  ## run the Python suite with other kernels, threads and Python versions (ONLY=3.12)
 	$(BIN)/python -m tests.portable $(if $(ONLY),--only $(ONLY))
 
 # Quick tests of what most changes touch; none runs a model of transformers or trains one.
-MODEL_UNITS := adapters attention attentions bind_interventions capabilities checkpoint contrast data \
+UNITS_OF_MODEL := adapters attention attentions bind_interventions capabilities checkpoint contrast data \
 	decode decoder_only gate head_slices intervene masks positions scoring sweep tap tokens trace \
 	transformer variants
-APP_UNITS := asking assignments bad_input byte_cache collections csv_file engine fair_queue messages \
-	prices tensor_selection trace
-UNITS := tests/test_architecture.py tests/test_page_architecture.py tests/test_security.py tests/js/test_catalog.py \
-	$(MODEL_UNITS:%=tests/model/test_%.py) $(APP_UNITS:%=tests/app/test_%.py)
-ONE_PAGE := tests/browser/test_page.py::test_opens_on_a_sentence_that_is_traced
+UNITS_OF_SUBJECTS := assignments/assignments collections/collections http/byte_cache engine/engine \
+	engine/fair_queue engine/messages engine/prices http/bad_input http/csv_file rooms/asking \
+	traces/tensor_selection traces/trace
+UNITS := tests/test_architecture.py tests/test_architecture_of_page.py tests/test_security.py tests/pages/test_catalog.py \
+	$(UNITS_OF_MODEL:%=tests/model/test_%.py) $(foreach unit,$(UNITS_OF_SUBJECTS),tests/$(dir $(unit))test_$(notdir $(unit)).py)
+ONE_PAGE := tests/workspace/test_page_whole.py::test_opens_on_a_sentence_that_is_traced
 check: $(DEV) $(NODE_MODULES) $(DEBIAN)  ## run what is quick: style, types, unit tests, one page
 	@$(MAKE) --no-print-directory --jobs 2 lint units
 
 units: $(DEV) $(NODE_MODULES) $(DEBIAN)
-	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
+	$(NODE) --test --test-reporter=dot 'tests/**/*.test.js'
 	$(PYTEST) --quiet $(UNITS)
 	$(BIN)/python -m pytest --quiet $(ONE_PAGE)
 
@@ -87,7 +88,7 @@ lessons: $(DEV)  ## compute what lessons quote from the models; name what they c
 	$(BIN)/python -m tests.lessons.make
 
 gallery: $(DEV) $(DEBIAN)  ## take screenshots of the page at every size, theme and language
-	$(BIN)/python -m tests.browser.gallery
+	$(BIN)/python -m tests.browsing.gallery
 
 bench: $(DEV)  ## measure the cost of recording, kernels, cache and wire formats
 	$(BIN)/python -m bench

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.chromium import ARGS, EXECUTABLE
+from tests.browsing.chromium import ARGS, EXECUTABLE
 from tests.servers import running_app
 
 PROBES = Path(__file__).with_name("probes.js")

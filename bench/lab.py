@@ -24,7 +24,7 @@ from playwright.async_api import Page, async_playwright
 
 from bench.__main__ import machine
 from bench.load import Seen, client_of
-from tests.browser.chromium import ARGS, SHELL
+from tests.browsing.chromium import ARGS, SHELL
 from tests.servers import AppServer, running_app
 
 EVERY = 0.2  # seconds between two keys of a burst

@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from bench.__main__ import machine
 from bench.browser import DRAWN, WORDS
-from tests.browser.chromium import ARGS, EXECUTABLE
+from tests.browsing.chromium import ARGS, EXECUTABLE
 from tests.model.tiny_tokenizers import tokenizer
 from tests.servers import running_app
 

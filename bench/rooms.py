@@ -27,7 +27,7 @@ import orjson
 from app.rooms.asking import identity_of
 from bench.__main__ import machine
 from bench.load import sentence
-from tests.room_members import Member, port, until
+from tests.rooms.room_members import Member, port, until
 from tests.scale.stores import running_redis
 from tests.servers import AppServer, running_app
 from tests.soak.memory import usage

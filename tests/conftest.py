@@ -10,6 +10,8 @@ from hypothesis import settings
 
 from tests.servers import AppServer, own_environment, running_app, running_postgres
 
+pytest_plugins = ["tests.serving.fixtures", "tests.browsing.fixtures"]
+
 # A developer's own settings must not change results or lead a test to their data.
 for _name in os.environ.keys() - own_environment().keys():
     del os.environ[_name]
@@ -22,19 +24,25 @@ settings.load_profile("suite")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+# Folders of tests that no thread, process or browser can delay.
+STEADY = {"model", "package", "lessons", "scale"}
+
+
+def in_browser(item: pytest.Item) -> bool:
+    """Return whether a test opens a page."""
+    return item.path.name.startswith("test_page_")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run browser tests last: Playwright keeps an event loop that asyncio tests cannot share.
 
     Tests of the server and the page depend on the timing of threads, processes and a browser. If
     one of them fails, it is run a second time, and listed as a rerun (R) if it then passes.
     """
-
-    def folders(item: pytest.Item) -> tuple[str, ...]:
-        return item.path.relative_to(item.config.rootpath).parts
-
-    items.sort(key=lambda item: "browser" in folders(item))
+    items.sort(key=in_browser)
     for item in items:
-        if {"app", "browser"} & set(folders(item)):
+        _, *folders, _ = item.path.relative_to(item.config.rootpath).parts
+        if in_browser(item) or not STEADY.issuperset(folders):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 

@@ -41,70 +41,63 @@ LIBRARIES = (
 LIMIT = 120
 HANGS = 900
 
-APP, MODEL = "tests/app/test_{}.py", "tests/model/test_{}.py"
-# Files, or folders for their other files, and the tests that are about them: quick ones first.
-TESTS: dict[str, tuple[str, str]] = {
-    "model/trace": (MODEL, "tap trace attentions intervene feature_changes"),
-    "model/trace/attentions.py": (MODEL, "attentions direct_effect"),
-    "model/trace/interventions.py": (
-        MODEL,
-        "tap intervene means feature_changes refused_feature_changes bind_interventions",
-    ),
-    "model/trace/record.py": (MODEL, "trace inside tap"),
-    "model/adapters": (MODEL, "trace adapters capabilities decode"),
-    "model/adapters/encoder_decoder/passes.py": (MODEL, "trace adapters sweep"),
-    "model/adapters/encoder_decoder/drafts.py": (MODEL, "draft draft_export"),
-    "model/adapters/encoder_decoder/adapter.py": (MODEL, "trace adapters decode long_own"),
-    "model/adapters/requests/adapter.py": (MODEL, "head_slices trace adapters capabilities"),
-    "model/adapters/requests/trace.py": (MODEL, "trace adapters decode long_own"),
-    "model/adapters/requests/request.py": (MODEL, "patch neighbours path_patches adapters"),
-    "model/adapters/requests/bind_interventions.py": (
-        MODEL,
-        "bind_interventions intervene path_patches",
-    ),
-    "model/adapters/sweep.py": (MODEL, "sweep sweep_patches sweep_one_text"),
-    "model/adapters/sweep_changes.py": (MODEL, "sweep sweep_one_text"),
-    "model/adapters/encoder_decoder/description.py": (MODEL, "score_terms"),
-    "model/adapters/requests/validate.py": (
-        MODEL,
-        "adapters intervene refused_feature_changes score_terms patch path_patches attribution",
-    ),
-    "app/engine": (APP, "engine fairness trace"),
-    "app/http/caches.py": (APP, "byte_cache"),
-    "app/engine/clients.py": (APP, "fair_queue fairness"),
-    "app/engine/decoding.py": (APP, "engine decode"),
-    "app/engine/engine.py": (APP, "engine fairness stopping"),
-    "app/engine/engine_process.py": (APP, "processes"),
-    "app/engine/fair_queue.py": (APP, "fair_queue fairness"),
-    "app/engine/long_texts.py": (APP, "passes long_progress"),
-    "app/engine/memory.py": (APP, "memory"),
-    "app/engine/messages.py": (APP, "messages"),
-    "app/engine/pass_homes.py": (APP, "passes"),
-    "app/engine/passes.py": (APP, "passes"),
-    "app/engine/price.py": (APP, "prices"),
-    "app/engine/processes.py": (APP, "processes"),
-    "app/engine/schedule.py": (APP, "engine fairness"),
-    "app/engine/sweeping.py": (APP, "engine stopping sweep"),
-    "app/engine/tensor_selection.py": (APP, "tensor_selection"),
-    "app/engine/training_history.py": (APP, "training_history"),
-    "app/engine/wire.py": (APP, "npz trace packing"),
-    "app/engine/worker.py": (APP, "messages processes"),
-    "app/rooms": (APP, "room_machine classroom room_stages"),
-    "app/rooms/asking.py": (APP, "asking classroom"),
-    "app/rooms/bus.py": (APP, "room_bus room_machine"),
-    "app/rooms/redis_bus.py": (APP, "room_bus room_machine"),
-    "app/rooms/tally.py": (APP, "asking csv_file"),
-    "app/store": (APP, "store share_states shares"),
-    "app/assignments/store.py": (APP, "assignment_store assignments"),
-    "app/collections/store.py": (APP, "collection_store collections"),
-    "app/upkeep/arguments.py": (APP, "share_commands"),
-    "app/upkeep/commands.py": (APP, "share_commands"),
-    "app/shares/store.py": (APP, "store share_limits"),
-    "app/store/expiry.py": (APP, "share_limits collection_store"),
-    "app/store/private_files.py": (APP, "storage_problems"),
-    "app/store/quota.py": (APP, "share_limits"),
-    "app/store/archive.py": (APP, "share_states share_limits share_commands"),
-    "app/store/storage_errors.py": (APP, "storage_problems storage_faults"),
+# Files, or folders for their other files, and the tests that are about them, quick ones first:
+# `rooms/bus` is tests/rooms/test_bus.py, `tap` is tests/model/test_tap.py.
+TESTS: dict[str, str] = {
+    "model/trace": "tap trace attentions intervene feature_changes",
+    "model/trace/attentions.py": "attentions direct_effect",
+    "model/trace/interventions.py": "tap intervene means "
+    "feature_changes refused_feature_changes bind_interventions",
+    "model/trace/record.py": "trace inside tap",
+    "model/adapters": "trace adapters capabilities decode",
+    "model/adapters/encoder_decoder/passes.py": "trace adapters sweep",
+    "model/adapters/encoder_decoder/drafts.py": "draft draft_export",
+    "model/adapters/encoder_decoder/adapter.py": "trace adapters decode long_own",
+    "model/adapters/requests/adapter.py": "head_slices trace adapters capabilities",
+    "model/adapters/requests/trace.py": "trace adapters decode long_own",
+    "model/adapters/requests/request.py": "patch neighbours path_patches adapters",
+    "model/adapters/requests/bind_interventions.py": "bind_interventions intervene path_patches",
+    "model/adapters/sweep.py": "sweep sweep_patches sweep_one_text",
+    "model/adapters/sweep_changes.py": "sweep sweep_one_text",
+    "model/adapters/encoder_decoder/description.py": "score_terms",
+    "model/adapters/requests/validate.py": "adapters intervene refused_feature_changes "
+    "score_terms patch path_patches attribution",
+    "app/engine": "engine/engine engine/fairness traces/trace",
+    "app/http/caches.py": "http/byte_cache",
+    "app/engine/clients.py": "engine/fair_queue engine/fairness",
+    "app/engine/decoding.py": "engine/engine traces/decode",
+    "app/engine/engine.py": "engine/engine engine/fairness engine/stopping",
+    "app/engine/engine_process.py": "engine/processes",
+    "app/engine/fair_queue.py": "engine/fair_queue engine/fairness",
+    "app/engine/long_texts.py": "long_texts/passes long_texts/progress",
+    "app/engine/memory.py": "engine/memory",
+    "app/engine/messages.py": "engine/messages",
+    "app/engine/pass_homes.py": "long_texts/passes",
+    "app/engine/passes.py": "long_texts/passes",
+    "app/engine/price.py": "engine/prices",
+    "app/engine/processes.py": "engine/processes",
+    "app/engine/schedule.py": "engine/engine engine/fairness",
+    "app/engine/sweeping.py": "engine/engine engine/stopping traces/sweep",
+    "app/engine/tensor_selection.py": "traces/tensor_selection",
+    "app/engine/training_history.py": "models/training_history",
+    "app/engine/wire.py": "traces/npz traces/trace handouts/packing",
+    "app/engine/worker.py": "engine/messages engine/processes",
+    "app/rooms": "rooms/machine rooms/classroom rooms/stages",
+    "app/rooms/asking.py": "rooms/asking rooms/classroom",
+    "app/rooms/bus.py": "rooms/bus rooms/machine",
+    "app/rooms/redis_bus.py": "rooms/bus rooms/machine",
+    "app/rooms/tally.py": "rooms/asking http/csv_file",
+    "app/store": "store/store shares/states shares/shares",
+    "app/assignments/store.py": "assignments/store assignments/assignments",
+    "app/collections/store.py": "collections/store collections/collections",
+    "app/upkeep/arguments.py": "shares/commands",
+    "app/upkeep/commands.py": "shares/commands",
+    "app/shares/store.py": "store/store shares/limits",
+    "app/store/expiry.py": "shares/limits collections/store",
+    "app/store/private_files.py": "store/problems",
+    "app/store/quota.py": "shares/limits",
+    "app/store/archive.py": "shares/states shares/limits shares/commands",
+    "app/store/storage_errors.py": "store/problems store/faults",
 }  # fmt: skip
 
 OPPOSITES: dict[type[ast.AST], list[type[ast.AST]]] = {
@@ -237,8 +230,9 @@ def mutants(root: Path, file: str) -> list[Mutant]:
 
 def suite_of(file: str) -> list[str]:
     """Return the test files that are about a file."""
-    pattern, names = TESTS.get(file) or TESTS[str(Path(file).parent)]
-    return [pattern.format(name) for name in names.split()]
+    names = TESTS.get(file) or TESTS[str(Path(file).parent)]
+    paths = (name if "/" in name else f"model/{name}" for name in names.split())
+    return ["tests/{}/test_{}.py".format(*path.split("/")) for path in paths]
 
 
 class Checkout:

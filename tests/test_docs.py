@@ -12,7 +12,7 @@ from fastapi.routing import iter_route_contexts
 
 from app.main import create_app
 from app.settings import Settings
-from tests.js.test_catalog import STILTED
+from tests.pages.test_catalog import STILTED
 from tests.servers import AppServer
 from tests.stops import LINK, Stop, line_of, moved, renumbered, stops
 

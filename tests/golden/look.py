@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.browser.workspace import Workspace
+from tests.browsing.workspace import Workspace
 
 GOLDEN = Path(__file__).parent
 MATRICES = ("attention", "compare")  # views whose first chart is the weights of the place

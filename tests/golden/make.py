@@ -23,8 +23,8 @@ from playwright.sync_api import sync_playwright
 
 from app.engine.wire import Reply
 from app.shares.formats import FORMAT
-from tests.browser.chromium import ARGS, EXECUTABLE
-from tests.browser.workspace import Workspace
+from tests.browsing.chromium import ARGS, EXECUTABLE
+from tests.browsing.workspace import Workspace
 from tests.golden.look import GOLDEN, look, missing
 from tests.servers import AppServer, running_app
 

@@ -11,7 +11,7 @@
  */
 
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -110,9 +110,13 @@ function mutations(source) {
 /** @param {string} code @param {Edit} edit */
 const edited = (code, { from, to, text }) => code.slice(0, from) + text + code.slice(to);
 
+/** @param {string} root @param {string} name  of a test, in any folder of tests */
+export const testFile = (root, name) =>
+  globSync(`tests/*/${name}.test.js`, { cwd: root })[0] ?? `tests/*/${name}.test.js`;
+
 /** @param {string} folder  a checkout @param {string[]} tests @returns {Promise<boolean>}  whether they pass */
 function passes(folder, tests) {
-  const files = tests.map((name) => join("tests/js", `${name}.test.js`));
+  const files = tests.map((name) => testFile(folder, name));
   const run = spawn(process.execPath, ["--test", "--test-isolation=none", ...files], { cwd: folder, stdio: "ignore" });
   const timer = setTimeout(() => run.kill("SIGKILL"), LIMIT);
   return new Promise((done) => run.on("exit", (code) => (clearTimeout(timer), done(code === 0))));
@@ -155,8 +159,8 @@ async function hunt(root, file, tests) {
   const survived = [];
   async function work() {
     const folder = mkdtempSync(join(tmpdir(), "mutants-"));
-    for (const part of ["static/js", "tests/js", "package.json"])
-      cpSync(join(root, part), join(folder, part), { recursive: true });
+    for (const part of ["static/js", "tests", "package.json"])
+      cpSync(join(root, part), join(folder, part), { recursive: true, filter: (path) => !path.endsWith(".py") });
     if (!(await passes(folder, tests))) throw new Error(`${file}: its tests fail as it is`);
     for (let edit = left.shift(); edit; edit = left.shift()) {
       writeFileSync(join(folder, "static/js", file), edited(code, edit));
@@ -174,7 +178,7 @@ async function hunt(root, file, tests) {
  * @param {typeof ROOMS} rooms
  */
 export function missing(root, rooms) {
-  const tests = Object.values(rooms).flat().map((name) => join("tests/js", `${name}.test.js`));
+  const tests = Object.values(rooms).flat().map((name) => testFile(root, name));
   const files = Object.keys(rooms).map((file) => join("static/js", file));
   return [...new Set([...files, ...tests])].filter((path) => !existsSync(join(root, path)));
 }

@@ -16,7 +16,7 @@ import headlight
 from app.assets.files import Vendor
 from app.engine.wire import Reply
 from headlight import Request, Shown
-from tests.app.test_handout import trace_in
+from tests.handouts.test_handout import trace_in
 from tests.model.tiny_huggingface import build
 
 hf: Any = pytest.importorskip("transformers")

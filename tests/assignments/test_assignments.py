@@ -1,0 +1,248 @@
+"""Assignments over HTTP."""
+
+import csv
+import io
+
+import httpx
+import pytest
+
+from app.assignments.schemas import MAX_QUESTIONS
+from app.rooms.schemas import MAX_NICKNAME
+from app.rooms.tally import MARK, MAX_BYTES
+from app.store.ids import KEY_LENGTH
+from tests.assignments.assigning import BODY, LOOKS, PATH, made, owner, sent
+from tests.serving.fixtures import Serving
+from tests.serving.problem import hold
+
+NUMBER = {"kind": "number", "link": "task=sort", "words": "How many steps?"}
+ANN, BEN, EVE = (f"{name}-{name}-{name}" for name in ("ann", "ben", "eve"))
+
+
+async def table(client: httpx.AsyncClient, one: dict[str, str], token: str) -> list[dict[str, str]]:
+    headers = {"Authorization": f"Bearer {token}"}
+    reply = await client.get(f"{PATH}/{one['id']}/answers.csv", headers=headers)
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["content-type"].startswith("text/csv")
+    assert reply.headers["cache-control"] == "no-store"
+    return list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+
+
+async def test_an_assignment_is_created_and_read_without_its_answers(
+    client: httpx.AsyncClient,
+) -> None:
+    response = await client.post(PATH, json=BODY)
+    one = response.json()
+    assert response.status_code == 201
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["location"] == f"{PATH}/{one['id']}"
+    assert one["url"] == f"http://headlight/a/{one['id']}"
+    assert one["owner_url"] == f"{one['url']}#key={one['key']}"
+    assert len(one["key"]) == KEY_LENGTH
+    read = await client.get(f"{PATH}/{one['id'].upper()}")
+    told = read.json()
+    assert (told["title"], told["note"]) == (BODY["title"], BODY["note"])
+    assert (told["reveal"], told["nicknames"]) == ("end", True)
+    asked = [(question["entry"], question["ask"]["kind"]) for question in told["questions"]]
+    assert asked == [("choice", "looks"), ("shares", "row"), ("text", "sentence")]
+    assert one["key"] not in read.text
+    assert "truth" not in read.text
+
+
+async def stated(client: httpx.AsyncClient, one: dict[str, str], token: str = "") -> list[object]:
+    """Return the right numbers that the questions state, as the owner of a token reads them."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    reply = await client.get(f"{PATH}/{one['id']}", headers=headers)
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["vary"] == "Authorization"
+    assert (reply.headers.get("cache-control") == "no-store") == bool(token)
+    asked = [question["ask"] for question in reply.json()["questions"]]
+    assert all(("value" in ask) == (ask["link"] == NUMBER["link"]) for ask in asked)
+    return [ask.get("value") for ask in asked]
+
+
+@pytest.mark.parametrize("reveal", ["each", "end"])
+async def test_a_stated_number_is_read_by_the_author_and_by_students_once_it_is_revealed(
+    client: httpx.AsyncClient, reveal: str
+) -> None:
+    numbers = [
+        {"entry": "numbers", "ask": {**NUMBER, "value": value}, "truth": {"numbers": [value]}}
+        for value in (0.25, 3)
+    ]
+    one = await made(client, questions=numbers, reveal=reveal)
+    hidden = [None, None]
+    for token in ("", ANN, one["key"][:-1]):
+        assert await stated(client, one, token) == hidden
+    assert await stated(client, one, one["key"]) == [0.25, 3]
+    assert await sent(client, one, ANN, ["0.5"], None) == 204
+    assert await stated(client, one, ANN) == [0.25, None if reveal == "each" else 3]
+    for token in ("", BEN):
+        assert await stated(client, one, token) == hidden
+    other = await made(client, questions=numbers, reveal=reveal)
+    assert await stated(client, other, ANN) == hidden
+    assert await stated(client, other, one["key"]) == hidden
+    assert [row["right"] for row in await table(client, one, one["key"])] == ["no"]
+
+
+async def test_answers_replace_those_of_the_same_student_and_are_summed_up(
+    client: httpx.AsyncClient,
+) -> None:
+    one = await made(client)
+    path = f"{PATH}/{one['id']}/answers"
+    assert await sent(client, one, ANN, ["0"], None, None) == 204
+    assert await sent(client, one, BEN, ["2"], ["3", "1"], ["=HYPERLINK(1)"]) == 204
+    first = (await client.get(path, headers=owner(one))).json()
+    assert first["members"] == 2
+    assert [result["count"] for result in first["results"]] == [2, 1, 1]
+    assert await sent(client, one, ANN, ["1"], ["1", "3"], None) == 204
+    told = (await client.get(path, headers=owner(one))).json()
+    assert told["members"] == 2
+    looks, row, words = told["results"]
+    assert (looks["chosen"], looks["right"]) == ({"1": 1, "2": 1}, 2)
+    assert (row["count"], row["right"], row["mean"]) == (2, 1, [0.5, 0.5])
+    assert row["distance"] == pytest.approx(0.25)
+    assert (words["count"], words["right"]) == (1, None)
+
+
+async def test_the_owner_downloads_all_answers_and_a_student_their_own(
+    client: httpx.AsyncClient,
+) -> None:
+    one = await made(client)
+    body = {"member": ANN, "nickname": " Ann  Lee ", "answers": [["0"], ["1", "3"], None]}
+    assert (await client.post(f"{PATH}/{one['id']}/answers", json=body)).status_code == 204
+    assert await sent(client, one, BEN, ["1"], None, ["=HYPERLINK(1)"]) == 204
+    rows = await table(client, one, one["key"])
+    assert [(row["question"], row["nickname"], row["answer"], row["right"]) for row in rows] == [
+        ("1", "Ann Lee", "0", "no"),
+        ("1", "", "1", "yes"),
+        ("2", "Ann Lee", "1 3", "yes"),
+        ("3", "", "'=HYPERLINK(1)", ""),
+    ]
+    assert len({row["member"] for row in rows}) == 2
+    assert not any(token in str(rows) for token in (ANN, BEN))
+    own = await table(client, one, ANN)
+    assert [(row["question"], row["answer"]) for row in own] == [("1", "0"), ("2", "1 3")]
+    assert "right" not in own[0]
+    assert {row["member"] for row in own} == {rows[0]["member"]}
+
+
+async def test_only_the_key_reads_and_deletes(client: httpx.AsyncClient) -> None:
+    one, other = await made(client), await made(client)
+    path = f"{PATH}/{one['id']}"
+    assert await sent(client, one, ANN, ["0"], None, None) == 204
+    for token in (other["key"], one["key"][:-1], EVE, ANN):
+        headers = {"Authorization": f"Bearer {token}"}
+        hold(
+            await client.get(f"{path}/answers", headers=headers), 403, "wrong-assignment-key", None
+        )
+        hold(await client.delete(path, headers=headers), 403, "wrong-assignment-key", None)
+        table = await client.get(f"{path}/answers.csv", headers=headers)
+        assert (table.status_code == 200) == (token == ANN)
+    for method, place in (("GET", "/answers"), ("GET", "/answers.csv"), ("DELETE", "")):
+        hold(await client.request(method, path + place), 403, "wrong-assignment-key", None)
+    # The same token is another member elsewhere.
+    headers = {"Authorization": f"Bearer {ANN}"}
+    elsewhere = await client.get(f"{PATH}/{other['id']}/answers.csv", headers=headers)
+    assert elsewhere.status_code == 403
+    assert (await client.delete(path, headers=owner(one))).status_code == 204
+    for method, place in (
+        ("GET", ""),
+        ("GET", "/answers"),
+        ("GET", "/answers.csv"),
+        ("DELETE", ""),
+    ):
+        gone = await client.request(method, path + place, headers=owner(one))
+        hold(gone, 404, "unknown-assignment", "id")
+    assert await sent(client, one, ANN, ["0"], None, None) == 404
+    assert (await client.get(f"{PATH}/{other['id']}")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "field"),
+    [
+        ({"title": ""}, "too-short", "title"),
+        ({"questions": []}, "too-short", "questions"),
+        ({"questions": [LOOKS] * (MAX_QUESTIONS + 1)}, "too-long", "questions"),
+        ({"questions": [{**LOOKS, "entry": "essay"}]}, "unknown-value", "questions[0].entry"),
+        ({"questions": [{**LOOKS, "answer": 1}]}, "unknown-field", "questions[0]"),
+        ({"reveal": "never"}, "unknown-value", "reveal"),
+        ({"note": "a\0"}, "not-text", "note"),
+    ],
+)
+def test_bad_assignments_name_the_field(
+    reader: httpx.Client, body: dict[str, object], kind: str, field: str
+) -> None:
+    hold(reader.post(PATH, json={**BODY, **body}), 422, kind, field)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "field"),
+    [
+        ({"answers": [["1"]]}, "does-not-fit", "answers"),
+        ({"answers": [["1", "2"], None, None]}, "wrong-type", "answers[0]"),
+        ({"answers": [None, ["-1", "2"], None]}, "wrong-type", "answers[1]"),
+        ({"answers": [None, None, [" "]]}, "wrong-type", "answers[2]"),
+        ({"answers": [None, None, ["a" * 501]]}, "too-long", "answers[2][0]"),
+        ({"member": "short"}, "unknown-value", "member"),
+        ({"nickname": " "}, "too-short", "nickname"),
+        ({"nickname": "a" * (MAX_NICKNAME + 1)}, "too-long", "nickname"),
+        ({"nickname": "a\nb"}, "not-text", "nickname"),
+        ({"nickname": "\u202edcba"}, "not-text", "nickname"),
+    ],
+)
+async def test_bad_answers_name_the_field_and_are_not_stored(
+    client: httpx.AsyncClient, body: dict[str, object], kind: str, field: str
+) -> None:
+    one = await made(client)
+    path = f"{PATH}/{one['id']}/answers"
+    whole = {"member": ANN, "answers": [None, None, None], **body}
+    hold(await client.post(path, json=whole), 422, kind, field)
+    assert (await client.get(path, headers=owner(one))).json()["members"] == 0
+
+
+async def test_a_nickname_is_accepted_only_where_one_is_asked_for(
+    client: httpx.AsyncClient,
+) -> None:
+    one = await made(client, nicknames=False)
+    body = {"member": ANN, "nickname": "Ann", "answers": [["1"], None, None]}
+    reply = await client.post(f"{PATH}/{one['id']}/answers", json=body)
+    hold(reply, 422, "unknown-field", "nickname")
+
+
+async def test_the_bytes_of_one_student_are_limited(client: httpx.AsyncClient) -> None:
+    row = {"entry": "shares", "ask": {"kind": "row", "link": ""}}
+    one = await made(client, questions=[row] * 4)
+    long = ["0" * 49 + "1"] * 400
+    hold(
+        await client.post(
+            f"{PATH}/{one['id']}/answers", json={"member": ANN, "answers": [long] * 4}
+        ),
+        422,
+        "too-long",
+        "answers",
+    )
+    assert MAX_BYTES < 4 * 400 * 50
+    assert await sent(client, one, ANN, long, long, None, None) == 204
+
+
+async def test_limits_of_members_creations_and_bytes(serving: Serving) -> None:
+    limits = {"max_assignment_members": 4, "max_shares_per_minute": 2}
+    async with serving(**limits, max_shares_bytes_per_address=3_000) as client:
+        one = await made(client)
+        statuses = [
+            await sent(client, one, member, ["0"], None, None) for member in (ANN, BEN, EVE, ANN)
+        ]
+        assert statuses == [204, 204, 409, 204]
+        big = "a" * 480
+        assert await sent(client, one, ANN, ["0"], None, [big]) == 204
+        await made(client, note="a" * 1_000)
+        hold(await client.post(PATH, json=BODY), 429, "too-many-shares", None)
+        assert await sent(client, one, BEN, ["0"], None, [big]) == 507  # the author's bytes
+        assert await sent(client, one, ANN, ["0"], None, None) == 204
+        assert await sent(client, one, BEN, ["0"], None, [big]) == 204
+
+
+async def test_one_client_cannot_send_without_end(serving: Serving) -> None:
+    async with serving(work_per_second=1, max_work=2_000) as client:
+        one = await made(client)
+        statuses = [await sent(client, one, ANN, ["0"], None, None) for _ in range(6)]
+        assert statuses == [204] * 4 + [429] * 2

@@ -1,0 +1,120 @@
+"""Collections: ordered lists of links, which only the holder of the key can change."""
+
+import asyncio
+import secrets
+
+import httpx
+
+from app.store.ids import ALPHABET, ID_LENGTH, KEY_LENGTH
+from tests.collections.collecting import BODY, BY_HAND, FIGURE, PATH, SENTENCE, made, owner
+from tests.serving.problem import hold
+from tests.serving.storage import share
+
+
+async def test_a_collection_is_created_and_read(client: httpx.AsyncClient) -> None:
+    response = await client.post(PATH, json=BODY)
+    one = response.json()
+    assert response.status_code == 201
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["location"] == f"{PATH}/{one['id']}"
+    assert len(one["id"]) == ID_LENGTH
+    assert one["url"] == f"http://headlight/c/{one['id']}"
+    assert one["edit_url"] == f"{one['url']}#edit={one['edit_key']}"
+    assert len(one["edit_key"]) == KEY_LENGTH
+    assert set(one["edit_key"]) <= set(ALPHABET)
+    read = await client.get(f"{PATH}/{one['id'].upper()}")
+    assert read.headers["etag"] == '"1"'
+    told = read.json()
+    assert (told["title"], told["note"], told["version"]) == (BODY["title"], BODY["note"], 1)
+    assert told["items"] == [
+        {"link": SENTENCE, "title": "", "note": "Which word?"},
+        {"link": BY_HAND, "title": "", "note": ""},
+        {"link": "/learn/what-a-head-does#figure-1", "title": "A head", "note": ""},
+        {"link": "/learn/masks", "title": "", "note": ""},
+    ]
+    assert one["edit_key"] not in read.text
+
+
+async def test_only_the_key_changes_and_deletes(client: httpx.AsyncClient) -> None:
+    one, other = await made(client), await made(client)
+    path = f"{PATH}/{one['id']}"
+    new = {"title": "New", "items": [{"link": BY_HAND}, {"link": SENTENCE}]}
+    for wrong in (other["edit_key"], "", one["edit_key"][:-1]):
+        headers = {"Edit-Key": wrong, "If-Match": "*"}
+        hold(await client.put(path, json=new, headers=headers), 403, "wrong-edit-key", "Edit-Key")
+        refused = await client.delete(path, headers={"Edit-Key": wrong})
+        hold(refused, 403, "wrong-edit-key", "Edit-Key")
+    assert (await client.get(path)).json()["version"] == 1
+    changed = await client.put(path, json=new, headers=owner(one, '"1"'))
+    assert (changed.status_code, changed.headers["etag"]) == (200, '"2"')
+    read = (await client.get(path)).json()
+    assert read == changed.json()
+    assert (read["title"], read["note"], len(read["items"])) == ("New", "", 2)
+    assert read["changed"] >= read["created"]
+    assert (await client.delete(path, headers=owner(one))).status_code == 204
+    for method in ("GET", "PUT", "DELETE"):
+        gone = await client.request(
+            method, path, json=new if method == "PUT" else None, headers=owner(one)
+        )
+        hold(gone, 404, "unknown-collection", "id")
+    assert (await client.get(f"/c/{one['id']}")).status_code == 404
+    assert (await client.get(f"{PATH}/{other['id']}")).status_code == 200
+
+
+async def test_the_second_of_two_editors_is_told(client: httpx.AsyncClient) -> None:
+    one = await made(client)
+    path = f"{PATH}/{one['id']}"
+    hold(
+        await client.put(path, json=BODY, headers={"Edit-Key": one["edit_key"]}),
+        422,
+        "missing",
+        "If-Match",
+    )
+    bodies = [{"title": f"Editor {n}"} for n in range(8)]
+    replies = await asyncio.gather(
+        *(client.put(path, json=body, headers=owner(one, '"1"')) for body in bodies)
+    )
+    assert sorted(reply.status_code for reply in replies) == [200] + [412] * 7
+    won = next(reply.json() for reply in replies if reply.status_code == 200)
+    lost = next(reply for reply in replies if reply.status_code == 412)
+    hold(lost, 412, "collection-changed", "If-Match")
+    assert (await client.get(path)).json() == won
+    assert won["version"] == 2
+    for stale in ('"1"', 'W/"1"', "1", '"what"', "", '"99999999999"'):
+        reply = await client.put(path, json=BODY, headers=owner(one, stale))
+        hold(reply, 412, "collection-changed", "If-Match")
+    assert (await client.put(path, json=BODY, headers=owner(one, 'W/"2"'))).status_code == 200
+
+
+async def test_a_repeated_request_returns_the_same_collection(client: httpx.AsyncClient) -> None:
+    page = {"Headlight-Client": secrets.token_hex()}
+    first = await client.post(PATH, json=BODY, headers=page)
+    again = await client.post(PATH, json=BODY, headers=page)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json() == first.json()
+    one = first.json()
+    for other in ({"Headlight-Client": "another"}, {}, {}):
+        assert (await client.post(PATH, json=BODY, headers=other)).json()["id"] != one["id"]
+    path = f"{PATH}/{one['id']}"
+    assert (await client.put(path, json=BODY, headers=owner(one))).status_code == 200
+    after = await client.post(PATH, json=BODY, headers=page)
+    assert after.status_code == 201, "it has been changed since"
+    assert after.json()["id"] != one["id"]
+
+
+async def test_an_item_that_is_gone_does_not_block_the_others(client: httpx.AsyncClient) -> None:
+    kept = await share(client)
+    one = await made(client, items=[{"share": kept["id"]}, FIGURE])
+    path = f"{PATH}/{one['id']}"
+    deleted = await client.delete(
+        f"/api/shares/{kept['id']}", headers={"Edit-Key": kept["edit_key"]}
+    )
+    assert deleted.status_code == 204
+    items = (await client.get(path)).json()["items"]
+    page = (await client.get(f"/c/{one['id']}")).text
+    assert "This is no longer there." in page
+    body = {"title": "Kept", "items": list(reversed(items))}
+    changed = await client.put(path, json=body, headers=owner(one, '"1"'))
+    assert changed.status_code == 200, changed.text
+    file = await client.get(f"/c/{one['id']}/handout.html")
+    assert file.status_code == 200

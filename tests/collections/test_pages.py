@@ -1,0 +1,68 @@
+"""The page and the handout of a collection."""
+
+import io
+import re
+from urllib.parse import quote
+
+import httpx
+from PIL import Image
+
+from app.store.ids import ID_LENGTH
+from tests.collections.collecting import BODY, made
+from tests.serving.problem import hold
+from tests.serving.storage import share
+
+
+async def test_the_page_shows_texts_as_text(client: httpx.AsyncClient) -> None:
+    one = await made(client)
+    page = await client.get(f"/c/{one['id']}")
+    assert page.status_code == 200
+    text = page.text
+    assert "Week 2 &lt;b&gt;" in text
+    assert "<b>" not in re.sub(r"<b>\w", "", text)
+    assert f'content="http://headlight/c/{one["id"]}/preview.png"' in text
+    assert 'name="robots" content="noindex"' in text
+    assert one["edit_key"] not in text
+    picture = await client.get(f"/c/{one['id']}/preview.png")
+    assert Image.open(io.BytesIO(picture.content)).size == (1200, 630)
+    hold(await client.get(f"/c/{'2' * ID_LENGTH}"), 404, "unknown-collection", "id")
+
+
+async def test_the_handout_has_every_item(client: httpx.AsyncClient) -> None:
+    kept = (await share(client))["id"]
+    one = await made(client, items=[*BODY["items"], {"share": kept}])
+    file = await client.get(f"/c/{one['id']}/handout.html?theme=dark")
+    assert file.headers["content-disposition"].startswith("attachment")
+    page = file.content.decode("windows-1252")
+    lesson = (await client.get("/learn/masks")).text
+    figures = 4 + lesson.count('<img class="still"')
+    assert page.count('<div class="still"') == lesson.count('<div class="still"') == 1
+    assert len(re.findall(r'id="item-\d+-data"', page)) == figures
+    assert page.count('id="script"') == 1
+    assert "Week 2 &lt;b&gt;" in page
+    assert "Which word?" in page
+    assert not re.search(r'(?:src|href)="(?:https?:)?//(?!headlight)', page)
+    assert one["edit_key"] not in page
+
+
+async def test_a_handout_says_nothing_that_needs_a_server(client: httpx.AsyncClient) -> None:
+    one = await made(client, items=[{"lesson": "masks"}, {"lesson": "masks", "figure": 1}])
+    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode("windows-1252")
+    said = "causal mask. <em>the</em> wants the noun after it, but may look only at itself."
+    assert file.count(said) == 2
+    live = "Choose other masks above."
+    assert live not in file
+    page = (await client.get(f"/c/{one['id']}")).text
+    assert page.count(f"{said} {live}") == 1  # of the lesson, its claim
+    for address in ("/learn/masks", f"/api/links?link={quote('/learn/masks#figure-1')}"):
+        assert live in (await client.get(address)).text
+
+
+async def test_a_handout_says_what_is_in_place_of_a_figure(client: httpx.AsyncClient) -> None:
+    one = await made(client, items=[{"lesson": "training"}, {"lesson": "what-a-head-does"}])
+    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode("windows-1252")
+    remarks = re.findall('class="remark">([^<]*)<', file)
+    assert [one.partition(".")[0] for one in remarks] == [
+        "A training run cannot be in a file",
+        "In this file the figure is a matrix of the attention weights",
+    ]

@@ -1,0 +1,221 @@
+"""Questions to a room over HTTP, and the sums of the answers."""
+
+import csv
+import io
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.rooms.schemas import Truth
+from app.rooms.tally import MARK, MAX_GIVEN, check, tally
+from tests.rooms.room_client import client as client
+from tests.rooms.room_client import opened
+
+CHOICE = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
+MEMBERS = [f"member-{n}" for n in range(4)]
+
+
+async def sent(
+    client: httpx.AsyncClient, room: str, member: str, answer: list[str], n: int = 1
+) -> int:
+    body = {"member": member, "n": n, "answer": answer}
+    return (await client.post(f"{room}/answers", json=body)).status_code
+
+
+async def test_two_votes_and_the_class_sees_them_only_when_revealed(
+    client: httpx.AsyncClient,
+) -> None:
+    room, owner = await opened(client)
+    assert await sent(client, room, MEMBERS[0], ["1"]) == 409  # nothing is asked
+
+    async def go(stage: str, **more: Any) -> dict[str, Any]:
+        body = {"stage": stage, **more}
+        reply = await client.patch(f"{room}/question", json=body, headers=owner)
+        assert reply.status_code == 200, reply.text
+        told: dict[str, Any] = reply.json()["question"]
+        return told
+
+    asked = (await client.put(f"{room}/question", json=CHOICE, headers=owner)).json()
+    assert asked["question"]["stage"] == "first"
+    for member, choice in zip(MEMBERS, "0012", strict=True):
+        assert await sent(client, room, member, [choice]) == 204
+    assert await sent(client, room, MEMBERS[0], ["1"]) == 204  # changes the first answer
+    assert await sent(client, room, MEMBERS[0], ["1"], n=2) == 409
+    seen = (await client.get(f"{room}/state")).json()["question"]
+    assert (seen["results"], seen["truth"]) == (None, None)
+    counts = (await client.get(f"{room}/class", headers=owner)).json()
+    assert counts["answered"] == 4
+    await go("discuss")
+    assert await sent(client, room, MEMBERS[0], ["2"]) == 409
+    await go("second")
+    for member in MEMBERS[:3]:
+        assert await sent(client, room, member, ["1"]) == 204
+    question = await go("revealed", truth={"right": ["1"]})
+    first, second = (question["results"][vote] for vote in ("first", "second"))
+    assert first["chosen"] == {"0": 1, "1": 2, "2": 1}
+    assert (first["count"], first["right"]) == (4, 2)
+    assert (second["count"], second["right"]) == (3, 3)
+    assert await sent(client, room, MEMBERS[0], ["0"]) == 409
+    back = await client.patch(f"{room}/question", json={"stage": "second"}, headers=owner)
+    assert (back.status_code, back.json()["type"]) == (409, "urn:headlight:not-asking")
+    assert (await client.get(f"{room}/state")).json()["question"] == question
+
+
+async def test_the_table_has_all_answers_and_no_name(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    await client.put(f"{room}/question", json=CHOICE, headers=owner)
+    for member in MEMBERS[:2]:
+        await sent(client, room, member, ["1"])
+    text = {"entry": "text", "ask": {"kind": "sentence", "link": ""}}
+    await client.put(f"{room}/question", json=text, headers=owner)
+    await sent(client, room, MEMBERS[0], ["=HYPERLINK(1)"], n=2)
+    reply = await client.get(f"{room}/answers.csv", headers=owner)
+    assert reply.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+    assert [(row["question"], row["kind"], row["vote"]) for row in rows] == [
+        ("1", "looks", "first"),
+        ("1", "looks", "first"),
+        ("2", "sentence", "first"),
+    ]
+    assert rows[2]["answer"] == "'=HYPERLINK(1)"  # no formula
+    assert len({row["member"] for row in rows}) == 3
+    assert not any(member in reply.text for member in MEMBERS)
+
+
+async def test_nicknames_are_in_the_table_where_they_were_asked_for(
+    client: httpx.AsyncClient,
+) -> None:
+    room, owner = await opened(client)
+    body = {"member": MEMBERS[0], "n": 1, "answer": ["1"], "nickname": " =Ann "}
+    asked = await client.put(f"{room}/question", json=CHOICE, headers=owner)
+    assert asked.json()["question"]["nicknames"] is False
+    refused = await client.post(f"{room}/answers", json=body)
+    assert (refused.status_code, refused.json()["field"]) == (422, "nickname")
+    await sent(client, room, MEMBERS[0], ["1"])
+    asked = await client.put(f"{room}/question", json={**CHOICE, "nicknames": True}, headers=owner)
+    assert asked.json()["question"]["nicknames"] is True
+    for wrong in ("", "  ", "a" * 41, "a\nb", "\u202eb", 1):
+        reply = await client.post(f"{room}/answers", json={**body, "n": 2, "nickname": wrong})
+        assert (reply.status_code, reply.json()["field"]) == (422, "nickname"), wrong
+    assert (await client.post(f"{room}/answers", json={**body, "n": 2})).status_code == 204
+    await sent(client, room, MEMBERS[1], ["1"], n=2)
+    reply = await client.get(f"{room}/answers.csv", headers=owner)
+    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+    assert [row["nickname"] for row in rows] == ["", "'=Ann", ""]
+    answers = (await client.get(f"{room}/answers", headers=owner)).json()["answers"]
+    assert [one.get("nickname") for one in answers] == ["=Ann", None]
+    assert "Ann" not in (await client.get(f"{room}/state")).text
+
+
+async def test_a_sentence_can_be_removed_before_it_is_shown(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    text = {"entry": "text", "ask": {"kind": "sentence", "link": ""}}
+    await client.put(f"{room}/question", json=text, headers=owner)
+    await sent(client, room, MEMBERS[0], ["Rude."])
+    await sent(client, room, MEMBERS[1], ["<b>Kind.</b>"])
+    answers = (await client.get(f"{room}/answers", headers=owner)).json()["answers"]
+    assert [one["answer"] for one in answers] == [["Rude."], ["<b>Kind.</b>"]]
+    path = f"{room}/answers/{answers[0]['id']}"
+    assert (await client.delete(path)).status_code == 403
+    assert (await client.delete(path, headers=owner)).status_code == 204
+    assert (await client.delete(path, headers=owner)).status_code == 404
+    left = (await client.get(f"{room}/answers", headers=owner)).json()["answers"]
+    assert [one["answer"] for one in left] == [["<b>Kind.</b>"]]
+    assert (await client.get(f"{room}/answers")).status_code == 403
+    await client.delete(f"{room}/question", headers=owner)
+    assert (await client.get(f"{room}/state")).json()["question"] is None
+
+
+async def test_an_answer_of_another_form_is_refused(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    forms: list[tuple[str, list[str]]] = [
+        ("choice", []), ("choice", ["1", "2"]), ("text", [" "]), ("numbers", ["x"]),
+        ("numbers", ["nan"]), ("numbers", []), ("shares", ["0", "0"]), ("shares", ["-1", "2"]),
+    ]  # fmt: skip
+    for n, (entry, answer) in enumerate(forms, 1):
+        await client.put(f"{room}/question", json={**CHOICE, "entry": entry}, headers=owner)
+        assert await sent(client, room, MEMBERS[0], answer, n=n) == 422, entry
+
+
+@settings(deadline=None)
+@given(st.integers(1, 6).flatmap(lambda k: st.tuples(*(st.lists(st.lists(st.integers(0, 9),
+    min_size=k, max_size=k).filter(any), min_size=1, max_size=6) for _ in "ab"))))  # fmt: skip
+def test_rows_are_compared_by_total_variation(case: tuple[list[list[int]], ...]) -> None:
+    rows, (truth, *_) = case
+    model = np.array(truth) / sum(truth)
+    answers = [[str(one) for one in row] for row in rows]
+    drawn = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
+    found = tally("shares", answers, Truth(numbers=model.tolist()))
+    np.testing.assert_allclose(found.mean, drawn.mean(axis=0), atol=1e-12)
+    # The largest difference between the probabilities of any set of tokens.
+    sets = [np.array(list(np.binary_repr(s, len(model))), int) for s in range(2 ** len(model))]
+    apart = [max(abs(one @ (row - model)) for one in sets) for row in drawn]
+    assert found.distance == pytest.approx(np.mean(apart))
+
+
+@pytest.mark.parametrize(("answers", "keys"), [(1, 3), (40, 5), (41, 5), (300, 7), (90, 500)])
+def test_the_rows_that_are_sent_are_an_even_selection_from_near_to_far(
+    answers: int, keys: int
+) -> None:
+    random = np.random.default_rng(answers)
+    drawn = random.random((answers, keys))
+    model = random.random(keys)
+    model /= model.sum()
+    given = [[str(one) for one in row] for row in drawn]
+    found = np.array(tally("shares", given, Truth(numbers=model.tolist())).rows)
+    most = min(40, 2_000 // keys)
+    assert len(found) == min(answers, most)
+    shares = drawn / drawn.sum(axis=1, keepdims=True)
+    apart = np.sort(abs(shares - model).sum(axis=1) / 2)
+    shown = abs(found - model).sum(axis=1) / 2
+    rounding = keys * 0.0005
+    assert (np.diff(shown) >= -rounding).all()
+    assert shown[0] == pytest.approx(apart[0], abs=rounding)
+    assert shown[-1] == pytest.approx(apart[-1], abs=rounding)
+    if answers > most > 3:
+        assert shown[most // 2] == pytest.approx(np.median(apart), abs=0.05)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=2 * rounding)
+
+
+async def test_a_stated_number_is_sent_to_nobody_before_it_is_revealed(
+    client: httpx.AsyncClient,
+) -> None:
+    room, owner = await opened(client)
+    about = {"kind": "number", "link": "", "value": 8, "within": 1, "words": "How many?"}
+    asked = {"entry": "numbers", "ask": about}
+    replies = [await client.put(f"{room}/question", json=asked, headers=owner)]
+    for member, number in zip(MEMBERS, ("7", "9", "6.9", "8"), strict=True):
+        await sent(client, room, member, [number])
+    discuss = {"stage": "discuss"}
+    replies.append(await client.patch(f"{room}/question", json=discuss, headers=owner))
+    replies.append(await client.get(f"{room}/state"))
+    for reply in replies:
+        assert "value" not in reply.json()["question"]["ask"]
+    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
+    question = (await client.get(f"{room}/state")).json()["question"]
+    assert question["ask"]["value"] == 8
+    assert question["results"]["first"]["right"] == 3
+    assert question["truth"]["numbers"] == [8]
+
+
+def test_numbers_are_right_within_rounding() -> None:
+    answers = [["0.61", "1"], ["0.60", "1"], ["0.61", "2"]]
+    assert all(check("numbers", one) for one in answers)
+    found = tally("numbers", answers, Truth(numbers=[0.6123, 1.0]))
+    assert (found.count, found.right) == (3, 1)
+    assert found.mean == pytest.approx([0.6067, 4 / 3], abs=1e-3)
+    assert found.chosen == {}  # of two fields
+
+
+def test_of_one_number_each_is_counted() -> None:
+    answers = [["7"], ["7.0"], ["-0.5"], ["1e400"], ["0.333333333"]]
+    assert [check("numbers", one) for one in answers] == [True, True, True, False, True]
+    found = tally("numbers", [one for one in answers if check("numbers", one)], None)
+    assert found.chosen == {"7": 2, "-0.5": 1, "0.333333": 1}
+    many = tally("numbers", [[str(n % 40)] for n in range(50)], None)
+    assert len(many.chosen) == MAX_GIVEN
+    assert set(map(str, range(10))) <= set(many.chosen)  # the most frequent ones
