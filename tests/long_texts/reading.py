@@ -13,12 +13,7 @@ from tests.browsing.workspace import Workspace
 from tests.model.tiny_huggingface import GROUPED, TINY, build
 
 LIMIT = 1024
-TINY["long"] = (
-    "LlamaForCausalLM",
-    "LlamaConfig",
-    {**GROUPED, "max_position_embeddings": LIMIT},
-    "bytes",
-)
+LONG = {**GROUPED, "max_position_embeddings": LIMIT}
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -42,7 +37,9 @@ CELL = """([row, col]) => {
 
 def tiny() -> tuple[Any, Any]:
     """A random model whose rows look at a few tokens, and its tokenizer."""
-    model, words = build("long")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TINY, "long", ("LlamaForCausalLM", "LlamaConfig", LONG, "bytes"))
+        model, words = build("long")
     with torch.no_grad():
         for layer in model.model.layers:
             layer.self_attn.q_proj.weight.mul_(8)
