@@ -11,8 +11,8 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.pages import health
-from tests.serving.fixtures import Serving
 from tests.serving.failing_disk import FailingDisk
+from tests.serving.fixtures import Serving
 from tests.serving.problem import hold
 from tests.serving.slow import Slow
 
