@@ -198,9 +198,12 @@ class Comings(RuleBasedStateMachine):
         for one in [one for one in self.connections if one.member == member]:
             [of] = [n for n in (0, 1) if one.hub in self.servers[n]._hubs.values()]
             assert of != server or one.ended
+            name = self.servers[of]._server
+            # It may have been sent the document of its removal before it ended.
+            self.presence.members[name][member].seq = one.seqs[-1]
             await one.close()
             self.connections.remove(one)
-            self.presence.leave(self.servers[of]._server, member)
+            self.presence.leave(name, member)
 
     async def read(self) -> None:
         """Let everybody read; no state is older than the one before."""
