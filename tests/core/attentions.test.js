@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, place, placeOf, stands, summaries, taught, texts,
+  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, place, placeOf, positionedSteps, summaries, isSupervised, texts,
 } from "../../static/js/core/wire/attentions.js";
-import { pictures } from "../../static/js/core/compute/head-thumbnails.js";
-import { lit, opener, pair } from "../../static/js/core/store/highlight.js";
+import { thumbnailWeights } from "../../static/js/core/compute/head-thumbnails.js";
+import { highlightOf, opener, pair } from "../../static/js/core/store/highlight.js";
 import { working } from "../../static/js/core/compute/attention-row.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -45,15 +45,15 @@ test("a head or layer that is not there is nothing", () => {
 
 test("hovering wins over a pin, a pin over the first look", () => {
   const pinned = page({ query: 2, key: 0 });
-  assert.deepEqual(lit(pinned, null), { query: 2, key: 0, by: "pin" });
+  assert.deepEqual(highlightOf(pinned, null), { query: 2, key: 0, by: "pin" });
   const source = /** @type {const} */ ({ side: "source", index: 1 });
-  assert.deepEqual(lit(pinned, { query: source, key: source }), { query: 1, key: 1, by: "hover" });
-  assert.deepEqual(lit(page({ block: "cross" }), { query: source, key: source }), {
+  assert.deepEqual(highlightOf(pinned, { query: source, key: source }), { query: 1, key: 1, by: "hover" });
+  assert.deepEqual(highlightOf(page({ block: "cross" }), { query: source, key: source }), {
     query: null,
     key: 1,
     by: "hover",
   });
-  assert.deepEqual(lit(page({}), null), { query: 1, key: null, by: "default" });
+  assert.deepEqual(highlightOf(page({}), null), { query: 1, key: null, by: "default" });
 });
 
 test("the pair of a row is what it looks at most", () => {
@@ -73,10 +73,10 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 test("a head is taught where the model says so, across alone", () => {
   /** @type {import("../../static/js/core/wire/schemas.d.ts").Taught[]} */
   const heads = [{ layer: 2, head: 1, rows: "writes", since: 1 }];
-  assert.ok(taught({ ...MODEL, taught: heads }, { block: "cross", layer: 2, head: 1 }));
-  assert.ok(!taught({ ...MODEL, taught: heads }, { block: "decoder", layer: 2, head: 1 }));
-  assert.ok(!taught({ ...MODEL, taught: heads }, { block: "cross", layer: 1, head: 1 }));
-  assert.ok(!taught(MODEL, { block: "cross", layer: 2, head: 1 }));
+  assert.ok(isSupervised({ ...MODEL, taught: heads }, { block: "cross", layer: 2, head: 1 }));
+  assert.ok(!isSupervised({ ...MODEL, taught: heads }, { block: "decoder", layer: 2, head: 1 }));
+  assert.ok(!isSupervised({ ...MODEL, taught: heads }, { block: "cross", layer: 1, head: 1 }));
+  assert.ok(!isSupervised(MODEL, { block: "cross", layer: 2, head: 1 }));
 });
 
 test("a page that was not told where opens on the head that tells most", () => {
@@ -118,7 +118,7 @@ test("a block of any name, depth and mask is what the table says", () => {
   assert.equal(placeOf(MADE, "trunk.7.attn"), null);
   assert.deepEqual(summaries(MADE, "trunk"), MADE.attentions.map(({ place }) => `summary of ${place}`));
   const small = MADE.attentions.map(({ place }) => `${place}.weights:uint8`);
-  assert.deepEqual(pictures(MADE, "trunk"), [...small, "trunk/0/attn.mask", "trunk/2/attn.mask"]);
+  assert.deepEqual(thumbnailWeights(MADE, "trunk"), [...small, "trunk/0/attn.mask", "trunk/2/attn.mask"]);
   assert.deepEqual([blockOf(MADE, "cross").rows, blocks(null)], [[], []]);
 });
 
@@ -141,5 +141,5 @@ test("the tokens of a text are its own, whatever it is called", () => {
   const run = { ...trace(), tokens: { words: trace().tokens.source }, direction: "" };
   const { rows, cols } = axes(MADE, run, "trunk");
   assert.deepEqual([texts(rows), texts(cols)], [texts(cols), ["<2zh>", "the₁", "·the₂"]]);
-  assert.deepEqual(texts(stands(MADE, run, "trunk")), ["0 <2zh>", "1 the₁", "2 ·the₂"]);
+  assert.deepEqual(texts(positionedSteps(MADE, run, "trunk")), ["0 <2zh>", "1 the₁", "2 ·the₂"]);
 });

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
-import { comparison, otherPlace, otherRun, otherSentence, shownAt } from "../../static/js/core/store/comparison.js";
+import { comparison, otherPlace, otherRun, otherSentence, axisIndexOf } from "../../static/js/core/store/comparison.js";
 import { texts } from "../../static/js/core/wire/attentions.js";
 import { initials } from "../../static/js/core/store/options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
-import { litTokens } from "../../static/js/core/store/heatmap-data.js";
+import { highlightedTokens } from "../../static/js/core/store/heatmap-data.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -77,8 +77,8 @@ test("another sentence leaves gaps where a word is only in one", () => {
   assert.deepEqual([...found.a.cover.slice(0, 4)], [open, open, open, onlyB]);
   assert.deepEqual([...found.b.cover.slice(0, 4)], [open, open, onlyA, open]);
   assert.deepEqual([...found.delta.cover.slice(0, 4)], [open, open, onlyA, onlyB]);
-  assert.equal(shownAt(found.cols, 2), 2);
-  assert.equal(shownAt(found.cols, null), null);
+  assert.equal(axisIndexOf(found.cols, 2), 2);
+  assert.equal(axisIndexOf(found.cols, null), null);
 });
 
 test("the other direction is turned over, so that the same words meet", () => {
@@ -107,7 +107,7 @@ test("the other direction is turned over, so that the same words meet", () => {
 });
 
 test("what is lit by itself is the largest change", () => {
-  assert.deepEqual(litTokens(page({ other: "head", head_b: 1 }), null), { queries: [1], keys: [0] });
+  assert.deepEqual(highlightedTokens(page({ other: "head", head_b: 1 }), null), { queries: [1], keys: [0] });
 });
 
 test("a comparison begins with a word changed, until another sentence is typed", () => {
@@ -118,10 +118,10 @@ test("a comparison begins with a word changed, until another sentence is typed",
 });
 
 test("before there is a comparison it lights nothing; a token that only B has is no token of the page", () => {
-  assert.deepEqual(litTokens(page({ b: "the dog" }), null), { queries: [], keys: [] });
-  assert.deepEqual(litTokens(answered(page({ b: "x" }), new Problem("too-long")), null), { queries: [], keys: [] });
-  const same = litTokens(answered(page({ b: "the the" }), trace()), null);
+  assert.deepEqual(highlightedTokens(page({ b: "the dog" }), null), { queries: [], keys: [] });
+  assert.deepEqual(highlightedTokens(answered(page({ b: "x" }), new Problem("too-long")), null), { queries: [], keys: [] });
+  const same = highlightedTokens(answered(page({ b: "the the" }), trace()), null);
   assert.deepEqual(same, { queries: [], keys: [] }, "nothing has changed");
   const pinned = page({ other: "head", head_b: 1 }, { query: 2, key: 1 });
-  assert.deepEqual(litTokens(pinned, null), { queries: [2], keys: [1] });
+  assert.deepEqual(highlightedTokens(pinned, null), { queries: [2], keys: [1] });
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { bindSession } from "../../static/js/core/store/session.js";
-import { frozen, sourceOfNumbers, served } from "../../static/js/core/store/data-sources.js";
+import { frozen, given, served } from "../../static/js/core/store/data-sources.js";
 import { DEFAULTS, settler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { encoding } from "../../static/js/core/store/view-requests.js";
@@ -19,18 +19,18 @@ const LINK = { ...DEFAULTS, source: "the the", block: /** @type {const} */ ("cro
 
 test("given numbers are shown without asking, and what is not among them is a problem that says so", async () => {
   const store = createStore(LINK);
-  const session = bindSession(store, sourceOfNumbers({ model: MODEL, trace: trace() }), showing(["decoder.0.cross.weights", "decoder.0.cross.v"]));
+  const session = bindSession(store, given({ model: MODEL, trace: trace() }), showing(["decoder.0.cross.weights", "decoder.0.cross.v"]));
   await session.run();
   await flush();
   const page = store.get();
   assert.deepEqual([page.status, page.model, page.live, page.link], ["ready", MODEL, false, LINK]);
   assert.deepEqual(Object.keys(page.trace?.tensors ?? {}), Object.keys(trace().tensors));
   assert.equal(page.problem?.kind, "not-given");
-  await assert.rejects(sourceOfNumbers({ model: MODEL, trace: trace() }).answer(encoding({ length: 2, d_model: 4 })), { kind: "not-given" });
+  await assert.rejects(given({ model: MODEL, trace: trace() }).answer(encoding({ length: 2, d_model: 4 })), { kind: "not-given" });
 });
 
 test("given numbers name their model, open at the link, and have no lines that come", async () => {
-  const source = sourceOfNumbers({ model: MODEL, trace: trace() });
+  const source = given({ model: MODEL, trace: trace() });
   assert.deepEqual(await source.models(), [MODEL]);
   assert.deepEqual((await source.open?.(LINK))?.link, LINK);
   await assert.rejects(source.lines("sweep", {}).next(), { kind: "not-given" });

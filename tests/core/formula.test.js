@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { factor, fraction, mathml, plain, raised, root, total, written } from "../../static/js/core/compute/formula.js";
+import { factor, fraction, mathml, plain, raised, root, total, formulaText } from "../../static/js/core/compute/formula.js";
 
 /** Elements as text: all that a formula asks of a document. */
 const document = /** @type {Document} */ (
@@ -23,11 +23,11 @@ const document = /** @type {Document} */ (
 const SCORE = ["score_ij", "=", fraction(["q_i", "·", "k_j"], root("d_k")), "=", -1.25];
 
 test("a formula as a line of text", () => {
-  assert.equal(written(SCORE), "score_ij = (q_i · k_j) / √d_k = −1.2500");
-  assert.equal(written(["max", "(", plain(0), ",", "z", ")"]), "max (0, z)");
-  assert.equal(written(total("j", ["w_ij", "v_j"])), "Σ_j w_ij v_j");
-  assert.equal(written(raised("e", ["a", "−", "b"])), "e^(a − b)");
-  assert.equal(written([1, "·", factor(-2)]), "1.0000 · (−2.0000)");
+  assert.equal(formulaText(SCORE), "score_ij = (q_i · k_j) / √d_k = −1.2500");
+  assert.equal(formulaText(["max", "(", plain(0), ",", "z", ")"]), "max (0, z)");
+  assert.equal(formulaText(total("j", ["w_ij", "v_j"])), "Σ_j w_ij v_j");
+  assert.equal(formulaText(raised("e", ["a", "−", "b"])), "e^(a − b)");
+  assert.equal(formulaText([1, "·", factor(-2)]), "1.0000 · (−2.0000)");
 });
 
 test("the same formula as MathML", () => {
@@ -42,8 +42,8 @@ test("the same formula as MathML", () => {
 });
 
 test("numbers of any size, in both", () => {
-  assert.equal(written(Math.exp(-20)), "2.1 · 10⁻⁹");
-  assert.equal(written([0, "+", 145830]), "0 + 1.4583 · 10⁵");
+  assert.equal(formulaText(Math.exp(-20)), "2.1 · 10⁻⁹");
+  assert.equal(formulaText([0, "+", 145830]), "0 + 1.4583 · 10⁵");
   assert.equal(
     String(mathml(document, Math.exp(-20))),
     "<math lang=en><mrow><mn>2.1</mn><mo>·</mo><msup><mn>10</mn><mrow><mo form=prefix>−</mo><mn>9</mn></mrow></msup></mrow></math>",

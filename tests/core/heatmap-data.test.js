@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { initials } from "../../static/js/core/store/options.js";
-import { choice, litIn, litTokens, pairIn, reading, tokenAt } from "../../static/js/core/store/heatmap-data.js";
+import { choice, highlightIn, highlightedTokens, pairIn, reading, tokenAt } from "../../static/js/core/store/heatmap-data.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { texts } from "../../static/js/core/wire/attentions.js";
@@ -78,11 +78,11 @@ test("only the strongest are shown, the masked are not counted", () => {
 
 test("what a link pins is found where it is shown, and nowhere when it is hidden", () => {
   const pinned = page({ special: "hide" }, { query: 2, key: 1 });
-  assert.deepEqual(litIn(pinned, null, read(pinned)), { row: 1, col: 0, by: "pin" });
+  assert.deepEqual(highlightIn(pinned, null, read(pinned)), { row: 1, col: 0, by: "pin" });
   const hidden = page({ special: "hide" }, { query: 0, key: 1 });
-  assert.deepEqual(litIn(hidden, null, read(hidden)), { row: null, col: 0, by: "pin" });
+  assert.deepEqual(highlightIn(hidden, null, read(hidden)), { row: null, col: 0, by: "pin" });
   assert.deepEqual(pairIn(hidden, null, read(hidden)), { row: 0, col: 0 });
-  assert.deepEqual(litTokens(hidden, null), { queries: [0], keys: [1] });
+  assert.deepEqual(highlightedTokens(hidden, null), { queries: [0], keys: [1] });
 });
 
 test("words are one row and one column, lit by any of their pieces", () => {
@@ -96,8 +96,8 @@ test("words are one row and one column, lit by any of their pieces", () => {
   const found = read(words);
   assert.deepEqual(texts(found.rows.steps), ["<2zh>", "unable"]);
   assert.deepEqual(four(found.matrix.values), [0.2, 0.8, 0.35, 0.65]);
-  assert.equal(litIn(words, null, found).row, 1);
-  assert.deepEqual(litTokens(words, null).queries, [1, 2]);
+  assert.equal(highlightIn(words, null, found).row, 1);
+  assert.deepEqual(highlightedTokens(words, null).queries, [1, 2]);
 });
 
 test("other views read the trace as it is, whatever the heatmap chooses", () => {
@@ -194,18 +194,18 @@ const ref = (side, index) => ({ side, index });
 test("what is hovered is found where it is shown, one side of it or both", () => {
   const of = page({ special: "hide" }, { query: 1, key: 1 });
   const found = read(of);
-  assert.deepEqual(litIn(of, { query: ref("source", 2), key: null }, found), { row: 1, col: null, by: "hover" });
-  assert.deepEqual(litIn(of, { query: null, key: ref("source", 2) }, found), { row: null, col: 1, by: "hover" });
-  assert.deepEqual(litIn(of, { query: ref("source", 0), key: ref("source", 0) }, found), { row: null, col: null, by: "hover" });
-  assert.deepEqual(litTokens(of, { query: ref("source", 2), key: null }), { queries: [2], keys: [] });
-  assert.deepEqual(litTokens(of, { query: null, key: ref("source", 0) }), { queries: [], keys: [0] });
+  assert.deepEqual(highlightIn(of, { query: ref("source", 2), key: null }, found), { row: 1, col: null, by: "hover" });
+  assert.deepEqual(highlightIn(of, { query: null, key: ref("source", 2) }, found), { row: null, col: 1, by: "hover" });
+  assert.deepEqual(highlightIn(of, { query: ref("source", 0), key: ref("source", 0) }, found), { row: null, col: null, by: "hover" });
+  assert.deepEqual(highlightedTokens(of, { query: ref("source", 2), key: null }), { queries: [2], keys: [] });
+  assert.deepEqual(highlightedTokens(of, { query: null, key: ref("source", 0) }), { queries: [], keys: [0] });
 });
 
 test("with nothing lit it is the row that looks hardest at another word", () => {
   const of = page({});
   const found = read(of);
-  assert.deepEqual(litIn(of, null, found), { row: 1, col: null, by: "default" });
-  assert.deepEqual(litTokens(of, null), { queries: [1], keys: [] });
+  assert.deepEqual(highlightIn(of, null, found), { row: 1, col: null, by: "default" });
+  assert.deepEqual(highlightedTokens(of, null), { queries: [1], keys: [] });
   assert.deepEqual(pairIn(of, null, found), { row: 1, col: 2 });
   assert.deepEqual(pairIn(of, { query: null, key: ref("source", 0) }, found), { row: 1, col: 0 });
   assert.deepEqual(pairIn(of, { query: ref("source", 2), key: null }, found), { row: 2, col: 0 });
@@ -216,28 +216,28 @@ test("with nothing lit it is the row that looks hardest at another word", () => 
 test("what is lit by itself goes by the rows and columns that are shown", () => {
   const self = page({ special: "hide" });
   // Of what is left, the second word looks hardest at the first: the first looks at the second more.
-  assert.equal(litIn(self, null, read(self)).row, 0);
-  assert.deepEqual(litTokens(self, null).queries, [1]);
+  assert.equal(highlightIn(self, null, read(self)).row, 0);
+  assert.deepEqual(highlightedTokens(self, null).queries, [1]);
   const own = page({});
   own.trace.tensors["encoder.0.self.weights"].data.set([0, 0.3, 0.7, 0, 1, 0, 0, 0.6, 0.4]);
-  assert.equal(litIn(own, null, read(own)).row, 2, "neither a special token nor a word that looks at itself");
+  assert.equal(highlightIn(own, null, read(own)).row, 2, "neither a special token nor a word that looks at itself");
   const cross = page({}, { block: "cross" });
   cross.trace.tensors["decoder.0.cross.weights"].data.set([0.9, 0.1, 0, 0, 0.6, 0.4]);
-  assert.equal(litIn(cross, null, read(cross)).row, 0);
+  assert.equal(highlightIn(cross, null, read(cross)).row, 0);
   cross.trace.output.tokens[1].special = false;
   cross.trace.output.tokens[1].text = "猫";
   const again = { ...cross, trace: { ...cross.trace, tensors: { ...cross.trace.tensors } } };
-  assert.equal(litIn(again, null, read(again)).row, 1, "a word that looks at a special token says less");
+  assert.equal(highlightIn(again, null, read(again)).row, 1, "a word that looks at a special token says less");
   const none = page({ special: "hide" });
   none.trace.tokens.source.forEach((one) => (one.special = true));
   const empty = read(none);
-  assert.deepEqual([empty.matrix.rows, litIn(none, null, empty).row, pairIn(none, null, empty)], [0, null, null]);
+  assert.deepEqual([empty.matrix.rows, highlightIn(none, null, empty).row, pairIn(none, null, empty)], [0, null, null]);
 });
 
 test("a trace without the weights lights what is pinned, token for token", () => {
   const bare = page({}, { layer: 1, query: 2, key: 1 });
-  assert.deepEqual(litTokens(bare, null), { queries: [2], keys: [1] });
-  assert.deepEqual(litTokens(page({}, { layer: 1 }), null), { queries: [], keys: [] });
+  assert.deepEqual(highlightedTokens(bare, null), { queries: [2], keys: [1] });
+  assert.deepEqual(highlightedTokens(page({}, { layer: 1 }), null), { queries: [], keys: [] });
   assert.equal(tokenAt({ axis: /** @type {any} */ ({ groups: [[4, 5]] }) }, 0), 4);
   assert.equal(tokenAt({ axis: /** @type {any} */ ({ groups: [[4, 5]] }) }, null), null);
 });

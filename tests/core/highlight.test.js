@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lit, opener, pair } from "../../static/js/core/store/highlight.js";
+import { highlightOf, opener, pair } from "../../static/js/core/store/highlight.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, tensor, trace } from "../js/trace.js";
@@ -14,28 +14,28 @@ const ref = (side, index) => ({ side, index });
 
 test("what is hovered is lit, then what is pinned, then what is worth a first look", () => {
   const pinned = page({ query: 1, key: 2 });
-  assert.deepEqual(lit(pinned, { query: ref("source", 0), key: null }), { query: 0, key: null, by: "hover" });
-  assert.deepEqual(lit(pinned, { query: null, key: ref("source", 1) }), { query: null, key: 1, by: "hover" });
-  assert.deepEqual(lit(pinned, null), { query: 1, key: 2, by: "pin" });
-  assert.deepEqual(lit(page(), null), { query: 1, key: null, by: "default" }, "the word that looks hardest at another");
-  assert.deepEqual(lit(page({ query: 0 }), null), { query: 0, key: null, by: "pin" });
-  assert.deepEqual(lit({ ...page(), trace: null }, null), { query: null, key: null, by: "default" });
-  assert.deepEqual(lit(page({ layer: 5 }), null), { query: null, key: null, by: "default" });
+  assert.deepEqual(highlightOf(pinned, { query: ref("source", 0), key: null }), { query: 0, key: null, by: "hover" });
+  assert.deepEqual(highlightOf(pinned, { query: null, key: ref("source", 1) }), { query: null, key: 1, by: "hover" });
+  assert.deepEqual(highlightOf(pinned, null), { query: 1, key: 2, by: "pin" });
+  assert.deepEqual(highlightOf(page(), null), { query: 1, key: null, by: "default" }, "the word that looks hardest at another");
+  assert.deepEqual(highlightOf(page({ query: 0 }), null), { query: 0, key: null, by: "pin" });
+  assert.deepEqual(highlightOf({ ...page(), trace: null }, null), { query: null, key: null, by: "default" });
+  assert.deepEqual(highlightOf(page({ layer: 5 }), null), { query: null, key: null, by: "default" });
 });
 
 test("a token is lit on the axis that follows its side", () => {
   const cross = page({ block: "cross" });
-  assert.deepEqual(lit(cross, { query: ref("target", 1), key: ref("source", 2) }), { query: 1, key: 2, by: "hover" });
-  assert.deepEqual(lit(cross, { query: ref("target", 1), key: ref("target", 1) }), { query: 1, key: null, by: "hover" });
-  assert.equal(lit(cross, { query: ref("source", 1), key: null }).by, "default");
+  assert.deepEqual(highlightOf(cross, { query: ref("target", 1), key: ref("source", 2) }), { query: 1, key: 2, by: "hover" });
+  assert.deepEqual(highlightOf(cross, { query: ref("target", 1), key: ref("target", 1) }), { query: 1, key: null, by: "hover" });
+  assert.equal(highlightOf(cross, { query: ref("source", 1), key: null }).by, "default");
 });
 
 test("a word that looks at itself is not the first look, but one that writes what it reads is", () => {
   const found = trace();
   found.tensors["encoder.0.self.weights"] = tensor(["head", "query", "key"], [1, 3, 3], [1, 0, 0, 0, 0.9, 0.1, 0, 0.6, 0.4]);
-  assert.equal(lit({ ...page(), trace: found }, null).query, 2);
+  assert.equal(highlightOf({ ...page(), trace: found }, null).query, 2);
   found.tensors["decoder.0.cross.weights"] = tensor(["head", "query", "key"], [1, 2, 3], [0, 0.9, 0.1, 0, 0.5, 0.5]);
-  assert.equal(lit({ ...page({ block: "cross" }), trace: found }, null).query, 0);
+  assert.equal(highlightOf({ ...page({ block: "cross" }), trace: found }, null).query, 0);
 });
 
 test("the pair to explain is what is lit, or what the row looks at most", () => {

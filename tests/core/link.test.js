@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { choice, initials, list, text, whole } from "../../static/js/core/store/options.js";
-import { DEFAULTS, REQUEST_KEYS, format, merge, parse, stated } from "../../static/js/core/store/link.js";
+import { DEFAULTS, REQUEST_KEYS, format, merge, parse, stateOfShare } from "../../static/js/core/store/link.js";
 import { bind } from "../../static/js/core/store/address.js";
 import { createStore } from "../../static/js/core/store/store.js";
 
@@ -59,10 +59,10 @@ test("what cannot be read is left out", () => {
 
 test("a share's state is held to the same as a link", () => {
   const good = { source: "Hi", block: "cross", layer: 2, query: 0, interventions: [{ at: "source", do: { mask: 1 } }] };
-  assert.deepEqual(stated(good), { ...good, options: {} });
+  assert.deepEqual(stateOfShare(good), { ...good, options: {} });
   const bad = { source: "Hi", block: "", layer: -1, head: 1.5, query: "x", key: {}, pad_to: true, target: null };
-  assert.deepEqual(stated(bad), { source: "Hi", options: {} });
-  assert.deepEqual(stated({ scale: "log", top: 0, b: ["x"] }, OPTIONS).options, { scale: "log", b: '["x"]' });
+  assert.deepEqual(stateOfShare(bad), { source: "Hi", options: {} });
+  assert.deepEqual(stateOfShare({ scale: "log", top: 0, b: ["x"] }, OPTIONS).options, { scale: "log", b: '["x"]' });
 });
 
 test("of what a link says twice the first counts", () => {

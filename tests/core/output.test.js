@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { continuesAt, counted, logprob, outputKind, rowOf, written } from "../../static/js/core/wire/reply.js";
+import { continuesAt, counted, logprob, outputKind, rowOf, writtenTokens } from "../../static/js/core/wire/reply.js";
 import { token } from "../js/trace.js";
 
 const DECODER = { texts: ["text"], mask: "" };
@@ -19,8 +19,8 @@ test("a text continues at a token; what is before it was given", () => {
   assert.equal(continuesAt(DECODER, output), 2);
   assert.equal(continuesAt(DECODER, OUTPUT), 0, "of a text of one token, all of it");
   assert.equal(continuesAt(ENCODER, OUTPUT), Infinity);
-  assert.deepEqual(written(output).map(({ text }) => text), ["c"]);
-  assert.deepEqual(written(OUTPUT), OUTPUT.tokens);
+  assert.deepEqual(writtenTokens(output).map(({ text }) => text), ["c"]);
+  assert.deepEqual(writtenTokens(OUTPUT), OUTPUT.tokens);
   assert.equal(logprob(output), -3.5);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { finding, followable, salient, telling } from "../../static/js/core/compute/attention-row.js";
+import { finding, followable, salient, informativeness } from "../../static/js/core/compute/attention-row.js";
 import { four, two } from "../../static/js/lib/numbers.js";
 
 const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);
@@ -47,7 +47,7 @@ test("the first row to follow has a weight that can be worked out by hand, as fa
 test("a head tells more the harder its words look at different words", () => {
   const tokens = [{ special: false }, { special: false }, { special: true }];
   const score = (/** @type {number[]} */ ...values) =>
-    telling({ rows: 3, cols: 3, values: row(...values) }, tokens, tokens);
+    informativeness({ rows: 3, cols: 3, values: row(...values) }, tokens, tokens);
   const aligned = score(0, 0.9, 0.1, 0.9, 0, 0.1, 0, 0, 1);
   assert.ok(aligned > score(0, 0.6, 0.4, 0.6, 0, 0.4, 0, 0, 1), "harder");
   assert.ok(aligned > score(0.9, 0, 0.1, 0.9, 0, 0.1, 0, 0, 1), "at different words");

@@ -16,7 +16,7 @@ const OTHER = { ...MODEL, id: "other" };
 
 /**
  * A session whose questions are answered by hand.
- * @param {Partial<import("../../static/js/core/store/session.js").Wishes>} [wishes]
+ * @param {Partial<import("../../static/js/core/store/session.js").DataNeeds>} [wishes]
  * @param {{link?: object, free?: boolean, open?: any}} [more]
  */
 function bound(wishes = {}, { link = {}, free = false, open } = {}) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, departed, answerFromShare, heldParameters, isFixed, missing } from "../../static/js/core/store/share-contents.js";
+import { additionalContents, departed, answerFromShare, heldParameters, isFixed, missing } from "../../static/js/core/store/share-contents.js";
 import { answer, encoding, keyOf, parameters, traced } from "../../static/js/core/store/view-requests.js";
 import { frozen } from "../../static/js/core/store/data-sources.js";
 import { bindSession } from "../../static/js/core/store/session.js";
@@ -28,7 +28,7 @@ test("a share asks for what it does not hold anyway", () => {
     ],
     asks: () => [own, deeper, other(), other(), gain(), encoding({ length: 2, d_model: 4 })],
   };
-  assert.deepEqual(beside(page(), view), {
+  assert.deepEqual(additionalContents(page(), view), {
     select: ["encoder.0.self.scores"],
     asks: [deeper, other(), gain()],
   });
@@ -112,12 +112,12 @@ const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
 test("a share of a changed model holds the model as trained as well, and is the same whichever is shown", () => {
   const changed = { ...page(), link: { ...LINK, interventions: OFF } };
   const view = { needs: () => ["encoder.0.norm", "decoder.0.cross.weights"] };
-  const held = beside(changed, view);
+  const held = additionalContents(changed, view);
   assert.deepEqual(held.select, ["encoder.0.norm"]);
   assert.deepEqual(held.asks, [traced(page(), { select: ["*.weights", "*.mask", "*.q", "*.k", "*.v", "encoder.0.norm"] })]);
   const trained = { ...changed, link: { ...changed.link, options: { as: "trained" } } };
-  assert.deepEqual(beside(trained, view), held);
-  assert.deepEqual(beside(page(), view).asks, []);
+  assert.deepEqual(additionalContents(trained, view), held);
+  assert.deepEqual(additionalContents(page(), view).asks, []);
 });
 
 test("a share is changed once something else is asked of its model, and not when it is looked at elsewhere", () => {
@@ -131,7 +131,7 @@ test("a share is changed once something else is asked of its model, and not when
 
 test("a share holds twenty questions at most, and one of one text is of its own run", () => {
   const many = Array.from({ length: 22 }, (_, n) => traced(page(), { source: `${n}`, select: ["*.weights"] }));
-  assert.equal(beside(page(), { needs: () => [], asks: () => many }).asks.length, 20);
+  assert.equal(additionalContents(page(), { needs: () => [], asks: () => many }).asks.length, 20);
   const one = { ...MODEL, texts: ["text"] };
   const share = /** @type {any} */ ({ model: one, trace: trace(), state: { source: "the the" } });
   const opened = { ...page(), model: one, share, link: { ...LINK } };

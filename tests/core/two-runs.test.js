@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
-import { lit } from "../../static/js/core/store/highlight.js";
+import { highlightOf } from "../../static/js/core/store/highlight.js";
 import { isOff } from "../../static/js/core/store/interventions.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -196,11 +196,11 @@ test("both runs begin with the same row, that of the model as trained", () => {
   const store = createStore({ ...DEFAULTS, source: "a", block: "cross" });
   const says = (/** @type {number[]} */ weights) => ({ ...trace(), tensors: { "decoder.0.cross.weights": tensor(["head", "query", "key"], [1, 2, 3], weights) } });
   store.set({ model: MODEL, trace: says([0, 1, 0, 0.5, 0.2, 0.3]), status: "ready" });
-  const { query } = lit(store.get(), null);
+  const { query } = highlightOf(store.get(), null);
   store.go({ interventions: OFF });
   store.set({ trace: says([0, 0, 0, 0, 1, 0]), status: "ready" });
-  assert.equal(lit(store.get(), null).query, query);
-  assert.equal(lit(/** @type {any} */ (otherOf(store.get())), null).query, query);
+  assert.equal(highlightOf(store.get(), null).query, query);
+  assert.equal(highlightOf(/** @type {any} */ (otherOf(store.get())), null).query, query);
 });
 
 test("a head is off where it is switched off by itself or with its layer, in the run that is shown", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { glance, mean, plane, readBeside, readSafetensors, row } from "../../static/js/core/wire/wire.js";
+import { headView, mean, plane, readBeside, readSafetensors, row } from "../../static/js/core/wire/wire.js";
 import { tensor } from "../js/trace.js";
 
 /** @param {string} name  Made by tests/core/test_wire.py out of the server's own code. */
@@ -89,7 +89,7 @@ test("an unknown dtype is named", () => {
 test("8 bits stay 8 bits until they are drawn, and a mean counts them as fractions", () => {
   const data = Uint8Array.of(0, 255, 51, 204, 255, 0, 102, 153);
   const tensor = { dims: ["head", "query", "key"], over: {}, shape: [2, 2, 2], dtype: "uint8", data };
-  const seen = glance(tensor, 1);
+  const seen = headView(tensor, 1);
   assert.equal(seen.values.buffer, data.buffer, "nothing is copied");
   assert.deepEqual([[...seen.values], seen.unit], [[255, 0, 102, 153], 255]);
   [0.5, 0.5, 0.3, 0.7].forEach((value, i) => assert.ok(Math.abs(mean(tensor).values[i] - value) < 1e-7));

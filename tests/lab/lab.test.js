@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { latex, latexNumber, written } from "../../static/js/core/compute/formula.js";
+import { latex, latexNumber, formulaText } from "../../static/js/core/compute/formula.js";
 import { copied, number, pasted, transposed } from "../../static/js/lib/csv.js";
 import { createHistory } from "../../static/js/lab/figure/lab-figure.js";
 import { format, opened, parse, request, stateOf, wrongs } from "../../static/js/lab/link.js";
@@ -86,7 +86,7 @@ test("γ and β come with a norm, and a second pair with the feed-forward", () =
   assert.equal("gamma" in switched(preset("identity"), "affine", true).matrices, false);
   const own = switched(preset("ffn"), "affine", true);
   assert.deepEqual(["gamma", "beta", "ffn_gamma", "ffn_beta"].map((name) => own.matrices[name]), [[["1", "1", "1"]], [["0", "0", "0"]], [["1", "1", "1"]], [["0", "0", "0"]]]);
-  assert.equal(written(formulas(own)["ffn.norm"]), "N_2 = γ_2 · LayerNorm (R_2) + β_2");
+  assert.equal(formulaText(formulas(own)["ffn.norm"]), "N_2 = γ_2 · LayerNorm (R_2) + β_2");
   assert.equal("ffn_gamma" in fitted({ ...own, norm: "residual" }).matrices, false);
 });
 
@@ -129,7 +129,7 @@ test("a cell that is wrong is named", () => {
 });
 
 test("formulas follow the convention and the parts", () => {
-  const say = (/** @type {any} */ lab, /** @type {string} */ id) => written(formulas(lab)[id]);
+  const say = (/** @type {any} */ lab, /** @type {string} */ id) => formulaText(formulas(lab)[id]);
   assert.equal(say(preset("identity"), "q"), "Q = X W_Q");
   assert.equal(say(turned(preset("identity")), "q"), "Q = W_Q X");
   assert.equal(say(switched(preset("memory"), "biases", true), "k"), "K = M W_K + b_K");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { afterFrame, eachFrame, settle, throttle, whenFree } from "../../static/js/lib/timing.js";
+import { afterFrame, eachFrame, debounce, throttle, whenFree } from "../../static/js/lib/timing.js";
 
 /** @param {import("node:test").TestContext} t */
 function clock(t) {
@@ -13,7 +13,7 @@ function clock(t) {
 
 test("what settles is done once, when calls have stopped coming", (t) => {
   const { done, task, tick } = clock(t);
-  const pace = settle(task, 100);
+  const pace = debounce(task, 100);
   pace.later(1);
   tick(99);
   pace.later(2);
@@ -29,7 +29,7 @@ test("what settles is done once, when calls have stopped coming", (t) => {
 
 test("what is owed can be done at once or not at all, and is not done twice", (t) => {
   const { done, task, tick } = clock(t);
-  const pace = settle(task, 100);
+  const pace = debounce(task, 100);
   pace.now();
   pace.later(1);
   pace.now();

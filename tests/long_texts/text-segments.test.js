@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cut } from "../../static/js/long/long-text.js";
+import { shortened } from "../../static/js/long/long-text.js";
 import { edgesOf, groupAt, starts } from "../../static/js/long/map/axes.js";
 import { matches } from "../../static/js/long/map/text-panel.js";
 
@@ -61,10 +61,10 @@ test("words are found whatever their case and accents, and the tokens that hold 
 
 test("a text is cut where it fits, at the end of a word", () => {
   const text = "one two three four";
-  assert.equal(cut(text, { limit: 3, unit: "tokens", value: 4, fits: 13 }), "one two three");
-  assert.equal(cut(text, { limit: 3, unit: "tokens", value: 4, fits: 11 }), "one two");
-  assert.equal(cut(text, { limit: 7, unit: "characters", value: 18 }), "one two");
-  assert.equal(cut(text, { limit: 2, unit: "tokens", value: 4 }), "one two");
-  assert.equal(cut("🐱".repeat(10), { limit: 4, unit: "characters", value: 10 }), "🐱".repeat(4));
-  assert.equal(cut(text, { limit: 99, unit: "characters", value: 18 }), text);
+  assert.equal(shortened(text, { limit: 3, unit: "tokens", value: 4, fits: 13 }), "one two three");
+  assert.equal(shortened(text, { limit: 3, unit: "tokens", value: 4, fits: 11 }), "one two");
+  assert.equal(shortened(text, { limit: 7, unit: "characters", value: 18 }), "one two");
+  assert.equal(shortened(text, { limit: 2, unit: "tokens", value: 4 }), "one two");
+  assert.equal(shortened("🐱".repeat(10), { limit: 4, unit: "characters", value: 10 }), "🐱".repeat(4));
+  assert.equal(shortened(text, { limit: 99, unit: "characters", value: 18 }), text);
 });

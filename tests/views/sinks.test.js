@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerGlimpse, glimpse, thumbnails } from "../../static/js/core/compute/head-thumbnails.js";
+import { layerThumbnail, headThumbnail, thumbnailTensors } from "../../static/js/core/compute/head-thumbnails.js";
 import { hasSink, sinkNeeds, sinkWeights, sinksNeeded, withSink } from "../../static/js/core/compute/computed-tensors.js";
 import { divided, thumbnail, tile } from "../../static/js/core/draw/head-grid.js";
 import { network, rollout, stack } from "../../static/js/views/flow/flow.js";
@@ -26,7 +26,7 @@ test("a sink is asked for where there is one", () => {
   assert.equal(hasSink(undefined), false);
   assert.deepEqual(sinkNeeds(MODEL, { block: "decoder", layer: 1 }), []);
   assert.deepEqual(sinksNeeded(MODEL, "decoder"), ["decoder.0.self.sink"]);
-  assert.ok(thumbnails(MODEL, "decoder").includes("decoder.0.self.sink"));
+  assert.ok(thumbnailTensors(MODEL, "decoder").includes("decoder.0.self.sink"));
 });
 
 test("a sink is one more column, with which a row sums to 1", () => {
@@ -40,9 +40,9 @@ test("a sink is one more column, with which a row sums to 1", () => {
 });
 
 test("a thumbnail ends in the sink's column, and that of a layer in its mean", () => {
-  const picture = glimpse(MODEL, TRACE, AT);
+  const picture = headThumbnail(MODEL, TRACE, AT);
   assert.ok(picture);
-  assert.deepEqual([...(layerGlimpse(MODEL, TRACE, AT)?.sink ?? [])], [0.25, 0.25]);
+  assert.deepEqual([...(layerThumbnail(MODEL, TRACE, AT)?.sink ?? [])], [0.25, 0.25]);
   const table = Uint32Array.from({ length: 256 }, (_, i) => i);
   /** @type {Uint32Array} */
   let pixels = new Uint32Array();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention, axes } from "../../static/js/core/wire/attentions.js";
 import { fileRequest, nameOf } from "../../static/js/workspace/export-menu.js";
-import { beside } from "../../static/js/core/store/share-contents.js";
+import { additionalContents } from "../../static/js/core/store/share-contents.js";
 import { counted, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/views/training/training-history.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -85,7 +85,7 @@ test("what is taken away is the fixed sentence at its step, not the one that was
     accept: "application/x-npz",
   });
   const asks = watched(page());
-  assert.deepEqual(beside(page(), view), { select: [], asks });
+  assert.deepEqual(additionalContents(page(), view), { select: [], asks });
   const share = /** @type {any} */ ({ id: "abc", asks, model: MODEL, state: {} });
   assert.equal(fileRequest(page({}, { share }), view, "json", look).path, "/api/shares/abc/asks/0");
   assert.equal(subject(page({}, { answers: {} })), null);

@@ -28,7 +28,7 @@ const FEW = 8;
 /**
  * Whether a choice is shown. Of many, those that the model gives nearly nothing and that nobody
  * chose are left out beside the answers of a class.
- * @param {Shown} answering @param {import("./question.js").Choice} choice
+ * @param {Answering} answering @param {import("./question.js").Choice} choice
  */
 function isListed({ choices, answer, revealed, tally }, { id }) {
   const share = revealed?.shares?.[id];
@@ -36,7 +36,7 @@ function isListed({ choices, answer, revealed, tally }, { id }) {
   return share >= 0.005 || Boolean(revealed?.right?.includes(id)) || answer[0] === id || tally.some(([chosenId]) => chosenId === id);
 }
 
-/** @param {Shown} answering @param {import("./question.js").Choice} choice */
+/** @param {Answering} answering @param {import("./question.js").Choice} choice */
 function button({ t, answer, revealed, tally, fixed, change }, { id, label }) {
   const mine = answer[0] === id;
   const right = revealed?.right?.includes(id);
@@ -73,7 +73,7 @@ const numbersEntry = {
 /** Numbers as a program reads them; what is no number stays. @param {string[]} answer */
 export const plainNumbers = (answer) => answer.map((text) => String(number(text).value ?? text));
 
-/** @param {Shown} answering @param {number} i */
+/** @param {Answering} answering @param {number} i */
 function field({ t, question, choices, answer, revealed, tally, fixed, change }, i) {
   const text = answer[i] ?? "";
   const value = revealed?.numbers?.[i];
@@ -133,7 +133,7 @@ const sharesEntry = {
   draw: (answering) => answering.choices.map((_, i) => bar(answering, i)),
 };
 
-/** @param {Shown} answering @param {number} i */
+/** @param {Answering} answering @param {number} i */
 function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
   const share = drawnShares(answer, choices.length)[i];
   const value = revealed?.numbers?.[i];
@@ -155,7 +155,7 @@ function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
 }
 
 /**
- * @typedef {object} Shown  what is drawn
+ * @typedef {object} Answering  what is drawn
  * @property {import("../lib/i18n.js").Translate} t
  * @property {Question} question
  * @property {Choice[]} choices
@@ -169,8 +169,8 @@ function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
  * @typedef {object} Entry
  * @property {(answer: Answer, choices: Choice[]) => boolean} complete
  * @property {(answer: Answer, revealed: Revealed, question: Question) => boolean} right
- * @property {(answer: Answer, revealed: Revealed, t: Shown["t"]) => string} [says]  how near it was
- * @property {(shown: Shown) => import("../lib/render.js").Child[]} draw
+ * @property {(answer: Answer, revealed: Revealed, t: Answering["t"]) => string} [says]  how near it was
+ * @property {(answering: Answering) => import("../lib/render.js").Child[]} draw
  */
 
 /** @type {Record<"choice" | "numbers" | "shares", Entry>} */

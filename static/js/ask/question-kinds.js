@@ -11,7 +11,7 @@ import { labels as axisLabels, shownSteps } from "../lab/steps.js";
 import { plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
-/** @import { Asked } from "./question.js" */
+/** @import { Inquiry } from "./question.js" */
 /** @import { Described } from "../lib/render.js" */
 /** @import { Matrix, Trace } from "../core/wire/wire.js" */
 
@@ -20,7 +20,7 @@ import { el } from "../lib/render.js";
 /** Weights that are equal as printed count as equal. */
 const ALIKE = 0.005;
 
-/** The labels of the row and of the keys, without any weight. @param {Asked} inquiry */
+/** The labels of the row and of the keys, without any weight. @param {Inquiry} inquiry */
 async function labelsAt({ run, model, state }) {
   const trace = await run((modelInfo) => [place(modelInfo, state, "mask")]);
   const modelInfo = await model();
@@ -30,7 +30,7 @@ async function labelsAt({ run, model, state }) {
 
 /**
  * The weights of the row in one head; 0 where a key is masked.
- * @param {Asked} inquiry
+ * @param {Inquiry} inquiry
  * @param {number} [head]  absent: that of the link
  */
 async function weightsAt({ run, model, state }, head = state.head) {
@@ -50,7 +50,7 @@ function largest(values) {
 /** @param {number[]} values @returns {Record<string, number>} */
 const byIndex = (values) => Object.fromEntries(values.map((value, i) => [String(i), value]));
 
-/** The names of a head, from 1. @param {Asked} inquiry */
+/** The names of a head, from 1. @param {Inquiry} inquiry */
 const headNames = ({ state }) => ({ layer: state.layer + 1, head: state.head + 1 });
 
 // What happens if this head is off? The output stays the same, or it changes.
@@ -77,7 +77,7 @@ const headOff = {
 
 /**
  * The outputs of two runs.
- * @param {import("./question.js").Asked} inquiry
+ * @param {import("./question.js").Inquiry} inquiry
  * @param {Partial<import("../core/store/link.js").State>} first  changes of the link
  * @param {Partial<import("../core/store/link.js").State>} second
  */
@@ -212,30 +212,30 @@ function named(trace, id) {
 /** The steps that a step is computed from; of others, it is the step before. @type {Record<string, string[]>} */
 const FROM = { q: ["input"], k: ["input"], v: ["input"], products: ["q", "k"], scores: ["q", "k"], weights: ["scores", "mask"], mix: ["weights", "v"] };
 
-/** @param {Asked} inquiry */
+/** @param {Inquiry} inquiry */
 async function computed(inquiry) {
   const lab = parse(inquiry.question.link, preset("identity"));
   return { lab, answer: await inquiry.compute(request(lab)) };
 }
 
-/** @param {Asked} inquiry */
+/** @param {Inquiry} inquiry */
 const stepOf = ({ question }) => question.step ?? "weights";
 
-/** The numbers in the lab's first head. @param {Asked} inquiry @returns {Promise<number[]>} */
+/** The numbers in the lab's first head. @param {Inquiry} inquiry @returns {Promise<number[]>} */
 async function labRow(inquiry) {
   const { steps, dims } = (await computed(inquiry)).answer;
   const step = stepOf(inquiry);
   return (dims[step][0] === "head" ? steps[step][0] : steps[step])[inquiry.question.row ?? 0];
 }
 
-/** The labels of its columns: tokens, or channels of a vector. @param {Asked} inquiry */
+/** The labels of its columns: tokens, or channels of a vector. @param {Inquiry} inquiry */
 async function labColumns(inquiry) {
   const { lab, answer } = await computed(inquiry);
   const row = await labRow(inquiry);
   return axisLabels(lab, answer.dims[stepOf(inquiry)].at(-1) ?? "", row.length).map((name, i) => name || String(i + 1));
 }
 
-/** The names of the step and of the row. @param {Asked} inquiry */
+/** The names of the step and of the row. @param {Inquiry} inquiry */
 async function labNames(inquiry) {
   const { lab, answer } = await computed(inquiry);
   const step = shownSteps(lab, answer, inquiry.t).find(({ id }) => id === stepOf(inquiry));
@@ -243,7 +243,7 @@ async function labNames(inquiry) {
   return { step: step?.name ?? stepOf(inquiry), row: step?.tables[0].rows[row] || String(row + 1) };
 }
 
-/** The tables that the row is computed from. @param {Asked} inquiry */
+/** The tables that the row is computed from. @param {Inquiry} inquiry */
 async function labTables(inquiry) {
   const { lab, answer } = await computed(inquiry);
   const steps = shownSteps(lab, answer, inquiry.t);
@@ -325,7 +325,7 @@ export const offeredKinds = (state, model) => Object.keys(KINDS).filter((id) => 
 /**
  * The sentence, and as much of what was written as the kind presupposes: no more, since that would
  * give the answer away.
- * @param {import("./question.js").Asked} inquiry
+ * @param {import("./question.js").Inquiry} inquiry
  * @returns {Promise<(string | Described)[]>}  empty if the words say everything
  */
 export async function contextOf(inquiry) {

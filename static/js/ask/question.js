@@ -33,7 +33,7 @@ import { OPTIONS } from "../views/index.js";
  *   page gets it only when it is revealed
  */
 /**
- * @typedef {object} Asked  what a kind of question works with
+ * @typedef {object} Inquiry  what a kind of question works with
  * @property {Question} question
  * @property {State} state  of its link
  * @property {() => Promise<ModelInfo>} model
@@ -52,14 +52,14 @@ import { OPTIONS } from "../views/index.js";
  */
 /**
  * @typedef {object} Kind
- * @property {(t: Asked["t"]) => string} name  for a menu of kinds
+ * @property {(t: Inquiry["t"]) => string} name  for a menu of kinds
  * @property {(state: State, model: ModelInfo | null) => boolean} fits  whether it can be asked
  *   about what a link shows
  * @property {(question: Question) => "choice" | "numbers" | "shares"} entry  how it is answered
- * @property {(asked: Asked) => Promise<(string | Described)[]>} words  the question in words, for
+ * @property {(inquiry: Inquiry) => Promise<(string | Described)[]>} words  the question in words, for
  *   someone who did not write any
- * @property {(asked: Asked) => Promise<Choice[]>} choices
- * @property {(asked: Asked) => Promise<Revealed>} reveal
+ * @property {(inquiry: Inquiry) => Promise<Choice[]>} choices
+ * @property {(inquiry: Inquiry) => Promise<Revealed>} reveal
  * @property {"all" | "before"} [shows]  how much of what is written a reader must see to answer: all,
  *   or what is before the row; absent: nothing
  */
@@ -68,7 +68,7 @@ import { OPTIONS } from "../views/index.js";
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {AnswerSources} sources
  * @param {Question} question
- * @returns {Asked}
+ * @returns {Inquiry}
  */
 export function ask({ t, phrase }, { source, compute, stated }, question) {
   const state = merge(linkTo(), parse(question.link, OPTIONS));

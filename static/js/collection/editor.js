@@ -5,7 +5,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { draft, forget, keepDraft, keyOf, plain, remember, sameDocument } from "../core/store/kept-collections.js";
-import { oneAtATime } from "../core/wire/request-lock.js";
+import { createRequestLock } from "../core/wire/request-lock.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -162,7 +162,7 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
   /** Saved by someone else since. @type {CollectionReply | null} */
   let newer = null;
   let [busy, sure, says, problem] = [false, false, "", /** @type {Problem | null} */ (null)];
-  const asked = oneAtATime((now) => {
+  const asked = createRequestLock((now) => {
     busy = now;
     if (now) draw();
   });

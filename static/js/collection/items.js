@@ -3,7 +3,7 @@
  * in a room.
  */
 
-import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
+import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { liven } from "../learn/figures.js";
 import { createPresentingBar, createSpeaker } from "../learn/presenting.js";
@@ -113,7 +113,7 @@ export function bindSlides({ t, announce, restyle }, items, { title }) {
   function pressed(event) {
     const { key, target } = event;
     const place = target instanceof Element ? target : null;
-    if (!items.length || !alone(event) || document.querySelector("#editor:not([hidden])")) return;
+    if (!items.length || !isPlainKey(event) || document.querySelector("#editor:not([hidden])")) return;
     if (key === "Escape" && on() && !event.defaultPrevented) return leave();
     if (key.toLowerCase() === "p" && !place?.closest("input, textarea, select")) return on() ? leave() : enter();
     if (!on() || !TURNS[key] || (!REMOTE[key] && place?.closest(TAKES))) return;

@@ -1,7 +1,7 @@
 /** Compare with a second model, on the same text. */
 
 import { matrix, named } from "../core/compute/computed-tensors.js";
-import { glimpse } from "../core/compute/head-thumbnails.js";
+import { headThumbnail } from "../core/compute/head-thumbnails.js";
 import { explained } from "../core/compute/attention-row.js";
 import { table, thumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";
@@ -82,7 +82,7 @@ function pickers(context) {
     if (!trace || trace instanceof Problem) return;
     const colours = table(sequential(context.theme()));
     list.querySelectorAll("canvas").forEach((canvas, head) => {
-      const matrix = glimpse(otherModel, trace, { ...place, head });
+      const matrix = headThumbnail(otherModel, trace, { ...place, head });
       if (matrix) thumbnail(canvas, matrix, colours);
     });
   }

@@ -116,7 +116,7 @@ function places(pieces) {
  */
 
 /** How many changes are listed. */
-const TOLD = 8;
+const MAX_CHANGES = 8;
 
 /** Options that name no B: the first model that reads such text. */
 export const NO_B = { model_b: null, block_b: null, layer_b: null, head_b: null };
@@ -278,7 +278,7 @@ function joined(a, b) {
   const [rows, cols] = [pairs(a.rows, b.rows), pairs(a.cols, b.cols)];
   if (!rows.length || !cols.length) return { a, b, rows, cols, delta: null, changes: [] };
   const [spreadA, spreadB] = [spread(a.matrix, rows, cols, "a"), spread(b.matrix, rows, cols, "b")];
-  return { a, b, rows, cols, delta: difference(spreadA, spreadB), changes: changes(spreadA, spreadB, TOLD) };
+  return { a, b, rows, cols, delta: difference(spreadA, spreadB), changes: changes(spreadA, spreadB, MAX_CHANGES) };
 }
 
 /** @param {Axis} a @param {Axis} b @returns {Equal}  none if they are of different texts */

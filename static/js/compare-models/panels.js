@@ -9,7 +9,7 @@ import { step } from "../core/draw/token.js";
 import { FAINT, layout } from "../core/figure/comparison.js";
 import { legend } from "../core/figure/figure-frame.js";
 import { createMatrix } from "../core/figure/matrix.js";
-import { lit } from "../core/store/highlight.js";
+import { highlightOf } from "../core/store/highlight.js";
 import { called, placeName } from "../core/store/model-part-names.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { plainStep } from "../core/wire/tokens.js";
@@ -47,7 +47,7 @@ export function pointing(context, currentComparison, light) {
     const comparison = currentComparison();
     if (!comparison) return { a: NOWHERE, b: NOWHERE, delta: NOWHERE };
     if (over) return everywhere(comparison, over.panelId, over.place);
-    const { query, key } = lit(store.get(), store.hovered());
+    const { query, key } = highlightOf(store.get(), store.hovered());
     return everywhere(comparison, "a", { row: query, col: key });
   }
 

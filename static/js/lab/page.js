@@ -1,6 +1,6 @@
 /** The lab's page around its figure: projector mode with letters for the last row, and the formulas. */
 
-import { alone } from "../core/figure/pointing.js";
+import { isPlainKey } from "../core/figure/pointing.js";
 import { bindFit } from "../core/page/projector-fit.js";
 import { find, h } from "../lib/dom.js";
 import { FORMULAS, createFormula } from "./formulas/formula.js";
@@ -40,7 +40,7 @@ export function bindLabProjector({ t, announce, restyle }, { asked, what, change
   find("#projector-leave").addEventListener("click", () => turn(false));
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
-    if (!alone(event) || document.querySelector("dialog[open]")) return;
+    if (!isPlainKey(event) || document.querySelector("dialog[open]")) return;
     if (key === "Escape") return turn(false);
     if (key.toLowerCase() !== "p" || (target instanceof Element && target.closest(WRITES))) return;
     event.preventDefault();

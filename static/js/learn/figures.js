@@ -8,8 +8,8 @@ import { wording } from "../core/figure/problem-wording.js";
 import { trouble } from "../core/figure/figure-status.js";
 import { readFragment, readQuery } from "../core/store/address.js";
 import { frozen } from "../core/store/data-sources.js";
-import { format, merge, parse, stated } from "../core/store/link.js";
-import { beside, stateOf } from "../core/store/share-contents.js";
+import { format, merge, parse, stateOfShare } from "../core/store/link.js";
+import { additionalContents, stateOf } from "../core/store/share-contents.js";
 import { blockOf } from "../core/wire/attentions.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
@@ -197,7 +197,7 @@ async function ofModel(desk, element) {
   const caption = h("p", { className: "caption" });
   const legend = h("div", { className: "scale" });
   const root = h("div", {});
-  const share = linkOfShare(desk, element, () => ({ state: stateOf(store.get(), OPTIONS), ...beside(store.get(), view(store.get().link.view)) }));
+  const share = linkOfShare(desk, element, () => ({ state: stateOf(store.get(), OPTIONS), ...additionalContents(store.get(), view(store.get().link.view)) }));
   const { rows } = element.dataset;
   const map = rows ? [createFollowedMap({ store, t: page.t }, rows.split(" ").map(Number))] : [];
   const shown = h("div", { className: map.length ? "with-map" : "" }, ...map, h("div", {}, h("div", { className: "saying" }, caption, legend), root));
@@ -234,7 +234,7 @@ async function opened(api, server, { dataset: { link = "", share: id = "" } }, l
     return { said: parse(link, OPTIONS), source: server };
   }
   const once = { ...api, readShare: async () => share };
-  return { said: stated(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
+  return { said: stateOfShare(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
 }
 
 /** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element @returns {Promise<Live>} */

@@ -1,7 +1,7 @@
 /** What any lecture has: its buttons, and the presenter's side of the speaker's notes. */
 
 import { h } from "../lib/dom.js";
-import { settle } from "../lib/timing.js";
+import { debounce } from "../lib/timing.js";
 
 // The buttons fade while the pointer rests, since they cover a part of the screen; a movement or the
 // Tab key brings them back.
@@ -29,7 +29,7 @@ export function createPresentingBar(t, { turn, leave, notes, place = [] }) {
     notes,
     h("button", { type: "button", className: "button quiet", onclick: leave }, t("Leave (Esc)")),
   );
-  const rest = settle(() => bar.classList.add("resting"), REST);
+  const rest = debounce(() => bar.classList.add("resting"), REST);
 
   function wake() {
     bar.classList.remove("resting");

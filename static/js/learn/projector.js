@@ -7,7 +7,7 @@ import { barHeight } from "../room/room.js";
 import { createPresentingBar, createSpeaker } from "./presenting.js";
 import { find } from "../lib/dom.js";
 import { throttle } from "../lib/timing.js";
-import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
+import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readFragment, readQuery, writeQuery } from "../core/store/address.js";
 import { GAP, scenesOf, stopsOf } from "./scenes.js";
 
@@ -88,7 +88,7 @@ export function bindProjector({ t, announce, restyle }) {
   function pressed(event) {
     const { key, target } = event;
     const place = target instanceof Element ? target : null;
-    if (!alone(event)) return;
+    if (!isPlainKey(event)) return;
     if (key === "Escape" && on() && !event.defaultPrevented) return set(false);
     if (key.toLowerCase() === "p" && !place?.closest("input, textarea, select")) return set(!on());
     if (!on() || !TURNS[key] || (!REMOTE[key] && place?.closest(TAKES))) return;

@@ -4,7 +4,7 @@
  */
 
 import { currentUrl, reloaded } from "../core/store/address.js";
-import { settle, throttle } from "../lib/timing.js";
+import { debounce, throttle } from "../lib/timing.js";
 import { barHeight, bindRoom } from "../room/room.js";
 import { pathOf } from "./figure-controls.js";
 
@@ -132,7 +132,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
   let held = null;
   /** Whether the page was loaded again and is still being brought to where the room is. */
   let resuming = false;
-  const settled = settle(() => (resuming = false), SETTLED);
+  const settled = debounce(() => (resuming = false), SETTLED);
   const still = watchGestures(() => (resuming = false));
   const follows = () => document.documentElement.matches("[data-room], [data-driven]");
   const waits = () => (follows() || (resuming && !turned())) && still();

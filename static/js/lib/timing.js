@@ -42,7 +42,7 @@ const afterPaint = (window) => (task) => {
  * @param {number} wait  in milliseconds
  * @returns {Pace<T>}
  */
-export const settle = (task, wait) => paced(task, after(wait), { restarts: true });
+export const debounce = (task, wait) => paced(task, after(wait), { restarts: true });
 
 /**
  * Run at once, and then at most every `wait` milliseconds.

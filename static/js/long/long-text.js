@@ -22,7 +22,7 @@ const WORD = 40;
  * @param {Excess} excess  what is too much about it
  * @returns {string}  its beginning, up to the end of a word
  */
-export function cut(text, { limit, unit, value, fits }) {
+export function shortened(text, { limit, unit, value, fits }) {
   const points = Array.from(text);
   const share = value ? Math.floor((CAREFUL * points.length * limit) / value) : points.length;
   const maxLength = Math.min(fits ?? (unit === "characters" ? limit : share), points.length);
@@ -51,7 +51,7 @@ export function bindLongText({ store, t }) {
     const page = store.get();
     const excess = tooMuch(page);
     if (!excess) return;
-    store.go({ source: cut(page.link.source, excess), query: null, key: null }, "chosen");
+    store.go({ source: shortened(page.link.source, excess), query: null, key: null }, "chosen");
     find("#source").focus();
   });
   // A long text is in the address's fragment, which a link within the page would replace.

@@ -5,7 +5,7 @@ import { createApi } from "../core/wire/api.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { TURNS, alone } from "../core/figure/pointing.js";
+import { TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 
 /** @import { Scene } from "../learn/presenting.js" */
@@ -59,7 +59,7 @@ async function start() {
 
   document.addEventListener("keydown", (event) => {
     const by = TURNS[event.key];
-    if (!by || !alone(event)) return;
+    if (!by || !isPlainKey(event)) return;
     event.preventDefault();
     turn(by);
   });

@@ -2,7 +2,7 @@
 
 import { createApi } from "../core/wire/api.js";
 import { attentionAt, place } from "../core/wire/attentions.js";
-import { thumbnails } from "../core/compute/head-thumbnails.js";
+import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
 import { bindStage, createDesk } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../core/store/examples.js";
@@ -129,7 +129,7 @@ function needs({ model, link }) {
   if (link.options.opening) return openingNeeds(model);
   const vectors = view(link.view).frame.inspector && attentionAt(model, place(model, link))?.qk !== false;
   const names = vectors ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return [...names.map((name) => place(model, link, name)), ...thumbnails(model, link.block), ...predictions(model)];
+  return [...names.map((name) => place(model, link, name)), ...thumbnailTensors(model, link.block), ...predictions(model)];
 }
 
 void start();

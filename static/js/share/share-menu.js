@@ -2,7 +2,7 @@
 
 import { isLong } from "../core/wire/long-texts.js";
 import { find } from "../lib/dom.js";
-import { beside, departed, stateOf } from "../core/store/share-contents.js";
+import { additionalContents, departed, stateOf } from "../core/store/share-contents.js";
 import { currentUrl } from "../core/store/address.js";
 import { OPTIONS, view } from "../views/index.js";
 import { KINDS } from "../ask/question-kinds.js";
@@ -37,7 +37,7 @@ export function bindShare(context) {
 async function make({ store, api, figure }, about) {
   const page = store.get();
   if (page.share && !page.live) return { url: currentUrl(window) };
-  const extras = isLong(page.trace) ? { tiles: figure.shown().tiles?.() ?? [] } : beside(page, view(page.link.view));
+  const extras = isLong(page.trace) ? { tiles: figure.shown().tiles?.() ?? [] } : additionalContents(page, view(page.link.view));
   return api.share({ state: stateOf(page, OPTIONS), ...extras, about });
 }
 

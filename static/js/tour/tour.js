@@ -1,6 +1,6 @@
 /** The tour: a text beside the element it describes, a task, and a button to the next stop. */
 
-import { REMOTE, TURNS, alone } from "../core/figure/pointing.js";
+import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { STOPS } from "./stops.js";
@@ -22,7 +22,7 @@ function bindRemote({ store }, { open, turn }) {
     const { key, target } = event;
     const by = TURNS[key];
     if (!by || !open() || !store.get().link.options.projector) return;
-    if (!alone(event) || document.querySelector("dialog[open]")) return;
+    if (!isPlainKey(event) || document.querySelector("dialog[open]")) return;
     if (!REMOTE[key] && target instanceof Element && target.closest(WRITES)) return;
     event.preventDefault();
     event.stopPropagation();

@@ -11,7 +11,7 @@ import { isFixed } from "../core/store/share-contents.js";
 import { lacking, valueAt } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { pictures } from "../core/compute/head-thumbnails.js";
+import { thumbnailWeights } from "../core/compute/head-thumbnails.js";
 import { createStore } from "../core/store/store.js";
 import { otherOf, storeOf as storeOfRun } from "../core/store/trained-and-changed.js";
 import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";
@@ -32,7 +32,7 @@ import { OPTIONS, nearestView, offered, view } from "./index.js";
  * @property {string} [name]  prefix of its ids; absent: a unique one
  * @property {boolean} [main]  whether keys pressed outside all figures are for it
  * @property {boolean} [free]  whether its first trace may determine the layer and the head
- * @property {import("../core/store/session.js").Wishes} [beside]  what else is shown of its run
+ * @property {import("../core/store/session.js").DataNeeds} [beside]  what else is shown of its run
  * @property {import("../core/figure/types.js").Offer} [offer]  absent: the views that the model supports
  * @property {import("../core/figure/types.js").Measure} [measure]  measures the available space
  * @property {HTMLElement} [caption]  for the caption
@@ -126,9 +126,9 @@ const NOTHING = { needs: () => [], asks: () => [] };
 
 /**
  * What is requested: what is shown beside the view, then what the view shows.
- * @param {import("../core/store/session.js").Wishes} beside
+ * @param {import("../core/store/session.js").DataNeeds} beside
  * @param {import("../core/figure/types.js").Offer} offer
- * @returns {import("../core/store/session.js").Wishes}
+ * @returns {import("../core/store/session.js").DataNeeds}
  */
 const wishes = (beside, offer) => ({
   needs: (page) => (isLong(page.trace) ? needsOf(page) : [...beside.needs(page), ...needsOf(page)]),
@@ -141,7 +141,7 @@ const wishes = (beside, offer) => ({
 });
 
 /** What a view shows of a run: of a long text the thumbnails of all heads. @param {Page} page */
-const needsOf = (page) => (isLong(page.trace) ? pictures(page.model, page.link.block) : view(page.link.view).needs(page));
+const needsOf = (page) => (isLong(page.trace) ? thumbnailWeights(page.model, page.link.block) : view(page.link.view).needs(page));
 
 /** @param {Plan} plan @param {import("../core/figure/figure-frame.js").RoomOf} room @returns {Context} */
 function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++made}` }, { now }) {

@@ -4,7 +4,7 @@ import { bindFit } from "../core/page/projector-fit.js";
 import { languages } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { settle } from "../lib/timing.js";
+import { debounce } from "../lib/timing.js";
 import { GROUPS } from "../views/groups.js";
 import { view } from "../views/index.js";
 
@@ -121,7 +121,7 @@ const PLACE = /** @type {const} */ (["view", "block", "layer", "head"]);
 /** @param {Context} context */
 export function bindAnnouncer({ store, announce, t }) {
   let announcedText = "";
-  const speak = settle(() => {
+  const speak = debounce(() => {
     const { trace, status, link } = store.get();
     if (!trace || status !== "ready" || link.query !== null) return;
     const { text } = trace.output;

@@ -6,7 +6,7 @@ import { bindExportPanel } from "../core/page/disclosure.js";
 import { changes, isChanged, plainly } from "../core/store/interventions.js";
 import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { beside, departed, answerFromShare } from "../core/store/share-contents.js";
+import { additionalContents, departed, answerFromShare } from "../core/store/share-contents.js";
 import { shownAs } from "../core/store/trained-and-changed.js";
 import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
@@ -86,7 +86,7 @@ export function fileRequest(page, view, kind, { theme, options, tiles = [] }) {
   const { options: _, ...keys } = link;
   const setKeys = Object.entries(keys).filter(([, value]) => value !== null);
   const state = requestBody(model, { ...Object.fromEntries(setKeys), ...chosen(link, options) });
-  return { path: `/api/handout?theme=${theme}`, body: { state, asks: beside(page, view).asks, ...(tiles.length && { tiles }) } };
+  return { path: `/api/handout?theme=${theme}`, body: { state, asks: additionalContents(page, view).asks, ...(tiles.length && { tiles }) } };
 }
 
 /**

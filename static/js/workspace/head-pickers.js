@@ -1,6 +1,6 @@
 /** Thumbnails for choosing: a layer on the map and a head beside it show their weights. */
 
-import { glimpse, layerGlimpse, thumbnails } from "../core/compute/head-thumbnails.js";
+import { headThumbnail, layerThumbnail, thumbnailTensors } from "../core/compute/head-thumbnails.js";
 import { table, thumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";
 import { blockName } from "../core/store/model-part-names.js";
@@ -91,9 +91,9 @@ export function bindPickers(context) {
     const { trace, model, link } = page;
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
-    if (stale.layer) layers().forEach(({ layer, canvas }) => paint(canvas, layerGlimpse(model, trace, { ...link, layer }), colours));
+    if (stale.layer) layers().forEach(({ layer, canvas }) => paint(canvas, layerThumbnail(model, trace, { ...link, layer }), colours));
     heads(extent(model, link.block).heads, link.head).forEach((canvas, head) => {
-      if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
+      if (stale.head) paint(canvas, headThumbnail(model, trace, { ...link, head }), colours);
     });
     owed.layer &&= !stale.layer;
     owed.head &&= !stale.head;
@@ -132,5 +132,5 @@ const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one
 
 /** The data of all thumbnails. @param {Page} page */
 function pictured({ link, model, trace }) {
-  return [link.block, model, trace?.id, ...thumbnails(model, link.block).map((address) => valueAt(trace, address))];
+  return [link.block, model, trace?.id, ...thumbnailTensors(model, link.block).map((address) => valueAt(trace, address))];
 }

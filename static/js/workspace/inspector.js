@@ -8,7 +8,7 @@ import { isDot, learned, scorer, scoringOf } from "../core/compute/scoring.js";
 import { working } from "../core/compute/attention-row.js";
 import { shareBar } from "../core/draw/scale.js";
 import { step, token } from "../core/draw/token.js";
-import { litIn, pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
+import { highlightIn, pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
 import { pair } from "../core/store/highlight.js";
 import { maskedSaid } from "../core/store/model-part-names.js";
 import { isFixed } from "../core/store/share-contents.js";
@@ -227,7 +227,7 @@ function fill(context, calculation) {
   if (!read || !pair) return;
   const { matrix, rows, cols, cover } = read;
   if (pair.row >= matrix.rows || pair.col >= matrix.cols) return;
-  const { by } = litIn(page, store.hovered(), read);
+  const { by } = highlightIn(page, store.hovered(), read);
   const whole = page.link.key === null; // of a pinned row, its largest weight is shown
   write(find("#pair-title"), by !== "pin" ? t("Pair") : whole ? t("Pinned row") : t("Pinned pair"));
   find("#unpin").toggleAttribute("disabled", page.link.query === null);

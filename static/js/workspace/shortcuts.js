@@ -3,7 +3,7 @@
  * WCAG 2.1.4 requires for speech input and unintended key presses.
  */
 
-import { REMOTE, alone, arrow } from "../core/figure/pointing.js";
+import { REMOTE, isPlainKey, arrow } from "../core/figure/pointing.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
@@ -47,7 +47,7 @@ export function bindKeys(context) {
   }
 
   document.addEventListener("keydown", (event) => {
-    if (!alone(event) || document.querySelector("dialog[open]")) return;
+    if (!isPlainKey(event) || document.querySelector("dialog[open]")) return;
     const task = meant(event);
     if (!task) return;
     event.preventDefault();

@@ -2,8 +2,8 @@
 
 import { token } from "../core/draw/token.js";
 import { comparison } from "../core/store/comparison.js";
-import { litTokens } from "../core/store/heatmap-data.js";
-import { lit } from "../core/store/highlight.js";
+import { highlightedTokens } from "../core/store/heatmap-data.js";
+import { highlightOf } from "../core/store/highlight.js";
 import { axes, blockAt, within } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { continuesAt } from "../core/wire/reply.js";
@@ -107,14 +107,14 @@ export function bindChips({ store, t }) {
     const { query } = blockAt(store.get());
     const patch = side === query ? { query: index, key: null } : { key: index };
     const pinned = side === query ? link.query === index && link.key === null : link.key === index;
-    const row = lit(store.get(), null).query;
+    const row = highlightOf(store.get(), null).query;
     if (pinned) store.go({ query: null, key: null });
     else store.go(side === query ? patch : { query: row, ...patch }, "pinned");
   }
 
   function light() {
     const page = store.get();
-    const { queries, keys } = litTokens(page, store.hovered());
+    const { queries, keys } = highlightedTokens(page, store.hovered());
     const block = blockAt(page);
     for (const [n, side] of (page.model?.texts ?? []).entries()) {
       [...lists[n].querySelectorAll(".chip")].forEach((button, i) => {
@@ -134,7 +134,7 @@ export function bindChips({ store, t }) {
 }
 
 /**
- * What `litTokens` depends on: a comparison highlights its largest change.
+ * What `highlightedTokens` depends on: a comparison highlights its largest change.
  * @param {import("../core/store/store.js").Page} page
  */
 function lights(page) {

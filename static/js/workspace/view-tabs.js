@@ -3,7 +3,7 @@
 import { radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
-import { DEFAULTS, format, merge, nearest, stated } from "../core/store/link.js";
+import { DEFAULTS, format, merge, nearest, stateOfShare } from "../core/store/link.js";
 import { missing } from "../core/store/share-contents.js";
 import { attentionAt, blocks, place, withVectors } from "../core/wire/attentions.js";
 import { LONGEST, isLong } from "../core/wire/long-texts.js";
@@ -74,7 +74,7 @@ const lacks = (page) => missing(page, view(page.link.view));
 function savedPlace(page) {
   const { share, model, link } = page;
   if (!share || !model) return undefined;
-  const { view: open, block, layer, head, query = null, key = null, options } = nearest(merge(DEFAULTS, stated(share.state, OPTIONS)), model, view);
+  const { view: open, block, layer, head, query = null, key = null, options } = nearest(merge(DEFAULTS, stateOfShare(share.state, OPTIONS)), model, view);
   const saved = merge(link, { view: open, block, layer, head, query, key, options });
   return [saved, { ...saved, view: "attention" }].find((savedLink) => !lacks({ ...page, link: savedLink }));
 }

@@ -68,7 +68,7 @@ const MODERATE = { least: 0.2, most: 0.8 };
  * then small ones by size.
  * @param {number} weight
  */
-function worth(weight) {
+function rowScore(weight) {
   if (weight > MODERATE.most) return 1 + MODERATE.most - weight;
   return weight < MODERATE.least ? weight : 1 + weight;
 }
@@ -93,7 +93,7 @@ export const salient = (matrix, rows, cols, self) => best(matrix, rows, cols, se
  * @param {boolean} self  rows and columns are the same tokens
  * @returns {number}
  */
-export const followable = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most", "both"], worth);
+export const followable = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most", "both"], rowScore);
 
 /**
  * @param {Matrix} matrix
@@ -124,7 +124,7 @@ function best({ values, cols: width }, rows, cols, self, kinds, score) {
  * @param {boolean} [self]  rows and columns are the same tokens
  * @returns {number}  from 0 to 1
  */
-export function telling({ values, cols: width }, rows, cols, self = false) {
+export function informativeness({ values, cols: width }, rows, cols, self = false) {
   const [looked, distances] = [new Set(), new Set()];
   let [sum, lookingRows] = [0, 0];
   rows.forEach(({ special }, query) => {

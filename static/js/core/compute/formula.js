@@ -38,20 +38,20 @@ export const factor = (value) => (value < 0 ? ["(", value, ")"] : value);
  * @param {Formula} formula
  * @returns {string}
  */
-export function written(formula) {
+export function formulaText(formula) {
   if (typeof formula === "number") return four(formula);
   if (typeof formula === "string") return formula;
-  if (Array.isArray(formula)) return formula.map(written).join(" ").replace(/\( | (?=[),])/g, (gap) => gap.trim());
+  if (Array.isArray(formula)) return formula.map(formulaText).join(" ").replace(/\( | (?=[),])/g, (gap) => gap.trim());
   if ("plain" in formula) return formula.plain;
   if ("over" in formula) return `${bound(formula.over)} / ${bound(formula.under)}`;
   if ("root" in formula) return `√${bound(formula.root)}`;
-  if ("base" in formula) return `${written(formula.base)}^${bound(formula.power)}`;
-  return `Σ_${written(formula.sum)} ${written(formula.of)}`;
+  if ("base" in formula) return `${formulaText(formula.base)}^${bound(formula.power)}`;
+  return `Σ_${formulaText(formula.sum)} ${formulaText(formula.of)}`;
 }
 
 /** Add parentheses if it has more than one part. @param {Formula} formula */
 function bound(formula) {
-  const words = written(formula);
+  const words = formulaText(formula);
   return Array.isArray(formula) && formula.length > 1 ? `(${words})` : words;
 }
 

@@ -3,7 +3,7 @@
 import { alike, blockOf, masked, masks, place } from "../wire/attentions.js";
 import { sinkWeights, sinksNeeded } from "./computed-tensors.js";
 import { coarse, tensorAt } from "../wire/tensor-cache.js";
-import { glance, mean, plane } from "../wire/wire.js";
+import { headView, mean, plane } from "../wire/wire.js";
 
 /** @import { Model } from "../wire/attentions.js" */
 /** @import { Trace } from "../wire/wire.js" */
@@ -16,12 +16,12 @@ import { glance, mean, plane } from "../wire/wire.js";
  * @param {string} block
  * @returns {string[]}  addresses
  */
-export function pictures(model, block) {
+export function thumbnailWeights(model, block) {
   return [...blockOf(model, block).rows.map(({ place }) => coarse(`${place}.weights`)), ...masks(model, block)];
 }
 
 /** @param {Model} model @param {string} block @returns {string[]}  addresses of the tensors for thumbnails of all heads of a block */
-export const thumbnails = (model, block) => [...pictures(model, block), ...sinksNeeded(model, block)];
+export const thumbnailTensors = (model, block) => [...thumbnailWeights(model, block), ...sinksNeeded(model, block)];
 
 /**
  * A head's picture; nothing is copied.
@@ -30,10 +30,10 @@ export const thumbnails = (model, block) => [...pictures(model, block), ...sinks
  * @param {Pick<State, "block" | "layer" | "head">} location
  * @returns {Picture | null}
  */
-export function glimpse(model, trace, location) {
+export function headThumbnail(model, trace, location) {
   const weights = tensorAt(trace, place(model, location, "weights"));
   if (!trace || !weights || location.head >= weights.shape[0]) return null;
-  return { ...glance(weights, location.head), may: alike(model, trace, location)?.data ?? null, sink: sinkWeights(model, trace, location) };
+  return { ...headView(weights, location.head), may: alike(model, trace, location)?.data ?? null, sink: sinkWeights(model, trace, location) };
 }
 
 /**
@@ -43,7 +43,7 @@ export function glimpse(model, trace, location) {
  * @param {Pick<State, "block" | "layer" | "head">} location
  * @returns {import("../wire/wire.js").Matrix | null}
  */
-export function roughly(model, trace, location) {
+export function approximateWeights(model, trace, location) {
   const weights = tensorAt(trace, place(model, location, "weights"));
   if (!weights || location.head >= weights.shape[0]) return null;
   const matrix = plane(weights, { head: location.head });
@@ -58,7 +58,7 @@ export function roughly(model, trace, location) {
  * @param {Pick<State, "block" | "layer">} location
  * @returns {Picture | null}
  */
-export function layerGlimpse(model, trace, location) {
+export function layerThumbnail(model, trace, location) {
   const weights = tensorAt(trace, place(model, location, "weights"));
   if (!trace || !weights) return null;
   const sink = trace.tensors[place(model, location, "sink")];

@@ -48,20 +48,20 @@ export const adds = (model) => model?.capabilities?.includes("contributions") ??
 /** Whether it has gradient × attention. @param {Model} model */
 export const slopes = (model) => model?.capabilities?.includes("relevance") ?? true;
 
-/** @typedef {Pick<State, "block" | "layer"> & Partial<Pick<State, "options" | "query">>} At */
+/** @typedef {Pick<State, "block" | "layer"> & Partial<Pick<State, "options" | "query">>} LensLocation */
 
 /**
  * Gradient × attention: of the contrast of the pinned row, or of the whole output.
  * @param {Model} model
  * @param {Trace | null} trace
- * @param {At} location
+ * @param {LensLocation} location
  */
 function relevanceOf(model, trace, location) {
   const row = gradientRow(model, location, trace);
   return row === null ? `inside.relevance.${place(model, location)}` : gradientOf(location, row, place(model, location));
 }
 
-/** @param {Model} model @param {At} location @param {Trace | null} [trace]  what is shown so far @returns {string[]}  tensors */
+/** @param {Model} model @param {LensLocation} location @param {Trace | null} [trace]  what is shown so far @returns {string[]}  tensors */
 export function needed(model, location, trace = null) {
   const parts = adds(model) ? partsOf(model) : [];
   return [
@@ -179,7 +179,7 @@ function byLayer({ shape, data }, row) {
  * One head's gradient × attention; NaN where the mask forbids.
  * @param {Model} model
  * @param {Trace} trace
- * @param {At & Pick<State, "head">} location
+ * @param {LensLocation & Pick<State, "head">} location
  * @returns {import("../wire/wire.js").Matrix | null}  null where the trace lacks it
  */
 export function relevance(model, trace, location) {

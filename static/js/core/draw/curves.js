@@ -1,7 +1,7 @@
 /** Curves over integers, as SVG, with their names at their ends and one marked position. */
 
 import { ruler } from "./labels.js";
-import { cells, covers, hasRoom, numbers, open, sharpness } from "./matrix-canvas.js";
+import { cells, covers, hasRoom, numbers, openCells, sharpness } from "./matrix-canvas.js";
 import { drawing, fine, s } from "./svg.js";
 
 /** @import { Matrix } from "../wire/wire.js" */
@@ -49,7 +49,7 @@ export function plot({ curves, range, titles, width, height, places, markedIndex
   }
   const called = places ?? Array.from({ length: count }, (_, i) => String(i));
   const labelWidth = Math.max(36, ...called.map((name) => measure(name) + 8));
-  for (const i of steps(count, across / labelWidth, places ? EVERY : ROUND))
+  for (const i of steps(count, across / labelWidth, places ? LABEL_STEPS : ROUND))
     words.append(s("text", { x: fine(x(i)), y: base + theme.size + 3, "text-anchor": "middle" }, called[i]));
   words.append(
     s("text", { x: fine(x((count - 1) / 2)), y: fine(base + 2.6 * theme.size), "text-anchor": "middle" }, titles.x),
@@ -152,7 +152,7 @@ function ticks(low, high) {
 
 /** Distances between labelled positions. */
 const ROUND = [1, 2, 5, 10, 20, 50, 100, 200, 500];
-const EVERY = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20];
+const LABEL_STEPS = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20];
 
 /** @param {number} count @param {number} room  for so many names @param {number[]} sizes */
 function steps(count, room, sizes) {
@@ -202,14 +202,14 @@ export function createChart(element) {
  */
 export function paint(context, picture) {
   const { geometry, shade, theme } = picture;
-  const openMatrix = open(picture);
+  const openMatrix = openCells(picture);
   cells(context, openMatrix, geometry, shade, theme.rule);
   if (openMatrix.values.some(Number.isNaN)) covers(context, picture, geometry, theme.hatch);
   if (hasRoom(geometry, theme, shade.range)) numbers(context, openMatrix, geometry, shade, theme);
 }
 
 /** The largest canvas that phones allow, in pixels. */
-const MOST = 2 ** 24;
+const MAX_PIXELS = 2 ** 24;
 
 /**
  * Prepare a canvas for drawing; if its size does not change, its memory is reused.
@@ -218,7 +218,7 @@ const MOST = 2 ** 24;
  * @param {number} height
  */
 export function prepare(canvas, width, height) {
-  const ratio = Math.min(sharpness(canvas.ownerDocument), Math.sqrt(MOST / (width * height)));
+  const ratio = Math.min(sharpness(canvas.ownerDocument), Math.sqrt(MAX_PIXELS / (width * height)));
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   if (canvas.width !== across || canvas.height !== down) {

@@ -14,7 +14,7 @@ import { drawing, s } from "./svg.js";
  * @property {string} caption  "" if the view has none
  * @property {string} footer
  */
-/** @typedef {Pick<import("../page/page-context.js").Theme, "paper" | "ink" | "muted" | "font" | "size">} Look */
+/** @typedef {Pick<import("../page/page-context.js").Theme, "paper" | "ink" | "muted" | "font" | "size">} PosterStyle */
 /** @typedef {{text: string, size: number, weight: number, fill: string}} Line */
 
 const MARGIN = 24;
@@ -26,7 +26,7 @@ const LEADING = 1.4;
 /**
  * @param {string} drawn  an SVG file
  * @param {Words} words
- * @param {Look} style
+ * @param {PosterStyle} style
  * @param {(text: string, size: number, weight: number) => number} measure  in pixels
  * @returns {{svg: string, width: number, height: number}}
  */

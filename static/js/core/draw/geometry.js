@@ -20,7 +20,7 @@ import { colClash } from "./labels.js";
  * @property {number} line  height of a label: the smallest distance of two labels
  */
 /**
- * @typedef {object} Wanted
+ * @typedef {object} FitOptions
  * @property {number[]} rowWidths  of the labels
  * @property {number[]} colWidths  empty: columns have no labels
  * @property {boolean[]} [upright]  columns whose label never slants: single Chinese characters
@@ -47,7 +47,7 @@ const GAP = 8;
 /** Angles by which labels slant: the flattest at which no two neighbours overlap. */
 const SLANTS = [32, 45, 65];
 
-/** @param {Wanted} options @returns {Geometry} */
+/** @param {FitOptions} options @returns {Geometry} */
 export function fit(options) {
   const {
     rowWidths,

@@ -256,7 +256,7 @@ function spans(cells, size) {
  * @param {import("../page/page-context.js").Theme} theme
  * @returns {SVGSVGElement}
  */
-export function engraveTiles({ headData, tiles, layout, words }, lit, meaning, theme) {
+export function headGridSvg({ headData, tiles, layout, words }, lit, meaning, theme) {
   const key = legend(meaning, theme, 0, layout.height + 12, layout.width);
   return drawing(
     Math.max(layout.width, key.right),

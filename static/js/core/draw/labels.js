@@ -87,7 +87,7 @@ export function colClash({ cellWidth, line, slant }, widths, upright) {
 const SINGLE = /^\p{Script=Han}[ᴬᴮ]?[₀-₉]*$/u;
 
 /** @param {string} text */
-export const stands = (text) => SINGLE.test(text);
+export const isUpright = (text) => SINGLE.test(text);
 
 /**
  * @typedef {object} Label
@@ -239,7 +239,7 @@ function classNames({ writes }, between, slanted = false) {
  */
 export function ruler({ font, size }) {
   const letters = `600 ${size}px ${font}`;
-  return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), KEPT);
+  return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), MAX_MEASURED);
 }
 
 /** The largest width of a label: a share of its picture's width, but at least so many pixels. */
@@ -254,11 +254,11 @@ const LONGEST = { share: 0.24, least: 84 };
  */
 export function clipped(steps, measure, width) {
   const maxWidth = Math.max(LONGEST.least, LONGEST.share * width);
-  return steps.map((fullStep) => (measure(plainStep(fullStep)) > maxWidth ? cut(fullStep, (shorter) => measure(plainStep(shorter)) <= maxWidth) : fullStep));
+  return steps.map((fullStep) => (measure(plainStep(fullStep)) > maxWidth ? shortenedStep(fullStep, (shorter) => measure(plainStep(shorter)) <= maxWidth) : fullStep));
 }
 
 /** @param {Step} step @param {(step: Step) => boolean} fits @returns {Step} */
-function cut({ writes, ...step }, fits) {
+function shortenedStep({ writes, ...step }, fits) {
   const letters = [...writes.word];
   const upTo = (/** @type {number} */ count) => ({ ...step, writes: { ...writes, word: `${letters.slice(0, count).join("")}…` } });
   let count = letters.length - 1;
@@ -267,7 +267,7 @@ function cut({ writes, ...step }, fits) {
 }
 
 /** Number of cached widths. */
-const KEPT = 4096;
+const MAX_MEASURED = 4096;
 /** @type {{context?: CanvasRenderingContext2D}} */
 const RULER = {};
 

@@ -31,7 +31,7 @@ export function hasRoom({ cellWidth, cellHeight }, { size }, range = [0, 1]) {
  * @param {{matrix: Matrix, cover?: Uint8Array}} covered
  * @returns {Matrix}
  */
-export function open({ matrix, cover }) {
+export function openCells({ matrix, cover }) {
   if (!cover?.some((why) => why !== COVER.open)) return matrix;
   return { ...matrix, values: matrix.values.map((value, i) => (cover[i] === COVER.open ? value : NaN)) };
 }
@@ -47,7 +47,7 @@ export function colourOf({ stops, range: [low, high], floor }, value) {
  * @param {Shade} shade
  * @param {number} value
  */
-export function written({ floor }, value) {
+export function cellText({ floor }, value) {
   if (Math.abs(value) >= LEAST) return two(value);
   return floor && value >= floor ? short(value) : "";
 }
@@ -112,7 +112,7 @@ export function numbers(context, matrix, geometry, shade, theme) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   matrix.values.forEach((value, i) => {
-    const digits = Number.isNaN(value) ? "" : written(shade, value);
+    const digits = Number.isNaN(value) ? "" : cellText(shade, value);
     if (!digits) return;
     const [x, y] = corner(geometry, i);
     context.fillStyle = legible(colourOf(shade, value));

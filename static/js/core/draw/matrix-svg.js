@@ -5,7 +5,7 @@ import { two } from "../../lib/numbers.js";
 import { box } from "./geometry.js";
 import { ruler } from "./labels.js";
 import { ROOM_FOR_WORDS, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
-import { colourOf, hasRoom, legible, open, raster, written } from "./matrix-canvas.js";
+import { colourOf, hasRoom, legible, openCells, raster, cellText } from "./matrix-canvas.js";
 import { colour, css } from "./scale.js";
 import { drawing, fine, s } from "./svg.js";
 
@@ -22,7 +22,7 @@ import { drawing, fine, s } from "./svg.js";
 /** @typedef {{shade: import("./matrix-canvas.js").Shade, low: string, high: string, patterns: {why: number, label: string}[]}} Meaning  of colours and patterns */
 
 /** Up to this many cells, each has its own rectangle; more would make the file slow to open. */
-const MOST = 20_000;
+const MAX_ELEMENTS = 20_000;
 /** Sizes of the legend, in pixels. */
 const RAMP = { width: 120, height: 10, steps: 40, gap: 8 };
 
@@ -35,7 +35,7 @@ const COVERS = { [COVER.masked]: "masked", [COVER.onlyA]: "only-a", [COVER.onlyB
  * @param {Meaning} meaning
  * @returns {SVGSVGElement}
  */
-export function engrave(plate, lit, meaning) {
+export function matrixSvg(plate, lit, meaning) {
   const { geometry, theme, ends, room } = plate;
   const width = Math.max(geometry.width + (ends ? endsAt(geometry, theme, room, ends).wider : 0), reach(plate));
   const key = legend(meaning, theme, geometry.left, geometry.height + 8, width - geometry.left);
@@ -82,9 +82,9 @@ function hatching(why, { left, top, width, height }, ink) {
  */
 export function cells(plate) {
   const { matrix, geometry, theme } = plate;
-  const openMatrix = open(plate);
+  const openMatrix = openCells(plate);
   const stroke = geometry.gap ? { stroke: theme.rule, "stroke-width": geometry.gap } : {};
-  const content = openMatrix.values.length > MOST ? image(plate, openMatrix) : Array.from(openMatrix.values, (value, i) => cell(plate, matrix.cols, value, i));
+  const content = openMatrix.values.length > MAX_ELEMENTS ? image(plate, openMatrix) : Array.from(openMatrix.values, (value, i) => cell(plate, matrix.cols, value, i));
   return s("g", { "data-part": "cells", ...stroke }, ...content);
 }
 
@@ -123,8 +123,8 @@ function image({ matrix: { rows, cols }, geometry, shade, theme }, openMatrix) {
 function numbers(plate) {
   const { matrix, geometry, shade, theme } = plate;
   if (!hasRoom(geometry, theme, shade.range)) return [];
-  return Array.from(open(plate).values).flatMap((value, i) => {
-    const digits = Number.isNaN(value) ? "" : written(shade, value);
+  return Array.from(openCells(plate).values).flatMap((value, i) => {
+    const digits = Number.isNaN(value) ? "" : cellText(shade, value);
     if (!digits) return [];
     const cellBox = box(geometry, { row: Math.floor(i / matrix.cols), col: i % matrix.cols });
     return [text(digits, cellBox.left + cellBox.width / 2, cellBox.top + cellBox.height / 2, { fill: legible(colourOf(shade, value)), dy: "0.35em" })];

@@ -1,6 +1,6 @@
 /** A matrix as a Plotly figure that can be zoomed and panned (plain data). */
 
-import { INKS, colourOf, covers, hasRoom, legible as inkOn, open, written } from "./matrix-canvas.js";
+import { INKS, colourOf, covers, hasRoom, legible as inkOn, openCells, cellText } from "./matrix-canvas.js";
 import { prepare } from "./curves.js";
 import { colorscale } from "./scale.js";
 
@@ -28,7 +28,7 @@ export function figure(picture, size, { hatched = null, words = {}, wheel = true
   const axes = { rows: distinct(labels.rows), cols: distinct(labels.cols) };
   const trace = {
     type: "heatmap",
-    z: nested(open(picture)),
+    z: nested(openCells(picture)),
     ...(axes.cols.length ? { x: axes.cols } : {}),
     y: axes.rows,
     zmin: shade.range[0],
@@ -77,12 +77,12 @@ export const legible = ({ theme }, { width, height }) =>
  */
 function inscription(picture, trace, ink) {
   const { shade, theme } = picture;
-  const matrix = open(picture);
+  const matrix = openCells(picture);
   const suits = (/** @type {number} */ value) =>
-    !Number.isNaN(value) && written(shade, value) !== "" && inkOn(colourOf(shade, value)) === ink;
+    !Number.isNaN(value) && cellText(shade, value) !== "" && inkOn(colourOf(shade, value)) === ink;
   const values = Float32Array.from(matrix.values, (value) => (suits(value) ? value : NaN));
   const z = nested({ ...matrix, values });
-  const words = shade.floor && { text: z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? "" : written(shade, n)))) };
+  const words = shade.floor && { text: z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? "" : cellText(shade, n)))) };
   return {
     ...trace,
     ...words,
@@ -178,7 +178,7 @@ export function frames({ matrix: { rows, cols }, theme }, { row, col, tall = 1, 
  */
 export function hatching(document, picture) {
   const { matrix, geometry, theme } = picture;
-  if (!open(picture).values.some(Number.isNaN)) return null;
+  if (!openCells(picture).values.some(Number.isNaN)) return null;
   const canvas = document.createElement("canvas");
   const [across, down] = [matrix.cols * geometry.cellWidth, matrix.rows * geometry.cellHeight];
   covers(prepare(canvas, across, down), picture, { ...geometry, left: 0, top: 0 }, theme.hatch);

@@ -7,7 +7,7 @@ import { h, write } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { prepare } from "./curves.js";
 import { ruler } from "./labels.js";
-import { colourOf, legible, written } from "./matrix-canvas.js";
+import { colourOf, legible, cellText } from "./matrix-canvas.js";
 import { css } from "./scale.js";
 import { fine, s } from "./svg.js";
 
@@ -83,7 +83,7 @@ function paintColumn(context, shares, shade, geometry, theme, { left, width, num
     for (const [x1, y1, x2, y2] of falling({ left, top, width, height })) (context.moveTo(x1, y1), context.lineTo(x2, y2));
     context.stroke();
     context.globalAlpha = 1;
-    const numberText = number ? written(shade, share) : "";
+    const numberText = number ? cellText(shade, share) : "";
     if (!numberText) return;
     plate(context, ground, numberText, left + width / 2, top + height / 2, theme.size);
     context.fillStyle = legible(ground);
@@ -108,7 +108,7 @@ export function columnCells(shares, shade, geometry, theme, { left, width, numbe
     const [top, height] = [geometry.top + row * cellHeight, cellHeight - gap];
     const ground = colourOf(shade, share);
     const d = falling({ left, top, width, height }).map(([x1, y1, x2, y2]) => `M${fine(x1)} ${fine(y1)}L${fine(x2)} ${fine(y2)}`).join("");
-    const numberText = number ? written(shade, share) : "";
+    const numberText = number ? cellText(shade, share) : "";
     const across = numberText.length * size * 0.62;
     const [x, y] = [left + width / 2, top + height / 2];
     const paper = s("rect", { x: fine(x - across / 2), y: fine(y - size * 0.6), width: fine(across), height: fine(size * 1.2), fill: css(ground) });

@@ -11,8 +11,8 @@ import { clipped, ruler } from "../draw/labels.js";
 import { diverging, sequential } from "../draw/scale.js";
 import { file } from "../draw/svg.js";
 import { quoted, step } from "../draw/token.js";
-import { otherPlace, otherSentence, shownAt } from "../store/comparison.js";
-import { lit } from "../store/highlight.js";
+import { otherPlace, otherSentence, axisIndexOf } from "../store/comparison.js";
+import { highlightOf } from "../store/highlight.js";
 import { isOff } from "../store/interventions.js";
 import { blockAt, texts } from "../wire/attentions.js";
 import { plainStep } from "../wire/tokens.js";
@@ -31,7 +31,7 @@ const PANEL_IDS = /** @type {PanelId[]} */ (["a", "b", "delta"]);
 /** Distance between two pictures. */
 const GAP = 28;
 /** The height of a row if there are many, and the largest height of such a picture. */
-const [THIN, MOST] = [9, 720];
+const [THIN, MAX_HEIGHT] = [9, 720];
 /** The smallest limit of the colour scale, so that small changes do not look large. */
 export const FAINT = 0.1;
 /** Number of changes whose tokens always keep their labels. */
@@ -44,7 +44,7 @@ const LEAST = 300;
  * @typedef {object} Names
  * @property {(panelId: PanelId) => string} describe
  * @property {(panelId: PanelId) => {rows: string, cols: string}} titles  of the axes
- * @property {(panelId: PanelId, most: number) => string} heading  of an exported picture
+ * @property {(panelId: PanelId, limit: number) => string} heading  of an exported picture
  */
 
 /** @param {Context} context @param {ReturnType<typeof pointing>} points @param {Names} [names] */
@@ -133,7 +133,7 @@ const changed = ({ pairs }, largestChanges) => [...pairs.flatMap(({ a, b }, i) =
 const compared = (context) => ({
   describe: (panelId) => describe(context, panelId),
   titles: (panelId) => titles(context, panelId),
-  heading: (panelId, most) => heading(context, panelId, most),
+  heading: (panelId, limit) => heading(context, panelId, limit),
 });
 
 /** @param {Context["t"]} t @returns {Record<PanelId, string>} */
@@ -202,7 +202,7 @@ export function layout(context, rows, count = 3) {
   if (context.store.get().link.options.projector)
     return [across, { ...shared, height: Math.max((1.1 * rows + 7) * size, height - 9 * size), largest: 4 * size }];
   const visibleHeight = Math.min(Math.max(height - 190, 340), panelWidth * 1.1);
-  const read = Math.min(rows * THIN + 150, MOST);
+  const read = Math.min(rows * THIN + 150, MAX_HEIGHT);
   return [across, { ...shared, height: Math.max(visibleHeight, read), largest: 52 }];
 }
 
@@ -227,10 +227,10 @@ export function pointing(context, currentComparison, light) {
     const comparison = currentComparison();
     if (!comparison) return { row: null, col: null };
     if (over) return over;
-    const highlight = lit(store.get(), store.hovered());
+    const highlight = highlightOf(store.get(), store.hovered());
     const [first] = comparison.changes;
     if (highlight.by === "default" && first) return { row: first.row, col: first.col };
-    return { row: shownAt(comparison.rows, highlight.query), col: shownAt(comparison.cols, highlight.key) };
+    return { row: axisIndexOf(comparison.rows, highlight.query), col: axisIndexOf(comparison.cols, highlight.key) };
   }
 
   /** @param {Place | null} place */
@@ -303,7 +303,7 @@ function tokens({ rows, cols }, { row, col }) {
  * @param {Context} context
  * @param {Comparison} comparison
  * @param {Place} place
- * @returns {import("../store/store.js").Lit}
+ * @returns {import("../store/store.js").Highlight}
  */
 function refs({ store }, comparison, place) {
   const sides = blockAt(store.get());

@@ -97,12 +97,12 @@ export function bindCaption(context, line, speaks, announces) {
     const sentence = speaks(page) && compose(context, page, store.hovered());
     if (sentence) render(line, sentence);
   };
-  const deaf = [
+  const unsubscribes = [
     store.subscribe(({ link, trace, model }) => [link, trace, model], show),
     store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announces() && announce(context)),
     store.watch(show),
   ];
-  return () => deaf.forEach((end) => end());
+  return () => unsubscribes.forEach((end) => end());
 }
 
 /**
@@ -174,12 +174,12 @@ export function createKeys(root, main) {
  * In pixels: the width from which parts are side by side, and the smallest and largest height of a
  * figure.
  */
-const [WIDE, LEAST, MOST] = [600, 300, 620];
+const [WIDE, MIN_HEIGHT, MAX_HEIGHT] = [600, 300, 620];
 
 /** @type {Measure}  As wide as the element, and so high that it is seen at once. */
 const measureElement = (element) => {
   const width = Math.floor(element.getBoundingClientRect().width);
-  return { width, height: Math.min(Math.max(width * 0.7, LEAST), MOST), wide: width >= WIDE };
+  return { width, height: Math.min(Math.max(width * 0.7, MIN_HEIGHT), MAX_HEIGHT), wide: width >= WIDE };
 };
 
 /**

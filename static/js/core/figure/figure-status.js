@@ -41,10 +41,10 @@ export function bindStatus({ store, t }, again, { root, busy = root, message, li
     if (retry) retry.hidden = !problem?.passing || problem.retryAfter !== null;
   }
   retry?.addEventListener("click", again);
-  const deaf = store.subscribe((page) => [page.status, troubleOf(page), page.trace, waits(page)], show);
+  const unsubscribe = store.subscribe((page) => [page.status, troubleOf(page), page.trace, waits(page)], show);
   show();
   return () => {
-    deaf();
+    unsubscribe();
     delete root.dataset.status;
     delete root.dataset.picture;
     busy.removeAttribute("aria-busy");

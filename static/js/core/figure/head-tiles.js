@@ -7,14 +7,14 @@ import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
-import { glimpse } from "../compute/head-thumbnails.js";
+import { headThumbnail } from "../compute/head-thumbnails.js";
 import { measures, patterns } from "../compute/patterns.js";
-import { cellAt, divided, engraveTiles, packed, table, tile as paintTile } from "../draw/head-grid.js";
+import { cellAt, divided, headGridSvg, packed, table, tile as paintTile } from "../draw/head-grid.js";
 import { sharpness } from "../draw/matrix-canvas.js";
 import { rgb, sequential } from "../draw/scale.js";
 import { isOff } from "../store/interventions.js";
 import { axes, extent, place } from "../wire/attentions.js";
-import { alone, onArrows, within } from "./pointing.js";
+import { isPlainKey, onArrows, within } from "./pointing.js";
 import { meaning } from "./figure-frame.js";
 
 /** @import { Context } from "./types.js" */
@@ -29,7 +29,7 @@ import { meaning } from "./figure-frame.js";
  * @property {(tile: Tile) => void} onOpen
  * @property {(tile: Tile | null) => void} [onPreview]
  */
-/** @typedef {{headData: Seen, tiles: Tile[], layout: Layout, words: Words[]}} Drawn */
+/** @typedef {{headData: HeadData, tiles: Tile[], layout: Layout, words: Words[]}} Drawn */
 /** @typedef {{shortName: string, value: string, pattern: string, label: string}} Words  of a tile */
 
 /**
@@ -72,7 +72,7 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
     width: () => element.clientWidth,
 
     /**
-     * @param {Seen} headData
+     * @param {HeadData} headData
      * @param {Tile[]} tiles
      * @param {Layout} layout
      * @param {string} measure  the measure to print
@@ -108,7 +108,7 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
       const { headData, tiles } = drawn;
       const masks = tiles.some((tile) => headData.matrix(tile)?.may?.includes(0));
       const shade = { stops: sequential(theme), range: /** @type {[number, number]} */ ([0, 1]) };
-      return engraveTiles(drawn, lit, meaning(context.t, { shade, covers: new Set(masks ? [COVER.masked] : []) }), theme);
+      return headGridSvg(drawn, lit, meaning(context.t, { shade, covers: new Set(masks ? [COVER.masked] : []) }), theme);
     },
   };
 }
@@ -150,7 +150,7 @@ function listen(buttons, present, { onHover, onOpen, onPreview }) {
   buttons.addEventListener("focusout", leave);
   buttons.addEventListener("keydown", (event) => {
     const ends = /** @type {Record<string, number>} */ ({ Home: 0, End: buttons.children.length - 1 });
-    if (!alone(event) || !present() || indexOf(event) < 0 || !(event.key in ends)) return;
+    if (!isPlainKey(event) || !present() || indexOf(event) < 0 || !(event.key in ends)) return;
     event.preventDefault();
     focus(ends[event.key]);
   });
@@ -188,7 +188,7 @@ function tileButton({ shortName, value, pattern, label }, { places, size, wide }
 
 /**
  * @param {Context} context
- * @param {Seen} headData
+ * @param {HeadData} headData
  * @param {Tile} tile
  * @param {string} measure  of the head's summary, if known
  * @returns {Words}
@@ -279,7 +279,7 @@ function mark(canvas, { headData, tiles, layout: { places, size, wide: width } }
 // The data of thumbnails: all heads of the current block, from one trace.
 
 /**
- * @typedef {object} Seen  what is shown
+ * @typedef {object} HeadData  what is shown
  * @property {Page} page
  * @property {Trace} trace  with weights (8 bits are enough) and summaries
  * @property {number} layers
@@ -290,7 +290,7 @@ function mark(canvas, { headData, tiles, layout: { places, size, wide: width } }
  * @property {{rows: import("../wire/tokens.js").Step[], cols: import("../wire/tokens.js").Step[]}} axes
  */
 
-/** @param {Context} context @param {Page} page @param {Trace} trace @returns {Seen} */
+/** @param {Context} context @param {Page} page @param {Trace} trace @returns {HeadData} */
 export function readHeads({ theme }, page, trace) {
   const { model, link } = page;
   const { block } = link;
@@ -301,7 +301,7 @@ export function readHeads({ theme }, page, trace) {
     ...extent(model, block),
     axes: axes(model, trace, block),
     summary: (layer) => trace.summaries?.[place(model, { block, layer })],
-    matrix: (tile) => glimpse(model, trace, { block, ...tile }),
+    matrix: (tile) => headThumbnail(model, trace, { block, ...tile }),
     paint: {
       table: table(sequential(colours)),
       paper: packed(rgb(colours.paper)),

@@ -8,8 +8,8 @@ import { render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { createChart } from "../draw/curves.js";
 import { box, fit, hit } from "../draw/geometry.js";
-import { chosen, clipped, colClash, createLabels, rowClash, ruler, stands } from "../draw/labels.js";
-import { engrave } from "../draw/matrix-svg.js";
+import { chosen, clipped, colClash, createLabels, rowClash, ruler, isUpright } from "../draw/labels.js";
+import { matrixSvg } from "../draw/matrix-svg.js";
 import { hasRoom } from "../draw/matrix-canvas.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { texts } from "../wire/attentions.js";
@@ -28,7 +28,7 @@ import { createZoom } from "./zoom.js";
  * @typedef {object} Gestures
  * @property {() => Geometry | null} geometry  null until something is drawn
  * @property {(place: Place | null) => void} onPoint
- * @property {(place: Place, how: "click" | "key") => void} onPick
+ * @property {(place: Place, trigger: "click" | "key") => void} onPick
  * @property {() => Cell | null} picked  where the arrow keys start
  */
 
@@ -113,7 +113,7 @@ function lay(mark, area) {
  * @typedef {object} Options
  * @property {string} label  the accessible name
  * @property {(place: Place | null) => void} onHover
- * @property {(place: Place, how: "click" | "key") => void} onPick
+ * @property {(place: Place, trigger: "click" | "key") => void} onPick
  * @property {() => {row: number, col: number} | null} picked  where the arrow keys start
  * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens zoomable
@@ -136,7 +136,7 @@ function lay(mark, area) {
  */
 
 /** The largest share of the width for the labels of rows. */
-const MOST = 0.2;
+const MAX_LABEL_SHARE = 0.2;
 /** The smallest cell in pixels; what does not fit is scrolled. */
 const LEAST = 18;
 
@@ -194,7 +194,7 @@ export function createMatrix(context, options) {
       const theme = context.theme();
       const names = { rows: texts(rows), cols: texts(cols) };
       const ruled = ruler(theme);
-      const upright = names.cols.map(stands);
+      const upright = names.cols.map(isUpright);
       const beside = clipped(shortened(rows, ruled, room.width), ruled, room.width);
       const above = clipped(cols, ruled, room.width);
       const aside = share ? roomForEnds(share, room.width, ruled) : 0;
@@ -230,7 +230,7 @@ export function createMatrix(context, options) {
     /**
      * The drawing with labels, highlights and legend, for an export; null before the first drawing.
      */
-    drawing: () => plate && engrave(plate, lit, meaning(context.t, { shade: plate.shade, covers: covering(plate) })),
+    drawing: () => plate && matrixSvg(plate, lit, meaning(context.t, { shade: plate.shade, covers: covering(plate) })),
 
     destroy() {
       zoom.destroy();
@@ -278,6 +278,6 @@ function reveal(element, { left, cellWidth }, col) {
  */
 function shortened(rows, measure, width) {
   const longest = Math.max(...texts(rows).map(measure));
-  if (longest < MOST * width) return rows;
+  if (longest < MAX_LABEL_SHARE * width) return rows;
   return rows.map((step) => ({ ...step, short: step.reads !== null }));
 }

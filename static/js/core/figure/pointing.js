@@ -7,12 +7,12 @@ import { axes } from "../wire/attentions.js";
 import { plainStep } from "../wire/tokens.js";
 
 /** @import { Context } from "./types.js" */
-/** @import { Lit } from "../store/store.js" */
+/** @import { Highlight } from "../store/store.js" */
 
 /**
  * @typedef {object} Pointing
- * @property {() => Lit | null} at  what is pointed at
- * @property {(lit: Lit | null) => void} show  highlight it; what the figure does not have is ignored
+ * @property {() => Highlight | null} at  what is pointed at
+ * @property {(lit: Highlight | null) => void} show  highlight it; what the figure does not have is ignored
  * @property {(listener: () => void) => void} listen  call a listener when something else is pointed at
  */
 
@@ -23,9 +23,9 @@ export const pointingIn = (store) => ({ at: store.hovered, show: store.hover, li
  * For a figure without a store: it keeps what is pointed at.
  * @template T
  * @param {object} figure
- * @param {(at: T | null) => void} figure.light  highlights it
- * @param {(at: T) => Lit} figure.write  what is pointed at, as it is sent
- * @param {(lit: Lit) => T | null} figure.read
+ * @param {(target: T | null) => void} figure.light  highlights it
+ * @param {(target: T) => Highlight} figure.write  what is pointed at, as it is sent
+ * @param {(lit: Highlight) => T | null} figure.read
  */
 export function createPointing({ light, write, read }) {
   /** @type {T | null} */
@@ -130,13 +130,13 @@ export const TURNS = /** @type {Record<string, number>} */ ({ ...REMOTE, ...STEP
  * Whether a key is pressed without modifiers, and not while an input method is composing.
  * @param {Pick<KeyboardEvent, "ctrlKey" | "metaKey" | "altKey" | "isComposing">} event
  */
-export const alone = ({ ctrlKey, metaKey, altKey, isComposing }) => !(ctrlKey || metaKey || altKey || isComposing);
+export const isPlainKey = ({ ctrlKey, metaKey, altKey, isComposing }) => !(ctrlKey || metaKey || altKey || isComposing);
 
 /**
  * @param {KeyboardEvent} event
  * @returns {[number, number] | null}  down and right; null: not an arrow key alone
  */
-export const arrow = (event) => (alone(event) && ARROWS[event.key]) || null;
+export const arrow = (event) => (isPlainKey(event) && ARROWS[event.key]) || null;
 
 /**
  * @param {EventTarget} element
@@ -171,7 +171,7 @@ export function onSteps(keys, { projector, takes, ends = false, go, space }) {
   function pressed(event) {
     const { key, target, shiftKey } = event;
     const by = STEPS[key] ?? (ends ? ENDS[key] : undefined) ?? (projector() ? REMOTE[key] : undefined);
-    if ((!by && key !== " ") || !alone(event)) return;
+    if ((!by && key !== " ") || !isPlainKey(event)) return;
     const place = /** @type {Element | null} */ (target);
     if (!place?.closest) return;
     if (place.closest(by ? takes.arrows : `${takes.space}, button, a, summary`)) return;

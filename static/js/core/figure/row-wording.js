@@ -1,12 +1,12 @@
 /** Describe the highlighted row in a sentence. */
 
 import { finding } from "../compute/attention-row.js";
-import { litIn, reading } from "../store/heatmap-data.js";
+import { highlightIn, reading } from "../store/heatmap-data.js";
 import { two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../wire/wire.js";
-import { attentionAt, blockAt, extent, place, taught } from "../wire/attentions.js";
+import { attentionAt, blockAt, extent, place, isSupervised } from "../wire/attentions.js";
 import { isOff } from "../store/interventions.js";
 import { windowSaid } from "../store/model-part-names.js";
 
@@ -16,14 +16,14 @@ import { windowSaid } from "../store/model-part-names.js";
 /**
  * @param {Pick<Context, "phrase" | "t">} context
  * @param {import("../store/store.js").Page} page
- * @param {import("../store/store.js").Lit | null} hovered
+ * @param {import("../store/store.js").Highlight | null} hovered
  * @returns {(string | import("../../lib/render.js").Described)[] | null}
  */
 export function compose({ phrase, t }, page, hovered) {
   const read = reading(page);
   if (!read) return null;
   const { matrix, rows, cols, choice } = read;
-  const rowIndex = litIn(page, hovered, read).row ?? litIn(page, null, read).row;
+  const rowIndex = highlightIn(page, hovered, read).row ?? highlightIn(page, null, read).row;
   if (rowIndex === null || rowIndex >= matrix.rows) return null;
   const rowFinding = finding(row(matrix, rowIndex));
   const keys =
@@ -33,9 +33,9 @@ export function compose({ phrase, t }, page, hovered) {
   const decodes = blockAt(page).writes;
   const off = rowFinding.kind === "nothing" && choice.pool === "one" && isOff(page);
   const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? maximumSentence(rowFinding, t) : sentence(rowFinding, decodes, t);
-  const { by, col } = litIn(page, null, read);
-  const pinned = by === "pin" && col !== null && litIn(page, hovered, read).col === col && choice.pool === "one";
-  const lookingRow = pinned ? looker(matrix, col) : null;
+  const { by, col } = highlightIn(page, null, read);
+  const pinned = by === "pin" && col !== null && highlightIn(page, hovered, read).col === col && choice.pool === "one";
+  const lookingRow = pinned ? strongestQuery(matrix, col) : null;
   // If a key is pinned, add which row looks at it most.
   const answer = lookingRow && [" ", ...phrase(t("Of all queries, {query} looks most at {key} ({weight})."), {
     key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
@@ -58,7 +58,7 @@ export function compose({ phrase, t }, page, hovered) {
  * @param {number} col
  * @returns {{row: number, weight: number} | null}  null: none
  */
-function looker({ rows, cols, values }, col) {
+function strongestQuery({ rows, cols, values }, col) {
   let best = { row: -1, weight: 0 };
   for (let row = 0; row < rows; row++)
     if (values[row * cols + col] > best.weight) best = { row, weight: values[row * cols + col] };
@@ -76,7 +76,7 @@ function whereabouts({ link, model }, { choice: { pool, hides }, templated }, t)
   const heads = model ? extent(model, link.block).heads : 0;
   const name = {
     one: () =>
-      model && taught(model, link)
+      model && isSupervised(model, link)
         ? t("Layer {layer}, head {head}, supervised to align", { layer, head: link.head + 1 })
         : t("Layer {layer}, head {head}", { layer, head: link.head + 1 }),
     mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),

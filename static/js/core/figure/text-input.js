@@ -3,7 +3,7 @@
  * composing. Used by every text box for sentences.
  */
 
-import { settle } from "../../lib/timing.js";
+import { debounce } from "../../lib/timing.js";
 
 /** The pause, in milliseconds; a long text takes seconds to run, so its author is given longer. */
 const PAUSE = { short: 250, long: 800 };
@@ -25,7 +25,7 @@ const LONG = 1000;
  * @returns {{now: () => void, cancel: () => void}}  now: submit pending text; cancel: discard it
  */
 export function bindTyping(box, { submit, onEnter, onInput = () => {}, submitOn = "rest" }) {
-  const rests = { short: settle(submit, PAUSE.short), long: settle(submit, PAUSE.long) };
+  const rests = { short: debounce(submit, PAUSE.short), long: debounce(submit, PAUSE.long) };
   /** The pause that runs. */
   let pause = rests.short;
   let composing = false;

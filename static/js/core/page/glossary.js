@@ -25,7 +25,7 @@ function entryOf(glossary, term, lang) {
 }
 
 /** Milliseconds until a tooltip appears, and until it disappears after the pointer has left. */
-const REST = 400;
+const HOVER_DELAY = 400;
 const STAY = 250;
 const TERM = "[data-term]";
 
@@ -78,7 +78,7 @@ export function explainTerms(root, load, lang) {
     if (pointerType !== "mouse" || !(target instanceof Element)) return;
     clearTimeout(timer);
     const place = target.closest(TERM);
-    if (place && place !== explained) timer = setTimeout(explain, REST, place);
+    if (place && place !== explained) timer = setTimeout(explain, HOVER_DELAY, place);
     // The tooltip stays while the pointer is on it.
     else if (!place && explained && !box.contains(target)) timer = setTimeout(hide, STAY);
   });

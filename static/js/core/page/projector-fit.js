@@ -4,7 +4,7 @@
  */
 
 import { find } from "../../lib/dom.js";
-import { REMOTE, alone } from "../figure/pointing.js";
+import { REMOTE, isPlainKey } from "../figure/pointing.js";
 
 /**
  * @typedef {object} Shown
@@ -67,7 +67,7 @@ export function bindFit({ on, subject, restyle, place }) {
   /** Through what is longer than the screen, before the remote's keys mean anything else. @param {KeyboardEvent} event */
   function pressed(event) {
     const by = REMOTE[event.key];
-    if (!by || !on() || !alone(event) || document.querySelector("dialog[open]")) return;
+    if (!by || !on() || !isPlainKey(event) || document.querySelector("dialog[open]")) return;
     if ((by > 0 ? remaining() : window.scrollY) <= NOTHING) return;
     event.preventDefault();
     event.stopPropagation();

@@ -2,7 +2,7 @@
 
 import { afterFrame } from "../../lib/timing.js";
 import { REQUEST_KEYS, format, merge, parse } from "./link.js";
-import { OWN } from "./options.js";
+import { READER_OPTIONS } from "./options.js";
 
 /** @import { State } from "./link.js" */
 /** @import { Options } from "./options.js" */
@@ -92,7 +92,7 @@ export const readQuery = (window) => window.location.search;
 /** The part of the query string that is the reader's, whatever the page shows. @param {Window} window */
 export function ownQuery(window) {
   const parameters = [...new URLSearchParams(window.location.search)];
-  return String(new URLSearchParams(parameters.filter(([name]) => name === "lang" || OWN.includes(name))));
+  return String(new URLSearchParams(parameters.filter(([name]) => name === "lang" || READER_OPTIONS.includes(name))));
 }
 
 /** @param {Window} window @param {string} query  "": none @param {string} [path]  absent: the present one */

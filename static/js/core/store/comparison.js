@@ -26,9 +26,9 @@ import { memo, together } from "../../lib/memo.js";
  */
 
 /** Number of changes listed in words. */
-const TOLD = 6;
+const MAX_CHANGES = 6;
 /** Number of cached comparisons: the pointer requests the same few sixty times per second. */
-const KEPT = 16;
+const CACHE_SIZE = 16;
 const MARK = { a: "ᴬ", b: "ᴮ" };
 
 /**
@@ -91,7 +91,7 @@ export function comparison(page) {
     const [a, b] = [run(model, trace, link), run(model, otherTrace, otherLink)];
     if (!a || !b) return null;
     return by === "direction" ? opposed(a, b) : compared(a, b);
-  }, KEPT);
+  }, CACHE_SIZE);
 }
 
 /**
@@ -106,7 +106,7 @@ function run(model, trace, place) {
 }
 
 /** @param {Step} step  Without what was read before it, which is another word in the other run. */
-const alone = (step) => ({ ...step, reads: null });
+const withoutRead = (step) => ({ ...step, reads: null });
 
 /**
  * The comparison with the other direction, transposed: it writes the words that A reads.
@@ -114,8 +114,8 @@ const alone = (step) => ({ ...step, reads: null });
  * @param {Run} runB
  */
 function opposed(runA, runB) {
-  const turned = { matrix: transpose(runB.matrix), rows: runB.cols, cols: runB.rows.map(alone) };
-  return compared({ ...runA, rows: runA.rows.map(alone) }, turned);
+  const turned = { matrix: transpose(runB.matrix), rows: runB.cols, cols: runB.rows.map(withoutRead) };
+  return compared({ ...runA, rows: runA.rows.map(withoutRead) }, turned);
 }
 
 /** @param {Run} runA @param {Run} runB @returns {Comparison} */
@@ -124,7 +124,7 @@ export function compared(runA, runB) {
   const cols = joined(runA.cols, runB.cols);
   const a = spread(runA.matrix, rows.pairs, cols.pairs, "a");
   const b = spread(runB.matrix, rows.pairs, cols.pairs, "b");
-  return { a, b, delta: difference(a, b), rows, cols, changes: changes(a, b, TOLD) };
+  return { a, b, delta: difference(a, b), rows, cols, changes: changes(a, b, MAX_CHANGES) };
 }
 
 /**
@@ -160,7 +160,7 @@ function marked(step, mark) {
  * @param {number | null} token
  * @returns {number | null}
  */
-export function shownAt({ pairs }, token) {
+export function axisIndexOf({ pairs }, token) {
   const index = token === null ? -1 : pairs.findIndex(({ a }) => a === token);
   return index < 0 ? null : index;
 }

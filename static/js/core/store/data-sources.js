@@ -5,7 +5,7 @@
 
 import { completed } from "../wire/model.js";
 import { Problem, failure } from "../wire/problem.js";
-import { DEFAULTS, REQUEST_KEYS, merge, stated } from "./link.js";
+import { DEFAULTS, REQUEST_KEYS, merge, stateOfShare } from "./link.js";
 import { departed, heldTile, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
 import { lacking } from "../wire/tensor-cache.js";
@@ -96,7 +96,7 @@ export function frozen(api, { id, initial, requested = {}, options }) {
       const ids = new Set(otherModels.map(({ id }) => id));
       const models = [...otherModels, ...(model ? served.filter(({ id }) => !ids.has(id)) : [share.model])];
       const requestedState = model && requested.source !== undefined ? { ...requestOf(DEFAULTS), ...requested } : elsewhere(requested);
-      const link = merge(initial, stated(share.state, options), requestedState, { lang: initial.lang });
+      const link = merge(initial, stateOfShare(share.state, options), requestedState, { lang: initial.lang });
       const opened = { share, answers, link, trace: share.trace, model: share.model, models, live: model !== null };
       return { ...opened, ...placed(opened) };
     },
@@ -191,7 +191,7 @@ function elsewhere(requested) {
  * @param {{model: ModelInfo, trace: Trace}} numbers
  * @returns {Source}
  */
-export function sourceOfNumbers({ model, trace }) {
+export function given({ model, trace }) {
   const lacks = () => new Problem("not-given");
   return {
     open: async (link) => ({ model, trace, live: false, link }),

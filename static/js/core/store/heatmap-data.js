@@ -7,7 +7,7 @@
 import { attention, axes, blockAt, blockOf, extent } from "../wire/attentions.js";
 import { outputKind } from "../wire/reply.js";
 import { sinkWeights } from "../compute/computed-tensors.js";
-import { lit } from "./highlight.js";
+import { highlightOf } from "./highlight.js";
 import { isChanged } from "./interventions.js";
 import { explained, salient } from "../compute/attention-row.js";
 import { comparison } from "./comparison.js";
@@ -71,7 +71,7 @@ export function choice({ link: { view, options } }) {
 /**
  * Number of cached readings of a trace: the pointer requests the same few sixty times per second.
  */
-const KEPT = 16;
+const CACHE_SIZE = 16;
 /** Their key among the values cached for a trace. */
 const READINGS = {};
 
@@ -86,7 +86,7 @@ export function reading(page) {
   const { block, layer, head } = link;
   const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
   const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
-  return memo(together(trace, READINGS), name, () => read(model, link, trace, chosen, count), KEPT);
+  return memo(together(trace, READINGS), name, () => read(model, link, trace, chosen, count), CACHE_SIZE);
 }
 
 /**
@@ -152,12 +152,12 @@ function along(tokens, steps, choice, lang) {
 /**
  * What is highlighted among the rows and columns shown. A pin on a hidden token highlights nothing.
  * @param {Page} page
- * @param {import("./store.js").Lit | null} hovered
+ * @param {import("./store.js").Highlight | null} hovered
  * @param {Reading} reading
  * @returns {At}
  */
-export function litIn(page, hovered, { matrix, rows, cols, specials }) {
-  const { query, key, by } = lit(page, hovered);
+export function highlightIn(page, hovered, { matrix, rows, cols, specials }) {
+  const { query, key, by } = highlightOf(page, hovered);
   if (by !== "default") {
     const row = query === null ? null : (rows.axis.at[query] ?? null);
     return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
@@ -173,16 +173,16 @@ export function litIn(page, hovered, { matrix, rows, cols, specials }) {
 /**
  * The trace's tokens that are highlighted: all pieces of a word.
  * @param {Page} page
- * @param {import("./store.js").Lit | null} hovered
+ * @param {import("./store.js").Highlight | null} hovered
  * @returns {{queries: number[], keys: number[]}}
  */
-export function litTokens(page, hovered) {
+export function highlightedTokens(page, hovered) {
   const heatmap = reading(page);
-  const { query, key, by } = lit(page, hovered);
+  const { query, key, by } = highlightOf(page, hovered);
   if (by === "default" && page.link.view === "compare") return changed(page);
   // The decoding view starts at the beginning of the translation.
   if (by === "default" && page.link.view === "decoding") return { queries: ["translation", "output"].includes(outputKind(page.model)) ? [0] : [], keys: [] };
-  const first = heatmap && by === "default" ? litIn(page, hovered, heatmap).row : null;
+  const first = heatmap && by === "default" ? highlightIn(page, hovered, heatmap).row : null;
   /** @param {number | null} token @param {{axis: Axis} | undefined} side */
   const pieces = (token, side) => {
     if (token === null) return [];
@@ -210,13 +210,13 @@ function changed(page) {
  * The pair to explain: the highlighted cell or, if no column is highlighted, the largest of the
  * row.
  * @param {Page} page
- * @param {import("./store.js").Lit | null} hovered
+ * @param {import("./store.js").Highlight | null} hovered
  * @param {Reading} reading
  * @returns {{row: number, col: number} | null}
  */
 export function pairIn(page, hovered, reading) {
-  const litCell = litIn(page, hovered, reading);
-  return explained(reading.matrix, litCell.row ?? litIn(page, null, reading).row ?? 0, litCell.col);
+  const litCell = highlightIn(page, hovered, reading);
+  return explained(reading.matrix, litCell.row ?? highlightIn(page, null, reading).row ?? 0, litCell.col);
 }
 
 /**

@@ -1,13 +1,13 @@
 /** What is highlighted: the row and the column that the whole page describes. */
 
-import { explained, followable, salient, telling } from "../compute/attention-row.js";
+import { explained, followable, salient, informativeness } from "../compute/attention-row.js";
 import { isAdded, ofWord, specials, telltale } from "../wire/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
-import { roughly } from "../compute/head-thumbnails.js";
+import { approximateWeights } from "../compute/head-thumbnails.js";
 import { attention, axes, between, blockAt, blockOf, extent } from "../wire/attentions.js";
 
-/** @import { Lit } from "./store.js" */
+/** @import { Highlight } from "./store.js" */
 /** @import { Trace, Matrix } from "../wire/wire.js" */
 /** @import { Step } from "../wire/tokens.js" */
 /** @import { State } from "./link.js" */
@@ -16,10 +16,10 @@ import { attention, axes, between, blockAt, blockOf, extent } from "../wire/atte
  * The highlighted row and column of a block: those of the hovered cell, else of the pinned one,
  * else a default worth a first look.
  * @param {import("./store.js").Page} page
- * @param {Lit | null} hovered
+ * @param {Highlight | null} hovered
  * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
  */
-export function lit({ link, model, trace, runs, share }, hovered) {
+export function highlightOf({ link, model, trace, runs, share }, hovered) {
   const { query, key } = blockAt({ model, link });
   const row = hovered?.query?.side === query ? hovered.query.index : null;
   const col = hovered?.key?.side === key ? hovered.key.index : null;
@@ -90,8 +90,8 @@ function informative(trace, model, block) {
   let best = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
-      const matrix = roughly(model, trace, { block, layer, head });
-      const score = matrix ? telling(matrix, rows.map(special), keys, self) : 0;
+      const matrix = approximateWeights(model, trace, { block, layer, head });
+      const score = matrix ? informativeness(matrix, rows.map(special), keys, self) : 0;
       if (score > best.score) best = { layer, head, score };
     }
   }
@@ -101,13 +101,13 @@ function informative(trace, model, block) {
 /**
  * The pair to explain: the highlighted one or, if no key is highlighted, the largest of the row.
  * @param {import("./store.js").Page} page
- * @param {Lit | null} [hovered]
+ * @param {Highlight | null} [hovered]
  * @returns {{query: number, key: number} | null}
  */
 export function pair(page, hovered = null) {
   const matrix = page.trace && attention(page.model, page.trace, page.link);
   if (!matrix) return null;
-  const highlight = lit(page, hovered);
-  const cell = explained(matrix, highlight.query ?? lit(page, null).query ?? 0, highlight.key);
+  const highlight = highlightOf(page, hovered);
+  const cell = explained(matrix, highlight.query ?? highlightOf(page, null).query ?? 0, highlight.key);
   return cell && { query: cell.row, key: cell.col };
 }

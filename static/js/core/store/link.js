@@ -109,7 +109,7 @@ const PARSE = {
 export function parse(search, options = {}) {
   const [query, fragment = ""] = search.split("#", 2);
   const words = [...new URLSearchParams(fragment)].filter(([key]) => key === "source");
-  return understood(Object.fromEntries([...new URLSearchParams(query), ...words].reverse()), options);
+  return parsedState(Object.fromEntries([...new URLSearchParams(query), ...words].reverse()), options);
 }
 
 /**
@@ -118,13 +118,13 @@ export function parse(search, options = {}) {
  * @param {Options} [options]
  * @returns {Partial<State>}
  */
-export function stated(state, options = {}) {
+export function stateOfShare(state, options = {}) {
   const present = Object.entries(state).filter(([, value]) => value !== null && value !== undefined);
-  return understood(Object.fromEntries(present.map(([key, value]) => [key, inWords(value)])), options);
+  return parsedState(Object.fromEntries(present.map(([key, value]) => [key, asText(value)])), options);
 }
 
 /** @param {Record<string, string>} words @param {Options} options @returns {Partial<State>} */
-function understood(words, options) {
+function parsedState(words, options) {
   /** @type {Record<string, any>} */
   const state = {};
   for (const key of KEYS) {
@@ -135,7 +135,7 @@ function understood(words, options) {
 }
 
 /** @param {unknown} value  As a link says it. */
-const inWords = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+const asText = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 /**
  * @param {Record<string, unknown>} words  from a link or a share
@@ -172,7 +172,7 @@ export function format(state, options = {}) {
     const value = state[key];
     if (value === null || value === undefined) continue;
     if (!ALWAYS.has(key) && value === DEFAULTS[key]) continue;
-    params.set(key, value === true ? "1" : inWords(value));
+    params.set(key, value === true ? "1" : asText(value));
   }
   for (const [name, words] of Object.entries(chosen(state, options))) params.set(name, words);
   if (state.source.length <= LONGEST) return params.toString();

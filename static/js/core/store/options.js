@@ -77,12 +77,12 @@ export const SHARED = Object.freeze({
 export const PAGE = Object.freeze({ as: choice("changed", "trained"), projector: flag(), screen: flag(), opening: flag(), glosses: flag(true), tour: whole(1, 6) });
 
 /** Options of a reader's own page: not presented in a room, and not changed by what is. */
-export const OWN = Object.freeze(["projector", "screen", "opening", "tour"]);
+export const READER_OPTIONS = Object.freeze(["projector", "screen", "opening", "tour"]);
 
 /** @param {Choices} options @returns {[own: Choices, shown: Choices]}  the reader's own, and the rest */
 export function apart(options) {
   const entries = Object.entries(options);
-  const isOwn = (/** @type {[string, any]} */ [name]) => OWN.includes(name);
+  const isOwn = (/** @type {[string, any]} */ [name]) => READER_OPTIONS.includes(name);
   return [Object.fromEntries(entries.filter(isOwn)), Object.fromEntries(entries.filter((entry) => !isOwn(entry)))];
 }
 

@@ -3,7 +3,7 @@
  * tensors and answers that a view needs when they are missing.
  */
 
-import { pictures } from "../compute/head-thumbnails.js";
+import { thumbnailWeights } from "../compute/head-thumbnails.js";
 import { isLong } from "../wire/long-texts.js";
 import { Problem } from "../wire/problem.js";
 import { inForce, request } from "../wire/request.js";
@@ -27,7 +27,7 @@ import { contained, keyOf, ownRun, runOf } from "./view-requests.js";
 /** @typedef {Page["answers"]} Answers */
 
 /** Limits for keeping answers that are no longer needed. */
-const KEPT = { answers: 32, bytes: 64 * 2 ** 20 };
+const ANSWER_LIMITS = { answers: 32, bytes: 64 * 2 ** 20 };
 
 /**
  * @param {import("./store.js").Store} store
@@ -91,9 +91,9 @@ export function bounded(answers, needed, added) {
   const free = Object.keys(answers).filter((key) => !needed.has(key)).reverse();
   const need = Object.keys(answers).length - free.length + 1;
   const neededEntries = Object.entries(answers).filter(([key]) => needed.has(key));
-  let bytesLeft = KEPT.bytes - added - neededEntries.reduce((sum, [, answer]) => sum + bytes(answer), 0);
+  let bytesLeft = ANSWER_LIMITS.bytes - added - neededEntries.reduce((sum, [, answer]) => sum + bytes(answer), 0);
   const keptKeys = new Set(needed);
-  for (const key of free.slice(0, Math.max(0, KEPT.answers - need))) {
+  for (const key of free.slice(0, Math.max(0, ANSWER_LIMITS.answers - need))) {
     bytesLeft -= bytes(answers[key]);
     if (bytesLeft < 0) break;
     keptKeys.add(key);
@@ -119,7 +119,7 @@ function without(answers, goes) {
 
 /** @typedef {ReturnType<typeof bindSession>} Session */
 /**
- * @typedef {object} Wishes  what the current view needs
+ * @typedef {object} DataNeeds  what the current view needs
  * @property {(page: Page) => string[]} needs  addresses of what it shows of the current run
  * @property {(page: Page) => import("./view-requests.js").Question[]} asks  everything it needs
  *   besides
@@ -137,7 +137,7 @@ const NOTICED = 1000;
 /**
  * @param {Store} store
  * @param {Source} source
- * @param {Wishes} wishes
+ * @param {DataNeeds} wishes
  * @param {{free?: boolean}} [options]  free: whether the first trace may determine the layer and
  *   the head
  */
@@ -205,7 +205,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     const link = { ...fitted, ...alignedHead };
     const { trace: currentTrace } = store.get();
     const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(currentTrace) ? null : currentTrace });
-    if (free && !alignedHead) needs.push(...pictures(model, link.block));
+    if (free && !alignedHead) needs.push(...thumbnailWeights(model, link.block));
     return { model, trace: await watched(store, signal, (onProgress) => askRun(source, model, link, needs, signal, onProgress)) };
   }
 
@@ -225,7 +225,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   }
 
   // A changed request sets the status to "waiting"; an opened share brings its own trace.
-  const deaf = [
+  const unsubscribes = [
     store.subscribe(
       ({ link }) => [...REQUEST_KEYS.map((key) => link[key]), inForce(link)],
       ({ status, link }, { link: before }, origin) => {
@@ -250,7 +250,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
 
   /** Stop all requests. */
   function stop() {
-    deaf.forEach((end) => end());
+    unsubscribes.forEach((end) => end());
     [asker, tensors, answers, otherRequests].forEach((part) => part.stop());
   }
 
@@ -299,7 +299,7 @@ async function watched(store, signal, request) {
  * page; the trace stays.
  * @param {Store} store
  * @param {Pick<Source, "trace" | "overview">} source
- * @param {Wishes["needs"]} needs
+ * @param {DataNeeds["needs"]} needs
  */
 function bindTensors(store, source, needs) {
   const asker = createAsker();
@@ -350,7 +350,7 @@ function bindTensors(store, source, needs) {
  * is reported when that run is shown.
  * @param {Store} store
  * @param {Pick<Source, "trace" | "pace">} source
- * @param {Wishes} wishes
+ * @param {DataNeeds} wishes
  */
 function bindOther(store, source, { needs, flips = () => true, pairs = () => false }) {
   const asker = createAsker();

@@ -7,7 +7,7 @@ import { blocks, nexts } from "../wire/attentions.js";
 import { lacking, whole } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
 import { requestBody } from "../wire/request.js";
-import { DEFAULTS, chosen, merge, stated } from "./link.js";
+import { DEFAULTS, chosen, merge, stateOfShare } from "./link.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
 import { longRequest } from "./run-request.js";
@@ -17,17 +17,17 @@ import { contained, isOfRun, keyOf, ownRun, runOf, traced } from "./view-request
 /** @import { Question, Kept, Tensors } from "./view-requests.js" */
 /** @import { Trace } from "../wire/wire.js" */
 /** @import { Share } from "../wire/api.js" */
-/** @typedef {Pick<import("../figure/types.js").View, "needs" | "asks" | "keeps">} Wanting */
+/** @typedef {Pick<import("../figure/types.js").View, "needs" | "asks" | "keeps">} ViewNeeds */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
 /** The tensors that the server always freezes; `FROZEN` in app/shares/creation.py. */
 const KINDS = ["weights", "mask", "q", "k", "v"];
 /** The largest number of additional requests in a share; `MAX_ASKS` in app/shares/schemas.py. */
-const MOST = 20;
+const MAX_REQUESTS = 20;
 
 /** The name of a share's run. @param {Pick<Share, "state" | "model">} share */
 export const runOfShare = (share) =>
-  memo(share, "run", () => ownRun(/** @type {Page} */ ({ model: share.model, link: merge(DEFAULTS, stated(share.state)) })));
+  memo(share, "run", () => ownRun(/** @type {Page} */ ({ model: share.model, link: merge(DEFAULTS, stateOfShare(share.state)) })));
 
 /**
  * The run that a share of the page would contain: that of the changed model, whichever is shown.
@@ -56,11 +56,11 @@ export function stateOf({ model, link }, options) {
 
 /**
  * @param {Page} page
- * @param {Wanting} view  the current view
+ * @param {ViewNeeds} view  the current view
  * @returns {{select: string[], asks: Kept[]}}  what the share must contain in addition
  */
-export function beside(page, view) {
-  const select = [...new Set(view.needs(page))].filter((name) => !always(page.model, name));
+export function additionalContents(page, view) {
+  const select = [...new Set(view.needs(page))].filter((name) => !isAlwaysRecorded(page.model, name));
   const questions = (view.keeps ?? view.asks)?.(page) ?? [];
   const asks = new Map([...questions, ...asTrained(page, select)].map((question) => [keyOf(question), question]));
   const currentRun = runHere(page);
@@ -68,7 +68,7 @@ export function beside(page, view) {
     select,
     asks: [...asks.values()]
       .filter((question) => !("positions" in question) && !inTrace(page.model, currentRun, question))
-      .slice(0, MOST),
+      .slice(0, MAX_REQUESTS),
   };
 }
 
@@ -115,7 +115,7 @@ export function heldParameters({ share, answers }, question) {
  */
 export function heldTile({ trace, model, state }, request) {
   const { at: address, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);
-  const { model: _, ...ownRequest } = longRequest(model, merge(DEFAULTS, stated(state)));
+  const { model: _, ...ownRequest } = longRequest(model, merge(DEFAULTS, stateOfShare(state)));
   if ((of ?? model.id) !== model.id || JSON.stringify(ownRequest) !== JSON.stringify(run)) return null;
   return trace.long?.tiles[windowName({ at: address, head, query, key, cells, edges })] ?? null;
 }
@@ -123,7 +123,7 @@ export function heldTile({ trace, model, state }, request) {
 /**
  * Whether a view needs more than the share contains while its model is not served.
  * @param {Page} page
- * @param {Pick<Wanting, "needs">} view
+ * @param {Pick<ViewNeeds, "needs">} view
  */
 export function missing(page, view) {
   const { share, live, trace } = page;
@@ -165,11 +165,11 @@ const asTrained = (page, select) =>
 function inTrace(model, run, question) {
   if (!("trace" in question) || runOf(question) !== run) return false;
   const { select } = /** @type {Recorded} */ (question.trace);
-  return select.every((name) => always(model, name));
+  return select.every((name) => isAlwaysRecorded(model, name));
 }
 
 /** @param {Page["model"]} model @param {string} address  of a tensor, or a pattern; every share has all summaries */
-function always(model, address) {
+function isAlwaysRecorded(model, address) {
   const name = whole(address);
   return name === null || KINDS.includes(name.split(".").at(-1) ?? "") || nexts(model).includes(name);
 }

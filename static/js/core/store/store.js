@@ -39,7 +39,7 @@ import { settler } from "./link.js";
 /** @typedef {{side: string, index: number}} Ref  one token of a text, which is `side` */
 /**
  * What the pointer is on. A cell has both; a single token is highlighted among queries and keys.
- * @typedef {{query: Ref | null, key: Ref | null}} Lit
+ * @typedef {{query: Ref | null, key: Ref | null}} Highlight
  */
 /** @typedef {ReturnType<typeof createStore>} Store */
 
@@ -90,7 +90,7 @@ export function createStore(link, settle = settler()) {
   /** @type {Page} */
   const blank = { ...BLANK, link };
   const current = createDelivery(settle(blank, blank));
-  /** @type {Lit | null} */
+  /** @type {Highlight | null} */
   let hovered = null;
   /** @type {Set<() => void>} */
   const watchers = new Set();
@@ -132,7 +132,7 @@ export function createStore(link, settle = settler()) {
         set({ link: { ...link, options: { ...options, ...patch } } }, origin);
     },
 
-    /** @param {Lit | null} lit */
+    /** @param {Highlight | null} lit */
     hover(lit) {
       if (equal(hovered?.query, lit?.query) && equal(hovered?.key, lit?.key)) return;
       hovered = lit;

@@ -13,14 +13,14 @@ import { ownRun, runOf } from "./view-requests.js";
 /** @import { State } from "./link.js" */
 /** @import { Trace } from "../wire/wire.js" */
 /** @import { Question } from "./view-requests.js" */
-/** @typedef {"trained" | "changed"} As */
+/** @typedef {"trained" | "changed"} RunKind */
 /** @typedef {{of: string, trace: Trace, model: Page["model"]}} Run  of: the request, without what is selected of it */
-/** @typedef {Record<As, Run | null>} Runs */
+/** @typedef {Record<RunKind, Run | null>} Runs */
 
 /**
  * Which of the two runs a link selects.
  * @param {Pick<State, "interventions" | "options">} link
- * @returns {As}
+ * @returns {RunKind}
  */
 export const shownAs = (link) => (isChanged({ interventions: inForce(link) }) ? "changed" : "trained");
 
@@ -99,7 +99,7 @@ function pinned({ link, model }, shownTrace, otherTrace) {
  * Whether both runs have the highlighted tokens.
  * @param {Page} page
  * @param {Page} otherPage
- * @param {import("./store.js").Lit | null} lit
+ * @param {import("./store.js").Highlight | null} lit
  */
 const fits = (page, otherPage, lit) =>
   [lit?.query, lit?.key].every((ref) => !ref || (otherPage.trace && alike(page.trace, otherPage.trace, ref.side, ref.index)));
@@ -114,7 +114,7 @@ function alike(trace, otherTrace, side, index) {
  * A store that shows one of the two runs, whichever the page shows. Picking a cell in it makes the
  * page show that run.
  * @param {Store} store
- * @param {() => As | null} run  null: the one that the page shows
+ * @param {() => RunKind | null} run  null: the one that the page shows
  * @returns {Store}
  */
 export function storeOf(store, run) {

@@ -4,7 +4,7 @@ import { Problem } from "./problem.js";
 import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath } from "./request.js";
-import { cut, json, sound, tensors, unpacked } from "./reply.js";
+import { connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
 import { assignments, collections, headSurveys, rooms, trainingRuns } from "./subject-requests.js";
 import { sharedData } from "./shared-data.js";
 import { readSafetensors } from "./wire.js";
@@ -62,7 +62,7 @@ function pageFiles({ ask, read, send }) {
      */
     async file(path, { body, accept = "*/*" } = {}) {
       const headers = { Accept: accept };
-      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob().catch(cut);
+      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob().catch(connectionProblem);
     },
   };
 }

@@ -173,7 +173,7 @@ function named({ query, key, writes }, trace) {
  * @param {string} block
  * @returns {Step[]}
  */
-export function stands(model, trace, block) {
+export function positionedSteps(model, trace, block) {
   const labels = sides(trace).texts[blockOf(model, block).query] ?? [];
   return labels.map((label, position) => ({ reads: null, writes: label, position }));
 }
@@ -190,7 +190,7 @@ export function texts(steps) {
 }
 
 /** How many heads' matrices of a layer are cached; no model with more is pooled. */
-const KEPT = 64;
+const CACHE_SIZE = 64;
 
 /**
  * One head's weights; NaN where masked, because a masked cell has no number.
@@ -206,7 +206,7 @@ export function attention(model, trace, state) {
   return memo(weights, `${state.head} ${mask ? "masked" : ""}`, () => {
     const matrix = plane(weights, { head: state.head });
     return mask ? masked(matrix, plane(mask).values) : matrix;
-  }, KEPT);
+  }, CACHE_SIZE);
 }
 
 /**
@@ -262,7 +262,7 @@ export function extent(model, block) {
  * @param {NonNullable<Model> & Pick<ModelInfo, "taught">} model
  * @param {Pick<State, "block" | "layer" | "head">} link
  */
-export function taught(model, { block, layer, head }) {
+export function isSupervised(model, { block, layer, head }) {
   const across = between(blockOf(model, block));
   return across && model.taught?.some((pair) => pair.layer === layer && pair.head === head);
 }

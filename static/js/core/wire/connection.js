@@ -1,7 +1,7 @@
 /** The only file that touches the network. Every failure is thrown as a Problem. */
 
 import { Problem, failure } from "./problem.js";
-import { cut, json, sound, split } from "./reply.js";
+import { connectionProblem, json, sound, split } from "./reply.js";
 
 /** How often a busy server asks to be sent a sentence: its replies say for how long to leave it to others. */
 
@@ -55,7 +55,7 @@ export function connect(fetch) {
   const pace = createPace();
   /** @param {string} path @param {RequestInit} [init] */
   async function ask(path, init) {
-    const response = await fetch(path, init).catch(cut);
+    const response = await fetch(path, init).catch(connectionProblem);
     if (init?.method === "POST") pace.hear(response);
     if (!response.ok) throw await problem(response);
     return response;

@@ -7,7 +7,7 @@ import { readSafetensors } from "./wire.js";
 /** @import { Trace } from "./wire.js" */
 
 /** @param {any} error  of a connection that was not there, or broke. @returns {never} */
-export function cut(error) {
+export function connectionProblem(error) {
   throw error.name === "AbortError" ? error : new Problem("offline");
 }
 
@@ -26,13 +26,13 @@ export function sound(read) {
 
 /** @param {Response} response @returns {Promise<any>} */
 export async function json(response) {
-  const text = await response.text().catch(cut);
+  const text = await response.text().catch(connectionProblem);
   return sound(() => JSON.parse(text));
 }
 
 /** @param {Response} response @returns {Promise<import("./wire.js").Trace>} */
 export async function tensors(response) {
-  const file = await response.arrayBuffer().catch(cut);
+  const file = await response.arrayBuffer().catch(connectionProblem);
   return sound(() => readSafetensors(file));
 }
 
@@ -55,7 +55,7 @@ export async function* split(stream) {
   let partialLine = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch(cut);
+      const { done, value } = await reader.read().catch(connectionProblem);
       partialLine += utf8.decode(value, { stream: !done });
       const lines = partialLine.split("\n");
       partialLine = lines.pop() ?? "";
@@ -86,7 +86,7 @@ export function outputKind(model) {
 export const rowOf = ({ rows }, index) => (rows?.length ? rows[index] : index);
 
 /** @param {Output} output @returns {TokenReply[]}  what the model wrote itself */
-export const written = ({ tokens, continues = 0 }) => tokens.slice(continues);
+export const writtenTokens = ({ tokens, continues = 0 }) => tokens.slice(continues);
 
 /**
  * The index of the first output token that continues a text.

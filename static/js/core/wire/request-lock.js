@@ -8,7 +8,7 @@ import { failure } from "./problem.js";
  * @param {(busy: boolean) => void} turned  told before a request, and when it is answered
  * @returns {<T>(request: () => Promise<T>) => Promise<T | Problem | null>}  null: another is under way
  */
-export function oneAtATime(turned) {
+export function createRequestLock(turned) {
   let busy = false;
   return async (request) => {
     if (busy) return null;

@@ -2,7 +2,7 @@
 
 import { sharedTrace } from "./long-texts.js";
 import { completed } from "./model.js";
-import { cut, sound, tensors } from "./reply.js";
+import { connectionProblem, sound, tensors } from "./reply.js";
 import { stateFromBody as stated } from "./request.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
@@ -16,7 +16,7 @@ export function sharedData({ ask }) {
     /** @param {string} id @returns {Promise<Share>} */
     async readShare(id) {
       const response = await ask(`/api/shares/${encodeURIComponent(id)}`, BINARY);
-      const file = await response.arrayBuffer().catch(cut);
+      const file = await response.arrayBuffer().catch(connectionProblem);
       return sound(() => {
         const share = readBeside(file, "share");
         const model = completed(share.model);

@@ -2,7 +2,7 @@
 
 import { completed } from "./model.js";
 import { Problem } from "./problem.js";
-import { cut, json, tensors } from "./reply.js";
+import { connectionProblem, json, tensors } from "./reply.js";
 
 /**
  * @import {
@@ -15,7 +15,7 @@ import { cut, json, tensors } from "./reply.js";
  */
 /** @import { ModelInfo } from "./model.js" */
 
-/** @typedef {import("../store/store.js").Lit & {figure?: string}} Pointer  what the presenter points at; figure: where, on a page with several */
+/** @typedef {import("../store/store.js").Highlight & {figure?: string}} Pointer  what the presenter points at; figure: where, on a page with several */
 /** @typedef {Omit<RoomReply, "pointer"> & {pointer: Pointer | null}} RoomState */
 /** @typedef {QuestionReply["entry"]} Entry  how a question is answered */
 /** @typedef {QuestionReply["stage"]} Stage */
@@ -86,7 +86,7 @@ export function rooms({ ask, read, send, events }) {
     removeAnswer: async (room, id) => void (await askWithKey(room, `/answers/${encodeURIComponent(id)}`, "DELETE")),
 
     /** All answers as CSV. @param {RoomCreated} room */
-    answersTable: async (room) => (await askWithKey(room, "/answers.csv")).blob().catch(cut),
+    answersTable: async (room) => (await askWithKey(room, "/answers.csv")).blob().catch(connectionProblem),
 
     /** Close the room to newcomers, or open it again. @param {RoomCreated} room @param {boolean} closed @returns {Promise<RoomState>} */
     closeRoom: async ({ code, key }, closed) => json(await send(roomPath(code), { closed }, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),
@@ -292,7 +292,7 @@ export function assignments({ ask, read, send }) {
     sumUpAnswers: async (id, key) => json(await ask(`${assignmentPath(id)}/answers`, bearer(key))),
 
     /** Answers as CSV: all of them, or a student's own. @param {string} id @param {string} token  the key, or that of a student */
-    assignmentTable: async (id, token) => (await ask(`${assignmentPath(id)}/answers.csv`, bearer(token))).blob().catch(cut),
+    assignmentTable: async (id, token) => (await ask(`${assignmentPath(id)}/answers.csv`, bearer(token))).blob().catch(connectionProblem),
 
     /** @param {string} id @param {string} key */
     deleteAssignment: async (id, key) => void (await ask(assignmentPath(id), { method: "DELETE", ...bearer(key) })),

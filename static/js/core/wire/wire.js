@@ -151,7 +151,7 @@ export function mean(tensor) {
  * @param {number} index
  * @returns {Matrix & {unit: number}}
  */
-export function glance(tensor, index) {
+export function headView(tensor, index) {
   const [rows, cols] = tensor.shape.slice(-2);
   const size = rows * cols;
   return { rows, cols, values: tensor.data.subarray(index * size, (index + 1) * size), unit: unit(tensor) };

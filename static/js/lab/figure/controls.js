@@ -1,7 +1,7 @@
 /** The lab's controls: everything that is chosen rather than typed into a matrix. */
 
 import { radios } from "../../core/figure/controls.js";
-import { alone } from "../../core/figure/pointing.js";
+import { isPlainKey } from "../../core/figure/pointing.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { wrongs } from "../link.js";
@@ -91,7 +91,7 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
   });
   root.addEventListener("keydown", (event) => {
     const key = event.key.toLowerCase();
-    if (alone(event) || event.altKey || !(key === "z" || key === "y")) return;
+    if (isPlainKey(event) || event.altKey || !(key === "z" || key === "y")) return;
     event.preventDefault();
     step(key === "y" || event.shiftKey ? "redo" : "undo");
   });

@@ -7,7 +7,7 @@ import { trouble } from "../../core/figure/figure-status.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
-import { settle, throttle } from "../../lib/timing.js";
+import { debounce, throttle } from "../../lib/timing.js";
 import { request, wrongs } from "../link.js";
 import { unshuffled } from "../matrices.js";
 import { createChoices } from "./controls.js";
@@ -100,7 +100,7 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   root.replaceChildren(stand);
   const pointing = bindPointing(stand, page, () => computed);
   const asking = throttle(() => void ask(), PACE);
-  const menus = settle(() => choices.show(past.present(), past), IDLE);
+  const menus = debounce(() => choices.show(past.present(), past), IDLE);
 
   /**
    * Send one request at a time; what is typed meanwhile is sent when the reply arrives. If a newer

@@ -1,6 +1,6 @@
 /** The editable matrices, each in its grid. */
 
-import { written } from "../../core/compute/formula.js";
+import { formulaText } from "../../core/compute/formula.js";
 import { h, write } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { NAMES, grown } from "../matrices.js";
@@ -38,7 +38,7 @@ export function createMatrices(page, { get, change, fixed, own, offered }) {
   function boxed(name) {
     const grid = numberGrid({
       id: `${own}-${name}`,
-      name: written(printed(name)),
+      name: formulaText(printed(name)),
       t,
       announce,
       onEdit: (cells, at) => change({ ...get(), matrices: { ...get().matrices, [name]: cells } }, `${name} ${at}`),

@@ -3,7 +3,7 @@
  * below it. A click pins it, arrow keys move, Esc unpins.
  */
 
-import { mathml, written } from "../../core/compute/formula.js";
+import { mathml, formulaText } from "../../core/compute/formula.js";
 import { h } from "../../lib/dom.js";
 import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
@@ -59,7 +59,7 @@ export function bindPointing(root, { announce }, computed) {
     render(card, found.says.map((term, i) => el("span", { key: i }, mathml(document, term), " ")), el("b", {}, result));
     card.hidden = false;
     place(root, card, there);
-    if (aloud) announce(`${found.says.map(written).join(" ")} ${result}`);
+    if (aloud) announce(`${found.says.map(formulaText).join(" ")} ${result}`);
   }
 
   /** @param {EventTarget | null} target @returns {Pointed | null} */
@@ -116,7 +116,7 @@ function refs({ of, head, row, col }) {
   return { query: { side, index: row }, key: { side, index: col } };
 }
 
-/** @param {import("../../core/store/store.js").Lit} lit @returns {Pointed | null} */
+/** @param {import("../../core/store/store.js").Highlight} lit @returns {Pointed | null} */
 function pointedIn({ query, key }) {
   const [, of, head] = /^(\w+)\.(\d+)$/.exec(query?.side ?? "") ?? [];
   return of && query && key ? { of, head: Number(head), row: query.index, col: key.index } : null;

@@ -6,7 +6,7 @@ import { numberTable } from "../../core/figure/number-table.js";
 import { h, write } from "../../lib/dom.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
-import { settle } from "../../lib/timing.js";
+import { debounce } from "../../lib/timing.js";
 import { moves } from "../matrices.js";
 import { finding, shownSteps } from "../steps.js";
 import { createExercise } from "./exercise.js";
@@ -47,7 +47,7 @@ export function createSteps(page, { get, change, offered }, idle) {
   /** Steps scrolled out of view. @type {Set<string>} */
   const away = new Set();
   // They are drawn when typing pauses, or when they come into view.
-  const rest = settle(() => computed && draw(computed, () => true), idle);
+  const rest = debounce(() => computed && draw(computed, () => true), idle);
   list.addEventListener("contentvisibilityautostatechange", (event) => {
     const { skipped, target } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
     const { of = "" } = /** @type {HTMLElement} */ (target).dataset;

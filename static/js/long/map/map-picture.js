@@ -3,7 +3,7 @@
  * masked, labels or positions beside them, and the pinned row and column as bars along its edges.
  */
 
-import { colourOf, legible, written } from "../../core/draw/matrix-canvas.js";
+import { colourOf, legible, cellText } from "../../core/draw/matrix-canvas.js";
 import { memo } from "../../lib/memo.js";
 
 /** @import { Camera, Extent, Window } from "./map-window.js" */
@@ -230,7 +230,7 @@ function numbers(context, { frame, camera: { top, left, wide, high }, window: { 
       const value = weight(row, col);
       if (value === undefined || Number.isNaN(value)) continue;
       context.fillStyle = legible(colourOf(shade, value));
-      context.fillText(written(shade, value), frame.left + (col + 0.5 - left) * wide, frame.top + (row + 0.5 - top) * high + 1);
+      context.fillText(cellText(shade, value), frame.left + (col + 0.5 - left) * wide, frame.top + (row + 0.5 - top) * high + 1);
     }
   context.restore();
 }

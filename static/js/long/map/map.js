@@ -134,11 +134,11 @@ function createTip() {
 }
 
 /** @typedef {{row: number | null, col: number | null}} Place  in units */
-/** @typedef {import("./tiles.js").Head & {pinned: Place, lit: Place, row: Float32Array | null, col: Float32Array | null}} Shown  lit: what is pinned, or a row to begin with; row, col: its weights */
+/** @typedef {import("./tiles.js").Head & {pinned: Place, lit: Place, row: Float32Array | null, col: Float32Array | null}} MapState  lit: what is pinned, or a row to begin with; row, col: its weights */
 /**
  * @typedef {object} Actions
  * @property {(place: {row: number, col: number} | null) => void} onHover
- * @property {(place: {row: number, col: number}, how: "click" | "key") => void} onPick
+ * @property {(place: {row: number, col: number}, trigger: "click" | "key") => void} onPick
  * @property {() => void} onCamera  called after it was zoomed or moved
  */
 /** @typedef {ReturnType<typeof createMap>} LongMap */
@@ -155,7 +155,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
   const label = t("Attention weights of a long text. Arrow keys move the cell, plus and minus zoom, 0 shows all, Home and End go to the first and the last key, Escape unpins.");
   const element = h("div", { className: "long-map", tabIndex: 0, role: "application", "aria-label": label }, canvas, tip.element);
   const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  /** @type {Shown | null} */
+  /** @type {MapState | null} */
   let current = null;
   let frame = frameOf({ width: 0, height: 0 }, context.theme(), true);
   /** @type {Place} */
@@ -243,13 +243,13 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
     ...{ element, canvas, zoom, light, sight, level, isWhole, showAll, show, reveal, centre },
     causal: () => current !== null && causal(current.page),
 
-    /** @param {Shown} next  What has come of the same matrix. */
+    /** @param {MapState} next  What has come of the same matrix. */
     update(next) {
       current = next;
       painting.later();
     },
 
-    /** @param {Shown} next @param {{width: number, height: number}} size  of the whole, in pixels */
+    /** @param {MapState} next @param {{width: number, height: number}} size  of the whole, in pixels */
     draw(next, size) {
       current = next;
       frame = frameOf(size, context.theme(), context.room().wide);

@@ -16,7 +16,7 @@ import { matrixName } from "./tiles.js";
 
 /** @import { Axis } from "./axes.js" */
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { Place, Shown } from "./map.js" */
+/** @import { Place, MapState } from "./map.js" */
 /** @import { Shade } from "../../core/draw/matrix-canvas.js" */
 
 // The text itself, each token shaded by a weight of the pinned row or column; a click pins a token.
@@ -268,7 +268,7 @@ export function createReader(context, pins) {
   const { store, t, uniqueId } = context;
   /** @type {{from: number, to: number} | null} */
   let match = null;
-  /** @type {Shown | null} */
+  /** @type {MapState | null} */
   let current = null;
   let shaded = "";
 
@@ -339,7 +339,7 @@ export function createReader(context, pins) {
     element,
     mark,
 
-    /** @param {Shown} next */
+    /** @param {MapState} next */
     show(next) {
       current = next;
       panels.row.element.hidden = isOneText();

@@ -42,7 +42,7 @@ export function tileImage(document, tensor, shade) {
 /** @typedef {{rows: import("./axes.js").Axis, cols: import("./axes.js").Axis}} Axes */
 
 /** The largest number of tiles in a share: two million weights. */
-const KEPT = 32;
+const MAX_SHARED = 32;
 
 /** The name of a head's matrix. @param {Page} page */
 export const matrixName = (page) => `${page.trace?.id} ${place(page.model, page.link)} ${page.link.head} ${levelOf(page)}`;
@@ -60,7 +60,7 @@ export const lineName = (page, axis, unit) => `${matrixName(page)} ${axis} ${uni
  * @param {Window} window
  * @param {number} level
  * @param {boolean} causal
- * @returns {Wish[]}
+ * @returns {TileRequest[]}
  */
 export function tileWishes(page, axes, window, level, causal) {
   const extent = { rows: axes.rows.count, cols: axes.cols.count };
@@ -85,7 +85,7 @@ export function windowsToKeep(page, axes, { window, level, causal, row, col }) {
   const lines = [row === null ? [] : [lineUnits(axes, "row", row)], col === null ? [] : [lineUnits(axes, "col", col)]].flat();
   return [
     ...lines.map((units) => windowOf(page, axes, units, false)),
-    ...tiles.filter((units) => !hidden(units, causal)).slice(0, KEPT).map((units) => windowOf(page, axes, units)),
+    ...tiles.filter((units) => !hidden(units, causal)).slice(0, MAX_SHARED).map((units) => windowOf(page, axes, units)),
   ];
 }
 
@@ -95,7 +95,7 @@ export function windowsToKeep(page, axes, { window, level, causal, row, col }) {
  * @param {Axes} axes
  * @param {"row" | "col"} axis
  * @param {number} unit
- * @returns {Wish}
+ * @returns {TileRequest}
  */
 export const lineWish = (page, axes, axis, unit) => ({
   name: lineName(page, axis, unit),
@@ -126,7 +126,7 @@ function windowOf({ model, link }, { rows, cols }, units, pools = true) {
 }
 
 /** @typedef {{page: Page, axes: Axes, shade: Shade}} Head */
-/** @typedef {{value: number, units: Window}} Seen  units: those that the cell stands for */
+/** @typedef {{value: number, units: Window}} CellValue  units: those that the cell stands for */
 
 /** @param {Head} head */
 export const extentOf = ({ axes: { rows, cols } }) => ({ rows: rows.count, cols: cols.count });
@@ -208,7 +208,7 @@ export function firstRow(page, axes) {
  * @param {TileCache} tiles
  * @param {number} level
  * @param {{row: number, col: number}} unit
- * @returns {Seen | null}
+ * @returns {CellValue | null}
  */
 export function seenAt(head, tiles, level, { row, col }) {
   const extent = extentOf(head);
@@ -223,7 +223,7 @@ export function seenAt(head, tiles, level, { row, col }) {
   return null;
 }
 
-/** Whether a cell is one weight. @param {Seen} cell */
+/** Whether a cell is one weight. @param {CellValue} cell */
 export const isSharp = ({ units: { rows, cols } }) => rows[1] - rows[0] === 1 && cols[1] - cols[0] === 1;
 
 /**
@@ -231,7 +231,7 @@ export const isSharp = ({ units: { rows, cols } }) => rows[1] - rows[0] === 1 &&
  * @param {Window} units  of the tile
  * @param {number} row
  * @param {number} col
- * @returns {Seen}
+ * @returns {CellValue}
  */
 function cellOf({ shape: [, width], data, span = { query: 1, key: 1 } }, { rows, cols }, row, col) {
   const [down, right] = [Math.floor((row - rows[0]) / span.query), Math.floor((col - cols[0]) / span.key)];
@@ -246,13 +246,13 @@ function cellOf({ shape: [, width], data, span = { query: 1, key: 1 } }, { rows,
 // Windows of a long text's weights, requested when they come into view: a few at a time, and
 // cancelled when no longer wanted. Results are cached up to a limit of memory.
 
-/** @typedef {{name: string, body: object}} Wish  name: equal for equal windows; body: as the API takes it */
+/** @typedef {{name: string, body: object}} TileRequest  name: equal for equal windows; body: as the API takes it */
 /** @typedef {ReturnType<typeof createTileCache>} TileCache */
 
 /** Number of simultaneous requests: the server computes one while the next is being sent. */
 const AT_ONCE = 2;
 /** The size of the cache in bytes. */
-const MOST = 48 * 2 ** 20;
+const CACHE_BYTES = 48 * 2 ** 20;
 
 /**
  * @param {object} of
@@ -260,18 +260,18 @@ const MOST = 48 * 2 ** 20;
  * @param {() => void} of.changed  called after a result or a failure
  * @param {number} [of.maxBytes]  bytes
  */
-export function createTileCache({ ask, changed, maxBytes = MOST }) {
+export function createTileCache({ ask, changed, maxBytes = CACHE_BYTES }) {
   /** In order of use, the most recent last. @type {Map<string, Tensor>} */
   const cached = new Map();
   /** @type {Map<string, import("../../core/wire/connection.js").Asker>} */
   const open = new Map();
   /** @type {Map<string, Problem>} */
   const failed = new Map();
-  /** @type {Wish[]} */
+  /** @type {TileRequest[]} */
   let currentWishes = [];
   let bytes = 0;
 
-  /** @param {Wish} wish */
+  /** @param {TileRequest} wish */
   async function load({ name, body }) {
     const asker = createAsker();
     open.set(name, asker);
@@ -320,7 +320,7 @@ export function createTileCache({ ask, changed, maxBytes = MOST }) {
       return tensor;
     },
 
-    /** @param {Wish[]} wishes  All that is wanted now, the most urgent first. */
+    /** @param {TileRequest[]} wishes  All that is wanted now, the most urgent first. */
     want(wishes) {
       currentWishes = wishes;
       const names = new Set(wishes.map(({ name }) => name));

@@ -8,7 +8,7 @@ import { matrix } from "../../core/compute/computed-tensors.js";
 import { shadeOf } from "../../core/draw/scale.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { render } from "../../lib/render.js";
-import { settle } from "../../lib/timing.js";
+import { debounce } from "../../lib/timing.js";
 import { axesOf, linkOfWindow, windowInLink } from "./axes.js";
 import { createMinimap, layoutOf } from "./layout.js";
 import { isWhole, spanOf } from "./map-window.js";
@@ -19,7 +19,7 @@ import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 
 /** @import { Axis } from "./axes.js" */
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { LongMap, Place, Shown } from "./map.js" */
+/** @import { LongMap, Place, MapState } from "./map.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Side } from "./text-panel.js" */
 /** @import { TileCache as Tiles } from "./tiles.js" */
@@ -38,7 +38,7 @@ function pictureOf({ canvas }, theme) {
 
 /**
  * The visible cells as drawn: single weights, or the largest of several.
- * @param {Shown} current
+ * @param {MapState} current
  * @param {import("./tiles.js").TileCache} tiles
  * @param {LongMap} map
  * @returns {import("../../core/compute/computed-tensors.js").Shown | null}  null: not loaded yet
@@ -74,7 +74,7 @@ const nameOf = (axis, from, to) => (to - from === 1 ? `${from + 1} ${axis.label(
 
 /**
  * @param {import("../../core/store/store.js").Store} store
- * @param {() => Shown | null} present
+ * @param {() => MapState | null} present
  * @param {{map: () => import("./map.js").LongMap, reveal: (side: Side, token: number) => void}} places
  */
 export function createPins(store, present, { map, reveal }) {
@@ -123,13 +123,13 @@ export function createPins(store, present, { map, reveal }) {
   };
 }
 
-/** @param {Shown} current @param {number} token @param {Side[]} sides @returns {Place} */
+/** @param {MapState} current @param {number} token @param {Side[]} sides @returns {Place} */
 function placeOf({ axes: { rows, cols } }, token, sides) {
   return { row: sides.includes("row") ? rows.unitOf(token) : null, col: sides.includes("col") ? cols.unitOf(token) : null };
 }
 
 /** Milliseconds without movement until the window is written to the link. */
-const REST = 300;
+const LINK_DELAY = 300;
 
 /** @param {Context} context @param {HTMLElement} root @returns {import("../../core/figure/types.js").Mounted} */
 export function mountLong(context, root) {
@@ -142,8 +142,8 @@ export function mountLong(context, root) {
   const parts = layoutOf(context, { map, minimap: minimap.element, reader: reader.element, retry: tiles.retry });
   root.append(parts.bar, parts.element);
   const { line } = context.finding();
-  const committing = settle(commit, REST);
-  /** @type {Shown | null} */
+  const committing = debounce(commit, LINK_DELAY);
+  /** @type {MapState | null} */
   let current = null;
   /** The matrix for which the map was last positioned, and the window of the link then. */
   let [placed, linked] = ["", ""];
@@ -252,7 +252,7 @@ export function mountLong(context, root) {
   };
 }
 
-/** What is wanted and was not saved with the share. @param {Shown} current @param {import("./map.js").LongMap} map @param {Tiles} tiles */
+/** What is wanted and was not saved with the share. @param {MapState} current @param {import("./map.js").LongMap} map @param {Tiles} tiles */
 function unsaved({ page, axes, lit: { row, col } }, map, tiles) {
   const lines = [...(row === null ? [] : [lineName(page, "row", row)]), ...(col === null ? [] : [lineName(page, "col", col)])];
   return { cells: tileWishes(page, axes, map.sight(), map.level(), map.causal()).some(({ name }) => tiles.isUnsaved(name)), lines: lines.some(tiles.isUnsaved) };
@@ -261,7 +261,7 @@ function unsaved({ page, axes, lit: { row, col } }, map, tiles) {
 /** @param {{queries?: string | null, keys?: string | null}} options */
 const wordsOf = ({ queries, keys }) => `${queries ?? ""} ${keys ?? ""}`;
 
-/** What is shown of a page: pins in units, and of what is pinned the weights that are there. @param {Context} context @param {Page} page @param {Tiles} tiles @returns {Shown} */
+/** What is shown of a page: pins in units, and of what is pinned the weights that are there. @param {Context} context @param {Page} page @param {Tiles} tiles @returns {MapState} */
 function shownOf(context, page, tiles) {
   const axes = axesOf(page);
   const { query, key } = page.link;

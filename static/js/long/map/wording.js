@@ -10,7 +10,7 @@ import { levelOf, quoted } from "./axes.js";
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Axis } from "./axes.js" */
 /** @import { Child } from "../../lib/render.js" */
-/** @import { Seen } from "./tiles.js" */
+/** @import { CellValue } from "./tiles.js" */
 
 /** Three digits: the server keeps queries and keys in 16 bits, from which weights are good to some tenths of a percent. @param {number} value */
 const about = (value) => (value >= 1e-4 ? significant(value, 3) : tiny(value));
@@ -91,7 +91,7 @@ export function unsavedSaid(t, { cells, lines }) {
  * The tooltip of a cell.
  * @param {Context} context
  * @param {{rows: Axis, cols: Axis}} axes
- * @param {Seen} cell
+ * @param {CellValue} cell
  * @returns {Child[]}
  */
 export function tip({ t }, { rows, cols }, { value, units }) {

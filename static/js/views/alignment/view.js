@@ -9,7 +9,7 @@ import { file } from "../../core/draw/svg.js";
 import { token } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { choice, some, whole } from "../../core/store/options.js";
 import { across, between, place } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
@@ -34,7 +34,7 @@ import { NAMES, nearest, remarks, sentence, text } from "./wording.js";
  */
 function litWords({ store }, shown) {
   if (!shown) return { target: -1, source: -1, by: /** @type {const} */ ("default") };
-  const at = lit(store.get(), store.hovered());
+  const at = highlightOf(store.get(), store.hovered());
   const { source, target } = shown.found;
   // With rows that read, the default row is that of the word that it has read.
   const before = at.by === "default" && shown.by === "reads" && at.query !== null;
@@ -58,7 +58,7 @@ function pick(context, shown, { target, source }, how) {
   if (!shown) return;
   const { store } = context;
   const { found } = shown;
-  const query = target === null ? lit(store.get(), null).query : found.target.groups[target][0];
+  const query = target === null ? highlightOf(store.get(), null).query : found.target.groups[target][0];
   const key = source === null ? null : found.source.groups[source][0];
   store.go({ query, key }, how === "click" ? "pinned" : "moved");
   if (target !== null) context.announce(sentence(context, shown, target).map(text).join(""));

@@ -2,7 +2,7 @@
 
 import { quoted } from "../../core/draw/token.js";
 import { isOff } from "../../core/store/interventions.js";
-import { taught } from "../../core/wire/attentions.js";
+import { isSupervised } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
@@ -188,7 +188,7 @@ export function remarks({ t }, shown, least, faint) {
     t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
     pairs,
   ];
-  if (link.options.of === "head" && model && taught(model, link))
+  if (link.options.of === "head" && model && isSupervised(model, link))
     said.push(
       t("This is one of {n} heads trained with alignment supervision; the others learned what they do on their own.", { n: model.taught?.length ?? 0 }),
     );

@@ -11,7 +11,7 @@ import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { litIn, pairIn, reading, tokenAt } from "../../core/store/heatmap-data.js";
+import { highlightIn, pairIn, reading, tokenAt } from "../../core/store/heatmap-data.js";
 import { SHARED, choice, whole } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { blockAt, place } from "../../core/wire/attentions.js";
@@ -204,7 +204,7 @@ function mountMatrix(context, root) {
   function light() {
     const found = reading(store.get());
     if (!found) return;
-    const { row, col } = litIn(store.get(), store.hovered(), found);
+    const { row, col } = highlightIn(store.get(), store.hovered(), found);
     matrix.mark({ row, col });
   }
 
@@ -224,7 +224,7 @@ function mountMatrix(context, root) {
   };
 }
 
-/** @param {Context} context @param {Place} place @returns {import("../../core/store/store.js").Lit | null} */
+/** @param {Context} context @param {Place} place @returns {import("../../core/store/store.js").Highlight | null} */
 function refs({ store }, { row, col }) {
   const found = reading(store.get());
   if (!found) return null;
@@ -241,7 +241,7 @@ function pick({ store }, { row, col }, how) {
   const page = store.get();
   const found = reading(page);
   if (!found) return;
-  const query = tokenAt(found.rows, row ?? litIn(page, null, found).row);
+  const query = tokenAt(found.rows, row ?? highlightIn(page, null, found).row);
   const key = tokenAt(found.cols, col);
   if (how === "click" && page.link.query === query && page.link.key === key)
     store.go({ query: null, key: null });

@@ -1,7 +1,7 @@
 /** Compare two runs of the page's model: another word, head, layer or direction. */
 
 import { trio as trioOf } from "../../core/compute/computed-tensors.js";
-import { glimpse, thumbnails } from "../../core/compute/head-thumbnails.js";
+import { headThumbnail, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
 import { table, thumbnail } from "../../core/draw/head-grid.js";
 import { sequential } from "../../core/draw/scale.js";
 import { changeList, headline, panels, pointing } from "../../core/figure/comparison.js";
@@ -26,7 +26,7 @@ import { el, render } from "../../lib/render.js";
 const picks = ({ link }) => link.options.other === "head" || link.options.other === "layer";
 
 /** @param {Page} page @returns {string[]}  addresses of what is offered */
-export const offered = (page) => (picks(page) ? thumbnails(page.model, page.link.block) : []);
+export const offered = (page) => (picks(page) ? thumbnailTensors(page.model, page.link.block) : []);
 
 /** @param {Context} context */
 function otherPicker(context) {
@@ -67,7 +67,7 @@ function otherPicker(context) {
     const colours = table(sequential(context.theme()));
     list.querySelectorAll("canvas").forEach((canvas, i) => {
       const at = { ...link, [by]: i };
-      const matrix = glimpse(model, trace, at);
+      const matrix = headThumbnail(model, trace, at);
       if (matrix) thumbnail(canvas, matrix, colours);
     });
   }

@@ -5,7 +5,7 @@ import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { radios } from "../../core/figure/controls.js";
-import { settle } from "../../lib/timing.js";
+import { debounce } from "../../lib/timing.js";
 import { plan, planInLink } from "../../core/store/decode-options.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -96,7 +96,7 @@ function numbers({ t, uniqueId }, choose) {
 function slider(of, label, [min, max, step], choose, { read, make, say }) {
   const input = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
   const output = h("output", {});
-  const later = settle(() => choose(make(Number(input.value))), PAUSE);
+  const later = debounce(() => choose(make(Number(input.value))), PAUSE);
   const tell = (/** @type {number} */ value) => {
     output.textContent = say(value);
     input.setAttribute("aria-valuetext", output.textContent);

@@ -7,7 +7,7 @@ import { ruler } from "../../core/draw/labels.js";
 import { enlarge, file } from "../../core/draw/svg.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { controls } from "../../core/figure/controls.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { readers } from "../../core/store/model-part-names.js";
 import { choice } from "../../core/store/options.js";
 import { between, blockAt } from "../../core/wire/attentions.js";
@@ -72,7 +72,7 @@ function bindDiagram(element, { store, graph, announce }) {
     const at = under(event);
     // A sink is no token that a link could name.
     if (!at || (at.key && at.key.index >= tokensOf(store))) return;
-    const present = lit(store.get(), null).query;
+    const present = highlightOf(store.get(), null).query;
     store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "pinned");
     announce();
   });
@@ -108,8 +108,8 @@ function rowAt({ target, clientY }, counts) {
  */
 function chosenIn(store, { nodes, tops, leaves }) {
   const page = store.get();
-  const at = lit(page, store.hovered());
-  const top = Math.min(at.query ?? lit(page, null).query ?? 0, tops.length - 1);
+  const at = highlightOf(page, store.hovered());
+  const top = Math.min(at.query ?? highlightOf(page, null).query ?? 0, tops.length - 1);
   const text = blockAt(page).key;
   const leaf = leaves.findIndex((node) => nodes[node].side === text && nodes[node].index === at.key);
   return { top, leaf: leaf < 0 ? null : leaf };

@@ -1,12 +1,12 @@
 /** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
-import { pictures, thumbnails } from "../../core/compute/head-thumbnails.js";
+import { thumbnailWeights, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
 import { inGeneral, presentMeasures, measures, patterns } from "../../core/compute/patterns.js";
 import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { arrange, ordered, tile as paintTile } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
 import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { choice } from "../../core/store/options.js";
 import { blockAt, place, summaries } from "../../core/wire/attentions.js";
@@ -18,7 +18,7 @@ import { el, render } from "../../lib/render.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Seen } from "../../core/figure/head-tiles.js" */
+/** @import { HeadData } from "../../core/figure/head-tiles.js" */
 /** @import { Tile } from "../../core/draw/head-grid.js" */
 
 // A select menu, for choices with too many values for radio buttons.
@@ -58,7 +58,7 @@ function preview({ t }) {
   return {
     element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, general, canvas, numbers),
 
-    /** @param {import("../../core/figure/head-tiles.js").Seen} seen @param {import("../../core/draw/head-grid.js").Tile} tile */
+    /** @param {import("../../core/figure/head-tiles.js").HeadData} seen @param {import("../../core/draw/head-grid.js").Tile} tile */
     show(seen, tile) {
       const { layer, head } = tile;
       const summary = seen.summary(layer);
@@ -81,7 +81,7 @@ function preview({ t }) {
 
 /**
  * What the head does over many sentences, with a link to its page.
- * @param {import("../../core/figure/head-tiles.js").Seen} seen
+ * @param {import("../../core/figure/head-tiles.js").HeadData} seen
  * @param {import("../../core/draw/head-grid.js").Tile} tile
  * @param {Context["t"]} t
  */
@@ -94,7 +94,7 @@ function generally({ page: { model, link } }, { layer, head }, t) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {import("../../core/figure/head-tiles.js").Seen} seen
+ * @param {import("../../core/figure/head-tiles.js").HeadData} seen
  * @param {import("../../core/draw/head-grid.js").Tile} tile
  */
 function draw(canvas, seen, tile) {
@@ -134,7 +134,7 @@ export const heads = {
 
 /** @param {Page} page  Every head's picture, and what it does; of a long text its picture alone. */
 function needs({ model, link, trace }) {
-  return isLong(trace) ? pictures(model, link.block) : [...thumbnails(model, link.block), ...summaries(model, link.block)];
+  return isLong(trace) ? thumbnailWeights(model, link.block) : [...thumbnailTensors(model, link.block), ...summaries(model, link.block)];
 }
 
 /** @type {View["mount"]} */
@@ -153,7 +153,7 @@ function mount(context, root) {
     options,
     h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing, hint), panel.element),
   );
-  /** @type {Seen | null} */
+  /** @type {HeadData | null} */
   let seen = null;
 
   /** @param {Tile} tile */
@@ -182,7 +182,7 @@ function mount(context, root) {
     if (model && trace && !lacking(trace, needs(page)).length) show(readHeads(context, page, trace));
   }
 
-  /** @param {Seen} next */
+  /** @param {HeadData} next */
   function show(next) {
     seen = next;
     const { page, summary } = next;
@@ -206,7 +206,7 @@ function mount(context, root) {
 
   function light() {
     const page = store.get();
-    const at = lit(page, store.hovered());
+    const at = highlightOf(page, store.hovered());
     tiles.light(at.by === "default" ? { row: null, col: null } : { row: at.query, col: at.key }, page.link);
   }
 
@@ -227,7 +227,7 @@ const strip = ({ t }, { model, trace, link }) =>
     ? t("The separate column at the right of each head is its weight on a learned attention sink, which is not a token.")
     : "";
 
-/** @param {Seen} seen @returns {{by?: string, rising?: boolean, only?: string}}  as far as there is such */
+/** @param {HeadData} seen @returns {{by?: string, rising?: boolean, only?: string}}  as far as there is such */
 function chosen({ page, summary }) {
   if (isLong(page.trace)) return {};
   const { sort, pattern } = page.link.options;
@@ -236,13 +236,13 @@ function chosen({ page, summary }) {
   return found ? { by: sort, rising: found[1].rising, only } : { only };
 }
 
-/** @param {Context} context @param {Seen} seen @returns {Record<string, string>} */
+/** @param {Context} context @param {HeadData} seen @returns {Record<string, string>} */
 function sorts({ t }, { summary }) {
   const entries = presentMeasures(summary(0), t).map(([name, { order }]) => [name, order]);
   return { layer: t("layer"), ...Object.fromEntries(entries) };
 }
 
-/** @param {Context} context @param {Seen} seen @returns {Record<string, string>} */
+/** @param {Context} context @param {HeadData} seen @returns {Record<string, string>} */
 function kinds({ t }, { page, layers, summary }) {
   const all = Array.from({ length: layers }, (_, layer) => summary(layer)?.pattern ?? []).flat();
   const entries = Object.entries(patterns(t))
@@ -252,7 +252,7 @@ function kinds({ t }, { page, layers, summary }) {
   return { all: t("all ({count})", { count: all.length }), ...Object.fromEntries(entries) };
 }
 
-/** @param {Context} context @param {Seen} seen @param {number} shown */
+/** @param {Context} context @param {HeadData} seen @param {number} shown */
 function caption({ t }, seen, shown) {
   if (isLong(seen.trace)) return t("{n} heads over {tokens} tokens; a cell is the largest weight of {side} × {side} tokens. Click a head, or press Enter, to enlarge it.", { n: shown, ...sizes(seen) });
   const { name, order, unit } = measures(t)[chosen(seen).by ?? "entropy"];
@@ -262,7 +262,7 @@ function caption({ t }, seen, shown) {
   return t("{count}. The number is {number}.", { count, number });
 }
 
-/** Of a long text: its tokens, and how many a side of a cell is. @param {Seen} seen */
+/** Of a long text: its tokens, and how many a side of a cell is. @param {HeadData} seen */
 function sizes({ trace, page }) {
   const tensor = tensorAt(trace, place(page.model, page.link, "weights"));
   return { tokens: Math.max(...Object.values(trace.tokens).map(({ length }) => length)), side: tensor?.span?.query ?? 1 };

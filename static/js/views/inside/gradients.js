@@ -5,7 +5,7 @@
 import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
 import { attention, axes, blockAt, predicting } from "../../core/wire/attentions.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -49,8 +49,8 @@ export function slopes(context) {
       label,
       onHover: (at) => store.hover(at && { query: ref("query", at.row), key: ref("key", at.col) }),
       onPick: ({ row, col }, how) =>
-        store.go({ query: row ?? lit(store.get(), null).query, key: col }, how === "click" ? "pinned" : "moved"),
-      picked: () => ({ row: lit(store.get(), null).query ?? 0, col: store.get().link.key ?? 0 }),
+        store.go({ query: row ?? highlightOf(store.get(), null).query, key: col }, how === "click" ? "pinned" : "moved"),
+      picked: () => ({ row: highlightOf(store.get(), null).query ?? 0, col: store.get().link.key ?? 0 }),
       tip,
     });
   }
@@ -129,7 +129,7 @@ export function slopes(context) {
   }
 
   function light() {
-    const { query, key } = lit(store.get(), store.hovered());
+    const { query, key } = highlightOf(store.get(), store.hovered());
     parts.forEach(({ matrix }) => matrix.mark({ row: query, col: key }));
   }
 

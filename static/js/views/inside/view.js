@@ -10,7 +10,7 @@ import { colour, css, diverging } from "../../core/draw/scale.js";
 import { quoted } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/controls.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { axes, blockOf, predicting } from "../../core/wire/attentions.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
@@ -132,7 +132,7 @@ function mount(context, root) {
   /** The highlighted decoder row. */
   function row() {
     const page = store.get();
-    return lit(page, store.hovered()).query ?? lit(page, null).query ?? 0;
+    return highlightOf(page, store.hovered()).query ?? highlightOf(page, null).query ?? 0;
   }
 
   /** @param {import("./layer-tables.js").At} at */

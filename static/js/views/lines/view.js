@@ -4,7 +4,7 @@ import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../core/compute/c
 import { css, hues } from "../../core/draw/scale.js";
 import { file, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { flag, list, whole } from "../../core/store/options.js";
 import { attention, axes, blockAt, extent, place } from "../../core/wire/attentions.js";
@@ -79,7 +79,7 @@ function mount(context, root) {
     if (side === "key" && index >= (page.trace?.tokens[blockAt(page).key].length ?? 0)) return context.announce(diagram.says(side, index));
     const same = side === "query" ? query === index && key === null : key === index;
     if (how === "click" && same) return store.go({ query: null, key: null });
-    const row = side === "query" ? index : (lit(page, null).query ?? 0);
+    const row = side === "query" ? index : (highlightOf(page, null).query ?? 0);
     store.go({ query: row, key: side === "key" ? index : null }, how === "click" ? "pinned" : "moved");
     context.announce(diagram.says(side, index));
   }
@@ -99,7 +99,7 @@ function mount(context, root) {
 
   function light() {
     const page = store.get();
-    const { by, query, key } = lit(page, store.hovered());
+    const { by, query, key } = highlightOf(page, store.hovered());
     diagram.light(by === "default" ? { query: null, key: null, by } : { query, key, by });
   }
 

@@ -2,9 +2,9 @@
 
 import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
 import { dots, kindOf } from "../../core/compute/positions.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { answer, encoding, parameters } from "../../core/store/view-requests.js";
-import { blockAt, stands } from "../../core/wire/attentions.js";
+import { blockAt, positionedSteps } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { sum, times } from "../../lib/vectors.js";
 
@@ -88,7 +88,7 @@ export function numbers(page, { length, d_model, positions, similarity }) {
  * @returns {Step[]}
  */
 export function places({ model, trace, link }, length) {
-  const tokens = trace ? stands(model, trace, link.block) : [];
+  const tokens = trace ? positionedSteps(model, trace, link.block) : [];
   if (tokens.length === length) return tokens;
   return Array.from({ length }, (_, position) => tokens[position] ?? bare(position));
 }
@@ -102,11 +102,11 @@ export function bare(number) {
 /**
  * The highlighted positions, if they are shown.
  * @param {Page} page
- * @param {import("../../core/store/store.js").Lit | null} hovered
+ * @param {import("../../core/store/store.js").Highlight | null} hovered
  * @returns {{row: number | null, col: number | null}}
  */
 export function marked(page, hovered) {
-  const { query, key } = lit(page, hovered);
+  const { query, key } = highlightOf(page, hovered);
   const { query: rows, key: cols } = blockAt(page);
   return { row: query, col: rows === cols ? key : null };
 }

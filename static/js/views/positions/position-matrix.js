@@ -2,7 +2,7 @@
 
 import { file } from "../../core/draw/svg.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { blockAt, extent } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -29,12 +29,12 @@ export function createPanel(context, { name, description, square, tip, zoomed })
     onHover: (place) =>
       store.hover(place && { query: ref(place.row), key: square ? ref(place.col) : null }),
     onPick({ row, col }, gesture) {
-      const query = row ?? lit(store.get(), null).query;
+      const query = row ?? highlightOf(store.get(), null).query;
       if (query !== null && query < tokens())
         store.go({ query, key: pinsKey() ? inside(col) : null }, gesture === "click" ? "pinned" : "moved");
       if (query !== null && col !== null) reached.move({ row: query, col }, head.textContent ?? name, tip);
     },
-    picked: () => present() ?? { row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 },
+    picked: () => present() ?? { row: highlightOf(store.get(), null).query ?? 0, col: highlightOf(store.get(), null).key ?? 0 },
     tip,
     zoomed,
   });
@@ -55,7 +55,7 @@ export function createPanel(context, { name, description, square, tip, zoomed })
    */
   function present() {
     const reachedCell = reached.cell();
-    return reachedCell && (reachedCell.row >= tokens() || reachedCell.row === lit(store.get(), null).query) ? reachedCell : null;
+    return reachedCell && (reachedCell.row >= tokens() || reachedCell.row === highlightOf(store.get(), null).query) ? reachedCell : null;
   }
 
   function light() {

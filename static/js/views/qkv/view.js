@@ -9,7 +9,7 @@ import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { choice, flag } from "../../core/store/options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
 import { attentionAt, axes, between, blockAt, maskOf, masked, ofHead, place, withVectors } from "../../core/wire/attentions.js";
@@ -137,7 +137,7 @@ function panel(context, letter) {
     onHover: (place) => store.hover(place && ref(place.row)),
     onPick: ({ row }, how) =>
       row !== null && store.go(pin(row), how === "click" ? "pinned" : "moved"),
-    picked: () => ({ row: lit(store.get(), null)[role] ?? 0, col: 0 }),
+    picked: () => ({ row: highlightOf(store.get(), null)[role] ?? 0, col: 0 }),
     tip,
   });
   const element = h(
@@ -149,7 +149,7 @@ function panel(context, letter) {
   );
 
   const side = () => blockAt(store.get())[role];
-  /** @param {number | null} index @returns {import("../../core/store/store.js").Lit | null} */
+  /** @param {number | null} index @returns {import("../../core/store/store.js").Highlight | null} */
   function ref(index) {
     if (index === null) return null;
     const one = { side: side(), index };
@@ -159,7 +159,7 @@ function panel(context, letter) {
   function pin(index) {
     return role === "query"
       ? { query: index, key: null }
-      : { query: lit(store.get(), null).query, key: index };
+      : { query: highlightOf(store.get(), null).query, key: index };
   }
   function steps() {
     const { model, trace, link } = store.get();
@@ -212,7 +212,7 @@ function panel(context, letter) {
   }
 
   function light() {
-    const at = lit(store.get(), store.hovered());
+    const at = highlightOf(store.get(), store.hovered());
     matrix.mark({ row: at[role], col: null });
   }
 
@@ -238,7 +238,7 @@ const questions = (page) => (isAdditive(page) ? [parameters(page, learned(scorin
 const maskNeeded = (page) => (isAdditive(page) ? [maskOf(page.model, page.link)] : []);
 
 /** @param {Page} page */
-const queryAt = (page) => lit(page, null).query ?? 0;
+const queryAt = (page) => highlightOf(page, null).query ?? 0;
 
 /**
  * The terms of the highlighted query: keys down, channels across; a row sums to the score. Masked
@@ -286,7 +286,7 @@ function createTerms(context) {
     label: t("What each channel adds to the score: one row per key, one column per channel"),
     onHover: (place) => store.hover(place && place.row !== null ? { query: null, key: { side: blockAt(store.get()).key, index: place.row } } : null),
     onPick: ({ row }, how) => row !== null && store.go({ query: queryAt(store.get()), key: row }, how === "click" ? "pinned" : "moved"),
-    picked: () => ({ row: lit(store.get(), null).key ?? 0, col: 0 }),
+    picked: () => ({ row: highlightOf(store.get(), null).key ?? 0, col: 0 }),
     tip({ row, col }) {
       if (!shown) return [];
       const value = shown.values[row * shown.cols + col];
@@ -323,7 +323,7 @@ function createTerms(context) {
   }
 
   function light() {
-    if (shown) matrix.mark({ row: lit(store.get(), store.hovered()).key, col: null });
+    if (shown) matrix.mark({ row: highlightOf(store.get(), store.hovered()).key, col: null });
   }
 
   const picture = () => ({ svg: shown && matrix.drawing(), title: `${name()} (${range.textContent})` });

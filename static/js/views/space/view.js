@@ -2,7 +2,7 @@
 
 import { cellPicker, onArrows, within } from "../../core/figure/pointing.js";
 import { attention, attentionAt, axes, blockAt, ofHead, place, withVectors } from "../../core/wire/attentions.js";
-import { lit } from "../../core/store/highlight.js";
+import { highlightOf } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -101,8 +101,8 @@ function mount(context, root) {
     const page = store.get();
     const found = content(page);
     if (!page.trace || !found || !layout || layout.queries !== found.q.rows) return;
-    const at = lit(page, store.hovered());
-    const query = at.query ?? lit(page, null).query ?? 0;
+    const at = highlightOf(page, store.hovered());
+    const query = at.query ?? highlightOf(page, null).query ?? 0;
     if (query >= found.q.rows) return;
     const ranked = ranking(found.q, found.k, query, row(found.weights, query), byProduct(page) ? "dot" : "weight");
     const best = ranked.filter(({ masked }) => !masked).slice(0, LINES);
@@ -248,7 +248,7 @@ function bindPlane({ store }, figure, layout) {
   figure.addEventListener("click", (event) => {
     const found = under(event);
     if (!found) return;
-    const query = found.query ?? lit(store.get(), null).query;
+    const query = found.query ?? highlightOf(store.get(), null).query;
     const { link } = store.get();
     const same = link.query === query && link.key === found.key;
     store.go(same ? { query: null, key: null } : { query, key: found.key }, "pinned");
@@ -256,7 +256,7 @@ function bindPlane({ store }, figure, layout) {
   onArrows(figure, (down, right) => {
     const drawn = layout();
     if (!drawn) return false;
-    const at = lit(store.get(), null);
+    const at = highlightOf(store.get(), null);
     const keys = drawn.points.length - drawn.queries;
     const query = within((at.query ?? 0) + down, drawn.queries);
     const key = right ? within((at.key ?? -right) + right, keys) : at.key;

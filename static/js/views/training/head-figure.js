@@ -9,7 +9,7 @@ import { traceAt } from "./training-history.js";
 import { compose } from "../../core/figure/row-wording.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { litIn, reading } from "../../core/store/heatmap-data.js";
+import { highlightIn, reading } from "../../core/store/heatmap-data.js";
 import { sequential } from "../../core/draw/scale.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -135,7 +135,7 @@ function resting(moment, { row, col }) {
     return { row, col: col !== null && col < found.matrix.cols ? col : null };
   const trained = asRun({ ...moment, trace: traceAt(moment.found, moment.found.snapshots.length - 1) });
   const last = reading(trained);
-  return { row: last && litIn(trained, null, last).row, col: null };
+  return { row: last && highlightIn(trained, null, last).row, col: null };
 }
 
 /** @param {Context["t"]} t @param {Moment | null} moment @param {{row: number, col: number}} cell */

@@ -6,7 +6,7 @@
 import { align } from "../../core/compute/token-diff.js";
 import { Problem } from "../../core/wire/problem.js";
 import { attention, axes, blockOf, place, typed } from "../../core/wire/attentions.js";
-import { counted, written as ownTokens } from "../../core/wire/reply.js";
+import { counted, writtenTokens as ownTokens } from "../../core/wire/reply.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { compared } from "../../core/store/comparison.js";
 import { memo, together } from "../../lib/memo.js";

@@ -7,7 +7,7 @@ import { legible } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
-import { alone, onArrows } from "../../core/figure/pointing.js";
+import { isPlainKey, onArrows } from "../../core/figure/pointing.js";
 import { trouble } from "../../core/figure/figure-status.js";
 import { changes, isChanged } from "../../core/store/interventions.js";
 import { editModel, offered } from "../../core/store/edit-model.js";
@@ -202,7 +202,7 @@ function effectMap(context, pick) {
   element.addEventListener("focusin", ({ target }) => reachable(/** @type {Element} */ (target)));
   element.addEventListener("keydown", (event) => {
     const cell = cellAt(event.target);
-    if (!cell || !alone(event) || (event.key !== "Enter" && event.key !== " ")) return;
+    if (!cell || !isPlainKey(event) || (event.key !== "Enter" && event.key !== " ")) return;
     event.preventDefault();
     choose(cell);
   });

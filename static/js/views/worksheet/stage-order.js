@@ -1,6 +1,6 @@
 /** The order of the stages, and the whole sheet as plain text. */
 
-import { written } from "../../core/compute/formula.js";
+import { formulaText } from "../../core/compute/formula.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { ffn, hidden, mix, onwards, output, softmax } from "./layer-stages.js";
@@ -88,7 +88,7 @@ export function transcript(t, heading, list) {
     const lines = [
       `${i + 1}. ${stage.title}`,
       ...stage.prose.map(proseText),
-      ...stage.formulas.map((formula) => `    ${written(formula)}`),
+      ...stage.formulas.map((formula) => `    ${formulaText(formula)}`),
       ...stage.tables.flatMap((table) => ["", table.title, ...columns(t, table)]),
       ...(stage.check ? ["", `${stage.check.agrees ? "✓" : "✗"} ${verdict(t, stage.check)}`] : []),
     ];
@@ -103,7 +103,7 @@ export function proseText({ message, values = {} }) {
     const value = values[name];
     if (value === undefined) return place;
     if (typeof value !== "object") return String(value);
-    if ("math" in value) return written(value.math);
+    if ("math" in value) return formulaText(value.math);
     const token = plainStep({ ...value, reads: null });
     return message[offset - 1] === "“" ? token : `“${token}”`;
   });
@@ -113,7 +113,7 @@ export function proseText({ message, values = {} }) {
 function columns(t, { head, rows, entries, foot }) {
   const firstRows = rows.length > LINES ? rows.slice(0, LINES / 4) : rows;
   const lines = [
-    head.map((name) => (typeof name === "string" ? name : written(name.math))),
+    head.map((name) => (typeof name === "string" ? name : formulaText(name.math))),
     ...firstRows.map((row) => entries(row).map(entryText)),
     ...(foot ? [foot.map(entryText)] : []),
   ];
@@ -133,7 +133,7 @@ export function entryText(entry) {
   if (typeof entry === "string") return entry;
   if ("bar" in entry) return "";
   if ("exact" in entry) return tiny(entry.exact);
-  if ("math" in entry) return written(entry.math);
+  if ("math" in entry) return formulaText(entry.math);
   return plainStep({ ...entry, reads: null });
 }
 
