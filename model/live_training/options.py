@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Interval
 
@@ -22,12 +22,13 @@ from model.zoo.tasks import Task
 
 MAX_TOKENS = 40  # enough for the longest source or target of every task
 COOLDOWN = 0.5  # last part of the steps, over which the learning rate falls to 0
-# The longest training examples, in the task's unit: by default, and at most.
-USUAL, MOST = 10, 16
+MAX_LENGTH = max(task.most for task in TASKS.values())
 EXAMPLE = 5  # length of the example that is shown
-LONGEST = {"addition": (2, 4), "brackets": (10, MOST), "who": (2, 2), "induction": (10, MOST)}
 
-TaskName = Literal["copy", "reverse", "shift", "sort", "brackets", "addition", "induction", "who"]
+if TYPE_CHECKING:
+    TaskName = str  # a checker takes no computed literal
+else:
+    TaskName = Literal[tuple(TASKS)]
 Positions = Literal["sinusoidal", "learned", "relative", "relative-product", "rotary", "none"]
 Scoring = Literal["scaled-dot", "dot", "additive", "additive-bias"]
 Layers = Annotated[int, Interval(ge=1, le=3)]
@@ -50,11 +51,9 @@ def tasks_offered() -> dict[str, TaskOffer]:
 
 
 def _offer(name: str, task: Task) -> TaskOffer:
-    usual, highest = LONGEST.get(name, (USUAL, MOST))
-    example = task.draw(Random(name), min(usual, EXAMPLE), held_out=False)
-    return TaskOffer(
-        task.unit, max(task.shortest, 1), usual, highest, (example.source_text, example.target_text)
-    )
+    example = task.draw(Random(name), min(task.usual, EXAMPLE), held_out=False)
+    texts = (example.source_text, example.target_text)
+    return TaskOffer(task.unit, max(task.shortest, 1), task.usual, task.most, texts)
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class LiveOptions:
     """
 
     task: TaskName = "reverse"
-    longest: Annotated[int, Interval(ge=1, le=MOST)] | None = None
+    longest: Annotated[int, Interval(ge=1, le=MAX_LENGTH)] | None = None
     """Length of the longest examples to train and test on, in the task's unit (letters, digits);
     if absent, the task's default."""
     positions: Positions = "rotary"
@@ -94,10 +93,10 @@ class LiveOptions:
 
     def check(self) -> None:
         """Raise `InputError` if the options do not fit together."""
-        shortest = max(self.task_made.shortest, 1)
-        _, highest = LONGEST.get(self.task, (USUAL, MOST))
-        if self.longest is not None and not shortest <= self.longest <= highest:
-            limits = f"from {shortest} to {highest} {self.task_made.unit} for this task"
+        task = self.task_made
+        shortest = max(task.shortest, 1)
+        if self.longest is not None and not shortest <= self.longest <= task.most:
+            limits = f"from {shortest} to {task.most} {task.unit} for this task"
             raise InputError("out-of-range", "longest", f"longest must be {limits}")
         if self.d_model % self.heads:
             detail = f"heads must divide d_model: {self.d_model} is not a multiple of {self.heads}"
@@ -115,8 +114,8 @@ class LiveOptions:
     @property
     def lengths(self) -> tuple[int, int]:
         """Lengths of the shortest and the longest examples to train and test on."""
-        usual, _ = LONGEST.get(self.task, (USUAL, MOST))
-        return self.task_made.shortest, usual if self.longest is None else self.longest
+        task = self.task_made
+        return task.shortest, task.usual if self.longest is None else self.longest
 
     def config(self, vocabulary: int) -> ModelConfig:
         """Return the model's configuration. Raises `ValueError` if the parts do not fit."""

@@ -50,6 +50,8 @@ class Task:
     words: tuple[str, ...]  # texts that together contain every word of the task
     shortest: int = 1
     longest: int = 32
+    usual: int = 10  # the longest example of a live training run, by default
+    most: int = 16  # and at most
     unit: str = "letters"
     held_out: Callable[[Example], bool] = one_in_ten
     # Makes two examples whose sources differ in one token and whose answers differ.

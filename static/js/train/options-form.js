@@ -1,6 +1,7 @@
 /** The choices for a run (task, mechanisms, training options), and Train. */
 
 import { wording } from "../core/figure/problem-wording.js";
+import { taskName } from "../core/store/zoo-names.js";
 import { failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -97,22 +98,6 @@ const labels = (t) => ({
   dropout: t("Dropout"),
 });
 
-/** @param {Translate} t @param {string[]} names */
-function taskNames(t, names) {
-  /** @type {Record<string, string>} */
-  const known = {
-    copy: t("Copy"),
-    reverse: t("Reverse"),
-    shift: t("Shift by two"),
-    sort: t("Sort"),
-    brackets: t("Close the brackets"),
-    addition: t("Add two numbers"),
-    induction: t("What followed the letter?"),
-    who: t("Who is it?"),
-  };
-  return Object.fromEntries(names.map((name) => [name, known[name] ?? name]));
-}
-
 /** The unit of lengths. @param {Translate} t @param {string} unit */
 const unitName = (t, unit) => ({ letters: t("letters"), brackets: t("brackets"), digits: t("digits"), nouns: t("nouns") })[unit] ?? unit;
 
@@ -151,7 +136,8 @@ function fields(t, shown) {
 
 /** @param {Translate} t @param {Shown} shown @param {string} name */
 function choice(t, { typed, offered }, name) {
-  const values = name === "task" ? taskNames(t, Object.keys(offered.tasks)) : menus(t)[name];
+  const tasks = Object.keys(offered.tasks).map((task) => [task, taskName(t, task)]);
+  const values = name === "task" ? Object.fromEntries(tasks) : menus(t)[name];
   return el(
     "label",
     { key: name, className: "option menu" },
@@ -183,7 +169,7 @@ function number(t, { typed, offered, wrong }, name) {
 export function summary(t, typed, offered) {
   const { task, heads, steps, learning_rate: rate, warmup, longest, seed } = typed;
   return [
-    taskNames(t, [task])[task],
+    taskName(t, task),
     t("up to {longest} {unit}", { longest, unit: unitName(t, offered.tasks[task].unit) }),
     ...["positions", "scoring", "mask", "norm"].map((name) => menus(t)[name][typed[name]]),
     t("heads: {heads}", { heads }),

@@ -1,5 +1,7 @@
 /** Example sentences, by what they show, and the one on which the page opens. */
 
+import { taskExamples } from "./zoo-names.js";
+
 /** The last word decides what "it" refers to. */
 export const WHO_IS_IT = "The animal didn't cross the street because it was too tired.";
 
@@ -33,24 +35,6 @@ export const EXAMPLES = Object.freeze([
 ]);
 
 /**
- * For each task of the zoo: a short one, one of the longest trained length, and a difficult one.
- * @type {Record<string, string[]>}
- */
-export const TASK_EXAMPLES = Object.freeze({
-  copy: ["h e a d", "l i g h t", "a b c d e f g h"],
-  reverse: ["r i c d", "l i g h t", "a b c d e f g h"],
-  shift: ["r i c d", "l i g h t", "a b c d e f g h"],
-  sort: ["h e a d", "l i g h t", "b a n a n a s"],
-  brackets: ["([{", "([]{", "{[()]("],
-  addition: ["27+58", "99+1", "40+7"],
-  induction: ["r i c d i", "l i g h t i", "a b c d e f c"],
-  who: [
-    "The animal didn't cross the street because it was too tired.",
-    "The animal didn't cross the street because it was too wide.",
-  ],
-});
-
-/**
  * Examples for a model: sentences, or inputs of the task that it learned.
  * @param {Pick<import("../wire/model.js").ModelInfo, "zoo" | "prompts"> | null} model
  * @param {string} lang  of the interface
@@ -58,7 +42,7 @@ export const TASK_EXAMPLES = Object.freeze({
  */
 export function examplesOf(model, lang) {
   if (model?.prompts?.length) return model.prompts.map((text) => ({ lang: "en", text }));
-  if (model?.zoo) return (TASK_EXAMPLES[model.zoo.task] ?? []).map((text) => ({ lang: "en", text }));
+  if (model?.zoo) return taskExamples(model.zoo.task).map((text) => ({ lang: "en", text }));
   return examplesFor(lang);
 }
 

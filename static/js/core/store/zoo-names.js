@@ -1,43 +1,58 @@
-/** Names of the zoo's tasks and models. */
+/** The zoo's tasks and models in words. To add a task to the page, add it to `TASKS`. */
 
 /** @import { Translate } from "../../lib/i18n.js" */
 
-/** @type {Record<string, {name: (t: Translate) => string, does: (t: Translate) => string, takes: (t: Translate) => string}>} */
+/**
+ * @typedef {object} TaskWords
+ * @property {(t: Translate) => string} name
+ * @property {(t: Translate) => string} does  what the task is, and where attention must look
+ * @property {(t: Translate) => string} takes  what may be typed
+ * @property {string[]} examples  a short one, one of the longest trained length, and a difficult one
+ */
+
+/** @type {Record<string, TaskWords>} */
 const TASKS = {
   copy: {
     name: (t) => t("Copy"),
     does: (t) => t("Write the letters again. Row by row, attention should go to the same place: a diagonal."),
     takes: letters,
+    examples: ["h e a d", "l i g h t", "a b c d e f g h"],
   },
   reverse: {
     name: (t) => t("Reverse"),
     does: (t) => t("Write the letters backwards. Attention should go from the last letter to the first: an anti-diagonal."),
     takes: letters,
+    examples: ["r i c d", "l i g h t", "a b c d e f g h"],
   },
   shift: {
     name: (t) => t("Shift by 2"),
     does: (t) => t("Begin with the third letter; the first two come last. Attention should go two places further."),
     takes: letters,
+    examples: ["r i c d", "l i g h t", "a b c d e f g h"],
   },
   sort: {
     name: (t) => t("Sort"),
     does: (t) => t("Write the letters in the order of the alphabet. Attention should go to the next one in that order."),
     takes: letters,
+    examples: ["h e a d", "l i g h t", "b a n a n a s"],
   },
   brackets: {
     name: (t) => t("Close brackets"),
     does: (t) => t("Close the open brackets, the last one first. Attention should go to the bracket being closed."),
     takes: (t) => t("Type brackets ( ) [ ] { } of which at least one is left open, each closed by its own kind."),
+    examples: ["([{", "([]{", "{[()]("],
   },
   addition: {
     name: (t) => t("Addition"),
     does: (t) => t("Add two numbers. For each digit, attention should go to the two digits of its column."),
     takes: (t) => t("Type two numbers with a plus sign between them, such as 27+58."),
+    examples: ["27+58", "99+1", "40+7"],
   },
   induction: {
     name: (t) => t("Look up what followed"),
     does: (t) => t("The last letter occurs earlier in the text: write the letter that followed it there."),
     takes: (t) => t("Type three or more letters; the last one must occur once before, followed by another letter."),
+    examples: ["r i c d i", "l i g h t i", "a b c d e f c"],
   },
   who: {
     name: (t) => t("Who is it?"),
@@ -45,6 +60,10 @@ const TASKS = {
       "wide."),
     takes: (t) =>
       t("Type an English sentence of this kind, with nouns and properties that the task knows: The animal didn't cross the street because it was too tired."),
+    examples: [
+      "The animal didn't cross the street because it was too tired.",
+      "The animal didn't cross the street because it was too wide.",
+    ],
   },
 };
 
@@ -56,11 +75,14 @@ function letters(t) {
 /** @param {Translate} t @param {string} task */
 export const taskName = (t, task) => TASKS[task]?.name(t) ?? task;
 
-/** What the task is, and where attention must look. @param {Translate} t @param {string} task */
+/** @param {Translate} t @param {string} task */
 export const taskDoes = (t, task) => TASKS[task]?.does(t) ?? "";
 
-/** What may be typed. @param {Translate} t @param {string} task */
+/** @param {Translate} t @param {string} task */
 export const taskTakes = (t, task) => TASKS[task]?.takes(t) ?? "";
+
+/** @param {string} task */
+export const taskExamples = (task) => TASKS[task]?.examples ?? [];
 
 /** @type {Record<string, (t: Translate, value: any) => string>} */
 const CHANGES = {
