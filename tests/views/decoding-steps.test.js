@@ -5,7 +5,7 @@ import { withoutPrefix, plan, planInLink } from "../../static/js/core/store/deco
 import {
   NOTHING,
   chances,
-  heard,
+  withLine,
   hypothesis,
   measure,
   onPath,
@@ -63,16 +63,16 @@ const STREAM = [
   { end: { output: { text: "b", tokens: [B, EOS], logprobs: [ln(0.3), ln(0.9)], score: ln(0.27), finished: true } } },
 ];
 /** @param {number} lines */
-const after = (lines) => STREAM.slice(0, lines).reduce((run, line) => heard(run, line), NOTHING);
+const after = (lines) => STREAM.slice(0, lines).reduce((run, line) => withLine(run, line), NOTHING);
 /** @param {number} a @param {number} b */
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 
 test("steps appear as they come, and what has been heard stays as it was", () => {
   assert.deepEqual([1, 2, 3].map((lines) => after(lines).steps.length), [0, 1, 2]);
   const early = after(2);
-  heard(early, STREAM[2]);
+  withLine(early, STREAM[2]);
   assert.equal(early.steps.length, 1);
-  assert.equal(heard(early, { news: 1 }), early);
+  assert.equal(withLine(early, { news: 1 }), early);
 });
 
 test("what leads is what is written, until the end says what is", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arriving, both, network, rollout, stack } from "../../static/js/views/flow/flow.js";
+import { arriving, crossGraph, network, rollout, stack } from "../../static/js/views/flow/flow.js";
 
 /** Numbers between 0 and 1, the same each time. @param {number} seed */
 function random(seed) {
@@ -62,7 +62,7 @@ test("rollout is the product of the layers", () => {
 
 test("what arrives at an input is what the rollout says of it", () => {
   const next = random(17);
-  const graph = both([weights(3, 3, next, true)], [weights(3, 4, next)], [weights(4, 4, next)], { query: "target", key: "source" });
+  const graph = crossGraph([weights(3, 3, next, true)], [weights(3, 4, next)], [weights(4, 4, next)], { query: "target", key: "source" });
   const top = graph.tops[2];
   const { nodes, edges } = rollout(graph, top);
   for (const leaf of graph.leaves) {
@@ -122,7 +122,7 @@ test("through cross attention the encoder's rollout is weighed by what the decod
   const encoder = [1, 2].map(() => weights(4, 4, next));
   const own = [1, 2].map(() => weights(3, 3, next, true));
   const cross = [1, 2].map(() => weights(3, 4, next));
-  const graph = both(own, cross, encoder, { query: "target", key: "source" });
+  const graph = crossGraph(own, cross, encoder, { query: "target", key: "source" });
   const memory = encoder.map(mixed).reduce((below, layer) => times(layer, below));
   /** @type {number[][]} */
   let target = [0, 1, 2].map((i) => [0, 1, 2].map((j) => (i === j ? 1.0 : 0.0)));
@@ -146,7 +146,7 @@ test("through cross attention the encoder's rollout is weighed by what the decod
 
 test("flow through both stacks is the smallest cut as well", () => {
   const next = random(23);
-  const graph = both([weights(2, 2, next, true)], [weights(2, 3, next)], [weights(3, 3, next)], { query: "target", key: "source" });
+  const graph = crossGraph([weights(2, 2, next, true)], [weights(2, 3, next)], [weights(3, 3, next)], { query: "target", key: "source" });
   const { flow } = network(graph);
   for (const top of graph.tops)
     for (const leaf of graph.leaves)

@@ -100,7 +100,7 @@ export function networks(model) {
  * @returns {{layer: string, name: string, short: string}}  layer: "" for what belongs to none;
  *   short: the name, for a table
  */
-export function partName(model, { kind, at: address, head, count }, t) {
+export function partName(model, { kind, address, head, count }, t) {
   const layer = placeOf(model, address)?.layer ?? networks(model).find((network) => network.place === address)?.layer;
   const names = {
     network: t("feed-forward"),

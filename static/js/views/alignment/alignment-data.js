@@ -34,15 +34,15 @@ export const tensors = (method) => [`inside.${method}`, ...(method === "integrat
  * @returns {Alignment}
  */
 export function attributed(tokens, values) {
-  const found = alignment(tokens, values);
-  const { soft, target } = found;
+  const result = alignment(tokens, values);
+  const { soft, target } = result;
   const sizes = target.groups.map((group) => group.length);
   const nats = soft.values.map((value, i) => value * sizes[Math.floor(i / soft.cols)]);
-  return { ...found, soft: { ...soft, values: nats }, special: found.special.map((value, word) => value * sizes[word]) };
+  return { ...result, soft: { ...soft, values: nats }, special: result.special.map((value, word) => value * sizes[word]) };
 }
 
 /** The largest absolute value. @param {Matrix} matrix */
-export const largest = ({ values }) => Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+export const largest = ({ values }) => Array.from(values).reduce((maximum, value) => Math.max(maximum, Math.abs(value) || 0), 0);
 
 /** By how much a row may miss its change: this part of it, or so many nats; as the server integrates. */
 const [SHARE, NATS] = [0.02, 0.01];
@@ -69,36 +69,36 @@ export function completeness(trace) {
 /**
  * Kendall's τ_b: (concordant − discordant pairs) / √(pairs untied in one · pairs untied in the other).
  * Source: Kendall 1945, "The Treatment of Ties in Ranking Problems".
- * @param {ArrayLike<number>} one
- * @param {ArrayLike<number>} other
+ * @param {ArrayLike<number>} first
+ * @param {ArrayLike<number>} second
  * @returns {number}  1: the same order, −1: the opposite one; NaN if one of them orders nothing
  */
-export function kendall(one, other) {
-  let [sum, ones, others] = [0, 0, 0];
-  for (let i = 1; i < one.length; i++)
+export function kendall(first, second) {
+  let [sum, firstPairs, secondPairs] = [0, 0, 0];
+  for (let i = 1; i < first.length; i++)
     for (let j = 0; j < i; j++) {
-      const [a, b] = [Math.sign(one[i] - one[j]), Math.sign(other[i] - other[j])];
+      const [a, b] = [Math.sign(first[i] - first[j]), Math.sign(second[i] - second[j])];
       sum += a * b;
-      ones += a * a;
-      others += b * b;
+      firstPairs += a * a;
+      secondPairs += b * b;
     }
-  return sum / Math.sqrt(ones * others);
+  return sum / Math.sqrt(firstPairs * secondPairs);
 }
 
-/** Kendall's τ_b of each row. @param {Matrix} one @param {Matrix} other  of the same shape */
-export const agreement = (one, other) =>
-  Array.from({ length: one.rows }, (_, row) => {
-    const [a, b] = [one, other].map(({ values, cols }) => values.subarray(row * cols, (row + 1) * cols));
+/** Kendall's τ_b of each row. @param {Matrix} first @param {Matrix} second  of the same shape */
+export const agreement = (first, second) =>
+  Array.from({ length: first.rows }, (_, row) => {
+    const [a, b] = [first, second].map(({ values, cols }) => values.subarray(row * cols, (row + 1) * cols));
     return kendall(/** @type {Float32Array} */ (a), /** @type {Float32Array} */ (b));
   });
 
 /**
  * @typedef {object} Shown
  * @property {Page} page
- * @property {Alignment} found
+ * @property {Alignment} alignment
  * @property {Rows} by
  * @property {"attention" | Method} method  what `found` holds
- * @property {number} most  the value of the widest line: 1, or the largest attribution
+ * @property {number} limit  the value of the widest line: 1, or the largest attribution
  * @property {number[] | null} agree  τ of each written word's attributions with its attention
  * @property {Label[]} source
  * @property {Label[]} target
@@ -123,8 +123,8 @@ export function attributes({ model, trace, share, live }) {
 /** What is shown: attention, or a kind of attribution. @param {Page} page @returns {Shown["method"]} */
 export function methodOf(page) {
   const { connects: by } = page.link.options;
-  const kept = by !== "attention" && Boolean(page.trace?.tensors[tensors(by)[0]]);
-  return kept || attributes(page) ? by : "attention";
+  const isRecorded = by !== "attention" && Boolean(page.trace?.tensors[tensors(by)[0]]);
+  return isRecorded || attributes(page) ? by : "attention";
 }
 
 /** The attributions that are needed. @param {Page} page @returns {string[]} */
@@ -144,12 +144,12 @@ export function content(page) {
   const method = methodOf(page);
   const values = method === "attention" ? null : trace.tensors[tensors(method)[0]];
   if (values === undefined) return null;
-  const found = values ? attributed(tokens, plane(values)) : attended;
+  const aligned = values ? attributed(tokens, plane(values)) : attended;
   const [from, to] = languages(trace.direction);
-  const more = values
-    ? { method, most: largest(found.soft) || 1, agree: agreement(found.soft, attended.soft) }
-    : { method, most: 1, agree: null };
-  return { page, found, by, ...more, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
+  const attribution = values
+    ? { method, limit: largest(aligned.soft) || 1, agree: agreement(aligned.soft, attended.soft) }
+    : { method, limit: 1, agree: null };
+  return { page, alignment: aligned, by, ...attribution, source: labels(aligned.source.tokens, from), target: labels(aligned.target.tokens, to) };
 }
 
 /** @param {Page} page @returns {import("../../core/wire/wire.js").Matrix | null}  null until all of it is here */
@@ -159,8 +159,8 @@ function weights(page) {
   const { id: block } = across(model);
   const heads = link.options.of === "head" ? [link.head] : [...Array(extent(model, block).heads).keys()];
   const planes = layers(page).flatMap((layer) => heads.map((head) => attention(model, trace, { block, layer, head })));
-  const found = planes.filter((plane) => plane !== null);
-  return found.length === planes.length ? combine(found, "mean") : null;
+  const available = planes.filter((plane) => plane !== null);
+  return available.length === planes.length ? combine(available, "mean") : null;
 }
 
 /**

@@ -30,46 +30,46 @@ import { NAMES, nearest, remarks, sentence, text } from "./wording.js";
 /**
  * The highlighted words; −1 if there is none.
  * @param {Context} context
- * @param {Shown | null} shown
+ * @param {Shown | null} state
  */
-function litWords({ store }, shown) {
-  if (!shown) return { target: -1, source: -1, by: /** @type {const} */ ("default") };
-  const at = highlightOf(store.get(), store.hovered());
-  const { source, target } = shown.found;
+function litWords({ store }, state) {
+  if (!state) return { target: -1, source: -1, by: /** @type {const} */ ("default") };
+  const highlight = highlightOf(store.get(), store.hovered());
+  const { source, target } = state.alignment;
   // With rows that read, the default row is that of the word that it has read.
-  const before = at.by === "default" && shown.by === "reads" && at.query !== null;
-  const query = before ? Math.max(Number(at.query) - 1, 0) : at.query;
-  return { target: wordOf(target, query), source: wordOf(source, at.key), by: at.by };
+  const before = highlight.by === "default" && state.by === "reads" && highlight.query !== null;
+  const query = before ? Math.max(Number(highlight.query) - 1, 0) : highlight.query;
+  return { target: wordOf(target, query), source: wordOf(source, highlight.key), by: highlight.by };
 }
 
-/** @param {Context} context @param {Shown | null} shown @param {Pointed} at */
-function hover({ store }, shown, { target, source }) {
-  if (!shown || (target === null && source === null)) return store.hover(null);
+/** @param {Context} context @param {Shown | null} state @param {Pointed} at */
+function hover({ store }, state, { target, source }) {
+  if (!state || (target === null && source === null)) return store.hover(null);
   const { query, key } = across(store.get().model);
-  const { found } = shown;
+  const { alignment } = state;
   store.hover({
-    query: target === null ? null : { side: query, index: found.target.groups[target][0] },
-    key: source === null ? null : { side: key, index: found.source.groups[source][0] },
+    query: target === null ? null : { side: query, index: alignment.target.groups[target][0] },
+    key: source === null ? null : { side: key, index: alignment.source.groups[source][0] },
   });
 }
 
-/** @param {Context} context @param {Shown | null} shown @param {Pointed} at @param {"click" | "key"} how */
-function pick(context, shown, { target, source }, how) {
-  if (!shown) return;
+/** @param {Context} context @param {Shown | null} state @param {Pointed} at @param {"click" | "key"} gesture */
+function pick(context, state, { target, source }, gesture) {
+  if (!state) return;
   const { store } = context;
-  const { found } = shown;
-  const query = target === null ? highlightOf(store.get(), null).query : found.target.groups[target][0];
-  const key = source === null ? null : found.source.groups[source][0];
-  store.go({ query, key }, how === "click" ? "pinned" : "moved");
-  if (target !== null) context.announce(sentence(context, shown, target).map(text).join(""));
+  const { alignment } = state;
+  const query = target === null ? highlightOf(store.get(), null).query : alignment.target.groups[target][0];
+  const key = source === null ? null : alignment.source.groups[source][0];
+  store.go({ query, key }, gesture === "click" ? "pinned" : "moved");
+  if (target !== null) context.announce(sentence(context, state, target).map(text).join(""));
 }
 
-/** @param {Context} context @param {Shown | null} shown @param {{row: number, col: number}} cell */
-function tip({ t }, shown, { row, col }) {
-  if (!shown) return [];
-  const { found, method, source, target } = shown;
-  const value = found.soft.values[row * found.soft.cols + col];
-  const none = Number.isNaN(found.special[row]) ? t("no row") : t("masked");
+/** @param {Context} context @param {Shown | null} state @param {{row: number, col: number}} cell */
+function tip({ t }, state, { row, col }) {
+  if (!state) return [];
+  const { alignment, method, source, target } = state;
+  const value = alignment.soft.values[row * alignment.soft.cols + col];
+  const none = Number.isNaN(alignment.special[row]) ? t("no row") : t("masked");
   return [
     h("span", { className: "as-query" }, token(target[row])),
     " ",
@@ -109,9 +109,9 @@ export const alignment = {
 function mount(context, root) {
   const { store } = context;
   /** @type {Shown | null} */
-  let shown = null;
+  let state = null;
   const options = controls(context, choices(context));
-  const parts = furnish(context, () => shown);
+  const parts = furnish(context, () => state);
   root.append(options, parts.element);
 
   function draw() {
@@ -120,19 +120,19 @@ function mount(context, root) {
     parts.best.replaceChildren(...(methodOf(page) === "attention" ? nearest(context, page) : []));
     const next = content(page);
     if (!next) return;
-    shown = next;
-    parts.element.toggleAttribute("data-empty", empty(shown));
-    if (empty(shown)) return parts.finding.replaceChildren(context.t("There are no words to align: only special tokens."));
-    drawIn(context, parts, shown);
+    state = next;
+    parts.element.toggleAttribute("data-empty", empty(state));
+    if (empty(state)) return parts.finding.replaceChildren(context.t("There are no words to align: only special tokens."));
+    drawIn(context, parts, state);
     light();
   }
 
   function light() {
-    if (!shown || empty(shown)) return;
-    const at = litWords(context, shown);
-    parts.lines.light(at);
-    parts.table.mark({ row: at.target < 0 ? null : at.target, col: at.source < 0 ? null : at.source });
-    if (at.target >= 0) render(parts.finding, ...sentence(context, shown, at.target));
+    if (!state || empty(state)) return;
+    const highlight = litWords(context, state);
+    parts.lines.light(highlight);
+    parts.table.mark({ row: highlight.target < 0 ? null : highlight.target, col: highlight.source < 0 ? null : highlight.source });
+    if (highlight.target >= 0) render(parts.finding, ...sentence(context, state, highlight.target));
   }
 
   return {
@@ -178,25 +178,25 @@ const empty = ({ source, target }) => !source.length || !target.length;
 /**
  * The fixed elements of the view.
  * @param {Context} context
- * @param {() => Shown | null} shown
+ * @param {() => Shown | null} currentState
  */
-function furnish(context, shown) {
+function furnish(context, currentState) {
   const { line: finding, inner } = context.finding();
   const best = h("p", { className: "best" });
   const note = h("p", { className: "note" });
   const lines = createLines(context, {
-    hover: (at) => hover(context, shown(), at),
-    pick: (at, how) => pick(context, shown(), at, how),
+    hover: (words) => hover(context, currentState(), words),
+    pick: (words, gesture) => pick(context, currentState(), words, gesture),
   });
   const table = createMatrix(context, {
     label: context.t("Soft alignment: one row per written word, one column per source word"),
-    onHover: (at) => hover(context, shown(), { target: at?.row ?? null, source: at?.col ?? null }),
-    onPick: ({ row, col }, how) => pick(context, shown(), { target: row, source: col }, how),
+    onHover: (cell) => hover(context, currentState(), { target: cell?.row ?? null, source: cell?.col ?? null }),
+    onPick: ({ row, col }, gesture) => pick(context, currentState(), { target: row, source: col }, gesture),
     picked() {
-      const { target, source } = litWords(context, shown());
+      const { target, source } = litWords(context, currentState());
       return { row: Math.max(target, 0), col: Math.max(source, 0) };
     },
-    tip: (cell) => tip(context, shown(), cell),
+    tip: (cell) => tip(context, currentState(), cell),
   });
   const scroller = (/** @type {HTMLElement} */ wide) => h("div", { className: "scroller" }, wide);
   const element = h("div", { className: "aligned" }, inner, best, scroller(lines.element), scroller(table.element), note);
@@ -207,26 +207,26 @@ function furnish(context, shown) {
  * Draw lines and table: side by side if there is room, else one above the other.
  * @param {Context} context
  * @param {ReturnType<typeof furnish>} parts
- * @param {Shown} shown
+ * @param {Shown} state
  */
-function drawIn(context, { element, lines, table, note }, shown) {
+function drawIn(context, { element, lines, table, note }, state) {
   const { t } = context;
-  const { page, found, most, source, target } = shown;
+  const { page, alignment, limit, source, target } = state;
   const { width, height } = context.room();
   const least = page.link.options.least / 100;
-  const { links: drawn, faint } = links(most === 1 ? found : { ...found, soft: scaled(found.soft, 1 / most) }, least);
+  const { links: drawn, faint } = links(limit === 1 ? alignment : { ...alignment, soft: scaled(alignment.soft, 1 / limit) }, least);
   const half = (width - GAP) / 2;
-  const picture = { links: drawn, most, source, target };
+  const picture = { links: drawn, most: limit, source, target };
   const pair = half >= HALF && lines.fits(picture, half);
-  note.textContent = prose(remarks(context, shown, least * most, faint));
+  note.textContent = prose(remarks(context, state, least * limit, faint));
   // In projector mode only the lines are shown, with large text.
   if (page.link.options.projector) {
-    const words = [...element.children].reduce((sum, one) => sum + (one.matches(".scroller") ? 0 : /** @type {HTMLElement} */ (one).offsetHeight + 8), 0);
+    const words = [...element.children].reduce((sum, child) => sum + (child.matches(".scroller") ? 0 : /** @type {HTMLElement} */ (child).offsetHeight + 8), 0);
     lines.draw({ ...picture, width, height: height - words, loose: true });
   } else lines.draw({ ...picture, width: pair ? half : width, height: pair ? height - TEXT : LOW });
   table.draw({
-    matrix: found.soft,
-    shade: shadeOf(context, shown),
+    matrix: alignment.soft,
+    shade: shadeOf(context, state),
     rows: target.map(alone),
     cols: source.map(alone),
     titles: { rows: t("written word"), cols: t("source word") },
@@ -238,10 +238,10 @@ function drawIn(context, { element, lines, table, note }, shown) {
 }
 
 /** @param {Context} context @param {Shown} shown @returns {import("../../core/draw/matrix-canvas.js").Shade} */
-const shadeOf = (context, { method, most }) =>
+const shadeOf = (context, { method, limit }) =>
   method === "attention"
     ? { stops: sequential(context.theme()), range: [0, 1] }
-    : { stops: diverging(context.theme()), range: [-most, most] };
+    : { stops: diverging(context.theme()), range: [-limit, limit] };
 
 /** @param {import("../../core/wire/wire.js").Matrix} matrix @param {number} by */
 const scaled = (matrix, by) => ({ ...matrix, values: matrix.values.map((value) => value * by) });

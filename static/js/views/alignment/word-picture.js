@@ -36,9 +36,9 @@ const LOOSE = { width: Infinity, height: Infinity, gap: Infinity };
  */
 function lay(content, measure) {
   const all = widths(content, measure);
-  const most = content.loose ? LOOSE : MOST;
-  const room = Math.min(content.width - 2, most.width);
-  return across(all, room) ? above(all, room, content.height, most) : besides(all, Math.min(room, 560));
+  const limits = content.loose ? LOOSE : MOST;
+  const room = Math.min(content.width - 2, limits.width);
+  return across(all, room) ? above(all, room, content.height, limits) : besides(all, Math.min(room, 560));
 }
 
 /**
@@ -61,10 +61,10 @@ function widths({ source, target }, measure) {
 /** @param {Record<Side, number[]>} widths @param {number} room */
 const across = (widths, room) => Object.values(widths).every((all) => sum(all) + all.length * 2 * PAD <= room);
 
-/** @param {Record<Side, number[]>} widths @param {number} room @param {number} high @param {typeof MOST} most @returns {Layout} */
-function above(widths, room, high, most) {
-  const height = Math.min(Math.max(high, 220), most.height);
-  const gap = Math.min(most.gap, ...Object.values(widths).map((all) => (room - sum(all)) / all.length));
+/** @param {Record<Side, number[]>} widths @param {number} room @param {number} high @param {typeof MOST} limits @returns {Layout} */
+function above(widths, room, high, limits) {
+  const height = Math.min(Math.max(high, 220), limits.height);
+  const gap = Math.min(limits.gap, ...Object.values(widths).map((all) => (room - sum(all)) / all.length));
   const total = Math.max(...Object.values(widths).map((all) => sum(all) + all.length * gap));
   /** @param {number[]} all @param {number} y */
   const row = (all, y) => {
@@ -83,16 +83,16 @@ function above(widths, room, high, most) {
 
 /** @param {Record<Side, number[]>} widths @param {number} room @returns {Layout} */
 function besides(widths, room) {
-  const [left, right] = [Math.max(...widths.source), Math.max(...widths.target)];
+  const [sourceWidth, targetWidth] = [Math.max(...widths.source), Math.max(...widths.target)];
   const share = 44;
-  const total = Math.max(room, left + right + 2 * share + 120);
+  const total = Math.max(room, sourceWidth + targetWidth + 2 * share + 120);
   const rows = Math.max(widths.source.length, widths.target.length);
   /** @param {number[]} all @param {(width: number) => number} x */
   const column = (all, x) =>
     all.map((width, i) => ({ x: x(width), y: ((i + 0.5) * rows * ROW) / all.length, width }));
   const spots = {
-    source: column(widths.source, (width) => share + left - width / 2),
-    target: column(widths.target, (width) => total - share - right + width / 2),
+    source: column(widths.source, (width) => share + sourceWidth - width / 2),
+    target: column(widths.target, (width) => total - share - targetWidth + width / 2),
   };
   return { spots, width: Math.ceil(total), height: rows * ROW, along: "x" };
 }
@@ -149,10 +149,10 @@ function createWord(side, i, label, { spots, along }, theme) {
     /** Update only what changes. @param {boolean} on @param {number | undefined} share */
     show(on, share) {
       if (on !== lit) light(on);
-      const said = share === undefined ? "" : two(share);
-      if (weight.textContent === said) return;
-      weight.textContent = said;
-      if (said) element.append(weight);
+      const text = share === undefined ? "" : two(share);
+      if (weight.textContent === text) return;
+      weight.textContent = text;
+      if (text) element.append(weight);
       else weight.remove();
     },
   };
@@ -170,13 +170,13 @@ function beside(side, { x, y, width }, along) {
   return { x: fine(x + out * (width / 2 + PAD)), y: fine(y), "text-anchor": side === "source" ? "end" : "start" };
 }
 
-/** @typedef {Words & {links: Link[], most?: number}} Picture  most: what a weight of 1 stands for, absent: 1 */
+/** @typedef {Words & {links: Link[], limit?: number}} Picture  most: what a weight of 1 stands for, absent: 1 */
 /** @typedef {Picture & {width: number, height: number, loose?: boolean}} Content  in the room there is; loose: all of it */
 /** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} Lit  −1: none */
 /**
  * @typedef {object} Gestures
- * @property {(at: {target: number | null, source: number | null}) => void} hover
- * @property {(at: {target: number | null, source: number | null}, how: "click" | "key") => void} pick
+ * @property {(words: {target: number | null, source: number | null}) => void} hover
+ * @property {(words: {target: number | null, source: number | null}, gesture: "click" | "key") => void} pick
  */
 
 /** Width of the widest line, in pixels. */
@@ -196,12 +196,12 @@ export function createLines(context, gestures) {
   /** @type {ReturnType<typeof drawn> | null} */
   let picture = null;
   /** @type {Lit} */
-  let at = { target: -1, source: -1, by: "default" };
+  let highlight = { target: -1, source: -1, by: "default" };
   let count = 0;
   bindWords(element, gestures);
   onArrows(element, (down, right) => {
     if (!count) return false;
-    gestures.pick({ target: within(at.target + down + right, count), source: null }, "key");
+    gestures.pick({ target: within(highlight.target + down + right, count), source: null }, "key");
     return true;
   });
 
@@ -225,7 +225,7 @@ export function createLines(context, gestures) {
 
     /** @param {Lit} lit */
     light(lit) {
-      at = lit;
+      highlight = lit;
       picture?.light(lit);
     },
 
@@ -259,9 +259,9 @@ function bindWords(element, { hover, pick }) {
  * @param {Layout} layout
  * @param {Theme} theme
  */
-function drawn({ links, most = 1, source, target }, layout, theme) {
+function drawn({ links, limit = 1, source, target }, layout, theme) {
   const lines = links.map((link) => line(link, layout));
-  const said = (/** @type {number | undefined} */ share) => share && share * most;
+  const scaledShare = (/** @type {number | undefined} */ share) => share && share * limit;
   const words = {
     source: source.map((label, i) => createWord("source", i, label, layout, theme)),
     target: target.map((label, i) => createWord("target", i, label, layout, theme)),
@@ -276,12 +276,12 @@ function drawn({ links, most = 1, source, target }, layout, theme) {
   svg.setAttribute("aria-hidden", "true");
   return {
     svg,
-    /** @param {Lit} at */
-    light(at) {
-      links.forEach((link, i) => lines[i].setAttribute("stroke-opacity", String(opacity(link, at))));
+    /** @param {Lit} highlight */
+    light(highlight) {
+      links.forEach((link, i) => lines[i].setAttribute("stroke-opacity", String(opacity(link, highlight))));
       for (const side of /** @type {Side[]} */ (["source", "target"])) {
-        const shares = sharesOf(links, side, at);
-        words[side].forEach((word, i) => word.show(at[side] === i && (at.by !== "default" || side === "target"), said(shares.get(i))));
+        const shares = sharesOf(links, side, highlight);
+        words[side].forEach((word, i) => word.show(highlight[side] === i && (highlight.by !== "default" || side === "target"), scaledShare(shares.get(i))));
       }
     },
   };
@@ -296,10 +296,10 @@ function line({ from, to, weight }, { spots, along }) {
   });
 }
 
-/** @param {Link} link @param {Lit} at */
-function opacity({ from, to, hard }, at) {
-  const chosen = at.by !== "default" && (at.target >= 0 || at.source >= 0);
-  if (chosen && !touches(at, from, to)) return OPACITY.off;
+/** @param {Link} link @param {Lit} highlight */
+function opacity({ from, to, hard }, highlight) {
+  const chosen = highlight.by !== "default" && (highlight.target >= 0 || highlight.source >= 0);
+  if (chosen && !touches(highlight, from, to)) return OPACITY.off;
   return hard ? OPACITY.hard : OPACITY.soft;
 }
 
@@ -307,24 +307,24 @@ function opacity({ from, to, hard }, at) {
  * The weights between a side's words and the highlighted word of the other side.
  * @param {Link[]} links
  * @param {Side} side
- * @param {Lit} at
+ * @param {Lit} highlight
  */
-function sharesOf(links, side, at) {
+function sharesOf(links, side, highlight) {
   /** @type {Map<number, number>} */
   const shares = new Map();
-  if (at.by === "default") return shares;
+  if (highlight.by === "default") return shares;
   for (const { from, to, weight } of links) {
-    const [own, other, lit] = side === "source" ? [from, to, at.target] : [to, from, at.source];
-    if (other === lit) shares.set(own, weight);
+    const [word, partner, lit] = side === "source" ? [from, to, highlight.target] : [to, from, highlight.source];
+    if (partner === lit) shares.set(word, weight);
   }
   return shares;
 }
 
-/** @param {Lit} at @param {number} from @param {number} to */
-function touches(at, from, to) {
-  return at.target >= 0 && at.source >= 0
-    ? at.target === to && at.source === from
-    : at.target === to || at.source === from;
+/** @param {Lit} highlight @param {number} from @param {number} to */
+function touches(highlight, from, to) {
+  return highlight.target >= 0 && highlight.source >= 0
+    ? highlight.target === to && highlight.source === from
+    : highlight.target === to || highlight.source === from;
 }
 
 /**

@@ -46,19 +46,19 @@ const nats = (value) => (Math.abs(value) < 0.005 ? four(value) : two(value));
  * @param {Shown} shown
  * @param {number} row
  */
-function attributedSentence({ phrase, t }, { method, found, agree, source, target }, row) {
+function attributedSentence({ phrase, t }, { method, alignment, agree, source, target }, row) {
   if (method === "attention") return [];
-  const best = found.hard[row];
+  const best = alignment.hard[row];
   const written = asQuery(target[row]);
-  const said =
+  const finding =
     best < 0
       ? phrase(t("{written}: no source word makes it more probable."), { written })
-      : phrase(FINDINGS[method](t), { written, source: asKey(source[best]), value: nats(found.soft.values[row * found.soft.cols + best]) });
+      : phrase(FINDINGS[method](t), { written, source: asKey(source[best]), value: nats(alignment.soft.values[row * alignment.soft.cols + best]) });
   const tau = agree?.[row] ?? NaN;
-  if (Number.isNaN(tau)) return said;
+  if (Number.isNaN(tau)) return finding;
   const compared = t("Agreement with attention: τ = {tau}.", { tau: two(tau) });
   // After a full-width full stop no space is needed.
-  return [...said, String(said.at(-1)).endsWith("。") ? "" : " ", compared];
+  return [...finding, String(finding.at(-1)).endsWith("。") ? "" : " ", compared];
 }
 
 /**
@@ -97,16 +97,16 @@ const completenessSaid = (t, { sum, change, complete }) =>
 /**
  * The finding for a written word.
  * @param {Pick<Context, "phrase" | "t">} context
- * @param {Shown} shown
+ * @param {Shown} state
  * @param {number} row
  */
-export function sentence({ phrase, t }, shown, row) {
-  const { page, found, by, source, target } = shown;
-  const values = { place: where(page, t), written: asQuery(target[row]) };
-  if (shown.method !== "attention") return attributedSentence({ phrase, t }, shown, row);
-  const best = found.hard[row];
+export function sentence({ phrase, t }, state, row) {
+  const { page, alignment, by, source, target } = state;
+  const values = { place: subject(page, t), written: asQuery(target[row]) };
+  if (state.method !== "attention") return attributedSentence({ phrase, t }, state, row);
+  const best = alignment.hard[row];
   if (page.link.options.of === "head" && isOff(page)) return phrase(t("{place}: this head is off; it contributes nothing."), values);
-  const [none, most] =
+  const [none, strongest] =
     by === "writes"
       ? [
           t("{place}: while writing {written}, it looks at no source word."),
@@ -116,13 +116,13 @@ export function sentence({ phrase, t }, shown, row) {
           t("{place}: after reading {written}, it looks at no source word."),
           t("{place}: after reading {written}, it looks most at {source} ({weight})."),
         ];
-  if (Number.isNaN(found.special[row]))
+  if (Number.isNaN(alignment.special[row]))
     return phrase(t("{place}: {written} was written last, and no row has read it."), values);
   if (best < 0) return phrase(none, values);
-  return phrase(most, {
+  return phrase(strongest, {
     ...values,
     source: asKey(source[best]),
-    weight: two(found.soft.values[row * found.soft.cols + best]),
+    weight: two(alignment.soft.values[row * alignment.soft.cols + best]),
   });
 }
 
@@ -130,11 +130,11 @@ export function sentence({ phrase, t }, shown, row) {
 export const text = (part) => h("span", {}, part).textContent ?? "";
 
 /** @param {Page} page @param {Context["t"]} t */
-function where({ link }, t) {
-  const at = { layer: link.layer + 1, head: link.head + 1 };
+function subject({ link }, t) {
+  const numbers = { layer: link.layer + 1, head: link.head + 1 };
   if (link.options.of === "all") return t("Mean of all layers and heads");
-  if (link.options.of === "layer") return t("Layer {layer}, mean of its heads", at);
-  return t("Layer {layer}, head {head}", at);
+  if (link.options.of === "layer") return t("Layer {layer}, mean of its heads", numbers);
+  return t("Layer {layer}, head {head}", numbers);
 }
 
 /**
@@ -145,9 +145,9 @@ function where({ link }, t) {
 export function nearest({ phrase, store, t }, page) {
   const [best] = page.model?.aligners ?? [];
   if (!best) return [];
-  const here = excellence(page);
-  const rate = Math.round((here?.error_rate ?? 0) * 100);
-  const said = here
+  const aligner = excellence(page);
+  const rate = Math.round((aligner?.error_rate ?? 0) * 100);
+  const bestLine = aligner
     ? [t("★ On these rows, this is the single head closest to human word alignment (alignment error rate {rate} %).", { rate })]
     : [];
   const { layer, head } = best;
@@ -156,10 +156,10 @@ export function nearest({ phrase, store, t }, page) {
     const { options } = page.link;
     store.go({ layer, head, options: { ...options, of: "head", rows: null } }, "chosen");
   });
-  const way = here
+  const message = aligner
     ? t("Closest on the other rows: {place}.")
     : t("★ The head closest to human word alignment: {place}.");
-  return [said, here === best ? [] : phrase(way, { place: go })]
+  return [bestLine, aligner === best ? [] : phrase(message, { place: go })]
     .filter((sentence) => sentence.length)
     .map((sentence) => h("span", {}, ...sentence));
 }
@@ -168,29 +168,29 @@ export function nearest({ phrase, store, t }, page) {
  * Notes: what is not drawn, whether training supervised the head, and what alignment does not
  * prove.
  * @param {Pick<Context, "t">} context
- * @param {Shown} shown
+ * @param {Shown} state
  * @param {number} least
  * @param {number} faint
  */
-export function remarks({ t }, shown, least, faint) {
-  const { page: { link, model }, found } = shown;
+export function remarks({ t }, state, least, faint) {
+  const { page: { link, model }, alignment } = state;
   const pairs =
     faint === 1
       ? t("1 pair below {least} has no line.", { least: two(least) })
       : faint
         ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
         : t("Every pair has a line.");
-  if (shown.method !== "attention") return [...attributedRemarks(t, shown), ...(faint ? [pairs] : [])];
-  const special = found.special.filter((value) => !Number.isNaN(value));
+  if (state.method !== "attention") return [...attributedRemarks(t, state), ...(faint ? [pairs] : [])];
+  const special = alignment.special.filter((value) => !Number.isNaN(value));
   const mass = special.reduce((sum, value) => sum + value, 0) / Math.max(special.length, 1);
-  const said = [
+  const sentences = [
     t("The pieces of a word are merged: weights are summed over source pieces and averaged over written pieces."),
     t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
     pairs,
   ];
   if (link.options.of === "head" && model && isSupervised(model, link))
-    said.push(
+    sentences.push(
       t("This is one of {n} heads trained with alignment supervision; the others learned what they do on their own.", { n: model.taught?.length ?? 0 }),
     );
-  return [...said, t("Attention to a word does not prove that this word was translated.")];
+  return [...sentences, t("Attention to a word does not prove that this word was translated.")];
 }

@@ -21,25 +21,25 @@ import { mean, row } from "../../core/wire/wire.js";
 
 /** @param {Page} page @param {string} block @returns {{block: string, layer: number, head: number}}  what is shown of it */
 function spot({ link, model }, block) {
-  const most = model ? extent(model, block) : { layers: 1, heads: 1 };
-  return { block, layer: Math.min(link.layer, most.layers - 1), head: Math.min(link.head, most.heads - 1) };
+  const limits = model ? extent(model, block) : { layers: 1, heads: 1 };
+  return { block, layer: Math.min(link.layer, limits.layers - 1), head: Math.min(link.head, limits.heads - 1) };
 }
 
 /**
  * The three attentions shown: self-attention, cross-attention, and the encoder's self-attention; of a
  * decoder, only its self-attention.
  * @param {Pick<Page, "model">} page
- * @returns {{own: Block, joins?: Block, read?: Block}}
+ * @returns {{self: Block, joins?: Block, read?: Block}}
  */
-function looks({ model }) {
+function shownAttentions({ model }) {
   const joins = across(model);
-  if (!joins.id) return { own: predicting(model) };
-  return { own: within(model, joins.query), joins, read: within(model, joins.key) };
+  if (!joins.id) return { self: predicting(model) };
+  return { self: within(model, joins.query), joins, read: within(model, joins.key) };
 }
 
 /** What the view shows of a run. @param {Page} page @returns {string[]}  names of tensors */
-export const wanted = (page) => [
-  ...Object.values(looks(page)).flatMap(({ id }) =>
+export const neededTensors = (page) => [
+  ...Object.values(shownAttentions(page)).flatMap(({ id }) =>
     ["weights", "mask"].map((name) => place(page.model, spot(page, id), name)),
   ),
   ...nexts(page.model),
@@ -53,15 +53,15 @@ export const wanted = (page) => [
  * @returns {number[] | null}  weights of the head, or the mean of the heads; null: not loaded yet
  */
 function weights(page, trace, block, query) {
-  const at = spot(page, block);
-  const tensor = trace.tensors[place(page.model, at, "weights")];
+  const selection = spot(page, block);
+  const tensor = trace.tensors[place(page.model, selection, "weights")];
   if (!tensor) return null;
-  const matrix = page.link.options.heads_of === "head" ? attention(page.model, trace, at) : mean(tensor);
+  const matrix = page.link.options.heads_of === "head" ? attention(page.model, trace, selection) : mean(tensor);
   return matrix && query < matrix.rows ? [...row(matrix, query)] : null;
 }
 
 /** @param {Context} context */
-export function createLooks(context) {
+export function createAttentionRows(context) {
   const { store, t, phrase } = context;
   const picker = createPicker(context);
   const strips = h("div", { className: "strips" });
@@ -76,38 +76,38 @@ export function createLooks(context) {
   function show({ page, ran, row, agrees }) {
     picker.refresh();
     if (!ran || !agrees) return;
-    const { own: self, joins, read: reader } = looks(page);
+    const { self, joins, read: reader } = shownAttentions(page);
     const { texts } = sides(ran);
     const target = texts[self.query];
-    const own = weights(page, ran, self.id, row);
-    if (!own) return;
-    const written = (/** @type {import("../../lib/render.js").Child[]} */ says) =>
-      panel(self, says, t("decoder self-attention"), { labels: target.slice(0, row + 1), weights: own.slice(0, row + 1) });
+    const selfWeights = weights(page, ran, self.id, row);
+    if (!selfWeights) return;
+    const written = (/** @type {import("../../lib/render.js").Child[]} */ title) =>
+      panel(self, title, t("decoder self-attention"), { labels: target.slice(0, row + 1), weights: selfWeights.slice(0, row + 1) });
     if (!joins || !reader) return render(strips, written([t("at the text so far")]));
     const source = texts[joins.key];
-    const other = weights(page, ran, joins.id, row);
-    if (!other) return;
-    const best = strongest(other, source);
-    const sink = sinkOf(other, source);
+    const crossWeights = weights(page, ran, joins.id, row);
+    if (!crossWeights) return;
+    const best = strongest(crossWeights, source);
+    const sink = sinkOf(crossWeights, source);
     const read = best === null ? null : weights(page, ran, reader.id, best);
     const reading = best === null ? [] : phrase(t("how the encoder read {token}"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
     render(
       strips,
-      panel(joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),
-      sink !== null && el("p", { key: "sink", className: "note" }, phrase(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: two(other[sink]) })),
+      panel(joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: crossWeights }),
+      sink !== null && el("p", { key: "sink", className: "note" }, phrase(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: two(crossWeights[sink]) })),
       written([t("at what it has written")]),
       read && panel(reader, reading, t("encoder self-attention"), { labels: source, weights: read }),
     );
   }
 
-  /** @param {Block} block @param {import("../../lib/render.js").Child[]} says @param {string} term @param {Strip} strip */
-  function panel(block, says, term, { labels, weights }) {
-    const most = Math.max(...weights.filter(Number.isFinite));
+  /** @param {Block} block @param {import("../../lib/render.js").Child[]} heading @param {string} term @param {Strip} strip */
+  function panel(block, heading, term, { labels, weights }) {
+    const maximum = Math.max(...weights.filter(Number.isFinite));
     const cells = labels.map((label, index) =>
       el(
         "li",
         {
-          className: weights[index] === most ? "strongest" : "",
+          className: weights[index] === maximum ? "strongest" : "",
           "data-ref": `${block.key} ${index}`,
           onpointerenter: () => store.hover({ query: null, key: { side: block.key, index } }),
           onpointerleave: () => store.hover(null),
@@ -117,7 +117,7 @@ export function createLooks(context) {
         el("span", { className: "weight" }, Number.isNaN(weights[index]) ? "–" : two(weights[index])),
       ),
     );
-    const title = el("h4", {}, says, " ", el("span", { className: "term" }, term));
+    const title = el("h4", {}, heading, " ", el("span", { className: "term" }, term));
     return el("div", { key: block.id, className: "look", "data-block": block.id }, title, el("ol", {}, cells));
   }
 
@@ -180,6 +180,6 @@ function createPicker({ store, t }) {
   return { element, refresh };
 }
 
-/** @param {number} count @param {(n: number) => string} say */
-const numbers = (count, say) =>
-  Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, say(i + 1)));
+/** @param {number} count @param {(n: number) => string} label */
+const numbers = (count, label) =>
+  Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, label(i + 1)));

@@ -32,8 +32,8 @@ export function createCandidates({ t, uniqueId }, { pick, turn }) {
   function show(scene) {
     const { step, hypothesis, plan } = scene;
     const before = step.hypotheses[hypothesis];
-    const draw = step.forced ? null : chances(before, taken(scene), plan.temperature);
-    const rows = before.candidates.map((one, rank) => row(t, scene, one, rank + 1, draw?.[rank] ?? null, pick));
+    const draw = step.forced ? null : chances(before, writtenBeam(scene), plan.temperature);
+    const rows = before.candidates.map((candidate, rank) => row(t, scene, candidate, rank + 1, draw?.[rank] ?? null, pick));
     element.classList.toggle("drawn", draw !== null);
     render(
       element,
@@ -43,7 +43,7 @@ export function createCandidates({ t, uniqueId }, { pick, turn }) {
         { className: "choice hypotheses", role: "group", "aria-label": t("Beam") },
         step.hypotheses.length > 1 && tabs(scene, uniqueId("decoding-hypothesis"), turn),
       ),
-      el("ol", { className: "candidates" }, header(t, draw !== null), rows, missing(t, scene, pick), rest(t, before.rest)),
+      el("ol", { className: "candidates" }, header(t, draw !== null), rows, missing(t, scene, pick), remainder(t, before.rest)),
       el("p", { className: "note" }, advice(t, scene)),
     );
   }
@@ -99,15 +99,15 @@ const header = (t, drawn) =>
 /**
  * @param {Translate} t
  * @param {Scene} scene
- * @param {Candidate} one
+ * @param {Candidate} candidate
  * @param {number | null} rank  null: unknown
  * @param {number | null} chance  sampling probability
  * @param {Actions["pick"]} pick
  * @param {string} [className]
  */
-function row(t, scene, one, rank, chance, pick, className) {
-  const { id, text, special, probability, logprob } = one;
-  const written = id === taken(scene)?.token.id;
+function row(t, scene, candidate, rank, chance, pick, className) {
+  const { id, text, special, probability, logprob } = candidate;
+  const written = id === writtenBeam(scene)?.token.id;
   const out = chance === 0;
   const props = {
     type: "button",
@@ -140,17 +140,17 @@ function row(t, scene, one, rank, chance, pick, className) {
  */
 function missing(t, scene, pick) {
   const before = scene.step.hypotheses[scene.hypothesis];
-  const beam = taken(scene);
+  const beam = writtenBeam(scene);
   if (!beam || before.candidates.some(({ id }) => id === beam.token.id)) return null;
   const logprob = beam.logprob - before.logprob;
   const { id, text, special } = beam.token;
   const drawn = !scene.step.forced && beam.drawn ? beam.drawn : null;
-  const one = { id, text, special, logprob, probability: Math.exp(logprob), kept: true };
-  return row(t, scene, one, beam.rank ?? scene.rank ?? null, drawn, pick, "far");
+  const candidate = { id, text, special, logprob, probability: Math.exp(logprob), kept: true };
+  return row(t, scene, candidate, beam.rank ?? scene.rank ?? null, drawn, pick, "far");
 }
 
 /** @param {Translate} t @param {number} mass */
-const rest = (t, mass) =>
+const remainder = (t, mass) =>
   el(
     "li",
     { className: "rest" },
@@ -161,7 +161,7 @@ const rest = (t, mass) =>
   );
 
 /** @param {Scene} scene @returns {import("./decoding-steps.js").Beam | undefined}  what was written after the hypothesis that is shown */
-export function taken({ step, hypothesis, ids }) {
+export function writtenBeam({ step, hypothesis, ids }) {
   const beam = onPath(step, ids);
   return beam?.parent === hypothesis
     ? beam

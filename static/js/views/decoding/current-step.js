@@ -10,8 +10,8 @@ import { createAsker } from "../../core/wire/connection.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { wanted } from "./attention-rows.js";
-import { NOTHING, heard, hypothesis, ofContinuation, onPath, recorded, written } from "./decoding-steps.js";
+import { neededTensors } from "./attention-rows.js";
+import { NOTHING, withLine, hypothesis, ofContinuation, onPath, recorded, written } from "./decoding-steps.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
@@ -36,8 +36,8 @@ export const continues = ({ model }) => outputKind(model) === "text";
  */
 function decodeOf(page, decode = page.link.decode) {
   if (!continues(page)) return decode;
-  const known = plan(decode);
-  return planInLink({ ...known, max_tokens: known.max_tokens ?? Math.max(LENGTH, known.prefix.length) });
+  const linkPlan = plan(decode);
+  return planInLink({ ...linkPlan, max_tokens: linkPlan.max_tokens ?? Math.max(LENGTH, linkPlan.prefix.length) });
 }
 
 /**
@@ -56,8 +56,8 @@ export const continued = (page, select) => traced(page, { decode: decodeOf(page)
  */
 function shownRun(page, select) {
   if (!continues(page)) return page.trace;
-  const found = answer(page, continued(page, select));
-  return found && "output" in found ? /** @type {Trace} */ (found) : null;
+  const reply = answer(page, continued(page, select));
+  return reply && "output" in reply ? /** @type {Trace} */ (reply) : null;
 }
 
 /** The step that the link selects. @param {Page} page @returns {number | null} */
@@ -66,11 +66,11 @@ const stepOf = (page) => (continues(page) ? page.link.options.nth : page.link.qu
 /**
  * The part of a link that selects a step.
  * @param {Page} page
- * @param {number} at
+ * @param {number} stepIndex
  * @returns {Partial<import("../../core/store/link.js").State>}
  */
-export const atStep = (page, at) =>
-  continues(page) ? { options: { ...page.link.options, nth: at } } : { query: at, key: null };
+export const atStep = (page, stepIndex) =>
+  continues(page) ? { options: { ...page.link.options, nth: stepIndex } } : { query: stepIndex, key: null };
 
 /**
  * @typedef {object} Scene  one step with its data
@@ -79,7 +79,7 @@ export const atStep = (page, at) =>
  * @property {boolean} frozen  whether only the data of a share's trace is available
  * @property {boolean} waiting  whether more steps are to come
  * @property {import("../../core/store/decode-options.js").Plan} plan
- * @property {number} at  the step, from 0: a decoder row
+ * @property {number} stepIndex  the step, from 0: a decoder row
  * @property {import("./decoding-steps.js").Step} step
  * @property {number} hypothesis  index of the selected hypothesis
  * @property {number[]} ids  of what is written
@@ -90,7 +90,7 @@ export const atStep = (page, at) =>
  * @property {number} row  the row of the step in it
  * @property {Trace["output"] | null} output  what the model wrote in it
  * @property {boolean} agrees  whether that run has the same tokens
- * @property {Trace["output"] | null} other  the model's own translation, if another one is shown
+ * @property {Trace["output"] | null} unforcedOutput  the model's own translation, if another one is shown
  * @property {string} lang  of the translation
  */
 
@@ -104,24 +104,24 @@ export const unbent = (page) =>
 /**
  * @param {Page} page
  * @param {Pick<Scene, "run" | "frozen" | "waiting">} heard
- * @param {{at: number, hypothesis: number}} chosen
+ * @param {{stepIndex: number, hypothesis: number}} chosen
  * @returns {Scene | null}  null: nothing is written yet
  */
 export function sceneOf(page, { run, frozen, waiting }, chosen) {
   const pieces = written(run);
   const { trace, link } = page;
   if (!pieces.length || !trace) return null;
-  const ran = shownRun(page, wanted(page));
+  const ran = shownRun(page, neededTensors(page));
   const output = ran && ofContinuation(ran.output);
-  const at = Math.min(stepOf(page) ?? 0, pieces.length - 1, run.steps.length - 1);
+  const stepIndex = Math.min(stepOf(page) ?? 0, pieces.length - 1, run.steps.length - 1);
   const ids = pieces.map(({ id }) => id);
-  const step = run.steps[at];
+  const step = run.steps[stepIndex];
   const agrees = output?.tokens.length === ids.length && output.tokens.every(({ id }, i) => id === ids[i]);
   /** @type {Trace | import("../../core/wire/problem.js").Problem | undefined} */
   const unforced = bent(page) ? answer(page, unbent(page)) : undefined;
   const [, lang] = languages(trace.direction);
   const row =
-    chosen.at === at && step.hypotheses[chosen.hypothesis]
+    chosen.stepIndex === stepIndex && step.hypotheses[chosen.hypothesis]
       ? chosen.hypothesis
       : Math.max(0, hypothesis(step, ids));
   return {
@@ -130,7 +130,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
     frozen,
     waiting,
     plan: plan(link.decode),
-    at,
+    stepIndex: stepIndex,
     step,
     hypothesis: row,
     ids,
@@ -139,12 +139,12 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
       lang,
     ),
     probabilities: ids.map((_, t) => chance(run.steps[t], ids)),
-    rank: onPath(step, ids)?.rank ?? (agrees ? output?.ranks?.[at] : undefined),
+    rank: onPath(step, ids)?.rank ?? (agrees ? output?.ranks?.[stepIndex] : undefined),
     ran,
-    row: (ran?.output.continues ?? 0) + at,
+    row: (ran?.output.continues ?? 0) + stepIndex,
     output,
     agrees,
-    other: unforced && "output" in unforced ? ofContinuation(unforced.output) : null,
+    unforcedOutput: unforced && "output" in unforced ? ofContinuation(unforced.output) : null,
     lang,
   };
 }
@@ -156,18 +156,18 @@ function chance(step, ids) {
 }
 
 /** Describe this step in a sentence. @param {Context} context @param {Scene} scene */
-export function told({ t, phrase }, scene) {
-  const { at, step, ids, probabilities, rank, plan } = scene;
+export function stepFinding({ t, phrase }, scene) {
+  const { stepIndex, step, ids, probabilities, rank, plan } = scene;
   const row = Math.max(0, hypothesis(step, ids));
-  const label = scene.labels[at];
+  const label = scene.labels[stepIndex];
   const first = step.hypotheses[row]?.candidates[0];
   const values = {
-    n: at + 1,
+    n: stepIndex + 1,
     token: el("span", { className: "as-query" }, quoted(label)),
-    p: four(probabilities[at]),
+    p: four(probabilities[stepIndex]),
     rank,
   };
-  const led = first?.id === ids[at];
+  const led = first?.id === ids[stepIndex];
   if (step.forced && led)
     return phrase(
       t(
@@ -203,7 +203,7 @@ export function told({ t, phrase }, scene) {
 
 // Stream the search: one stream at a time; a newer one cancels the older one.
 
-/** @typedef {{run: Run, key: string, frozen: boolean, waiting: boolean, problem: Problem | null}} Heard */
+/** @typedef {{run: Run, key: string, frozen: boolean, waiting: boolean, problem: Problem | null}} FeedState */
 
 /** The number of candidates requested per step: as many as a share's trace has. */
 const CANDIDATES = 10;
@@ -211,10 +211,10 @@ const CANDIDATES = 10;
 /** @param {Pick<import("../../core/store/data-sources.js").Source, "lines">} source @param {() => void} changed */
 export function createFeed(source, changed) {
   const asker = createAsker();
-  /** @type {Heard} */
+  /** @type {FeedState} */
   let state = { run: NOTHING, key: "", frozen: false, waiting: true, problem: null };
 
-  /** @param {Partial<Heard>} patch */
+  /** @param {Partial<FeedState>} patch */
   function set(patch) {
     state = { ...state, ...patch };
     changed();
@@ -230,7 +230,7 @@ export function createFeed(source, changed) {
       state = { ...state, frozen: false, waiting: true, problem: null };
       for await (const line of source.lines("/api/decode", body, signal)) {
         if (signal.aborted) return null;
-        run = heard(run, line);
+        run = withLine(run, line);
         if (run.steps.length) set({ run });
       }
       if (!run.output) throw new Problem("offline");
@@ -254,11 +254,11 @@ export function createFeed(source, changed) {
     follow(page) {
       const { share, live, status } = page;
       if (share && !live) {
-        const trace = shownRun(page, wanted(page));
+        const trace = shownRun(page, neededTensors(page));
         return void (trace && thaw(page.model, trace));
       }
       // A model of one text takes it under another name.
-      const body = page.model && asked(page);
+      const body = page.model && decodeRequest(page);
       if (!body || status === "empty" || status === "failed") return;
       const key = keyOf({ trace: body });
       if (key !== state.key) void listen(key, body);
@@ -278,7 +278,7 @@ export function createFeed(source, changed) {
  * @param {Page} page
  * @returns {object | null}  null: the tokens of the target are not known yet
  */
-function asked(page) {
+function decodeRequest(page) {
   const { link, model, trace, status } = page;
   const {
     target,

@@ -39,7 +39,7 @@ export const NOTHING = Object.freeze({ start: null, steps: [], output: null });
  * @param {any} line  of the stream
  * @returns {Run}  a new run that includes the line
  */
-export function heard(run, line) {
+export function withLine(run, line) {
   if (line.start) return { ...run, start: line.start };
   if (line.step) return { ...run, steps: [...run.steps, line.step] };
   return line.end ? { ...run, output: line.end.output } : run;
@@ -72,7 +72,7 @@ export function onPath(step, ids) {
 
 /** @param {Step} step @param {readonly number[]} ids @returns {number}  the hypothesis that begins it; −1: none */
 export const hypothesis = ({ index, hypotheses }, ids) =>
-  hypotheses.findIndex((one) => begins(one.ids, ids.slice(0, index)));
+  hypotheses.findIndex((candidate) => begins(candidate.ids, ids.slice(0, index)));
 
 /** @param {readonly number[]} a @param {readonly number[]} b */
 const begins = (a, b) => a.length === b.length && a.every((id, i) => id === b[i]);
@@ -97,13 +97,13 @@ const begins = (a, b) => a.length === b.length && a.every((id, i) => id === b[i]
  * The search tree: the beams of a beam search; otherwise the chosen token of each step and the most
  * probable alternatives.
  * @param {Run} run
- * @param {number} [others]  largest number of alternatives per step
+ * @param {number} [alternatives]  largest number of alternatives per step
  * @returns {Node[]}  step by step, best first
  */
-export function tree(run, others = 3) {
+export function tree(run, alternatives = 3) {
   const final = written(run).map(({ id }) => id);
   return run.steps.flatMap((step) => {
-    const column = [...step.beams.map((beam) => tried(step, beam)), ...passed(step, others)];
+    const column = [...step.beams.map((beam) => tried(step, beam)), ...passed(step, alternatives)];
     return column.map((node, row) => ({
       ...node,
       row,
@@ -124,19 +124,19 @@ function tried(step, beam) {
   return { ids: path(step, beam), hypothesis: parent, token, probability, logprob, score, state };
 }
 
-/** @param {Step} step @param {number} others */
-function passed({ hypotheses, beams }, others) {
+/** @param {Step} step @param {number} alternatives */
+function passed({ hypotheses, beams }, alternatives) {
   if (hypotheses.length > 1 || beams.length > 1) return [];
   const [{ ids, logprob, candidates }] = hypotheses;
   return candidates
     .filter(({ id }) => id !== beams[0]?.token.id)
-    .slice(0, others)
-    .map((one) => ({
-      ids: [...ids, one.id],
+    .slice(0, alternatives)
+    .map((candidate) => ({
+      ids: [...ids, candidate.id],
       hypothesis: 0,
-      token: { id: one.id, text: one.text, special: one.special },
-      probability: one.probability,
-      logprob: logprob + one.logprob,
+      token: { id: candidate.id, text: candidate.text, special: candidate.special },
+      probability: candidate.probability,
+      logprob: logprob + candidate.logprob,
       score: null,
       state: /** @type {const} */ ("pruned"),
     }));
@@ -154,9 +154,9 @@ function passed({ hypotheses, beams }, others) {
 export function chances({ candidates, logprob: before }, beam, temperature) {
   const { pool, drawn, logprob = 0 } = beam ?? {};
   if (!pool || !drawn) return null;
-  const own = logprob - before;
-  return candidates.map((one, rank) =>
-    rank < pool ? drawn * Math.exp((one.logprob - own) / temperature) : 0,
+  const tokenLogprob = logprob - before;
+  return candidates.map((candidate, rank) =>
+    rank < pool ? drawn * Math.exp((candidate.logprob - tokenLogprob) / temperature) : 0,
   );
 }
 
@@ -168,7 +168,7 @@ export function chances({ candidates, logprob: before }, beam, temperature) {
  *   per token
  */
 export function measure(logprobs) {
-  const logprob = logprobs.reduce((sum, one) => sum + one, 0);
+  const logprob = logprobs.reduce((sum, tokenLogprob) => sum + tokenLogprob, 0);
   const entropy = logprobs.length ? -logprob / logprobs.length : NaN;
   return { logprob, entropy, perplexity: Math.exp(entropy) };
 }
@@ -182,9 +182,9 @@ export function measure(logprobs) {
 export function ofContinuation(output) {
   const { continues = 0, tokens, logprobs, ranks } = output;
   if (!continues) return output;
-  const own = logprobs.slice(continues);
-  const score = measure(own).logprob / penalty(own.length, ALPHA);
-  return { ...output, tokens: tokens.slice(continues), logprobs: own, ...(ranks ? { ranks: ranks.slice(continues) } : {}), score, continues: 0 };
+  const continuedLogprobs = logprobs.slice(continues);
+  const score = measure(continuedLogprobs).logprob / penalty(continuedLogprobs.length, ALPHA);
+  return { ...output, tokens: tokens.slice(continues), logprobs: continuedLogprobs, ...(ranks ? { ranks: ranks.slice(continues) } : {}), score, continues: 0 };
 }
 
 /** The server's length penalty. */
@@ -200,8 +200,8 @@ export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
  *   it is a prefix
  */
 export function parting(a, b) {
-  const at = a.findIndex(({ id }, i) => id !== b[i]?.id);
-  return at < 0 ? Math.min(a.length, b.length) : at;
+  const index = a.findIndex(({ id }, i) => id !== b[i]?.id);
+  return index < 0 ? Math.min(a.length, b.length) : index;
 }
 
 /**
@@ -217,7 +217,7 @@ export function recorded(model, { tokens, output: whole, tensors, pieces = {} })
   if (!chances || !ids) return null;
   const output = ofContinuation(whole);
   const first = whole.continues ?? 0;
-  const known = new Map([...tokens[typed(model)], ...output.tokens].map((token) => [token.id, token]));
+  const tokensById = new Map([...tokens[typed(model)], ...output.tokens].map((token) => [token.id, token]));
   const count = chances.shape[1];
   let total = 0;
   const steps = output.tokens.map((token, index) => {
@@ -225,12 +225,12 @@ export function recorded(model, { tokens, output: whole, tensors, pieces = {} })
     const listed = [...chances.data.subarray(row * count, (row + 1) * count)];
     const candidates = listed.map((probability, rank) => {
       const id = ids.data[row * count + rank];
-      const { text = null, special = false } = pieces[id] ?? known.get(id) ?? {};
+      const { text = null, special = false } = pieces[id] ?? tokensById.get(id) ?? {};
       return { id, text, special, probability, logprob: Math.log(probability), kept: id === token.id };
     });
     const before = total;
     total += output.logprobs[index];
-    const rest = Math.max(0, 1 - listed.reduce((sum, one) => sum + one, 0));
+    const remainder = Math.max(0, 1 - listed.reduce((sum, probability) => sum + probability, 0));
     const hypothesis = {
       ids: output.tokens.slice(0, index).map(({ id }) => id),
       text: "",
@@ -245,7 +245,7 @@ export function recorded(model, { tokens, output: whole, tensors, pieces = {} })
       score: total,
       state: /** @type {Beam["state"]} */ (state),
     };
-    return { index, forced: false, hypotheses: [{ ...hypothesis, candidates, rest }], beams: [beam] };
+    return { index, forced: false, hypotheses: [{ ...hypothesis, candidates, rest: remainder }], beams: [beam] };
   });
   return { start: null, steps, output };
 }

@@ -37,7 +37,7 @@ export function methods({ store, t, uniqueId }) {
     choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "chosen");
   });
   const bound = numbers({ t, uniqueId }, choose);
-  const element = h("div", { className: "options methods" }, method, ...bound.map((one) => one.element));
+  const element = h("div", { className: "options methods" }, method, ...bound.map((control) => control.element));
   const refresh = () => {
     const now = present();
     const { link } = store.get();
@@ -59,27 +59,27 @@ function numbers({ t, uniqueId }, choose) {
     slider("beam", t("Beams"), [1, 8, 1], choose, {
       read: ({ beam }) => beam,
       make: (beam) => ({ beam }),
-      say: String,
+      format: String,
     }),
     slider("beam", t("Length penalty α"), [0, 2, 0.1], choose, {
       read: (plan) => plan.length_penalty,
       make: (length_penalty) => ({ length_penalty }),
-      say: two,
+      format: two,
     }),
     slider("sample", t("Temperature"), [0.1, 2, 0.1], choose, {
       read: ({ temperature }) => temperature,
       make: (temperature) => ({ temperature }),
-      say: two,
+      format: two,
     }),
     slider("sample", t("Top k"), [1, ALL, 1], choose, {
       read: ({ top_k }) => top_k ?? ALL,
       make: (top_k) => ({ top_k: top_k === ALL ? null : top_k }),
-      say: (value) => (value >= ALL ? t("all") : String(value)),
+      format: (value) => (value >= ALL ? t("all") : String(value)),
     }),
     slider("sample", t("Top p"), [0.05, 1, 0.05], choose, {
       read: ({ top_p }) => top_p,
       make: (top_p) => ({ top_p }),
-      say: two,
+      format: two,
     }),
     dice({ t, uniqueId }, choose),
   ];
@@ -90,15 +90,15 @@ function numbers({ t, uniqueId }, choose) {
  * @param {string} label
  * @param {[number, number, number]} range  lowest, highest, step
  * @param {(patch: Partial<Plan>) => void} choose
- * @param {{read: (plan: Plan) => number, make: (value: number) => Partial<Plan>, say: (value: number) => string}} how
+ * @param {{read: (plan: Plan) => number, make: (value: number) => Partial<Plan>, format: (value: number) => string}} how
  * @returns {Bound}
  */
-function slider(of, label, [min, max, step], choose, { read, make, say }) {
+function slider(of, label, [min, max, step], choose, { read, make, format }) {
   const input = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
   const output = h("output", {});
   const later = debounce(() => choose(make(Number(input.value))), PAUSE);
   const tell = (/** @type {number} */ value) => {
-    output.textContent = say(value);
+    output.textContent = format(value);
     input.setAttribute("aria-valuetext", output.textContent);
   };
   input.addEventListener("input", () => {

@@ -42,8 +42,8 @@ export function createBranches(context, { go }) {
       text: nodes.flatMap(({ best, name }) => (best ? [name] : [])).join(" "),
     }));
     frame.replaceChildren(drawn);
-    const here = drawn.querySelector("[data-now]")?.getAttribute("x");
-    if (here) frame.scrollLeft = Number(here) - frame.clientWidth / 2;
+    const currentX = drawn.querySelector("[data-now]")?.getAttribute("x");
+    if (currentX) frame.scrollLeft = Number(currentX) - frame.clientWidth / 2;
   }
 
   return { element, show, drawing: () => drawn };
@@ -66,12 +66,12 @@ const named = (nodes, { lang, plan }, beams) =>
  * Compute the layout.
  * @param {Tried[]} nodes
  * @param {number} steps
- * @param {Theme} look
+ * @param {Theme} theme
  */
-function lay(nodes, steps, look) {
-  const size = look.size + 2;
-  const wide = (/** @type {Tried} */ { name, number }) => Math.max(letters(name) * size, number.length * 0.58 * look.size);
-  const widths = Array.from({ length: steps }, (_, at) => Math.max(0, ...nodes.filter(({ step }) => step === at).map(wide)) + AROUND * size);
+function lay(nodes, steps, theme) {
+  const size = theme.size + 2;
+  const wide = (/** @type {Tried} */ { name, number }) => Math.max(letters(name) * size, number.length * 0.58 * theme.size);
+  const widths = Array.from({ length: steps }, (_, stepIndex) => Math.max(0, ...nodes.filter(({ step }) => step === stepIndex).map(wide)) + AROUND * size);
   const lefts = widths.map(
     (_, step) => 8 + widths.slice(0, step).reduce((sum, width) => sum + width + BETWEEN * size, 0),
   );
@@ -84,40 +84,40 @@ function lay(nodes, steps, look) {
   return { widths, lefts, boxes, width: (lefts.at(-1) ?? 0) + (widths.at(-1) ?? 0) + 8, height: top + rows * down };
 }
 
-/** @param {Tried[]} nodes @param {Scene} scene @param {Theme} look @param {(step: number, hypothesis: number) => void} go */
-function draw(nodes, { at, lang, run }, look, go) {
-  const { widths, lefts, boxes, width, height } = lay(nodes, run.steps.length, look);
+/** @param {Tried[]} nodes @param {Scene} scene @param {Theme} theme @param {(step: number, hypothesis: number) => void} go */
+function draw(nodes, { stepIndex, lang, run }, theme, go) {
+  const { widths, lefts, boxes, width, height } = lay(nodes, run.steps.length, theme);
   // The most important nodes are drawn last, on top.
   const back = [...nodes].sort((a, b) => strength(a) - strength(b));
   const svg = drawing(
     width,
     height,
-    look,
-    ...columns(lefts, widths, height, at, look),
-    ...back.flatMap((node) => edge(node, boxes, look)),
+    theme,
+    ...columns(lefts, widths, height, stepIndex, theme),
+    ...back.flatMap((node) => edge(node, boxes, theme)),
     ...back.map((node) => {
-      const made = box(node, /** @type {Box} */ (boxes.get(node.key)), look, lang);
-      made.addEventListener("click", () => go(node.step, node.hypothesis));
-      return made;
+      const element = box(node, /** @type {Box} */ (boxes.get(node.key)), theme, lang);
+      element.addEventListener("click", () => go(node.step, node.hypothesis));
+      return element;
     }),
   );
   svg.setAttribute("role", "img");
   return svg;
 }
 
-/** @param {Tried} node @param {Box} box @param {Theme} look @param {string} lang */
-function box({ key, best, state, score, name, number, token }, { x, y, width, height }, look, lang) {
+/** @param {Tried} node @param {Box} box @param {Theme} theme @param {string} lang */
+function box({ key, best, state, score, name, number, token }, { x, y, width, height }, theme, lang) {
   const passed = state === "pruned" && !best;
   const frame = {
-    fill: look.paper,
-    stroke: best ? look.attention : state === "pruned" ? look.hatch : look.muted,
+    fill: theme.paper,
+    stroke: best ? theme.attention : state === "pruned" ? theme.hatch : theme.muted,
     "stroke-width": best ? 3 : 1,
     "stroke-dasharray": passed ? "4 3" : null,
   };
   const letters = {
-    "font-size": look.size + 2,
+    "font-size": theme.size + 2,
     "font-weight": best ? 700 : 400,
-    fill: passed ? look.muted : look.ink,
+    fill: passed ? theme.muted : theme.ink,
     lang: token.special ? "en" : lang,
   };
   const middle = { x: x + width / 2, "text-anchor": "middle" };
@@ -126,41 +126,41 @@ function box({ key, best, state, score, name, number, token }, { x, y, width, he
     { "data-node": key, "data-state": state, "data-best": best ? "" : null, "data-score": score },
     s("rect", { x, y, width, height, rx: 6, ...frame }),
     s("text", { ...middle, y: y + height * 0.44, ...letters }, name),
-    s("text", { ...middle, y: y + height * 0.84, fill: look.muted }, number),
+    s("text", { ...middle, y: y + height * 0.84, fill: theme.muted }, number),
   );
 }
 
-/** @param {number[]} lefts @param {number[]} widths @param {number} height @param {number} at @param {Theme} look */
-function columns(lefts, widths, height, at, look) {
-  const size = look.size;
-  const here = s("rect", {
-    x: lefts[at] - size * 0.6,
+/** @param {number[]} lefts @param {number[]} widths @param {number} height @param {number} stepIndex @param {Theme} theme */
+function columns(lefts, widths, height, stepIndex, theme) {
+  const size = theme.size;
+  const marker = s("rect", {
+    x: lefts[stepIndex] - size * 0.6,
     y: 0,
-    width: widths[at] + size * 1.2,
+    width: widths[stepIndex] + size * 1.2,
     height,
-    fill: look.attention,
+    fill: theme.attention,
     "fill-opacity": 0.09,
     rx: 6,
     "data-now": "",
   });
-  const heads = lefts.map((left, step) =>
+  const heads = lefts.map((columnX, step) =>
     s(
       "text",
       {
-        x: left + widths[step] / 2,
+        x: columnX + widths[step] / 2,
         y: size * 1.3,
         "text-anchor": "middle",
-        fill: step === at ? look.ink : look.muted,
-        "font-weight": step === at ? 700 : 400,
+        fill: step === stepIndex ? theme.ink : theme.muted,
+        "font-weight": step === stepIndex ? 700 : 400,
       },
       String(step + 1),
     ),
   );
-  return [here, ...heads];
+  return [marker, ...heads];
 }
 
-/** @param {Tried} node @param {Map<string, Box>} boxes @param {Theme} look */
-function edge({ key, parent, best, state }, boxes, look) {
+/** @param {Tried} node @param {Map<string, Box>} boxes @param {Theme} theme */
+function edge({ key, parent, best, state }, boxes, theme) {
   const [from, to] = [boxes.get(parent), boxes.get(key)];
   if (!from || !to) return [];
   const d = curve([from.x + from.width, from.y + from.height / 2], [to.x, to.y + to.height / 2], "x");
@@ -169,7 +169,7 @@ function edge({ key, parent, best, state }, boxes, look) {
     s("path", {
       d,
       fill: "none",
-      stroke: best ? look.attention : passed ? look.hatch : look.muted,
+      stroke: best ? theme.attention : passed ? theme.hatch : theme.muted,
       "stroke-width": best ? 4 : passed ? 1 : 1.5,
       "stroke-dasharray": passed ? "4 3" : null,
     }),
@@ -196,7 +196,7 @@ function legend({ t }, beams, alpha) {
     ...(beams ? [["live", t("kept")]] : []),
     ["pruned", beams ? t("pruned") : t("not chosen")],
   ];
-  const says = beams
+  const explanation = beams
     ? t(
         "Best on top. The number is the score: ln P over ((5 + length) / 6)^α, α = {alpha}; the higher, the better.",
         { alpha: two(alpha) },
@@ -204,6 +204,6 @@ function legend({ t }, beams, alpha) {
     : t("The number is the token’s probability, given the tokens before it.");
   return [
     ...kinds.map(([kind, word]) => el("span", { className: `kind ${kind}` }, word)),
-    el("span", {}, says),
+    el("span", {}, explanation),
   ];
 }

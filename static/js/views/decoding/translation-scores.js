@@ -36,30 +36,30 @@ export function createScoring({ store, t, uniqueId }, { go }) {
     form,
     ledgers,
   );
-  const say = () => store.go({ target: box.value.trim() || null, query: null, key: null }, "chosen");
-  bindTyping(box, { submit: say, submitOn: "enter" });
+  const submitText = () => store.go({ target: box.value.trim() || null, query: null, key: null }, "chosen");
+  bindTyping(box, { submit: submitText, submitOn: "enter" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    say();
+    submitText();
   });
-  let said = "";
+  let announced = "";
 
   /** @param {Scene} scene */
-  function show({ page, lang, other, output, at }) {
+  function show({ page, lang, unforcedOutput, output, stepIndex }) {
     const { link } = page;
     const translates = outputKind(page.model) === "translation";
     label.hidden = form.hidden = continues(page);
     label.textContent = translates ? t("Type a translation of your own, and see how the model would score it") : t("Type an output of your own, and see how the model would score it");
     box.readOnly = submit.disabled = isFixed(page);
     box.lang = lang;
-    if ((link.target ?? "") !== said) said = box.value = link.target ?? "";
+    if ((link.target ?? "") !== announced) announced = box.value = link.target ?? "";
     if (!output) return;
     const open = link.target !== null;
     const mine = open ? (translates ? t("Your translation") : t("Your output")) : t("What is written now");
     render(
       ledgers,
-      ledger(t, mine, output, { lang, open, at, go }),
-      open && other && ledger(t, t("The model’s own"), other, { lang, open, at: null, go }),
+      ledger(t, mine, output, { lang, open, stepIndex, go }),
+      open && unforcedOutput && ledger(t, t("The model’s own"), unforcedOutput, { lang, open, stepIndex: null, go }),
     );
   }
 
@@ -70,10 +70,10 @@ export function createScoring({ store, t, uniqueId }, { go }) {
  * @param {Context["t"]} t
  * @param {string} title
  * @param {Output} output
- * @param {{lang: string, open: boolean, at: number | null, go: (step: number) => void}} how  at:
+ * @param {{lang: string, open: boolean, stepIndex: number | null, go: (step: number) => void}} how  at:
  *   the current step; null: its rows are not steps of the page
  */
-function ledger(t, title, output, { lang, open, at, go }) {
+function ledger(t, title, output, { lang, open, stepIndex, go }) {
   const { logprob, entropy, perplexity } = measure(output.logprobs);
   const names = [t("token"), t("probability"), t("ln p"), t("rank")];
   const rows = labels(output.tokens, lang).map((label, step) => {
@@ -81,8 +81,8 @@ function ledger(t, title, output, { lang, open, at, go }) {
     const name = token(label);
     return el(
       "tr",
-      { className: step === at ? "here" : "" },
-      el("th", { scope: "row" }, at === null ? name : el("button", { type: "button", className: "to-step", onclick: () => go(step) }, name)),
+      { className: step === stepIndex ? "here" : "" },
+      el("th", { scope: "row" }, stepIndex === null ? name : el("button", { type: "button", className: "to-step", onclick: () => go(step) }, name)),
       el("td", { className: "with-bar" }, shareBar(p), four(p)),
       el("td", {}, two(output.logprobs[step])),
       el("td", {}, output.ranks ? String(output.ranks[step]) : "–"),
@@ -126,13 +126,13 @@ export function createVersus({ t }, { undo }) {
   const element = h("section", { className: "versus" });
 
   /** @param {Scene} scene */
-  function show({ page, lang, other, output: ours, at }) {
+  function show({ page, lang, unforcedOutput, output: ours, stepIndex }) {
     const { link } = page;
     const text = continues(page);
-    element.hidden = !ours || !other;
-    if (!ours || !other) return;
+    element.hidden = !ours || !unforcedOutput;
+    if (!ours || !unforcedOutput) return;
     element.setAttribute("aria-label", text ? t("Beside the model’s own continuation") : t("Beside the model’s own output"));
-    const from = parting(ours.tokens, other.tokens);
+    const from = parting(ours.tokens, unforcedOutput.tokens);
     const name = link.target === null ? t("your choice") : t("your own");
     const heads = ["", "", t("ln P"), t("score"), t("perplexity")].map((head) => el("span", {}, head));
     render(
@@ -141,13 +141,13 @@ export function createVersus({ t }, { undo }) {
         "div",
         { className: "rows" },
         el("div", { className: "heads" }, heads),
-        line(t("the model’s own"), "theirs", other, pieces(other, lang, from)),
-        line(name, "yours", ours, pieces(ours, lang, from, at)),
+        line(t("the model’s own"), "theirs", unforcedOutput, pieces(unforcedOutput, lang, from)),
+        line(name, "yours", ours, pieces(ours, lang, from, stepIndex)),
       ),
       el(
         "div",
         { className: "say" },
-        el("p", { className: "verdict", role: "status" }, verdict(t, ours, other, from, text)),
+        el("p", { className: "verdict", role: "status" }, verdict(t, ours, unforcedOutput, from, text)),
         el("button", { type: "button", className: "button", hidden: isFixed(page), onclick: undo }, t("Back to the model’s own")),
       ),
     );
@@ -161,11 +161,11 @@ export function createVersus({ t }, { undo }) {
  * @param {Output} output
  * @param {string} lang
  * @param {number} from  index at which they diverge
- * @param {number} [at]  the current step
+ * @param {number} [stepIndex]  the current step
  */
-function pieces({ tokens }, lang, from, at) {
+function pieces({ tokens }, lang, from, stepIndex) {
   const all = labels(tokens, lang).map((label, i) =>
-    el("span", { className: `piece ${i < from ? "common" : "apart"} ${i === at ? "now" : ""}`.trim() }, token(label)),
+    el("span", { className: `piece ${i < from ? "common" : "apart"} ${i === stepIndex ? "now" : ""}`.trim() }, token(label)),
   );
   return [...all.slice(0, from), el("span", { className: "part" }, all.slice(from))];
 }
@@ -187,23 +187,23 @@ function line(name, kind, output, tokens) {
  * Say how many times more probable one is than the other.
  * @param {Context["t"]} t
  * @param {Output} ours
- * @param {Output} other
+ * @param {Output} theirs
  * @param {number} from
  * @param {boolean} text  whether they continue a text
  */
-function verdict(t, ours, other, from, text) {
-  if (from === ours.tokens.length && from === other.tokens.length)
+function verdict(t, ours, theirs, from, text) {
+  if (from === ours.tokens.length && from === theirs.tokens.length)
     return text ? t("This is also the model’s own continuation.") : t("This is also the model’s own output.");
-  const gap = measure(other.logprobs).logprob - measure(ours.logprobs).logprob;
+  const gap = measure(theirs.logprobs).logprob - measure(ours.logprobs).logprob;
   const times = Math.exp(Math.abs(gap));
   const factor =
     times < 10 ? oneDecimal(times) : times < 1e6 ? grouped(Math.round(times)) : tiny(times);
-  const at = t("They diverge at step {n}.", { n: from + 1 });
-  if (times < 1.05) return prose([at, t("The model gives both about the same probability.")]);
+  const divergence = t("They diverge at step {n}.", { n: from + 1 });
+  if (times < 1.05) return prose([divergence, t("The model gives both about the same probability.")]);
   return gap > 0
-    ? prose([at, t("The model gives its own {factor} times the probability.", { factor })])
+    ? prose([divergence, t("The model gives its own {factor} times the probability.", { factor })])
     : prose([
-        at,
+        divergence,
         t("The model gives yours {factor} times the probability: its search did not find it.", { factor }),
       ]);
 }

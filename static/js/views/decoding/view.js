@@ -13,9 +13,9 @@ import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
-import { createLooks, wanted } from "./attention-rows.js";
+import { createAttentionRows, neededTensors } from "./attention-rows.js";
 import { createCandidates } from "./candidates.js";
-import { LENGTH, atStep, bent, continued, continues, createFeed, sceneOf, told, unbent } from "./current-step.js";
+import { LENGTH, atStep, bent, continued, continues, createFeed, sceneOf, stepFinding, unbent } from "./current-step.js";
 import { methods } from "./method.js";
 import { createBranches } from "./search-tree.js";
 import { createScoring, createVersus } from "./translation-scores.js";
@@ -33,7 +33,7 @@ function createWriting(context, { go, scene }) {
   const { t } = context;
   const line = h("ol", { className: "written", "aria-label": t("What the model writes, one step per token") });
   const transport = createTransport(context, {
-    current: () => scene()?.at ?? 0,
+    current: () => scene()?.stepIndex ?? 0,
     last: () => (scene()?.run.steps.length ?? 0) - 1,
     go,
     beat: BEAT,
@@ -42,7 +42,7 @@ function createWriting(context, { go, scene }) {
   const element = h("div", { className: "writing" }, line, transport.element);
 
   /** @param {Scene} now */
-  function show({ at, run, labels, probabilities, waiting }) {
+  function show({ stepIndex, run, labels, probabilities, waiting }) {
     const buttons = labels.map((label, step) => {
       const onclick = () => {
         transport.pause();
@@ -52,14 +52,14 @@ function createWriting(context, { go, scene }) {
         type: "button",
         className: run.steps[step]?.forced ? "forced" : "",
         "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }),
-        "aria-current": step === at ? "step" : null,
+        "aria-current": step === stepIndex ? "step" : null,
       };
       const chance = Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…";
       const button = el("button", { ...props, onclick }, token(label), el("span", { className: "chance" }, chance));
-      return el("li", { className: step < at ? "past" : step === at ? "now" : "ahead" }, button);
+      return el("li", { className: step < stepIndex ? "past" : step === stepIndex ? "now" : "ahead" }, button);
     });
     render(line, buttons, waiting && el("li", { className: "more" }, "…"));
-    transport.show(t("Step {n} of {count}", { n: at + 1, count: labels.length }));
+    transport.show(t("Step {n} of {count}", { n: stepIndex + 1, count: labels.length }));
   }
 
   return { element, show, pause: transport.pause, destroy: transport.destroy };
@@ -80,8 +80,8 @@ export const decoding = {
   capabilities: ["decode", "candidates"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true, twice: 760 },
   options: { heads_of: choice("mean", "head"), nth: whole(0, 999) },
-  needs: (page) => (continues(page) ? [] : wanted(page)),
-  asks: (page) => [...(continues(page) ? [continued(page, wanted(page))] : []), ...(bent(page) ? [unbent(page)] : [])],
+  needs: (page) => (continues(page) ? [] : neededTensors(page)),
+  asks: (page) => [...(continues(page) ? [continued(page, neededTensors(page))] : []), ...(bent(page) ? [unbent(page)] : [])],
   lights: () => [{ part: "output" }],
   mount,
 };
@@ -94,9 +94,9 @@ function mount(context, root) {
   const feed = createFeed(context.source, next.later);
   /** @type {Scene | null} */
   let scene = null;
-  let chosen = { at: -1, hypothesis: -1 };
+  let chosen = { stepIndex: -1, hypothesis: -1 };
   /** @type {unknown[]} */
-  let shown = [];
+  let drawnInputs = [];
 
   const controls = methods(context);
   const length = continuationLength(context, LENGTH);
@@ -106,40 +106,40 @@ function mount(context, root) {
   const { line: finding, inner } = context.finding();
   const line = createWriting(context, { go, scene: () => scene });
   const versus = createVersus(context, { undo: () => undo(context) });
-  const candidates = createCandidates(context, { pick, turn: (n) => turn(scene?.at ?? 0, n) });
-  const looks = createLooks(context);
+  const candidates = createCandidates(context, { pick, turn: (n) => turn(scene?.stepIndex ?? 0, n) });
+  const attentionRows = createAttentionRows(context);
   const branches = createBranches(context, { go: turn });
   const scoring = createScoring(context, { go });
-  const parts = [line, versus, branches, candidates, looks, scoring];
-  const step = h("div", { className: "the-step" }, candidates.element, looks.element);
+  const parts = [line, versus, branches, candidates, attentionRows, scoring];
+  const step = h("div", { className: "the-step" }, candidates.element, attentionRows.element);
   const theatre = h("div", { className: "theatre" }, controls, wrong.element, waits.element, line.element, inner, versus.element, step, branches.element, scoring.element);
   root.append(theatre);
 
-  /** @param {number} at */
-  function go(at) {
-    chosen = { at: -1, hypothesis: -1 };
-    store.go(atStep(store.get(), at));
+  /** @param {number} stepIndex */
+  function go(stepIndex) {
+    chosen = { stepIndex: -1, hypothesis: -1 };
+    store.go(atStep(store.get(), stepIndex));
     if (scene) context.announce(finding.textContent ?? "");
   }
 
-  /** Switch to another beam of a step. @param {number} at @param {number} hypothesis */
-  function turn(at, hypothesis) {
-    chosen = { at, hypothesis };
-    shown = [];
-    if (scene?.at === at) show();
-    else store.go(atStep(store.get(), at));
+  /** Switch to another beam of a step. @param {number} stepIndex @param {number} hypothesis */
+  function turn(stepIndex, hypothesis) {
+    chosen = { stepIndex, hypothesis };
+    drawnInputs = [];
+    if (scene?.stepIndex === stepIndex) show();
+    else store.go(atStep(store.get(), stepIndex));
   }
 
   /** @param {number} row @param {number} id  to go on with after that hypothesis */
   function pick(row, id) {
     if (!scene || isFixed(scene.page)) return;
-    if (goesOn(scene, row, id)) return go(Math.min(scene.at + 1, scene.ids.length - 1));
+    if (goesOn(scene, row, id)) return go(Math.min(scene.stepIndex + 1, scene.ids.length - 1));
     line.pause();
     store.go(detour(scene, row, id), "chosen");
   }
 
   function draw() {
-    shown = [];
+    drawnInputs = [];
     show();
   }
 
@@ -150,23 +150,23 @@ function mount(context, root) {
     wrong.show(problem);
     controls.refresh();
     length.refresh();
-    const found = sceneOf(page, { run, frozen, waiting }, chosen);
-    waits.show(!found && !scene && waiting && ["waiting", "ready"].includes(page.status));
-    if (!found) return;
-    const now = whatIsShown(found);
-    if (now.every((part, i) => part === shown[i])) return;
-    [scene, shown] = [found, now];
-    theatre.dataset.method = page.link.target === null ? found.plan.method : "target";
-    theatre.dataset.drawn = found.waiting || !found.agrees ? "partly" : "all";
-    for (const part of parts) part.show(found);
-    render(finding, told(context, found));
+    const current = sceneOf(page, { run, frozen, waiting }, chosen);
+    waits.show(!current && !scene && waiting && ["waiting", "ready"].includes(page.status));
+    if (!current) return;
+    const now = whatIsShown(current);
+    if (now.every((part, i) => part === drawnInputs[i])) return;
+    [scene, drawnInputs] = [current, now];
+    theatre.dataset.method = page.link.target === null ? current.plan.method : "target";
+    theatre.dataset.drawn = current.waiting || !current.agrees ? "partly" : "all";
+    for (const part of parts) part.show(current);
+    render(finding, stepFinding(context, current));
   }
 
   return {
     draw,
     light() {
       show();
-      looks.light();
+      attentionRows.light();
     },
     destroy() {
       feed.stop();
@@ -182,9 +182,9 @@ function mount(context, root) {
 }
 
 /** What the drawing of a step depends on. @param {Scene} scene */
-const whatIsShown = ({ run, at, hypothesis, waiting, page: { trace, answers, link } }) => [
+const whatIsShown = ({ run, stepIndex, hypothesis, waiting, page: { trace, answers, link } }) => [
   run,
-  at,
+  stepIndex,
   hypothesis,
   trace,
   answers,
@@ -199,7 +199,7 @@ const whatIsShown = ({ run, at, hypothesis, waiting, page: { trace, answers, lin
  * @param {number} row
  * @param {number} id
  */
-const goesOn = ({ step, ids, at }, row, id) => step.hypotheses[row].ids.every((one, i) => one === ids[i]) && ids[at] === id;
+const goesOn = ({ step, ids, stepIndex }, row, id) => step.hypotheses[row].ids.every((written, i) => written === ids[i]) && ids[stepIndex] === id;
 
 /**
  * The link in which another token follows a hypothesis.
@@ -207,10 +207,10 @@ const goesOn = ({ step, ids, at }, row, id) => step.hypotheses[row].ids.every((o
  * @param {number} row
  * @param {number} id
  */
-const detour = ({ step, at, page }, row, id) => ({
+const detour = ({ step, stepIndex, page }, row, id) => ({
   target: null,
   decode: planInLink({ ...plan(page.link.decode), prefix: [...step.hypotheses[row].ids, id] }),
-  ...atStep(page, at),
+  ...atStep(page, stepIndex),
 });
 
 /** @param {Context} context */
