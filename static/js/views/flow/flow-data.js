@@ -5,7 +5,7 @@ import { named, sinkNeeds, sinkStep, sinkWeights, tensor, withSink } from "../..
 import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../core/wire/attentions.js";
 import { sides } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
-import { arriving, both, network, rollout, stack } from "./flow.js";
+import { arriving, crossGraph, network, rollout, stack } from "./flow.js";
 
 /** @import { Graph, Side } from "./flow.js" */
 /** @import { Matrix, Tensor, Trace } from "../../core/wire/wire.js" */
@@ -86,13 +86,13 @@ export function stations(kinds, layers) {
  * @returns {{block: string, layers: number}[]}
  */
 function passed({ link, model }) {
-  const own = link.layer + 1;
+  const layers = link.layer + 1;
   const { id, query, key } = blockOf(model, link.block);
-  if (query === key) return [{ block: id, layers: own }];
+  if (query === key) return [{ block: id, layers }];
   const read = within(model, key);
   return [
-    { block: within(model, query).id, layers: own },
-    { block: id, layers: own },
+    { block: within(model, query).id, layers },
+    { block: id, layers },
     { block: read.id, layers: read.rows.length },
   ];
 }
@@ -135,14 +135,14 @@ function graphOf(page) {
     Array.from({ length: layers }, (_, layer) => mean(model, trace, { block, layer })),
   );
   /** @type {Matrix[][]} */
-  const found = [];
+  const stacks = [];
   for (const layers of means) {
-    const here = layers.filter((matrix) => matrix !== null);
-    if (!here.length || here.length < layers.length) return null;
-    found.push(here);
+    const available = layers.filter((matrix) => matrix !== null);
+    if (!available.length || available.length < layers.length) return null;
+    stacks.push(available);
   }
-  const here = blockAt(page);
-  return between(here) ? both(found[0], found[1], found[2], here) : stack(found[0], here.query);
+  const block = blockAt(page);
+  return between(block) ? crossGraph(stacks[0], stacks[1], stacks[2], block) : stack(stacks[0], block.query);
 }
 
 /**
@@ -157,8 +157,8 @@ function mean(model, trace, { block, layer }) {
     const matrix = attention(model, trace, { block, layer, head });
     return matrix && withSink(matrix, sinkWeights(model, trace, { block, layer, head }));
   });
-  const found = planes.filter((plane) => plane !== null);
-  return found.length === heads ? combine(found, "mean") : null;
+  const available = planes.filter((plane) => plane !== null);
+  return available.length === heads ? combine(available, "mean") : null;
 }
 
 /**
@@ -170,12 +170,12 @@ function streamOf(page) {
   const names = streamNames(page);
   const embedding = trace?.tensors[`${blockAt(page).query}.embedding`];
   if (!trace || !embedding) return null;
-  const found = names.map(({ long, turned }) => ({ long: trace.tensors[long], turned: trace.tensors[turned] }));
-  if (found.some(({ long, turned }) => !long || !turned)) return null;
+  const tensorPairs = names.map(({ long, turned }) => ({ long: trace.tensors[long], turned: trace.tensors[turned] }));
+  if (tensorPairs.some(({ long, turned }) => !long || !turned)) return null;
   return {
     stations: stations(kindsOf(page), page.link.layer + 1),
-    norms: found.map(({ long }) => norms(long)),
-    cosines: found.map(({ turned }) => cosines(turned, embedding)),
+    norms: tensorPairs.map(({ long }) => norms(long)),
+    cosines: tensorPairs.map(({ turned }) => cosines(turned, embedding)),
   };
 }
 
@@ -224,14 +224,14 @@ export function content(t, page) {
  * The labels, with those of inputs that are learned sinks.
  * @param {import("../../core/figure/types.js").Context["t"]} t
  * @param {Graph} graph
- * @param {ReturnType<typeof names>} found
+ * @param {ReturnType<typeof names>} labelNames
  */
-function labelled(t, { nodes, leaves }, found) {
-  const texts = Object.entries(found.leaves).map(([text, steps]) => {
+function labelled(t, { nodes, leaves }, labelNames) {
+  const texts = Object.entries(labelNames.leaves).map(([text, steps]) => {
     const sinks = leaves.filter((node) => nodes[node].side === text && nodes[node].index >= steps.length);
     return [text, [...steps, ...sinks.map(() => sinkStep(t))]];
   });
-  return { ...found, leaves: Object.fromEntries(texts) };
+  return { ...labelNames, leaves: Object.fromEntries(texts) };
 }
 
 /**
@@ -286,12 +286,12 @@ export function sharesOf({ graph, network }, { top, leaf }, flow, amount) {
   const { nodes, edges } = rollout(graph, graph.tops[top]);
   const shares = graph.leaves.map((node) => nodes[node]);
   const values = amount === "flow" ? flow : shares;
-  const most = others(values, graph, top);
-  const goal = leaf ?? (amount === "flow" ? most : null);
+  const largestLeaf = largestOther(values, graph, top);
+  const goal = leaf ?? (amount === "flow" ? largestLeaf : null);
   return {
     top,
     leaf: goal,
-    named: goal ?? most,
+    named: goal ?? largestLeaf,
     rollout: shares,
     flow,
     carried: carry({ graph, network }, edges, top, goal, amount),
@@ -321,9 +321,9 @@ function carry({ graph, network }, edges, top, leaf, amount) {
  * @param {Graph} graph
  * @param {number} top
  */
-function others(values, { nodes, leaves, tops }, top) {
+function largestOther(values, { nodes, leaves, tops }, top) {
   const { side, index } = nodes[tops[top]];
-  const own = leaves.findIndex((node) => nodes[node].side === side && nodes[node].index === index);
+  const ownLeaf = leaves.findIndex((node) => nodes[node].side === side && nodes[node].index === index);
   const order = leaves.map((_, n) => n).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0));
-  return order.find((n) => n !== own && (values[n] ?? 0) > 0) ?? Math.max(own, 0);
+  return order.find((n) => n !== ownLeaf && (values[n] ?? 0) > 0) ?? Math.max(ownLeaf, 0);
 }

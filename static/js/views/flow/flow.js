@@ -51,30 +51,30 @@ export function stack(layers, side) {
 
 /**
  * Two stacks, one of which attends to the other.
- * @param {Matrix[]} own  the self-attention of the attending stack, layer by layer
+ * @param {Matrix[]} self  the self-attention of the attending stack, layer by layer
  * @param {Matrix[]} joins  its cross-attention
  * @param {Matrix[]} read  the self-attention of the other stack, all layers
  * @param {{query: Side, key: Side}} sides
  * @returns {Graph}
  */
-export function both(own, joins, read, { query, key }) {
+export function crossGraph(self, joins, read, { query, key }) {
   const graph = empty();
   const source = [...read.keys(), read.length].map((column) =>
     add(graph, key, column, read[0].rows),
   );
   const memory = source[read.length];
-  const target = [...own.keys(), own.length].map((column) =>
-    add(graph, query, column, own[0].rows),
+  const target = [...self.keys(), self.length].map((column) =>
+    add(graph, query, column, self[0].rows),
   );
-  for (let l = own.length; l > 0; l--) {
+  for (let l = self.length; l > 0; l--) {
     // The nodes between a layer's two attentions are drawn at the same place as those after them.
-    const between = add(graph, query, l, own[0].rows);
+    const between = add(graph, query, l, self[0].rows);
     keep(graph, target[l], between);
     weigh(graph, target[l], memory, joins[l - 1]);
-    mix(graph, between, target[l - 1], own[l - 1]);
+    mix(graph, between, target[l - 1], self[l - 1]);
   }
   for (let l = read.length; l > 0; l--) mix(graph, source[l], source[l - 1], read[l - 1]);
-  return { ...graph, tops: target[own.length], leaves: [...source[0], ...target[0]] };
+  return { ...graph, tops: target[self.length], leaves: [...source[0], ...target[0]] };
 }
 
 /**
@@ -127,7 +127,7 @@ function keep(graph, above, below) {
  */
 function weigh(graph, above, below, { cols, values }) {
   above.forEach((node, i) =>
-    below.forEach((other, j) => edge(graph, node, other, 0.5 * (values[i * cols + j] || 0))),
+    below.forEach((lower, j) => edge(graph, node, lower, 0.5 * (values[i * cols + j] || 0))),
   );
 }
 
@@ -140,8 +140,8 @@ function weigh(graph, above, below, { cols, values }) {
  */
 function mix(graph, above, below, { cols, values }) {
   above.forEach((node, i) =>
-    below.forEach((other, j) =>
-      edge(graph, node, other, 0.5 * (values[i * cols + j] || 0) + (i === j ? 0.5 : 0)),
+    below.forEach((lower, j) =>
+      edge(graph, node, lower, 0.5 * (values[i * cols + j] || 0) + (i === j ? 0.5 : 0)),
     ),
   );
 }
@@ -214,18 +214,18 @@ export function network({ nodes, from, to, weight }) {
     return level[sink] >= 0;
   }
 
-  /** @param {number} node @param {number} sink @param {number} most */
-  function push(node, sink, most) {
-    if (node === sink) return most;
+  /** @param {number} node @param {number} sink @param {number} limit */
+  function push(node, sink, limit) {
+    if (node === sink) return limit;
     let sent = 0;
     for (; next[node] < starts[node + 1]; next[node]++) {
       const arc = arcs[next[node]];
       if (room[arc] <= EPSILON || level[head[arc]] !== level[node] + 1) continue;
-      const passed = push(head[arc], sink, Math.min(most - sent, room[arc]));
+      const passed = push(head[arc], sink, Math.min(limit - sent, room[arc]));
       room[arc] -= passed;
       room[arc ^ 1] += passed;
       sent += passed;
-      if (most - sent <= EPSILON) return sent;
+      if (limit - sent <= EPSILON) return sent;
     }
     return sent;
   }

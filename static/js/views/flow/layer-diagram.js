@@ -50,8 +50,8 @@ function createEdges(graph, { x, y, row }, theme) {
     element: s("g", { fill: "none" }, grey, strong),
     /** @param {ArrayLike<number>} carried  by each edge @param {number} whole  what an edge carries that is as wide as can be */
     show(carried, whole) {
-      const shown = strongest(carried, STRONG.least * whole, STRONG.most).filter(moves);
-      strong.replaceChildren(...shown.reverse().map((e) => coloured(e, carried[e], whole)));
+      const edges = strongest(carried, STRONG.least * whole, STRONG.most).filter(moves);
+      strong.replaceChildren(...edges.reverse().map((e) => coloured(e, carried[e], whole)));
     },
   };
 }
@@ -60,18 +60,18 @@ function createEdges(graph, { x, y, row }, theme) {
  * The indices of the largest values, largest first.
  * @param {ArrayLike<number>} values
  * @param {number} least
- * @param {number} most
+ * @param {number} count
  */
-function strongest(values, least, most) {
+function strongest(values, least, count) {
   /** @type {number[]} */
-  let found = [];
-  for (let i = 0; i < values.length; i++) if (values[i] >= least) found.push(i);
-  if (found.length > most) {
+  let indices = [];
+  for (let i = 0; i < values.length; i++) if (values[i] >= least) indices.push(i);
+  if (indices.length > count) {
     // Sorting numbers is much faster than sorting indices by number.
-    const cut = Float64Array.from(found, (i) => values[i]).sort()[found.length - most];
-    found = found.filter((i) => values[i] >= cut);
+    const cut = Float64Array.from(indices, (i) => values[i]).sort()[indices.length - count];
+    indices = indices.filter((i) => values[i] >= cut);
   }
-  return found.sort((a, b) => values[b] - values[a]).slice(0, most);
+  return indices.sort((a, b) => values[b] - values[a]).slice(0, count);
 }
 
 // The layout of a flow: rows are tokens, columns layers, from the input to the selected layer.
@@ -95,8 +95,8 @@ function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
   const sources = through ? leaves[below].length : 0;
   const rows = graph.leaves.length;
   const row = Math.min(30, Math.max(18, (height - HEAD) / rows));
-  const last = (/** @type {Side} */ one) =>
-    Math.max(...graph.nodes.map((node) => (node.side === one ? node.column : 0)));
+  const last = (/** @type {Side} */ text) =>
+    Math.max(...graph.nodes.map((node) => (node.side === text ? node.column : 0)));
   // A stack starts where the one it attends to ends.
   const shift = through ? last(below) : 0;
   const columns = shift + last(side);
@@ -106,7 +106,7 @@ function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
   const free = width - inputs - outputs - 8;
   const least = columns * Math.min(COLUMN[size], Math.max(NARROWEST, free / columns));
   const span = Math.max(least, Math.min(columns * 190, free));
-  const behind = (/** @type {Side} */ one) => through && one !== below;
+  const behind = (/** @type {Side} */ text) => through && text !== below;
   return {
     width: Math.ceil(inputs + span + outputs + 8),
     height: Math.ceil(HEAD + rows * row),
@@ -118,10 +118,10 @@ function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
     below,
     shift,
     columns,
-    x: (/** @type {Side} */ one, /** @type {number} */ column) =>
-      inputs + (span * (column + (behind(one) ? shift : 0))) / columns,
-    y: (/** @type {Side} */ one, /** @type {number} */ index) =>
-      HEAD + (index + (behind(one) ? sources : 0) + 0.5) * row,
+    x: (/** @type {Side} */ text, /** @type {number} */ column) =>
+      inputs + (span * (column + (behind(text) ? shift : 0))) / columns,
+    y: (/** @type {Side} */ text, /** @type {number} */ index) =>
+      HEAD + (index + (behind(text) ? sources : 0) + 0.5) * row,
   };
 }
 
@@ -137,10 +137,10 @@ const BAR_HEIGHT = 10;
 function createInputs({ graph, leaves }, { x, y, row, bar, inputs: end }, theme) {
   const spots = graph.leaves.map((node) => graph.nodes[node]);
   const middles = spots.map(({ side, index }) => y(side, index));
-  const columns = [0, bar].map((left, i) => createBars(left, middles, bar, i ? theme.v : theme.attention, theme));
+  const columns = [0, bar].map((barX, i) => createBars(barX, middles, bar, i ? theme.v : theme.attention, theme));
   const rows = spots.map(({ side, index }, n) => {
-    const at = { x: end - 10, y: middles[n], anchor: "end" };
-    return createRow({ "data-leaf": n }, columns.map(({ texts }) => texts[n]), at, leaves[side][index], theme.k, theme);
+    const position = { x: end - 10, y: middles[n], anchor: "end" };
+    return createRow({ "data-leaf": n }, columns.map(({ texts }) => texts[n]), position, leaves[side][index], theme.k, theme);
   });
   const band = createBand("leaf", { x: 0, width: end }, middles, row, theme.k);
   const far = spots.map(({ side }, n) => ({ to: x(side, 0), y: middles[n] })).filter(({ to }) => to > end + 1);
@@ -166,10 +166,10 @@ function createInputs({ graph, leaves }, { x, y, row, bar, inputs: end }, theme)
 /** @param {{graph: Graph, tops: Step[]}} content @param {Places} places @param {Theme} theme */
 function createOutputs({ graph, tops }, { x, y, row, width }, theme) {
   const { side, column } = graph.nodes[graph.tops[0]];
-  const at = x(side, column);
+  const labelX = x(side, column);
   const middles = graph.tops.map((_, i) => y(side, i));
-  const rows = middles.map((y, i) => createRow({ "data-top": i }, [], { x: at + 12, y, anchor: "start" }, tops[i], theme.q, theme));
-  const band = createBand("top", { x: at - 6, width: width - at + 6 }, middles, row, theme.q);
+  const rows = middles.map((y, i) => createRow({ "data-top": i }, [], { x: labelX + 12, y, anchor: "start" }, tops[i], theme.q, theme));
+  const band = createBand("top", { x: labelX - 6, width: width - labelX + 6 }, middles, row, theme.q);
   const light = onlyOne(rows);
   return {
     elements: [...band.elements, ...rows.map(({ element }) => element)],
@@ -183,17 +183,17 @@ function createOutputs({ graph, tops }, { x, y, row, width }, theme) {
 
 /**
  * A column of bars, drawn as one path, with a number for each.
- * @param {number} left
+ * @param {number} barX
  * @param {number[]} middles  of the rows
  * @param {number} wide
  * @param {string} colour
  * @param {Theme} theme
  */
-function createBars(left, middles, wide, colour, theme) {
+function createBars(barX, middles, wide, colour, theme) {
   const room = wide - NUMBER - 8;
   const element = s("path", { fill: colour, "pointer-events": "none" });
   const numbers = middles.map(() => new Text());
-  const blank = s("text", { x: left + room + 4, "dominant-baseline": "central", fill: theme.muted });
+  const blank = s("text", { x: barX + room + 4, "dominant-baseline": "central", fill: theme.muted });
   const write = (/** @type {number} */ y, /** @type {Text} */ number) => {
     const text = /** @type {SVGTextElement} */ (blank.cloneNode());
     text.setAttribute("y", String(fine(y)));
@@ -207,12 +207,12 @@ function createBars(left, middles, wide, colour, theme) {
     show(values) {
       // Each column has its own scale, up to its largest value, because rollout shares are small compared
       // with flows.
-      const most = Math.max(...Array.from(values, (value) => value ?? 0)) || 1;
-      const length = (/** @type {number} */ i) => fine((room * (values[i] ?? 0)) / most);
-      element.setAttribute("d", middles.map((y, i) => `M${left} ${fine(y - BAR_HEIGHT / 2)}h${length(i)}v${BAR_HEIGHT}h-${length(i)}z`).join(""));
+      const maximum = Math.max(...Array.from(values, (value) => value ?? 0)) || 1;
+      const length = (/** @type {number} */ i) => fine((room * (values[i] ?? 0)) / maximum);
+      element.setAttribute("d", middles.map((y, i) => `M${barX} ${fine(y - BAR_HEIGHT / 2)}h${length(i)}v${BAR_HEIGHT}h-${length(i)}z`).join(""));
       numbers.forEach((number, i) => {
-        const said = values[i] === undefined ? "…" : two(values[i]);
-        if (number.data !== said) number.data = said;
+        const text = values[i] === undefined ? "…" : two(values[i]);
+        if (number.data !== text) number.data = text;
       });
     },
   };
@@ -246,14 +246,14 @@ function createBand(rows, { x, width }, middles, row, colour) {
  * A token's row: its label and numbers.
  * @param {Record<string, number>} data
  * @param {SVGTextElement[]} numbers
- * @param {{x: number, y: number, anchor: string}} at
+ * @param {{x: number, y: number, anchor: string}} position
  * @param {Step} step
  * @param {string} colour  when highlighted
  * @param {Theme} theme
  * @returns {Row}
  */
-function createRow(data, numbers, at, step, colour, theme) {
-  const name = nameText(step, theme, { x: fine(at.x), y: fine(at.y), "text-anchor": at.anchor, "dominant-baseline": "central" });
+function createRow(data, numbers, position, step, colour, theme) {
+  const name = nameText(step, theme, { x: fine(position.x), y: fine(position.y), "text-anchor": position.anchor, "dominant-baseline": "central" });
   return {
     element: s("g", data, ...numbers, name),
     light(on) {
@@ -315,14 +315,14 @@ export function createDiagram(content, room, theme, t) {
  */
 function heads({ stacks }, { x, bar, inputs, through, side, below, columns, shift }, theme, t) {
   const group = s("g", { fill: theme.muted, "text-anchor": "middle" });
-  const write = (/** @type {number} */ at, /** @type {string} */ text, y = HEAD - 12, anchor = "middle") =>
-    group.append(s("text", { x: fine(at), y, "text-anchor": anchor }, text));
+  const write = (/** @type {number} */ labelX, /** @type {string} */ text, y = HEAD - 12, anchor = "middle") =>
+    group.append(s("text", { x: fine(labelX), y, "text-anchor": anchor }, text));
   write(0, t("rollout"), HEAD - 12, "start");
   write(bar, t("flow"), HEAD - 12, "start");
   for (let column = 0; column <= columns; column++) {
-    const own = through && column <= shift ? below : side;
+    const columnSide = through && column <= shift ? below : side;
     const number = through && column > shift ? column - shift : column;
-    write(x(own, number), column === 0 ? t("input") : String(number));
+    write(x(columnSide, number), column === 0 ? t("input") : String(number));
   }
   if (through) {
     write((x(below, 0) + x(below, shift)) / 2, stacks[below], HEAD - 30);
@@ -338,19 +338,19 @@ function heads({ stacks }, { x, bar, inputs, through, side, below, columns, shif
  * @param {Theme} theme
  */
 function createDots({ nodes }, { x, y }, theme) {
-  const at = (/** @type {number} */ node) => {
+  const center = (/** @type {number} */ node) => {
     const { side, column, index } = nodes[node];
     return { cx: fine(x(side, column)), cy: fine(y(side, index)) };
   };
   // A stroke of length zero with round caps is a dot.
-  const strokes = nodes.map((_, node) => `M${at(node).cx} ${at(node).cy}h0`).join("");
+  const strokes = nodes.map((_, node) => `M${center(node).cx} ${center(node).cy}h0`).join("");
   const all = s("path", { d: strokes, fill: "none", stroke: theme.muted, "stroke-width": 4, "stroke-linecap": "round" });
   const chosen = s("circle", { r: 6, fill: theme.q });
   return {
     elements: [all, chosen],
     /** @param {number} node */
     choose(node) {
-      for (const [name, value] of Object.entries(at(node))) chosen.setAttribute(name, String(value));
+      for (const [name, value] of Object.entries(center(node))) chosen.setAttribute(name, String(value));
     },
   };
 }

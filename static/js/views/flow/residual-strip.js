@@ -45,19 +45,19 @@ export const prints = (cell) => cell === CELL.most;
  */
 function createStrip({ stream, tokens }, room, theme, t) {
   const { row, unit } = room;
-  const { left, cell, across, gap, width, height } = stripRoom({ stream, tokens }, room, t);
-  const shown = panels(stream, { left, cell, across, gap }, theme, t);
+  const { labelWidth, cell, across, gap, width, height } = stripRoom({ stream, tokens }, room, t);
+  const stripPanels = panels(stream, { labelWidth, cell, across, gap }, theme, t);
   const labels = tokens.map((token, i) =>
-    nameText(token, theme, { x: left - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central" }),
+    nameText(token, theme, { x: labelWidth - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central" }),
   );
-  const frames = shown.map(({ x }) =>
+  const frames = stripPanels.map(({ x }) =>
     s("rect", { x: x - 1, width: across + 1, height: fine(row + 1), fill: "none", stroke: theme.q, "stroke-width": 2 }),
   );
-  const groups = shown.map((panel, i) => s("g", { "data-strip": panel.name }, ...heads(panel, stream, theme, t), frames[i]));
+  const groups = stripPanels.map((panel, i) => s("g", { "data-strip": panel.name }, ...heads(panel, stream, theme, t), frames[i]));
   const svg = drawing(width, height, theme, ...labels, ...groups);
   svg.setAttribute("aria-hidden", "true");
   return {
-    elements: [cells(shown, row, sizeOf(enlarge(svg, unit)), unit, theme), svg],
+    elements: [cells(stripPanels, row, sizeOf(enlarge(svg, unit)), unit, theme), svg],
     mark: marker(labels, frames, row, theme),
   };
 }
@@ -69,29 +69,29 @@ function createStrip({ stream, tokens }, room, theme, t) {
  * @param {Translate} t
  */
 export function stripRoom({ stream, tokens }, { row, width: free, measure }, t) {
-  const left = Math.max(...texts(tokens).map(measure)) + 12;
+  const labelWidth = Math.max(...texts(tokens).map(measure)) + 12;
   const heading = measure(t("cosine to embedding"));
   const count = stream.stations.length;
-  const cell = Math.min(CELL.most, Math.max(CELL.least, Math.floor((free - left - 28) / 2 / count)));
+  const cell = Math.min(CELL.most, Math.max(CELL.least, Math.floor((free - labelWidth - 28) / 2 / count)));
   const across = count * cell;
   const gap = Math.max(24, measure(t("length")) - across + 16);
-  const width = Math.ceil(left + across + gap + Math.max(across, heading) + 4);
-  return { left, cell, across, gap, width, height: Math.ceil(HEAD + tokens.length * row + 2) };
+  const width = Math.ceil(labelWidth + across + gap + Math.max(across, heading) + 4);
+  return { labelWidth, cell, across, gap, width, height: Math.ceil(HEAD + tokens.length * row + 2) };
 }
 
 /**
  * @param {Stream} stream
- * @param {{left: number, cell: number, across: number, gap: number}} room
+ * @param {{labelWidth: number, cell: number, across: number, gap: number}} room
  * @param {Theme} theme
  * @param {Translate} t
  * @returns {Panel[]}
  */
-function panels({ norms, cosines }, { left, cell, across, gap }, theme, t) {
+function panels({ norms, cosines }, { labelWidth, cell, across, gap }, theme, t) {
   const longest = reach(norms);
   const [lengths, directions] = [sequential(theme), diverging(theme)];
   return [
-    { id: "length", name: t("length"), values: norms, x: left, cell, shade: (value) => colour(lengths, value / longest), reach: longest },
-    { id: "cosine", name: t("cosine to embedding"), values: cosines, x: left + across + gap, cell, shade: (value) => colour(directions, (value + 1) / 2), reach: 1.001 },
+    { id: "length", name: t("length"), values: norms, x: labelWidth, cell, shade: (value) => colour(lengths, value / longest), reach: longest },
+    { id: "cosine", name: t("cosine to embedding"), values: cosines, x: labelWidth + across + gap, cell, shade: (value) => colour(directions, (value + 1) / 2), reach: 1.001 },
   ];
 }
 

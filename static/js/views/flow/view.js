@@ -30,16 +30,16 @@ import { caution, finding, remarks, scales, series } from "./wording.js";
 /** @param {Pick<import("../../core/figure/types.js").Context, "t">} context */
 function createReading({ t }) {
   const first = h("p", { className: "note" });
-  const rest = h("p", {});
-  const more = h("details", { className: "reading" }, h("summary", {}, t("How to read this")), rest);
+  const remarkLine = h("p", {});
+  const reading = h("details", { className: "reading" }, h("summary", {}, t("How to read this")), remarkLine);
   return {
-    element: h("div", {}, first, more),
+    element: h("div", {}, first, reading),
 
-    /** @param {string} says @param {string[]} remarks */
-    show(says, remarks) {
-      first.textContent = says;
-      rest.textContent = prose(remarks);
-      more.hidden = !remarks.length;
+    /** @param {string} summary @param {string[]} remarks */
+    show(summary, remarks) {
+      first.textContent = summary;
+      remarkLine.textContent = prose(remarks);
+      reading.hidden = !remarks.length;
     },
   };
 }
@@ -58,10 +58,10 @@ function bindDiagram(element, { store, graph, announce }) {
   /** @param {MouseEvent} event */
   function under(event) {
     const block = blockAt(store.get());
-    const shown = graph();
-    const spot = shown && rowAt(event, { top: shown.tops.length, leaf: shown.leaves.length });
+    const current = graph();
+    const spot = current && rowAt(event, { top: current.tops.length, leaf: current.leaves.length });
     if (spot?.rows === "top") return { query: { side: block.query, index: spot.index }, key: null };
-    if (!spot || !shown || shown.nodes[shown.leaves[spot.index]].side !== block.key) return null;
+    if (!spot || !current || current.nodes[current.leaves[spot.index]].side !== block.key) return null;
     return { query: null, key: { side: block.key, index: spot.index } };
   }
   element.addEventListener("pointermove", (event) => {
@@ -69,16 +69,16 @@ function bindDiagram(element, { store, graph, announce }) {
   });
   element.addEventListener("pointerleave", () => store.hover(null));
   element.addEventListener("click", (event) => {
-    const at = under(event);
+    const pointed = under(event);
     // A sink is no token that a link could name.
-    if (!at || (at.key && at.key.index >= tokensOf(store))) return;
+    if (!pointed || (pointed.key && pointed.key.index >= tokensOf(store))) return;
     const present = highlightOf(store.get(), null).query;
-    store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "pinned");
+    store.go({ query: pointed.query?.index ?? present, key: pointed.key?.index ?? null }, "pinned");
     announce();
   });
   onArrows(element, (down, right) => {
-    const shown = graph();
-    if (shown) move(store, shown, down, right);
+    const current = graph();
+    if (current) move(store, current, down, right);
     announce();
   });
 }
@@ -108,10 +108,10 @@ function rowAt({ target, clientY }, counts) {
  */
 function chosenIn(store, { nodes, tops, leaves }) {
   const page = store.get();
-  const at = highlightOf(page, store.hovered());
-  const top = Math.min(at.query ?? highlightOf(page, null).query ?? 0, tops.length - 1);
+  const highlight = highlightOf(page, store.hovered());
+  const top = Math.min(highlight.query ?? highlightOf(page, null).query ?? 0, tops.length - 1);
   const text = blockAt(page).key;
-  const leaf = leaves.findIndex((node) => nodes[node].side === text && nodes[node].index === at.key);
+  const leaf = leaves.findIndex((node) => nodes[node].side === text && nodes[node].index === highlight.key);
   return { top, leaf: leaf < 0 ? null : leaf };
 }
 
@@ -136,9 +136,9 @@ const SLICE = 12;
 /** @param {() => void} ready  hears when the last one is known, not of each */
 function createMaxFlows(ready) {
   let work = () => {};
-  const rest = whenFree(() => {
+  const scheduler = whenFree(() => {
     work();
-    if (!rest.owes()) ready();
+    if (!scheduler.owes()) ready();
   });
 
   return {
@@ -148,20 +148,20 @@ function createMaxFlows(ready) {
      * @returns {(number | undefined)[]}  of each input; undefined: not computed yet
      */
     from({ graph, flows, network }, top) {
-      rest.cancel();
-      const found = flows.get(top) ?? new Array(graph.leaves.length).fill(undefined);
-      flows.set(top, found);
+      scheduler.cancel();
+      const flowValues = flows.get(top) ?? new Array(graph.leaves.length).fill(undefined);
+      flows.set(top, flowValues);
       work = () => {
         const until = performance.now() + SLICE;
-        for (let n = found.indexOf(undefined); n >= 0; n = found.indexOf(undefined)) {
-          found[n] = network.flow(graph.tops[top], graph.leaves[n]).value;
-          if (performance.now() >= until) return rest.later();
+        for (let n = flowValues.indexOf(undefined); n >= 0; n = flowValues.indexOf(undefined)) {
+          flowValues[n] = network.flow(graph.tops[top], graph.leaves[n]).value;
+          if (performance.now() >= until) return scheduler.later();
         }
       };
       work();
-      return found;
+      return flowValues;
     },
-    stop: rest.cancel,
+    stop: scheduler.cancel,
   };
 }
 
@@ -197,7 +197,7 @@ function mount(context, root) {
   const options = edgesShow(context);
   const places = furnish(context);
   /** @type {Shown | null} */
-  let shown = null;
+  let state = null;
   /** @type {Drawn | null} */
   let drawn = null;
   const flows = createMaxFlows(light);
@@ -205,27 +205,27 @@ function mount(context, root) {
   root.append(options, places.element);
   bindDiagram(places.diagram, {
     store,
-    graph: () => shown && shown.graph,
+    graph: () => state && state.graph,
     announce: () => context.announce(places.finding.textContent ?? ""),
   });
 
   function draw() {
     options.refresh();
-    shown = content(context.t, store.get());
-    if (!shown) return;
-    drawn = drawIn(context, places, strip, shown);
+    state = content(context.t, store.get());
+    if (!state) return;
+    drawn = drawIn(context, places, strip, state);
     light();
   }
 
   function light() {
-    if (!shown || !drawn) return;
-    const at = chosenIn(store, shown.graph);
-    const shares = sharesOf(shown, at, flows.from(shown, at.top), store.get().link.options.amount);
+    if (!state || !drawn) return;
+    const chosen = chosenIn(store, state.graph);
+    const shares = sharesOf(state, chosen, flows.from(state, chosen.top), store.get().link.options.amount);
     drawn.diagram.show(shares);
-    render(places.finding, finding(context, shown, shares));
-    if (!shown.stream) return;
-    strip.mark(at.top);
-    places.series.replaceChildren(...series(context, shown.stream, at.top));
+    render(places.finding, finding(context, state, shares));
+    if (!state.stream) return;
+    strip.mark(chosen.top);
+    places.series.replaceChildren(...series(context, state.stream, chosen.top));
   }
 
   return {
@@ -233,7 +233,7 @@ function mount(context, root) {
     light,
     destroy: () => (flows.stop(), strip.stop(), root.replaceChildren()),
     picture: () => drawn && { svg: file(drawn.diagram.svg, context.theme()) },
-    numbers: () => shown && numbersOf(shown, chosenIn(store, shown.graph).top),
+    numbers: () => state && numbersOf(state, chosenIn(store, state.graph).top),
   };
 }
 

@@ -55,12 +55,12 @@ export function series({ t }, { norms, cosines }, top) {
  * @param {boolean} printed  whether cells have room for the lengths beyond the scale
  */
 export function scales({ t, theme }, { norms }, printed) {
-  const most = reach(norms);
+  const limit = reach(norms);
   const longest = Math.max(...norms.flat());
   return [
     el("span", {}, t("length")),
-    ...ramp(sequential(theme()), "0", two(most)),
-    longest > most && el("span", {}, printed ? t("(longer vectors print their length)") : t("(longer vectors, up to {longest}, have the same colour)", { longest: two(longest) })),
+    ...ramp(sequential(theme()), "0", two(limit)),
+    longest > limit && el("span", {}, printed ? t("(longer vectors print their length)") : t("(longer vectors, up to {longest}, have the same colour)", { longest: two(longest) })),
     el("span", { className: "second" }, t("cosine to embedding")),
     ...ramp(diverging(theme()), "−1", "1"),
   ];

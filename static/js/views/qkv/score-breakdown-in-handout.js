@@ -5,8 +5,8 @@ import { h } from "../../lib/dom.js";
 /** @type {typeof import("./score-breakdown.js").needed} */
 export const needed = () => [];
 
-/** @type {typeof import("./score-breakdown.js").asked} */
-export const asked = () => [];
+/** @type {typeof import("./score-breakdown.js").scoreQuestions} */
+export const scoreQuestions = () => [];
 
 /** @type {typeof import("./score-breakdown.js").createBreakdown} */
 export const createBreakdown = () => ({ element: h("details", { hidden: true }), draw() {}, light() {} });

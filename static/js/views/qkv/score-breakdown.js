@@ -25,7 +25,7 @@ import { cellOf, termsOf } from "./score-names.js";
 /** @import { OriginReply, ScoreReply } from "../../core/wire/schemas.d.ts" */
 /** @import { Page } from "../../core/store/store.js" */
 
-/** @typedef {{cell: string, query: number, key: number}} At */
+/** @typedef {{cell: string, query: number, key: number}} ShownPair */
 /** @typedef {"query" | "key"} Side */
 
 /** The smallest limit of the colour scale, so that small terms do not look large. */
@@ -34,11 +34,11 @@ const FAINT = 0.1;
 /** Whether the model's scores can be split. @param {Page} page */
 const splits = ({ model }) => model?.capabilities?.includes("scores") ?? false;
 
-/** @param {Page} page @returns {At | null}  the pair that is split; null: none */
-function shownAt(page) {
+/** @param {Page} page @returns {ShownPair | null}  the pair that is split; null: none */
+function shownPair(page) {
   const { model, link } = page;
-  const at = splits(page) && link.options.terms && pair(page);
-  return at ? { cell: cellOf(place(model, link), { head: link.head, ...at }), ...at } : null;
+  const selected = splits(page) && link.options.terms && pair(page);
+  return selected ? { cell: cellOf(place(model, link), { head: link.head, ...selected }), ...selected } : null;
 }
 
 /** @param {Page} page  The tensors with which a pair is chosen. */
@@ -46,21 +46,21 @@ export const needed = (page) =>
   splits(page) && page.link.options.terms ? ["weights", "mask"].map((name) => place(page.model, page.link, name)) : [];
 
 /** @param {Page} page @returns {import("../../core/store/view-requests.js").Question[]}  only what can be answered */
-export function asked(page) {
-  const at = shownAt(page);
-  if (!at) return [];
-  const question = traced(page, { select: [termsOf(at.cell)] });
+export function scoreQuestions(page) {
+  const selected = shownPair(page);
+  if (!selected) return [];
+  const question = traced(page, { select: [termsOf(selected.cell)] });
   return isFixed(page) && !isHeld(page, question) ? [] : [question];
 }
 
 /**
  * @param {Page} page
- * @param {At} at
+ * @param {ShownPair} at
  * @returns {Breakdown | "waits" | "none" | Problem}  none: the attention's terms, or this row's
  *   numbers, are not known
  */
-function found(page, { cell }) {
-  const [question] = asked(page);
+function loadedTerms(page, { cell }) {
+  const [question] = scoreQuestions(page);
   if (!question) return new Problem("frozen");
   const reply = /** @type {import("../../core/wire/wire.js").Trace | Problem | undefined} */ (answer(page, question));
   if (!reply) return "waits";
@@ -74,8 +74,8 @@ function found(page, { cell }) {
 export function createBreakdown(context) {
   const { store, t } = context;
   const body = h("div", { className: "score-terms" });
-  const says = h("span", { className: "note" }, t("which parts of the query and of the key their product comes from"));
-  const summary = h("summary", {}, h("b", {}, t("Score breakdown")), " ", says);
+  const hint = h("span", { className: "note" }, t("which parts of the query and of the key their product comes from"));
+  const summary = h("summary", {}, h("b", {}, t("Score breakdown")), " ", hint);
   const element = h("details", { className: "of-score", ontoggle: () => store.choose({ terms: element.open }) }, summary, body);
   /** What was drawn. @type {unknown[]} */
   let drawn = [];
@@ -85,22 +85,22 @@ export function createBreakdown(context) {
     const page = store.get();
     element.hidden = !splits(page);
     element.open = Boolean(page.link.options.terms);
-    const at = shownAt(page);
-    if (!at) {
+    const selected = shownPair(page);
+    if (!selected) {
       drawn = [];
       return render(body);
     }
-    const terms = found(page, at);
+    const terms = loadedTerms(page, selected);
     const table = body.querySelector("table");
     // Until the terms of another pair are here, those of the last one stay.
     body.setAttribute("aria-busy", String(terms === "waits"));
-    const now = [terms, at.cell, page.trace];
-    if ((terms === "waits" && table) || (!again && now.every((one, i) => one === drawn[i]))) return;
+    const now = [terms, selected.cell, page.trace];
+    if ((terms === "waits" && table) || (!again && now.every((input, i) => input === drawn[i]))) return;
     drawn = now;
     if (terms === "waits") render(body, el("p", { className: "waiting" }, t("Splitting the score …")));
     else if (terms === "none") render(body, el("p", {}, t("What this score is made of is not known.")));
     else if (terms instanceof Problem) render(body, el("p", { role: "alert" }, wording(t, terms)));
-    else render(body, content(context, at, terms));
+    else render(body, content(context, selected, terms));
     // The reader has just opened it.
     if (terms !== "waits" && !table && summary === element.ownerDocument.activeElement) element.scrollIntoView({ block: "nearest" });
   }
@@ -108,30 +108,30 @@ export function createBreakdown(context) {
   return { element, draw: () => show(true), light: () => show(false) };
 }
 
-/** @param {Context} context @param {At} at @param {Breakdown} terms */
-function content(context, at, terms) {
+/** @param {Context} context @param {ShownPair} selected @param {Breakdown} terms */
+function content(context, selected, terms) {
   const { t } = context;
   return [
-    el("p", { className: "says" }, said(context, at, terms)),
-    el("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Score breakdown") }, table(context, at, terms)),
+    el("p", { className: "says" }, breakdownSentence(context, selected, terms)),
+    el("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Score breakdown") }, table(context, selected, terms)),
     el("p", { className: "note" }, t("Orange raises the score; blue lowers it.")),
     el("p", { className: "balance" }, balance(context, terms)),
     el("details", { className: "reading" }, el("summary", {}, t("How to read this")), el("p", { className: "note" }, prose(remarks(t)))),
   ];
 }
 
-/** @param {Page} page @param {At} at @returns {Record<Side, import("../../lib/render.js").Described>}  the two tokens */
+/** @param {Page} page @param {ShownPair} at @returns {Record<Side, import("../../lib/render.js").Described>}  the two tokens */
 function tokens({ model, trace, link }, { query, key }) {
   const { rows, cols } = axes(model, /** @type {import("../../core/wire/wire.js").Trace} */ (trace), link.block);
   return { query: el("span", { className: "as-query" }, quoted(rows[query].writes)), key: el("span", { className: "as-key" }, quoted(cols[key].writes)) };
 }
 
-/** @param {Context} context @param {At} at @param {Breakdown} terms */
-function said(context, at, { score, offset, pairs }) {
+/** @param {Context} context @param {ShownPair} selected @param {Breakdown} terms */
+function breakdownSentence(context, selected, { score, offset, pairs }) {
   const { store, t, phrase } = context;
   const page = store.get();
-  const named = (/** @type {Part} */ one) => {
-    const { layer, name } = partName(page.model, one, t);
+  const named = (/** @type {Part} */ term) => {
+    const { layer, name } = partName(page.model, term, t);
     return layer ? t("{layer} {part}", { layer, part: name }) : name;
   };
   const largest = pairs.flatMap(({ query, key, value }, i) => [
@@ -143,25 +143,25 @@ function said(context, at, { score, offset, pairs }) {
     el("b", {}, plus(value, two)),
   ]);
   const weights = page.trace && attention(page.model, page.trace, page.link);
-  const masked = weights && Number.isNaN(weights.values[at.query * weights.cols + at.key]);
+  const masked = weights && Number.isNaN(weights.values[selected.query * weights.cols + selected.key]);
   const words = masked
     ? t("For the query {query}, the key {key} has a score of {score}, but it is masked. Its largest terms (query × key): {terms}.")
     : t("For the query {query}, the key {key} has a score of {score}. Its largest terms (query × key): {terms}.");
-  const found = phrase(words, { ...tokens(page, at), score: el("b", {}, two(score)), terms: el("span", {}, largest) });
-  if (!offset) return found;
+  const sentence = phrase(words, { ...tokens(page, selected), score: el("b", {}, two(score)), terms: el("span", {}, largest) });
+  if (!offset) return sentence;
   // After a full-width full stop no space is needed.
-  const space = String(found.at(-1)).endsWith("。") ? "" : " ";
-  return [...found, space, ...phrase(t("The relative position adds {value}."), { value: el("b", {}, plus(offset, two)) })];
+  const space = String(sentence.at(-1)).endsWith("。") ? "" : " ";
+  return [...sentence, space, ...phrase(t("The relative position adds {value}."), { value: el("b", {}, plus(offset, two)) })];
 }
 
-/** @param {Context} context @param {At} at @param {Breakdown} terms */
-function table(context, at, { queries, keys, values, sum }) {
+/** @param {Context} context @param {ShownPair} selected @param {Breakdown} terms */
+function table(context, selected, { queries, keys, values, sum }) {
   const { t } = context;
-  const names = tokens(context.store.get(), at);
+  const names = tokens(context.store.get(), selected);
   const paint = painter(context, Math.max(FAINT, ...values.flat().map(Math.abs)));
-  const head = (/** @type {Part} */ one, /** @type {Side} */ side) =>
-    el("th", { scope: side === "key" ? "col" : "row", className: `${side}-part` }, label(context, one, at[side]));
-  const sums = (/** @type {Part[]} */ parts) => parts.map((one) => el("td", { className: "row-sum" }, change(one.sum)));
+  const head = (/** @type {Part} */ term, /** @type {Side} */ side) =>
+    el("th", { scope: side === "key" ? "col" : "row", className: `${side}-part` }, label(context, term, selected[side]));
+  const sums = (/** @type {Part[]} */ parts) => parts.map((term) => el("td", { className: "row-sum" }, change(term.sum)));
   const rows = values.map((line, i) =>
     el("tr", {}, head(queries[i], "query"), line.map((value) => el("td", { style: paint(value), "data-value": value.toFixed(6), title: plus(value, four) }, Math.abs(value) < 0.005 ? "" : change(value))), sums([queries[i]])));
   return el(
@@ -171,18 +171,18 @@ function table(context, at, { queries, keys, values, sum }) {
       "thead",
       {},
       el("tr", {}, el("th", { scope: "col", className: "query-part", rowSpan: 2 }, t("query"), " ", names.query), el("th", { scope: "colgroup", className: "key-part", colSpan: keys.length }, t("key"), " ", names.key), el("th", { scope: "col", rowSpan: 2 }, "Σ")),
-      el("tr", {}, keys.map((one) => head(one, "key"))),
+      el("tr", {}, keys.map((term) => head(term, "key"))),
     ),
     el("tbody", {}, rows),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row" }, "Σ"), sums(keys), el("td", { className: "all" }, change(sum)))),
   );
 }
 
-/** @param {Context} context @param {number} most */
-function painter({ theme }, most) {
+/** @param {Context} context @param {number} limit */
+function painter({ theme }, limit) {
   const stops = diverging(theme());
   return (/** @type {number} */ value) => {
-    const ground = colour(stops, (value / most + 1) / 2);
+    const ground = colour(stops, (value / limit + 1) / 2);
     return { "background-color": css(ground), color: legible(ground) };
   };
 }
@@ -198,9 +198,9 @@ function label(context, part, token) {
   const page = store.get();
   const { layer, name, short } = partName(page.model, part, t);
   const lines = [layer && el("span", { className: "layer" }, layer), " ", el("span", {}, short)];
-  const there = origin(page, part);
-  if (!there || !offers(there.view)) return el("span", { className: "part-name" }, lines);
-  const { step: stage, ...link } = there;
+  const target = origin(page, part);
+  if (!target || !offers(target.view)) return el("span", { className: "part-name" }, lines);
+  const { step: stage, ...link } = target;
   const options = stage ? { ...page.link.options, step: stage } : page.link.options;
   const onclick = () => {
     store.go({ ...link, options, query: token, key: null }, "chosen");
@@ -215,13 +215,13 @@ function label(context, part, token) {
  * @param {Part} part
  * @returns {{view: string, block: string, layer: number, head?: number, step?: string} | null}
  */
-function origin({ model, link }, { kind, at, head }) {
+function origin({ model, link }, { kind, address, head }) {
   if (kind === "head") {
-    const there = placeOf(model, at);
-    return there && { view: link.view, ...there, head: head ?? 0 };
+    const attention = placeOf(model, address);
+    return attention && { view: link.view, ...attention, head: head ?? 0 };
   }
-  if (kind === "embedding" || kind === "position") return { view: "worksheet", block: within(model, at).id, layer: 0, step: "input" };
-  const network = kind === "network" && networks(model).find((one) => one.place === at);
+  if (kind === "embedding" || kind === "position") return { view: "worksheet", block: within(model, address).id, layer: 0, step: "input" };
+  const network = kind === "network" && networks(model).find((candidate) => candidate.place === address);
   if (!network) return null;
   const [first] = stacked(model, network.stack);
   return { view: "worksheet", block: first.id, layer: network.layer, step: "ffn" };
@@ -250,7 +250,7 @@ const remarks = (t) => [
 /**
  * @typedef {object} Part  of a query or a key: one term, or several together
  * @property {Kind} kind
- * @property {string} at  its sublayer or text; "" for several
+ * @property {string} address  its sublayer or text; "" for several
  * @property {number | null} head
  * @property {number} count  of terms
  * @property {number} sum  what it adds with the whole of the other side
@@ -266,7 +266,7 @@ const remarks = (t) => [
  * @property {number} offset  what relative positions add
  * @property {number} score  the model's
  */
-/** @typedef {{kind: Kind, at: string, head: number | null, from: number[]}} Group  from: indices of its terms */
+/** @typedef {{kind: Kind, address: string, head: number | null, from: number[]}} Group  from: indices of its terms */
 
 /** How many terms a sentence names, and how many parts of each side stand alone. */
 const [NAMED, ALONE] = [3, 7];
@@ -285,16 +285,16 @@ export function breakdown({ score, offset, queries, keys }, { data }) {
   const [rows, cols] = [grouped(queries), grouped(keys)];
   const whole = summed(all, rows, cols);
   const pairs = largest(whole, NAMED);
-  const left = shortened(rows, whole.map(total), pairs.map(({ row }) => row));
-  const right = shortened(cols, turned(whole).map(total), pairs.map(({ col }) => col));
-  const values = summed(all, left, right);
-  const own = left.map((one, i) => part(one, total(values[i])));
-  const other = turned(values).map((column, j) => part(right[j], total(column)));
+  const rowGroups = shortened(rows, whole.map(total), pairs.map(({ row }) => row));
+  const colGroups = shortened(cols, turned(whole).map(total), pairs.map(({ col }) => col));
+  const values = summed(all, rowGroups, colGroups);
+  const queryParts = rowGroups.map((group, i) => part(group, total(values[i])));
+  const keyParts = turned(values).map((column, j) => part(colGroups[j], total(column)));
   return {
-    queries: own,
-    keys: other,
+    queries: queryParts,
+    keys: keyParts,
     values,
-    pairs: pairs.map(({ row, col, value }) => ({ query: own[left.indexOf(rows[row])], key: other[right.indexOf(cols[col])], value })),
+    pairs: pairs.map(({ row, col, value }) => ({ query: queryParts[rowGroups.indexOf(rows[row])], key: keyParts[colGroups.indexOf(cols[col])], value })),
     sum: total(values.flat()),
     offset: offset ?? 0,
     score: score ?? NaN,
@@ -308,13 +308,13 @@ export function breakdown({ score, offset, queries, keys }, { data }) {
  */
 function grouped(origins) {
   const kinds = origins.map(({ part }) => KINDS[part] ?? "bias");
-  const groups = origins.flatMap(({ at, head }, i) => (kinds[i] === "bias" ? [] : [{ kind: kinds[i], at, head: head ?? null, from: [i] }]));
+  const groups = origins.flatMap(({ at: address, head }, i) => (kinds[i] === "bias" ? [] : [{ kind: kinds[i], address, head: head ?? null, from: [i] }]));
   const biases = kinds.flatMap((kind, i) => (kind === "bias" ? [i] : []));
   return [...groups, ...together("bias", biases)];
 }
 
 /** @param {Kind} kind @param {number[]} from @returns {Group[]} */
-const together = (kind, from) => (from.length ? [{ kind, at: "", head: null, from }] : []);
+const together = (kind, from) => (from.length ? [{ kind, address: "", head: null, from }] : []);
 
 /**
  * @param {Group[]} groups
@@ -325,9 +325,9 @@ const together = (kind, from) => (from.length ? [{ kind, at: "", head: null, fro
 function shortened(groups, sums, first) {
   const order = [...new Set([...first, ...[...groups.keys()].sort((a, b) => Math.abs(sums[b]) - Math.abs(sums[a]))])];
   // A single other one needs no more room than "others" would.
-  const kept = new Set(order.slice(0, groups.length <= ALONE + 1 ? groups.length : ALONE));
-  const rest = groups.filter((_, i) => !kept.has(i)).flatMap(({ from }) => from);
-  return [...groups.filter((_, i) => kept.has(i)), ...together("rest", rest)];
+  const separate = new Set(order.slice(0, groups.length <= ALONE + 1 ? groups.length : ALONE));
+  const remaining = groups.filter((_, i) => !separate.has(i)).flatMap(({ from }) => from);
+  return [...groups.filter((_, i) => separate.has(i)), ...together("rest", remaining)];
 }
 
 /** @param {number[][]} values @param {Group[]} rows @param {Group[]} cols */
@@ -345,4 +345,4 @@ const largest = (values, count) =>
     .slice(0, count);
 
 /** @param {Group} group @param {number} sum @returns {Part} */
-const part = ({ kind, at, head, from }, sum) => ({ kind, at, head, count: from.length, sum });
+const part = ({ kind, address, head, from }, sum) => ({ kind, address, head, count: from.length, sum });

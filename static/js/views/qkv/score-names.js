@@ -19,11 +19,11 @@ export const termsOf = (cell) => `inside.score.${cell}.parts`;
  */
 export function named({ tokens, tensors, scores = {} }) {
   const all = Object.entries(scores).map(([cell, { queries, keys }]) => ({ cell, name: termsOf(cell), sides: { query_term: queries, key_term: keys } }));
-  const there = all.filter(({ name }) => tensors[name]);
-  const word = (/** @type {OriginReply} */ { at, part, head }) => ({ text: [at, part, head].filter((one) => one !== null).join(".") });
+  const recorded = all.filter(({ name }) => tensors[name]);
+  const word = (/** @type {OriginReply} */ { at: address, part, head }) => ({ text: [address, part, head].filter((piece) => piece !== null).join(".") });
   return {
-    tokens: Object.assign({}, tokens, ...there.map(({ cell, sides }) => Object.fromEntries(Object.entries(sides).map(([dim, origins]) => [`${cell} ${dim}`, origins.map(word)])))),
-    tensors: Object.assign({}, tensors, ...there.map(({ cell, name, sides }) => ({
+    tokens: Object.assign({}, tokens, ...recorded.map(({ cell, sides }) => Object.fromEntries(Object.entries(sides).map(([dim, origins]) => [`${cell} ${dim}`, origins.map(word)])))),
+    tensors: Object.assign({}, tensors, ...recorded.map(({ cell, name, sides }) => ({
       [name]: { ...tensors[name], over: Object.fromEntries(Object.keys(sides).map((dim) => [dim, `${cell} ${dim}`])) },
     }))),
   };

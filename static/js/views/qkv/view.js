@@ -19,7 +19,7 @@ import { h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
 import { largest } from "../../lib/vectors.js";
-import { asked, createBreakdown, needed } from "./score-breakdown.js";
+import { scoreQuestions, createBreakdown, needed } from "./score-breakdown.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Matrix } from "../../core/wire/wire.js" */
@@ -46,22 +46,22 @@ export const qkv = {
   options: { rotation: choice("after", "before"), terms: flag() },
   blocks: withVectors,
   needs: (page) => [...LETTERS.map((letter) => place(page.model, page.link, letter)), ...maskNeeded(page), ...needed(page)],
-  asks: (page) => [...questions(page), ...asked(page)],
+  asks: (page) => [...questions(page), ...scoreQuestions(page)],
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
     const waiting = waitingLine(context, context.t("Fetching q, k and v …"));
     const { store, t } = context;
     const terms = createTerms(context);
     const breakdown = createBreakdown(context);
-    const row = h("div", { className: "panels" }, ...panels.map((one) => one.element), terms.element);
+    const row = h("div", { className: "panels" }, ...panels.map((panel) => panel.element), terms.element);
     const rotation = controls(context, [
       { option: "rotation", label: t("Rotary positions"), values: { after: t("after rotation"), before: t("before rotation") }, otherwise: () => "after" },
     ]);
     rotation.hidden = !turns(store.get());
     const note = h("p", { className: "note" });
     root.append(waiting.element, rotation, row, note, breakdown.element);
-    const all = (/** @type {"light" | "destroy"} */ what) => [...panels, terms].forEach((one) => one[what]());
-    const each = () => {
+    const all = (/** @type {"light" | "destroy"} */ method) => [...panels, terms].forEach((panel) => panel[method]());
+    const panelWidth = () => {
       const { width, wide } = context.room();
       const count = LETTERS.length + (isAdditive(store.get()) ? 1 : 0);
       return wide ? (width - GAP * (count - 1)) / count : width;
@@ -75,11 +75,11 @@ export const qkv = {
         rotation.refresh();
         note.textContent = remark(store.get(), t);
         note.hidden = !note.textContent;
-        if (ready) [...panels, terms].forEach((one) => one.draw(each()));
+        if (ready) [...panels, terms].forEach((panel) => panel.draw(panelWidth()));
         breakdown.draw();
       },
       light: () => (all("light"), breakdown.light()),
-      picture: () => ({ svg: file(abreast([...panels, terms].map((one) => one.picture()), context.theme()), context.theme()) }),
+      picture: () => ({ svg: file(abreast([...panels, terms].map((panel) => panel.picture()), context.theme()), context.theme()) }),
       destroy: () => (all("destroy"), root.replaceChildren()),
     };
   },
@@ -119,24 +119,24 @@ function tensor({ store }, letter) {
   return trace?.tensors[place(model, link, letter)];
 }
 
-/** @param {Context["t"]} t @returns {Record<Letter, {name: string, says: string}>} */
+/** @param {Context["t"]} t @returns {Record<Letter, {name: string, description: string}>} */
 const wording = (t) => ({
-  q: { name: t("q · query"), says: t("what each token looks for") },
-  k: { name: t("k · key"), says: t("what other tokens find it by") },
-  v: { name: t("v · value"), says: t("what each token passes on") },
+  q: { name: t("q · query"), description: t("what each token looks for") },
+  k: { name: t("k · key"), description: t("what other tokens find it by") },
+  v: { name: t("v · value"), description: t("what each token passes on") },
 });
 
 /** @param {Context} context @param {Letter} letter */
 function panel(context, letter) {
   const { store, t } = context;
-  const { name, says } = wording(t)[letter];
+  const { name, description } = wording(t)[letter];
   const range = h("span", { className: "range" });
   const role = letter === "q" ? "query" : "key";
   const matrix = createMatrix(context, {
     label: t("{name}: one row per token, one column per channel", { name }),
     onHover: (place) => store.hover(place && ref(place.row)),
-    onPick: ({ row }, how) =>
-      row !== null && store.go(pin(row), how === "click" ? "pinned" : "moved"),
+    onPick: ({ row }, gesture) =>
+      row !== null && store.go(pin(row), gesture === "click" ? "pinned" : "moved"),
     picked: () => ({ row: highlightOf(store.get(), null)[role] ?? 0, col: 0 }),
     tip,
   });
@@ -144,7 +144,7 @@ function panel(context, letter) {
     "section",
     { className: `panel ${letter}` },
     h("h3", {}, name),
-    h("p", {}, says, " ", range),
+    h("p", {}, description, " ", range),
     matrix.element,
   );
 
@@ -152,8 +152,8 @@ function panel(context, letter) {
   /** @param {number | null} index @returns {import("../../core/store/store.js").Highlight | null} */
   function ref(index) {
     if (index === null) return null;
-    const one = { side: side(), index };
-    return role === "query" ? { query: one, key: null } : { query: null, key: one };
+    const pointed = { side: side(), index };
+    return role === "query" ? { query: pointed, key: null } : { query: null, key: pointed };
   }
   /** @param {number} index */
   function pin(index) {
@@ -168,36 +168,36 @@ function panel(context, letter) {
     return role === "query" ? rows : cols;
   }
   function values() {
-    const found = tensor(context, letter);
+    const recorded = tensor(context, letter);
     const page = store.get();
-    const own = found && plane(found, ofHead(page.model, page.link));
+    const headValues = recorded && plane(recorded, ofHead(page.model, page.link));
     const back = letter !== "v" && turns(page) && page.link.options.rotation === "before";
-    return own && back ? rotatedRows(own, -1) : own;
+    return headValues && back ? rotatedRows(headValues, -1) : headValues;
   }
 
   /** @param {{row: number, col: number}} cell */
   function tip({ row, col }) {
-    const found = values();
-    if (!found) return [];
+    const channels = values();
+    if (!channels) return [];
     return [
       step(steps()[row]),
       " ",
       t("channel {n}", { n: col }),
       " ",
-      h("b", {}, four(found.values[row * found.cols + col])),
+      h("b", {}, four(channels.values[row * channels.cols + col])),
     ];
   }
 
   /** @param {number} width  in pixels */
   function draw(width) {
-    const found = values();
-    if (!found) return;
-    const most = largest(found.values) || 1;
-    range.textContent = t("−{most} to {most}", { most: two(most) });
+    const channels = values();
+    if (!channels) return;
+    const limit = largest(channels.values) || 1;
+    range.textContent = t("−{most} to {most}", { most: two(limit) });
     const { height } = context.room();
     matrix.draw({
-      matrix: found,
-      shade: { stops: diverging(context.theme()), range: [-most, most] },
+      matrix: channels,
+      shade: { stops: diverging(context.theme()), range: [-limit, limit] },
       rows: steps(),
       cols: [],
       titles: {
@@ -212,8 +212,8 @@ function panel(context, letter) {
   }
 
   function light() {
-    const at = highlightOf(store.get(), store.hovered());
-    matrix.mark({ row: at[role], col: null });
+    const highlight = highlightOf(store.get(), store.hovered());
+    matrix.mark({ row: highlight[role], col: null });
   }
 
   const picture = () => ({ svg: matrix.drawing(), title: `${name} (${range.textContent})` });
@@ -250,20 +250,20 @@ function terms(page) {
   const { model, trace, link } = page;
   const scoring = scoringAt(page);
   const [question] = questions(page);
-  const found = question && /** @type {Tensors | Problem | undefined} */ (answer(page, question));
+  const learnedTensors = question && /** @type {Tensors | Problem | undefined} */ (answer(page, question));
   const [q, k] = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
   const mask = trace?.tensors[maskOf(model, link)];
-  if (!scoring || !found || found instanceof Problem || !q || !k || !mask) return null;
-  const [queries, keys] = [q, k].map((one) => plane(one, ofHead(model, link)));
+  if (!scoring || !learnedTensors || learnedTensors instanceof Problem || !q || !k || !mask) return null;
+  const [queries, keys] = [q, k].map((projected) => plane(projected, ofHead(model, link)));
   const query = Math.min(queryAt(page), queries.rows - 1);
-  const of = scorer(scoring, (name) => found[name], link.head);
+  const of = scorer(scoring, (name) => learnedTensors[name], link.head);
   const width = keys.cols;
-  const own = queries.values.subarray(query * width, (query + 1) * width);
+  const queryVector = queries.values.subarray(query * width, (query + 1) * width);
   const may = plane(mask);
   const values = new Float32Array(keys.rows * width);
   const open = new Uint8Array(keys.rows * width);
   for (let key = 0; key < keys.rows; key++) {
-    values.set(of(own, keys.values.subarray(key * width, (key + 1) * width), query, key).terms, key * width);
+    values.set(of(queryVector, keys.values.subarray(key * width, (key + 1) * width), query, key).terms, key * width);
     open.fill(may.values[query * may.cols + key], key * width, (key + 1) * width);
   }
   return masked({ rows: keys.rows, cols: width, values }, open);
@@ -273,7 +273,7 @@ function terms(page) {
 function createTerms(context) {
   const { store, t } = context;
   /** @type {Matrix | null} */
-  let shown = null;
+  let drawn = null;
   const steps = () => {
     const { model, trace, link } = store.get();
     return trace ? axes(model, trace, link.block) : { rows: [], cols: [] };
@@ -281,37 +281,37 @@ function createTerms(context) {
   const name = () => (scoringAt(store.get())?.b ? "w · tanh(q + k + b)" : "w · tanh(q + k)");
   const range = h("span", { className: "range" });
   const title = h("h3", {});
-  const says = h("span", {});
+  const description = h("span", {});
   const matrix = createMatrix(context, {
     label: t("What each channel adds to the score: one row per key, one column per channel"),
     onHover: (place) => store.hover(place && place.row !== null ? { query: null, key: { side: blockAt(store.get()).key, index: place.row } } : null),
-    onPick: ({ row }, how) => row !== null && store.go({ query: queryAt(store.get()), key: row }, how === "click" ? "pinned" : "moved"),
+    onPick: ({ row }, gesture) => row !== null && store.go({ query: queryAt(store.get()), key: row }, gesture === "click" ? "pinned" : "moved"),
     picked: () => ({ row: highlightOf(store.get(), null).key ?? 0, col: 0 }),
     tip({ row, col }) {
-      if (!shown) return [];
-      const value = shown.values[row * shown.cols + col];
+      if (!drawn) return [];
+      const value = drawn.values[row * drawn.cols + col];
       return [step(steps().cols[row]), " ", t("channel {n}", { n: col }), " ", h("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
     },
   });
-  const element = h("section", { className: "panel terms" }, title, h("p", {}, says, " ", range), matrix.element);
+  const element = h("section", { className: "panel terms" }, title, h("p", {}, description, " ", range), matrix.element);
 
   /** @param {number} width  in pixels */
   function draw(width) {
     const page = store.get();
     element.hidden = !isAdditive(page);
-    shown = terms(page);
-    if (!shown) return;
+    drawn = terms(page);
+    if (!drawn) return;
     const { rows, cols } = steps();
-    const most = largest([...shown.values].filter(Number.isFinite)) || 1;
+    const limit = largest([...drawn.values].filter(Number.isFinite)) || 1;
     title.textContent = name();
     const words = scoringAt(page)?.pi
       ? t("what each channel adds to the score of each key, for the query {query}; a row sums to the score without π")
       : t("what each channel adds to the score of each key, for the query {query}; a row sums to the score");
-    render(says, context.phrase(words, { query: step(rows[Math.min(queryAt(page), rows.length - 1)]) }));
-    range.textContent = t("−{most} to {most}", { most: two(most) });
+    render(description, context.phrase(words, { query: step(rows[Math.min(queryAt(page), rows.length - 1)]) }));
+    range.textContent = t("−{most} to {most}", { most: two(limit) });
     matrix.draw({
-      matrix: shown,
-      shade: { stops: diverging(context.theme()), range: [-most, most] },
+      matrix: drawn,
+      shade: { stops: diverging(context.theme()), range: [-limit, limit] },
       rows: cols,
       cols: [],
       titles: { rows: t("key (looked at)"), cols: t("channel") },
@@ -323,9 +323,9 @@ function createTerms(context) {
   }
 
   function light() {
-    if (shown) matrix.mark({ row: highlightOf(store.get(), store.hovered()).key, col: null });
+    if (drawn) matrix.mark({ row: highlightOf(store.get(), store.hovered()).key, col: null });
   }
 
-  const picture = () => ({ svg: shown && matrix.drawing(), title: `${name()} (${range.textContent})` });
+  const picture = () => ({ svg: drawn && matrix.drawing(), title: `${name()} (${range.textContent})` });
   return { element, draw, light, picture, destroy: matrix.destroy };
 }
