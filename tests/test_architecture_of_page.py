@@ -196,6 +196,7 @@ NAMED_IN = {
     "core/wire/model.js",
     "views/worksheet/sheet-model.js",
     "core/store/examples.js",
+    "core/store/zoo-names.js",
     "views/space/solid.js",
 }
 COMMENTS = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*", re.DOTALL)
