@@ -47,10 +47,11 @@ LAB = ["lab/number-grid", "lab/lab", "lab/formulas"]
 SHARE = ["share/share", "core/qr", "ask/ask", "ask/predict"]
 LINK = ["core/short-link", "core/qr"]
 NARROW = ["phone", "core/plotly"]
-IN_HANDOUT = [
-    *("alignment", "attention", "compare", "decoding", "heads", "lines", "long-text", "qkv"),
-    "space",
-]
+# The views that need no server, and with the one of a long text.
+SHORT_TEXT = re.findall(
+    r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-handout.js").read_text()
+)
+IN_HANDOUT = sorted([*SHORT_TEXT, "long-text"])
 ROOM = ["room/room", "room/room-question"]
 WITHOUT_SERVER = {
     "core/wire/api": "core/wire/api-in-handout",
@@ -67,7 +68,6 @@ SIMPLE = WITHOUT_MAP | {
     "compare-models/comparison-view": "compare-models/in-handout",
     "views/qkv/score-breakdown": "views/qkv/score-breakdown-in-handout",
 }
-SHORT_TEXT = [component for component in IN_HANDOUT if component != "long-text"]
 
 
 @dataclass(frozen=True)

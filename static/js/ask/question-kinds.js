@@ -113,6 +113,7 @@ const modelChanged = {
 /** @type {import("./question.js").Kind} */
 const whichHead = {
   name: (t) => t("Which head looks there?"),
+  shareable: true,
   fits: ({ query, key, block }, model) => query !== null && key !== null && (!model || extent(model, block).heads > 1),
   entry: () => "choice",
   async words(inquiry) {
@@ -140,6 +141,7 @@ const whichHead = {
 /** @type {import("./question.js").Kind} */
 const whereRowLooks = {
   name: (t) => t("Where does this row look?"),
+  shareable: true,
   fits: ({ query }) => query !== null,
   entry: () => "choice",
   async words(inquiry) {
@@ -169,6 +171,7 @@ const OFFERED = 5;
 /** @type {import("./question.js").Kind} */
 const nextToken = {
   name: (t) => t("Which token comes next?"),
+  shareable: true,
   fits: ({ query, block }, model) => query !== null && (!model || (blockOf(model, block).writes && model.capabilities.includes("candidates"))),
   entry: () => "choice",
   shows: "before",
@@ -294,6 +297,7 @@ const byHand = ({ page }) => page === "lab";
 /** @type {import("./question.js").Kind} */
 const wholeRow = {
   name: (t) => t("How is the row’s weight shared out?"),
+  shareable: true,
   fits: ({ query }) => query !== null,
   entry: (question) => (byHand(question) ? "numbers" : "shares"),
   async words(inquiry) {

@@ -53,6 +53,7 @@ import { OPTIONS } from "../views/index.js";
 /**
  * @typedef {object} Kind
  * @property {(t: Inquiry["t"]) => string} name  for a menu of kinds
+ * @property {boolean} [shareable]  whether the numbers of a share can answer it
  * @property {(state: State, model: ModelInfo | null) => boolean} fits  whether it can be asked
  *   about what a link shows
  * @property {(question: Question) => "choice" | "numbers" | "shares"} entry  how it is answered

@@ -5,14 +5,11 @@ import { find } from "../lib/dom.js";
 import { additionalContents, departed, stateOf } from "../core/store/share-contents.js";
 import { currentUrl } from "../core/store/address.js";
 import { OPTIONS, view } from "../views/index.js";
-import { KINDS } from "../ask/question-kinds.js";
+import { KINDS, offeredKinds } from "../ask/question-kinds.js";
 import { bindSharePanel, day } from "./share-panel.js";
 
 /** @import { Desk } from "../workspace/view-tabs.js" */
 /** @import { Made } from "./share-panel.js" */
-
-/** The kinds of predictions that the numbers of a share can answer. */
-const ASKED = ["looks", "head", "next", "row"];
 
 /** @param {Desk} context */
 export function bindShare(context) {
@@ -23,7 +20,11 @@ export function bindShare(context) {
     make: (about) => make(context, about),
     title: () => store.get().link.source,
     lang: store.get().link.lang,
-    kinds: () => (isLong(store.get().trace) ? [] : ASKED).filter((kind) => KINDS[kind].fits(store.get().link, store.get().model)).map((kind) => ({ id: kind, name: KINDS[kind].name(t) })),
+    kinds() {
+      const { trace, link, model } = store.get();
+      const kinds = isLong(trace) ? [] : offeredKinds(link, model).filter((kind) => KINDS[kind].shareable);
+      return kinds.map((kind) => ({ id: kind, name: KINDS[kind].name(t) }));
+    },
   });
   store.subscribe(({ share, link }) => [share, link], () => frozen(context));
 }
