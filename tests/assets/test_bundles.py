@@ -170,7 +170,7 @@ def test_a_handout_has_the_views_that_need_no_server() -> None:
 
 def test_only_handouts_that_need_it_compare_models_and_split_scores() -> None:
     pages = ("handout", "full-handout", "long-handout", "collection-handout")
-    for made in ("function likest(", "function breakdown("):
+    for made in ("function mostSimilarBlock(", "function breakdown("):
         has = {page for page in pages if made in script(page)}
         assert has == {*pages} - {"handout"}
     assert stylesheet("full-handout") == stylesheet("handout")
