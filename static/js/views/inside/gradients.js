@@ -22,7 +22,7 @@ import { diverging, sequential } from "../../core/draw/scale.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
 
-/** @typedef {{written: Label, other: Label}} Both  the tokens of the contrast whose slopes are shown */
+/** @typedef {{written: Label, other: Label}} ContrastTokens  the tokens of the contrast whose slopes are shown */
 
 /** In pixels: the gap between the two, and the width from which they are side by side. */
 const [GAP, PAIR] = [48, 900];
@@ -32,7 +32,7 @@ const FAINT = 0.01;
 /** @param {Context} context */
 export function slopes(context) {
   const { store, t } = context;
-  const said = h("p", { className: "says" });
+  const findingLine = h("p", { className: "says" });
   const note = h("p", { className: "note" });
   const parts = [
     { title: h("h4", {}), key: legend(context), matrix: matrix(t("Attention weights. Arrow keys move the cell, Escape unpins.")) },
@@ -40,37 +40,37 @@ export function slopes(context) {
   ];
   const colours = h("p", { className: "note" });
   const pair = h("div", { className: "pair" }, ...parts.map(({ title, matrix, key }) => h("section", {}, title, h("div", { className: "scroller" }, matrix.element), key.element)));
-  const element = h("section", { className: "of-slopes" }, h("h3", {}, t("Gradient × attention")), said, pair, colours, h("details", { className: "reading" }, h("summary", {}, t("How to read this")), note));
-  let most = FAINT;
+  const element = h("section", { className: "of-slopes" }, h("h3", {}, t("Gradient × attention")), findingLine, pair, colours, h("details", { className: "reading" }, h("summary", {}, t("How to read this")), note));
+  let limit = FAINT;
 
   /** @param {string} label */
   function matrix(label) {
     return createMatrix(context, {
       label,
-      onHover: (at) => store.hover(at && { query: ref("query", at.row), key: ref("key", at.col) }),
-      onPick: ({ row, col }, how) =>
-        store.go({ query: row ?? highlightOf(store.get(), null).query, key: col }, how === "click" ? "pinned" : "moved"),
+      onHover: (cell) => store.hover(cell && { query: ref("query", cell.row), key: ref("key", cell.col) }),
+      onPick: ({ row, col }, gesture) =>
+        store.go({ query: row ?? highlightOf(store.get(), null).query, key: col }, gesture === "click" ? "pinned" : "moved"),
       picked: () => ({ row: highlightOf(store.get(), null).query ?? 0, col: store.get().link.key ?? 0 }),
       tip,
     });
   }
 
-  /** The tokens of the pinned row's contrast; null: the slopes are those of the whole output. @returns {Both | null} */
-  function both() {
+  /** The tokens of the pinned row's contrast; null: the slopes are those of the whole output. @returns {ContrastTokens | null} */
+  function contrastTokens() {
     const { model, trace, link } = store.get();
     const row = trace && gradientRow(model, link, trace);
-    const [contrast, own] = trace && row !== null ? [contrastAt(model, trace, link, row), about(model, trace, row)] : [null, null];
-    if (!trace || row === null || !contrast || !own) return null;
+    const [contrast, writtenToken] = trace && row !== null ? [contrastAt(model, trace, link, row), about(model, trace, row)] : [null, null];
+    if (!trace || row === null || !contrast || !writtenToken) return null;
     const [, lang] = languages(trace.direction);
     const { writes, id } = predicting(model);
-    const [written, other] = [own, contrast.other].map((one) => labels([{ ...one, start: 0, end: 0 }], lang)[0]);
-    return { written: writes ? axes(model, trace, id).rows[row].writes : written, other };
+    const [written, rivalLabel] = [writtenToken, contrast.other].map((piece) => labels([{ ...piece, start: 0, end: 0 }], lang)[0]);
+    return { written: writes ? axes(model, trace, id).rows[row].writes : written, other: rivalLabel };
   }
 
   /** @param {"query" | "key"} axis @param {number | null} index */
   const ref = (axis, index) => (index === null ? null : { side: blockAt(store.get())[axis], index });
 
-  function seen() {
+  function current() {
     const { model, trace, link } = store.get();
     const [weights, slope] = trace ? [attention(model, trace, link), relevance(model, trace, link)] : [null, null];
     return trace && weights && slope ? { weights, slope, ...axes(model, trace, link.block) } : null;
@@ -78,7 +78,7 @@ export function slopes(context) {
 
   /** @param {{row: number, col: number}} cell */
   function tip({ row, col }) {
-    const all = seen();
+    const all = current();
     if (!all) return [];
     const [weight, slope] = [all.weights, all.slope].map(({ values, cols }) => values[row * cols + col]);
     const names = [el("span", { className: "as-query" }, step(all.rows[row])), " ", el("span", { className: "as-key" }, step(all.cols[col])), " "];
@@ -87,23 +87,23 @@ export function slopes(context) {
   }
 
   function draw() {
-    const all = seen();
+    const all = current();
     const { link, live } = store.get();
     element.hidden = !all && !live;
     if (!all) return;
-    const of = both();
+    const of = contrastTokens();
     const { width, height } = context.room();
     const theme = context.theme();
     const across = width >= PAIR ? 2 : 1;
     pair.dataset.columns = String(across);
     const best = farthest(all.slope);
-    most = Math.max(Math.abs(best.value), FAINT);
+    limit = Math.max(Math.abs(best.value), FAINT);
     const place = { layer: link.layer + 1, head: link.head + 1 };
     const named = of && { token: plain({ ...of.written, space: "" }), other: plain({ ...of.other, space: "" }) };
     const titles = [t("Attention of layer {layer}, head {head}", place), named ? t("Gradient × attention of {token} rather than {other}, nats", named) : t("Gradient × attention, nats")];
     const shades = [
       { stops: sequential(theme), range: /** @type {[number, number]} */ ([0, 1]) },
-      { stops: diverging(theme), range: /** @type {[number, number]} */ ([-most, most]) },
+      { stops: diverging(theme), range: /** @type {[number, number]} */ ([-limit, limit]) },
     ];
     const covers = new Set(all.weights.values.some(Number.isNaN) ? [COVER.masked] : []);
     parts.forEach(({ title, key, matrix }, n) => {
@@ -121,7 +121,7 @@ export function slopes(context) {
         largest: 40,
       });
     });
-    render(said, found(context, all, best, of));
+    render(findingLine, slopeFinding(context, all, best, of));
     render(colours, meaning(context, of, link.options.contrast));
     const last = link.layer === blockAt(store.get()).rows.length - 1;
     note.textContent = prose(of ? contrastRemarks(t, last) : remarks(t, last));
@@ -140,7 +140,7 @@ export function slopes(context) {
     destroy: () => parts.forEach(({ matrix }) => matrix.destroy()),
     picture() {
       const theme = context.theme();
-      return seen() && { svg: file(abreast(parts.map(({ title, matrix }) => ({ svg: matrix.drawing(), title: title.textContent ?? "" })), theme), theme) };
+      return current() && { svg: file(abreast(parts.map(({ title, matrix }) => ({ svg: matrix.drawing(), title: title.textContent ?? "" })), theme), theme) };
     },
   };
 }
@@ -149,9 +149,9 @@ export function slopes(context) {
  * @param {Context} context
  * @param {ReturnType<typeof axes>} shown
  * @param {ReturnType<typeof farthest>} best
- * @param {Both | null} of
+ * @param {ContrastTokens | null} of
  */
-function found({ t, phrase }, { rows, cols }, best, of) {
+function slopeFinding({ t, phrase }, { rows, cols }, best, of) {
   const values = {
     query: el("span", { className: "as-query" }, step(rows[best.row])),
     key: el("span", { className: "as-key" }, step(cols[best.col])),
@@ -162,7 +162,7 @@ function found({ t, phrase }, { rows, cols }, best, of) {
     : phrase(t("In this head the log-probability of the output is most sensitive to {query} → {key}: {value} nats."), values);
 }
 
-/** What the colours mean. @param {Context} context @param {Both | null} of @param {string | null} contrast  of the link */
+/** What the colours mean. @param {Context} context @param {ContrastTokens | null} of @param {string | null} contrast  of the link */
 function meaning({ t, phrase }, of, contrast) {
   if (of) return phrase(t("Orange: a larger weight speaks for {token}; blue: for {other}."), { token: quoted(of.written), other: quoted(of.other) });
   const words = t("Orange: a larger weight makes the output more probable; blue: less probable.");

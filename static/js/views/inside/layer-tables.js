@@ -17,7 +17,7 @@ import { el, render } from "../../lib/render.js";
 
 // Which layers of a deep model are shown at first: the others are one line until it is opened.
 
-/** @typedef {{layers: number[], shown: boolean}} Run  consecutive layers */
+/** @typedef {{layers: number[], isShown: boolean}} Run  consecutive layers */
 
 /** A model with more layers than this is folded; and how many of the last, and of those whose heads add most, stay. */
 const [MOST, LAST, STRONGEST] = [12, 5, 4];
@@ -30,15 +30,15 @@ export const isDeep = (count) => count > MOST;
  * token is most probable, and those whose heads add most to its logit.
  * @param {number} count
  * @param {import("../../core/compute/logit-lens.js").Sum | null} sum
- * @param {(number | null)[]} others
+ * @param {(number | null)[]} extraLayers
  * @returns {Set<number>}
  */
-export function kept(count, sum, others) {
+export function keptLayers(count, sum, extraLayers) {
   const largest = Array.from({ length: count }, (_, layer) =>
     Math.max(0, ...(sum?.heads ?? []).flatMap(({ values }) => Array.from(values[layer] ?? [], Math.abs))));
   const strongest = largest.map((_, layer) => layer).sort((a, b) => largest[b] - largest[a]).slice(0, sum ? STRONGEST : 0);
   const last = Array.from({ length: LAST }, (_, i) => count - 1 - i);
-  return new Set([0, ...last, ...strongest, ...others.flatMap((layer) => layer ?? [])]);
+  return new Set([0, ...last, ...strongest, ...extraLayers.flatMap((layer) => layer ?? [])]);
 }
 
 /**
@@ -48,15 +48,15 @@ export function kept(count, sum, others) {
  */
 export function runs(count, keep) {
   /** @type {Run[]} */
-  const found = [];
+  const grouped = [];
   for (let layer = 0; layer < count; layer++) {
     const alone = (!layer || keep?.has(layer - 1)) && (layer === count - 1 || keep?.has(layer + 1));
-    const shown = !keep || keep.has(layer) || Boolean(alone);
-    const last = found.at(-1);
-    if (last?.shown === shown) last.layers.push(layer);
-    else found.push({ layers: [layer], shown });
+    const isShown = !keep || keep.has(layer) || Boolean(alone);
+    const last = grouped.at(-1);
+    if (last?.isShown === isShown) last.layers.push(layer);
+    else grouped.push({ layers: [layer], isShown });
   }
-  return found;
+  return grouped;
 }
 
 /**
@@ -68,8 +68,8 @@ export function runs(count, keep) {
  * @param {(layer: number) => import("../../lib/render.js").Child[]} rows
  */
 const foldedRows = (t, count, { keep, unfold }, width, rows) =>
-  runs(count, keep).flatMap(({ layers, shown }) => {
-    if (shown) return layers.flatMap(rows);
+  runs(count, keep).flatMap(({ layers, isShown }) => {
+    if (isShown) return layers.flatMap(rows);
     const [first, last] = [layers[0] + 1, layers[layers.length - 1] + 1];
     const button = el("button", { type: "button", className: "button quiet", onclick: unfold }, t("Layers {first}–{last}", { first, last }));
     return [el("tr", { className: "layers-hidden" }, el("td", { colSpan: width }, button))];
@@ -82,22 +82,22 @@ const foldedRows = (t, count, { keep, unfold }, width, rows) =>
  *   count: how many candidates fit; odds: the contrast, if there is one
  */
 export function lensTable(t, layers, { written, lang, count, fold, odds }) {
-  const shown = Math.min(count, layers[0].top.length);
+  const listed = Math.min(count, layers[0].top.length);
   const names = el(
     "tr",
     {},
     el("th", { scope: "col" }, t("Layer")),
-    el("th", { scope: "colgroup", colSpan: shown }, t("Most probable after it")),
+    el("th", { scope: "colgroup", colSpan: listed }, t("Most probable after it")),
     el("th", { scope: "col", className: "own" }, token(written), " ", el("span", { className: "hidden" }, t("written"))),
     odds && el("th", { scope: "col", className: "odds" }, token(written), " : ", token(odds.label), " ", el("span", { className: "hidden" }, t("log-odds, nats"))),
   );
-  const rows = foldedRows(t, layers.length, fold, shown + (odds ? 3 : 2), (n) => {
+  const rows = foldedRows(t, layers.length, fold, listed + (odds ? 3 : 2), (n) => {
     const { top, probability, rank } = layers[n];
     return [el(
       "tr",
       {},
       el("th", { scope: "row" }, String(n + 1)),
-      top.slice(0, shown).map((one) => candidateCell(t, one, lang)),
+      top.slice(0, listed).map((candidate) => candidateCell(t, candidate, lang)),
       el("td", { className: "own" }, el("span", { className: "p" }, four(probability)), " ", el("span", { className: "rank" }, t("rank {rank}", { rank }))),
       odds && el("td", { className: "odds" }, el("span", { style: odds.paint(odds.lens[n]) }, change(odds.lens[n]))),
     )];
@@ -182,10 +182,10 @@ function lines(t, { heads, parts }) {
 
 // What each head adds to a logit: one row per attention, one column per head.
 
-/** @typedef {{block: string, layer: number, head: number}} At */
+/** @typedef {{block: string, layer: number, head: number}} HeadAddress */
 /** @typedef {(value: number) => Record<string, string>} Paint  a cell's style */
 
-/** @param {Context} context @param {(at: At) => void} pick */
+/** @param {Context} context @param {(at: HeadAddress) => void} pick */
 export function headTable({ t }, pick) {
   const element = h("table", { className: "head-sums" });
   const lines = () => [...element.querySelectorAll("tbody tr:not(.layers-hidden)")].map((line) => [...line.querySelectorAll("button")]);
@@ -202,20 +202,20 @@ export function headTable({ t }, pick) {
 
   /** Make one cell the only one reachable by Tab. @param {HTMLButtonElement | undefined} button */
   function reach(button) {
-    if (button) for (const one of lines().flat()) one.tabIndex = one === button ? 0 : -1;
+    if (button) for (const cell of lines().flat()) cell.tabIndex = cell === button ? 0 : -1;
     return button;
   }
 
   return {
     element,
 
-    /** @param {string} label @param {Sum} sum @param {Paint} paint @param {At} present @param {Parameters<typeof foldedRows>[2]} fold */
+    /** @param {string} label @param {Sum} sum @param {Paint} paint @param {HeadAddress} present @param {Parameters<typeof foldedRows>[2]} fold */
     draw(label, sum, paint, present, fold) {
       element.ariaLabel = label;
-      render(element, headRows(t, sum, fold, (at, n, value) => headCell(t, at, n, value, { paint, present, pick })));
+      render(element, headRows(t, sum, fold, (address, n, value) => headCell(t, address, n, value, { paint, present, pick })));
       const buttons = lines().flat();
-      const focused = buttons.find((one) => one === document.activeElement);
-      reach(focused ?? buttons.find((one) => one.ariaPressed === "true") ?? buttons[0]);
+      const focused = buttons.find((button) => button === document.activeElement);
+      reach(focused ?? buttons.find((button) => button.ariaPressed === "true") ?? buttons[0]);
     },
   };
 }
@@ -224,7 +224,7 @@ export function headTable({ t }, pick) {
  * @param {Context["t"]} t
  * @param {Sum} sum
  * @param {Parameters<typeof foldedRows>[2]} fold
- * @param {(at: At, n: number, value: number) => import("../../lib/render.js").Described} cell
+ * @param {(at: HeadAddress, n: number, value: number) => import("../../lib/render.js").Described} cell
  */
 function headRows(t, { heads }, fold, cell) {
   /** Self-attention comes first in a layer. */
@@ -246,16 +246,16 @@ function headRows(t, { heads }, fold, cell) {
 
 /**
  * @param {Context["t"]} t
- * @param {At} at
+ * @param {HeadAddress} address
  * @param {number} n  index among the layer's attentions
  * @param {number} value
- * @param {{paint: Paint, present: At, pick: (at: At) => void}} how
+ * @param {{paint: Paint, present: HeadAddress, pick: (at: HeadAddress) => void}} how
  */
-function headCell(t, at, n, value, { paint, present, pick }) {
-  const { block, layer, head } = at;
-  const where = { layer: layer + 1, head: head + 1, value: plus(value, four) };
-  const says = n ? t("Layer {layer}, cross-attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
-  const here = block === present.block && layer === present.layer && head === present.head;
-  const props = { type: "button", title: says, "aria-label": says, "aria-pressed": here, "data-value": value.toFixed(6) };
-  return el("button", { ...props, style: paint(value), onclick: () => pick(at) }, change(value));
+function headCell(t, address, n, value, { paint, present, pick }) {
+  const { block, layer, head } = address;
+  const values = { layer: layer + 1, head: head + 1, value: plus(value, four) };
+  const description = n ? t("Layer {layer}, cross-attention, head {head}: {value}", values) : t("Layer {layer}, self-attention, head {head}: {value}", values);
+  const isCurrent = block === present.block && layer === present.layer && head === present.head;
+  const props = { type: "button", title: description, "aria-label": description, "aria-pressed": isCurrent, "data-value": value.toFixed(6) };
+  return el("button", { ...props, style: paint(value), onclick: () => pick(address) }, change(value));
 }

@@ -17,8 +17,8 @@ import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { el, render } from "../../lib/render.js";
 import { slopes as gradients } from "./gradients.js";
-import { headTable, isDeep, kept, ledgerTable, lensTable } from "./layer-tables.js";
-import { balanced, colours, column, found, headLabel, headRemarks, lensRemarks, sumRemarks } from "./wording.js";
+import { headTable, isDeep, keptLayers, ledgerTable, lensTable } from "./layer-tables.js";
+import { balanced, colours, column, lensFinding, headLabel, headRemarks, lensRemarks, sumRemarks } from "./wording.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Sum } from "../../core/compute/logit-lens.js" */
@@ -47,7 +47,7 @@ function contrastChoice({ store, t, phrase }, trace, row, written, lang) {
       if (contrast !== null && store.get().link.query === null) store.go({ query: row }, "pinned");
       store.choose({ contrast }, "chosen");
     });
-  const value = tokens.some((one) => one.value === chosen) ? chosen : tokens[0].value;
+  const value = tokens.some((token) => token.value === chosen) ? chosen : tokens[0].value;
   const box = el("input", { type: "checkbox", checked: chosen !== null, onchange: (/** @type {Event} */ { target }) => choose(/** @type {HTMLInputElement} */ (target).checked ? value : null) });
   return el(
     "div",
@@ -69,12 +69,12 @@ function contrastChoice({ store, t, phrase }, trace, row, written, lang) {
 function choices(page, trace, row) {
   const { contrast } = page.link.options;
   const all = rivals(page.model, trace, row).map((piece, n) => ({ value: n || contrast === String(piece.id) ? String(piece.id) : RUNNER_UP, piece }));
-  const known = page.live ? null : recorded(trace);
-  const other = known?.[0] ?? contrast;
-  const id = Number(other);
+  const recordedContrasts = page.live ? null : recorded(trace);
+  const rivalValue = recordedContrasts?.[0] ?? contrast;
+  const id = Number(rivalValue);
   // A token of another row's is kept in the list, as it is in the link.
-  const missing = other === null || other === undefined || other === RUNNER_UP || all.some(({ value }) => value === other) ? [] : [{ value: other, piece: { id, ...(trace.pieces?.[id] ?? { text: `#${id}`, special: false }) } }];
-  return [...all, ...missing].filter(({ value }) => !known || known.includes(value));
+  const missing = rivalValue === null || rivalValue === undefined || rivalValue === RUNNER_UP || all.some(({ value }) => value === rivalValue) ? [] : [{ value: rivalValue, piece: { id, ...(trace.pieces?.[id] ?? { text: `#${id}`, special: false }) } }];
+  return [...all, ...missing].filter(({ value }) => !recordedContrasts || recordedContrasts.includes(value));
 }
 
 /**
@@ -135,43 +135,43 @@ function mount(context, root) {
     return highlightOf(page, store.hovered()).query ?? highlightOf(page, null).query ?? 0;
   }
 
-  /** @param {import("./layer-tables.js").At} at */
-  function pick(at) {
-    store.go({ ...at, query: row(), key: null }, "chosen");
-    context.announce(t("Layer {layer}, head {head}", { layer: at.layer + 1, head: at.head + 1 }));
+  /** @param {import("./layer-tables.js").HeadAddress} address */
+  function pick(address) {
+    store.go({ ...address, query: row(), key: null }, "chosen");
+    context.announce(t("Layer {layer}, head {head}", { layer: address.layer + 1, head: address.head + 1 }));
   }
 
   /** Render the tables of the highlighted row. */
   function paint() {
     const { trace, link, model } = store.get();
-    const at = row();
-    const contrast = trace && contrastAt(model, trace, link, at);
-    const [layers, sum] = trace ? [lens(model, trace, at), contributions(model, trace, at, contrast?.with)] : [null, null];
-    const token = trace && about(model, trace, at);
+    const rowIndex = row();
+    const contrast = trace && contrastAt(model, trace, link, rowIndex);
+    const [layers, sum] = trace ? [lens(model, trace, rowIndex), contributions(model, trace, rowIndex, contrast?.with)] : [null, null];
+    const token = trace && about(model, trace, rowIndex);
     if (!trace || !layers || !token || (adds(model) && !sum)) return;
     const theme = context.theme();
     const { columns, count } = columnsOf(context.room().width / theme.size, sum, contrast ? ODDS : 0);
     const [, lang] = languages(trace.direction);
     const { writes, id } = predicting(model);
-    const written = writes ? axes(model, trace, id).rows[at].writes : labels([{ ...token, start: 0, end: 0 }], lang)[0];
+    const written = writes ? axes(model, trace, id).rows[rowIndex].writes : labels([{ ...token, start: 0, end: 0 }], lang)[0];
     const rival = contrast && { label: labels([{ ...contrast.other, start: 0, end: 0 }], lang)[0], lens: contrast.lens };
     const deep = isDeep(layers.length);
-    const keep = deep && !whole ? kept(layers.length, sum, [settled(layers), link.layer]) : null;
+    const keep = deep && !whole ? keptLayers(layers.length, sum, [settled(layers), link.layer]) : null;
     const fold = { keep, unfold: () => unfold(true) };
-    const paintOf = (/** @type {number} */ most) => painter(diverging(theme), Math.max(most, FAINT));
+    const paintOf = (/** @type {number} */ limit) => painter(diverging(theme), Math.max(limit, FAINT));
     if (sum) heads.draw(headLabel(t, rival), sum, paintOf(sum.most.head), link, fold);
     const meaning = el("p", { className: "note" }, colours(context, written, rival));
     const odds = rival && { ...rival, paint: paintOf(Math.max(...rival.lens.map(Math.abs))) };
-    const own = sum && contrast ? (contributions(model, trace, at)?.logit ?? NaN) : NaN;
+    const writtenLogit = sum && contrast ? (contributions(model, trace, rowIndex)?.logit ?? NaN) : NaN;
     body.dataset.columns = String(columns);
-    render(finding, found(context, written, layers, sum, rival));
+    render(finding, lensFinding(context, written, layers, sum, rival));
     render(
       body,
-      contrastChoice(context, trace, at, written, lang),
+      contrastChoice(context, trace, rowIndex, written, lang),
       section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count, fold, odds }), rival && el("p", { className: "note" }, column(context, written, rival)), deep && layersButton(t, layers.length, whole, unfold), reading(t, lensRemarks(t, layers.length))),
       sum && section("of-heads", rival ? t("What each head adds to the log-odds") : t("What each head adds to the logit"), heads.element, meaning, reading(t, headRemarks(t, model, rival))),
       sum && section("of-parts", rival ? t("Breakdown of the log-odds") : t("Logit breakdown"), ledgerTable(t, sum, paintOf(sum.most.part), deep ? fold : null), meaning),
-      sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum, rival, own)), reading(t, sumRemarks(t, rival))),
+      sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum, rival, writtenLogit)), reading(t, sumRemarks(t, rival))),
       !sum && el("p", { className: "note" }, t("This model's logits are not a sum of contributions: the computation after its last layer is not linear.")),
       slopes(model) && gradient.element,
     );
@@ -233,22 +233,22 @@ const reading = (t, remarks) =>
 /**
  * @param {number} letters  that fit into a line
  * @param {Sum | null} sum
- * @param {number} more  what is beside the candidates, besides what always is
+ * @param {number} extra  what is beside the candidates, besides what always is
  * @returns {{columns: number, count: number}}  number of columns of sections, and of candidates per
  *   layer
  */
-function columnsOf(letters, sum, more) {
+function columnsOf(letters, sum, extra) {
   const heads = sum?.heads ?? [];
   const half = (letters - GAP) / 2;
   const columns = letters >= PAIR && half >= NAMES + HEAD * (heads[0]?.values[0].length ?? 0) ? 2 : 1;
-  const each = columns === 2 ? half : letters;
-  return { columns, count: Math.min(Math.max(Math.floor((each - BESIDE - more) / CANDIDATE), 2), 5) };
+  const tableWidth = columns === 2 ? half : letters;
+  return { columns, count: Math.min(Math.max(Math.floor((tableWidth - BESIDE - extra) / CANDIDATE), 2), 5) };
 }
 
-/** @param {import("../../core/draw/scale.js").Stops} stops @param {number} most @returns {import("./layer-tables.js").Paint} */
-function painter(stops, most) {
+/** @param {import("../../core/draw/scale.js").Stops} stops @param {number} limit @returns {import("./layer-tables.js").Paint} */
+function painter(stops, limit) {
   return (value) => {
-    const ground = colour(stops, (value / most + 1) / 2);
+    const ground = colour(stops, (value / limit + 1) / 2);
     return { "background-color": css(ground), color: legible(ground) };
   };
 }

@@ -21,15 +21,15 @@ import { settled, strongest } from "../../core/compute/logit-lens.js";
  * @param {Rival | null} rival
  * @returns {Child[]}
  */
-export function found(context, written, layers, sum, rival) {
+export function lensFinding(context, written, layers, sum, rival) {
   const { store, t, phrase } = context;
   const token = el("span", { className: "as-query" }, quoted(written));
-  const said = rival ? leads(context, token, rival) : isFirst(context, token, layers);
-  if (!sum) return said;
+  const lead = rival ? leads(context, token, rival) : isFirst(context, token, layers);
+  if (!sum) return lead;
   const best = strongest(sum);
   const values = { at: best.layer + 1, head: best.head + 1, value: change(best.value), logit: two(sum.logit) };
   const joins = between(blockOf(store.get().model, best.block));
-  const says = rival
+  const message = rival
     ? joins
       ? t("Cross-attention head {head} of layer {at} adds most to the log-odds of {logit} nats: {value}.")
       : t("Self-attention head {head} of layer {at} adds most to the log-odds of {logit} nats: {value}.")
@@ -37,8 +37,8 @@ export function found(context, written, layers, sum, rival) {
       ? t("Cross-attention head {head} of layer {at} adds most to its logit of {logit}: {value}.")
       : t("Self-attention head {head} of layer {at} adds most to its logit of {logit}: {value}.");
   // After a full-width full stop no space is needed.
-  const full = String(said.at(-1)).endsWith("。");
-  return [...said, full ? "" : " ", ...phrase(says, values)];
+  const full = String(lead.at(-1)).endsWith("。");
+  return [...lead, full ? "" : " ", ...phrase(message, values)];
 }
 
 /** @param {Context} context @param {Child} token @param {import("../../core/compute/logit-lens.js").Layer[]} layers */
@@ -52,10 +52,10 @@ function isFirst({ t, phrase }, token, layers) {
 /** @param {Context} context @param {Child} token @param {Rival} rival */
 function leads({ t, phrase }, token, { label, lens }) {
   const first = ahead(lens);
-  const other = quoted(label);
+  const rivalToken = quoted(label);
   return first === null
-    ? phrase(t("{token} is less probable than {other} after the last layer."), { token, other })
-    : phrase(t("{token} is more probable than {other} from layer {layer} on."), { token, other, layer: first + 1 });
+    ? phrase(t("{token} is less probable than {other} after the last layer."), { token, other: rivalToken })
+    : phrase(t("{token} is more probable than {other} from layer {layer} on."), { token, other: rivalToken, layer: first + 1 });
 }
 
 /**
@@ -63,12 +63,12 @@ function leads({ t, phrase }, token, { label, lens }) {
  * @param {Label} written
  * @param {Sum} sum
  * @param {Rival | null} rival
- * @param {number} own  the logit of the written token
+ * @param {number} writtenLogit  the logit of the written token
  */
-export function balanced({ t, phrase }, written, { sum, logit }, rival, own) {
+export function balanced({ t, phrase }, written, { sum, logit }, rival, writtenLogit) {
   const values = { sum: four(sum), token: quoted(written), logit: four(logit), off: el("span", { className: "off" }, tiny(Math.abs(sum - logit))) };
   if (!rival) return phrase(t("All parts together: {sum}. The model's logit of {token}: {logit}. Difference: {off}."), values);
-  const logits = { mine: four(own), theirs: four(own - logit), other: quoted(rival.label) };
+  const logits = { mine: four(writtenLogit), theirs: four(writtenLogit - logit), other: quoted(rival.label) };
   return phrase(t("All parts together: {sum}. The model's logit of {token} ({mine}) minus that of {other} ({theirs}): {logit}. Difference: {off}."), { ...values, ...logits });
 }
 

@@ -19,9 +19,9 @@
  *   number of lines
  * @returns {Strands}
  */
-export function strands(heads, { least, most }) {
+export function strands(heads, { least, most: limit }) {
   /** @type {Strand[]} */
-  const found = [];
+  const candidates = [];
   let [open, total] = [0, 0];
   for (const { head, matrix } of heads) {
     const { cols, values } = matrix;
@@ -30,17 +30,17 @@ export function strands(heads, { least, most }) {
       if (Number.isNaN(weight)) continue;
       open++;
       total += weight;
-      if (weight > 0 && weight >= least) found.push({ head, query: Math.floor(i / cols), key: i % cols, weight });
+      if (weight > 0 && weight >= least) candidates.push({ head, query: Math.floor(i / cols), key: i % cols, weight });
     }
   }
-  found.sort((a, b) => a.weight - b.weight);
-  const shown = found.slice(-most);
-  const held = shown.reduce((sum, { weight }) => sum + weight, 0);
+  candidates.sort((a, b) => a.weight - b.weight);
+  const strongest = candidates.slice(-limit);
+  const drawnWeight = strongest.reduce((sum, { weight }) => sum + weight, 0);
   return {
-    strands: shown,
-    hidden: open - shown.length,
-    mass: total > 0 ? Math.max(0, 1 - held / total) : 0,
-    cut: shown.length < found.length,
+    strands: strongest,
+    hidden: open - strongest.length,
+    mass: total > 0 ? Math.max(0, 1 - drawnWeight / total) : 0,
+    cut: strongest.length < candidates.length,
   };
 }
 
@@ -76,11 +76,11 @@ export function touched({ query, key, head = null }) {
  * @returns {number[]}  in order
  */
 export function chosen(list, present, count) {
-  return list ? every(count).filter((head) => list.includes(head)) : [present];
+  return list ? allIndices(count).filter((head) => list.includes(head)) : [present];
 }
 
 /** @param {number} count */
-export const every = (count) => [...Array(count).keys()];
+export const allIndices = (count) => [...Array(count).keys()];
 
 /**
  * Switch a head on or off.
@@ -89,7 +89,7 @@ export const every = (count) => [...Array(count).keys()];
  * @returns {number[]}  in order
  */
 export function toggled(list, head) {
-  if (list.includes(head)) return list.filter((other) => other !== head);
+  if (list.includes(head)) return list.filter((listed) => listed !== head);
   return [...list, head].sort((a, b) => a - b);
 }
 

@@ -31,7 +31,7 @@ import { dash, touched } from "./attention-lines.js";
  * @property {number} width
  * @property {number} height
  */
-/** @typedef {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}} At */
+/** @typedef {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}} HighlightedPair */
 
 /** @param {Context} context @param {Gestures} gestures */
 export function createDiagram(context, gestures) {
@@ -46,11 +46,11 @@ export function createDiagram(context, gestures) {
   let content = null;
   /** @type {ReturnType<typeof diagramSvg> | null} */
   let picture = null;
-  /** @type {At} */
-  let at = { query: null, key: null, by: "default" };
+  /** @type {HighlightedPair} */
+  let highlight = { query: null, key: null, by: "default" };
   /** @type {number | null} */
   let head = null;
-  bindDiagram(element, () => content && { ...content, at }, gestures);
+  bindDiagram(element, () => content && { ...content, highlight }, gestures);
 
   return {
     element,
@@ -63,16 +63,16 @@ export function createDiagram(context, gestures) {
       element.replaceChildren(picture.svg);
     },
 
-    /** @param {At} next */
+    /** @param {HighlightedPair} next */
     light(next) {
-      at = next;
+      highlight = next;
       picture?.light(next, head);
     },
 
     /** Highlight one head's lines. @param {number | null} next */
     only(next) {
       head = next;
-      picture?.light(at, head);
+      picture?.light(highlight, head);
     },
 
     /** @param {End} side @param {number} index */
@@ -99,11 +99,11 @@ function diagramSvg(content, layout, theme) {
   svg.setAttribute("aria-hidden", "true");
   return {
     svg,
-    /** @param {At} at @param {number | null} head */
-    light(at, head) {
-      strands.light(at, head);
+    /** @param {HighlightedPair} highlight @param {number | null} head */
+    light(highlight, head) {
+      strands.light(highlight, head);
       for (const side of /** @type {End[]} */ (["query", "key"]))
-        sides[side].forEach((end, i) => end.show(at[side] === i, content.numbers ? numberAt(content, at, side, i) : null));
+        sides[side].forEach((end, i) => end.show(highlight[side] === i, content.numbers ? numberAt(content, highlight, side, i) : null));
     },
   };
 }
@@ -116,12 +116,12 @@ function diagramSvg(content, layout, theme) {
  * @param {(text: string) => number} measure
  */
 function titles({ titles: { query, key } }, { from, to, width }, { size, muted }, measure) {
-  const at = { y: size, fill: muted };
+  const attributes = { y: size, fill: muted };
   return s(
     "g",
     { class: "titles" },
-    s("text", { ...at, x: Math.max(from, Math.ceil(measure(query))), "text-anchor": "end" }, query),
-    s("text", { ...at, x: Math.min(to, Math.floor(width - measure(key))) }, key),
+    s("text", { ...attributes, x: Math.max(from, Math.ceil(measure(query))), "text-anchor": "end" }, query),
+    s("text", { ...attributes, x: Math.min(to, Math.floor(width - measure(key))) }, key),
   );
 }
 
@@ -135,15 +135,15 @@ function titles({ titles: { query, key } }, { from, to, width }, { size, muted }
 function seenFrom({ t }, { mean, names }, side, index) {
   if (!mean) return "";
   if (side === "key") return names.cols[index];
-  const found = finding(row(mean, index));
-  if (!("keys" in found)) return names.rows[index];
-  const looked = names.cols[found.keys[0]];
-  return t("{query}: most to {key}, {weight}", { query: names.rows[index], key: looked, weight: four(found.weight) });
+  const rowFinding = finding(row(mean, index));
+  if (!("keys" in rowFinding)) return names.rows[index];
+  const looked = names.cols[rowFinding.keys[0]];
+  return t("{query}: most to {key}, {weight}", { query: names.rows[index], key: looked, weight: four(rowFinding.weight) });
 }
 
 // Pointing, clicking and arrow keys for the tokens at the ends of the lines.
 
-/** @typedef {{rows: unknown[], cols: unknown[], at: At}} Lit  what is shown, and what of it is lit */
+/** @typedef {{rows: unknown[], cols: unknown[], highlight: HighlightedPair}} HighlightedContent  what is shown, and what of it is lit */
 /**
  * @typedef {object} Gestures
  * @property {(at: {side: End, index: number} | null) => void} onHover
@@ -152,10 +152,10 @@ function seenFrom({ t }, { mean, names }, side, index) {
 
 /**
  * @param {HTMLElement} element  the container of the drawing
- * @param {() => Lit | null} shown
+ * @param {() => HighlightedContent | null} current
  * @param {Gestures} gestures
  */
-function bindDiagram(element, shown, { onHover, onPick }) {
+function bindDiagram(element, current, { onHover, onPick }) {
   element.addEventListener("pointermove", (event) => {
     if (event.pointerType !== "touch") onHover(under(event));
   });
@@ -165,7 +165,7 @@ function bindDiagram(element, shown, { onHover, onPick }) {
     if (end) onPick(end, "click");
   });
   onArrows(element, (down, right) => {
-    const lit = shown();
+    const lit = current();
     if (!lit) return false;
     onPick(moved(lit, down, right), "key");
     return true;
@@ -182,18 +182,18 @@ function under(event) {
 
 /**
  * Up and down move along a side, left goes to the queries, right to the keys.
- * @param {Lit} lit
+ * @param {HighlightedContent} lit
  * @param {number} down
  * @param {number} right
  * @returns {{side: End, index: number}}
  */
-function moved({ at, rows, cols }, down, right) {
-  const side = at.key !== null ? "key" : "query";
-  const index = at[side];
+function moved({ highlight, rows, cols }, down, right) {
+  const side = highlight.key !== null ? "key" : "query";
+  const index = highlight[side];
   const inside = (/** @type {End} */ end, /** @type {number} */ i) => within(i, (end === "query" ? rows : cols).length);
   if (down) return { side, index: index === null ? 0 : inside(side, index + down) };
   if (right > 0) return { side: "key", index: inside("key", index ?? 0) };
-  return { side: "query", index: inside("query", at.query ?? index ?? 0) };
+  return { side: "query", index: inside("query", highlight.query ?? index ?? 0) };
 }
 
 // A token at one end of the lines: its label, a frame when it is highlighted, and its number.
@@ -210,12 +210,12 @@ function createEnd(side, index, step, { from, to, width, pitch, short, numbers, 
   const edge = query ? from - 6 : to + 6;
   const digits = numbers ? Math.ceil(2.8 * theme.size) : 0;
   const colour = query ? theme.q : theme.k;
-  const [left, right] = query ? [0, from - 2] : [to + 2, width];
+  const [leftEdge, rightEdge] = query ? [0, from - 2] : [to + 2, width];
   const place = { y: fine(y(side, index)), "text-anchor": query ? "end" : "start", "dominant-baseline": "central" };
   const frame = s("rect", {
-    x: left,
+    x: leftEdge,
     y: fine(y(side, index) - pitch / 2),
-    width: fine(right - left),
+    width: fine(rightEdge - leftEdge),
     height: fine(pitch),
     rx: 4,
     fill: colour,
@@ -252,7 +252,7 @@ function createEnd(side, index, step, { from, to, width, pitch, short, numbers, 
  * The numbers: the highlighted token's weights beside its counterparts; with no highlight, each
  * query's largest weight.
  * @param {Content} content
- * @param {At} at
+ * @param {HighlightedPair} at
  * @param {End} side
  * @param {number} i
  * @returns {string | null}
@@ -260,14 +260,14 @@ function createEnd(side, index, step, { from, to, width, pitch, short, numbers, 
 function numberAt({ mean }, { query, key }, side, i) {
   if (!mean) return null;
   const { cols, values } = mean;
-  if (query !== null) return side === "key" ? shown(values[query * cols + i]) : null;
-  if (key !== null) return side === "query" ? shown(values[i * cols + key]) : null;
+  if (query !== null) return side === "key" ? numberText(values[query * cols + i]) : null;
+  if (key !== null) return side === "query" ? numberText(values[i * cols + key]) : null;
   const open = [...row(mean, i)].filter((value) => !Number.isNaN(value));
-  return side === "query" && open.length ? shown(Math.max(...open)) : null;
+  return side === "query" && open.length ? numberText(Math.max(...open)) : null;
 }
 
 /** @param {number} value  Masked pairs have no number. */
-const shown = (value) => (Number.isNaN(value) ? "–" : two(value));
+const numberText = (value) => (Number.isNaN(value) ? "–" : two(value));
 
 // The lines of all heads that are on and, when a token is highlighted, its lines once more on top.
 
@@ -280,19 +280,19 @@ function createStrands(content, layout) {
   const paths = strandPaths(content, layout);
   const all = s("g", { fill: "none", class: "fibres" }, ...paths);
   const alone = s("g", { fill: "none", class: "fibres" });
-  let told = false;
+  let wasHighlighted = false;
   return {
     elements: [all, alone],
-    /** @param {At} at @param {number | null} head  whose lines alone are shown; null: those of all */
-    light(at, head) {
-      const tells = at.query !== null || at.key !== null || head !== null;
-      if (!tells && !told) return;
-      told = tells;
-      all.classList.toggle("faint", tells);
-      if (tells) all.setAttribute("opacity", String(FAINT));
+    /** @param {HighlightedPair} highlight @param {number | null} head  whose lines alone are shown; null: those of all */
+    light(highlight, head) {
+      const isHighlighted = highlight.query !== null || highlight.key !== null || head !== null;
+      if (!isHighlighted && !wasHighlighted) return;
+      wasHighlighted = isHighlighted;
+      all.classList.toggle("faint", isHighlighted);
+      if (isHighlighted) all.setAttribute("opacity", String(FAINT));
       else all.removeAttribute("opacity");
-      const touches = touched({ ...at, head });
-      alone.replaceChildren(...(tells ? paths.filter((_, i) => touches(strands[i])) : []).map((path) => path.cloneNode()));
+      const touches = touched({ ...highlight, head });
+      alone.replaceChildren(...(isHighlighted ? paths.filter((_, i) => touches(strands[i])) : []).map((path) => path.cloneNode()));
     },
   };
 }
@@ -302,19 +302,19 @@ function strandPaths({ colours, on, strands: { strands } }, { y, from, to, pitch
   // Side by side, so that one head's line does not cover another's.
   const apart = Math.min(2.4 * unit, (0.6 * pitch) / on.length);
   const thick = Math.max(1.2, Math.min(3.4 * unit, 1.6 * apart));
-  const looks = new Map(
+  const strokes = new Map(
     on.map((head, rank) => [
       head,
       { aside: (rank - (on.length - 1) / 2) * apart, stroke: css(colours[head]), "stroke-dasharray": dash(head, on.length) },
     ]),
   );
   return strands.map(({ head, query, key, weight }) => {
-    const { aside = 0, ...look } = looks.get(head) ?? {};
+    const { aside = 0, ...attributes } = strokes.get(head) ?? {};
     return s("path", {
       d: curve([from, y("query", query) + aside], [to, y("key", key) + aside], "x"),
       "stroke-width": fine(0.8 * unit + thick * weight),
       "stroke-opacity": fine(10 * (0.15 + 0.8 * weight)) / 10,
-      ...look,
+      ...attributes,
       "data-strand": `${head} ${query} ${key}`,
     });
   });
@@ -353,18 +353,18 @@ function lay({ rows, cols, numbers, width, height }, measure, size) {
   const room = Math.min(width, WIDEST * size);
   const longest = (/** @type {Step[]} */ steps) => Math.ceil(Math.max(0, ...steps.map((step) => measure(plainStep(step)))));
   const short = longest(rows) > MOST * room;
-  const [left, right] = [longest(short ? rows.map(cut) : rows), longest(cols)];
+  const [rowWidth, colWidth] = [longest(short ? rows.map(cut) : rows), longest(cols)];
   const digits = numbers ? Math.ceil(NUMBER * size) : 0;
   const head = 2 * size;
-  const most = Math.max(rows.length, cols.length);
+  const count = Math.max(rows.length, cols.length);
   const tight = Math.ceil(1.4 * size);
-  const pitch = Math.min(LOOSE * size, Math.max(tight, Math.floor((height - head) / most)));
-  const total = most * pitch;
+  const pitch = Math.min(LOOSE * size, Math.max(tight, Math.floor((height - head) / count)));
+  const total = count * pitch;
   return {
     width: room,
     height: head + total + 4,
-    from: left + digits + 2 * GAP,
-    to: room - right - digits - 2 * GAP,
+    from: rowWidth + digits + 2 * GAP,
+    to: room - colWidth - digits - 2 * GAP,
     unit: size / 13,
     pitch,
     short,

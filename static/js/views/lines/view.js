@@ -11,7 +11,7 @@ import { attention, axes, blockAt, extent, place } from "../../core/wire/attenti
 import { plainStep } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { average, chosen, dash, every, strands, toggled } from "./attention-lines.js";
+import { average, chosen, dash, allIndices, strands, toggled } from "./attention-lines.js";
 import { createDiagram } from "./diagram.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
@@ -64,36 +64,36 @@ function mount(context, root) {
   const note = h("p", { className: "note" });
   root.append(options, h("div", { className: "weaving" }, toggles.element, diagram.element, note));
 
-  /** @param {{side: "query" | "key", index: number} | null} at */
-  function onHover(at) {
-    if (!at) return store.hover(null);
-    const ref = { side: blockAt(store.get())[at.side], index: at.index };
-    store.hover({ query: at.side === "query" ? ref : null, key: at.side === "key" ? ref : null });
+  /** @param {{side: "query" | "key", index: number} | null} end */
+  function onHover(end) {
+    if (!end) return store.hover(null);
+    const ref = { side: blockAt(store.get())[end.side], index: end.index };
+    store.hover({ query: end.side === "query" ? ref : null, key: end.side === "key" ? ref : null });
   }
 
-  /** @param {{side: "query" | "key", index: number}} at @param {"click" | "key"} how */
-  function onPick({ side, index }, how) {
+  /** @param {{side: "query" | "key", index: number}} at @param {"click" | "key"} gesture */
+  function onPick({ side, index }, gesture) {
     const page = store.get();
     const { query, key } = page.link;
     // A sink is no token that a link could name.
     if (side === "key" && index >= (page.trace?.tokens[blockAt(page).key].length ?? 0)) return context.announce(diagram.says(side, index));
-    const same = side === "query" ? query === index && key === null : key === index;
-    if (how === "click" && same) return store.go({ query: null, key: null });
+    const isPinned = side === "query" ? query === index && key === null : key === index;
+    if (gesture === "click" && isPinned) return store.go({ query: null, key: null });
     const row = side === "query" ? index : (highlightOf(page, null).query ?? 0);
-    store.go({ query: row, key: side === "key" ? index : null }, how === "click" ? "pinned" : "moved");
+    store.go({ query: row, key: side === "key" ? index : null }, gesture === "click" ? "pinned" : "moved");
     context.announce(diagram.says(side, index));
   }
 
   function draw() {
     const page = store.get();
     options.refresh();
-    const found = look(context, page);
-    if (!found) return;
-    toggles.draw(found.count, found.on, found.colours);
-    note.textContent = [hides(context, page, found.strands), numbers(context, found), sinks(context, found)].join(" ");
+    const content = diagramContent(context, page);
+    if (!content) return;
+    toggles.draw(content.count, content.on, content.colours);
+    note.textContent = [hides(context, page, content.strands), numbers(context, content), sinks(context, content)].join(" ");
     const above = diagram.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const { width, height } = context.room();
-    diagram.draw({ ...found, width, height: height - above - (page.link.options.projector ? note.offsetHeight + 16 : 24) });
+    diagram.draw({ ...content, width, height: height - above - (page.link.options.projector ? note.offsetHeight + 16 : 24) });
     light();
   }
 
@@ -116,7 +116,7 @@ function mount(context, root) {
  * @param {Context} context
  * @param {Page} page
  */
-function look({ theme, t }, { trace, model, link }) {
+function diagramContent({ theme, t }, { trace, model, link }) {
   if (!trace || !model || !trace.tensors[place(model, link, "weights")]) return null;
   const count = extent(model, link.block).heads;
   const on = chosen(link.options.heads, link.head, count);
@@ -165,7 +165,7 @@ function hides({ t }, { link }, { strands, hidden, mass, cut }) {
 /** @param {Context} context @param {(head: number | null) => void} onPoint  at a head's button */
 function createToggles({ store, t }, onPoint) {
   const list = h("div", { className: "threads" });
-  const all = button(t("all"), () => choose(every(count), null));
+  const all = button(t("all"), () => choose(allIndices(count), null));
   const none = button(t("none"), () => choose([], null));
   const only = button("", () => choose(null, null));
   const element = h(
@@ -197,7 +197,7 @@ function createToggles({ store, t }, onPoint) {
       "off. Double-click: only this one.") });
     toggle.addEventListener("click", () => flip(head));
     toggle.addEventListener("dblclick", () => choose(null, head));
-    const point = (/** @type {boolean} */ at) => onPoint(at && on.includes(head) ? head : null);
+    const point = (/** @type {boolean} */ isEntering) => onPoint(isEntering && on.includes(head) ? head : null);
     for (const name of ["pointerenter", "focus"]) toggle.addEventListener(name, () => point(true));
     for (const name of ["pointerleave", "blur"]) toggle.addEventListener(name, () => point(false));
     return toggle;
@@ -206,9 +206,9 @@ function createToggles({ store, t }, onPoint) {
   return {
     element,
 
-    /** @param {number} heads @param {number[]} shown @param {Rgb[]} colours */
-    draw(heads, shown, colours) {
-      [count, on] = [heads, shown];
+    /** @param {number} heads @param {number[]} selected @param {Rgb[]} colours */
+    draw(heads, selected, colours) {
+      [count, on] = [heads, selected];
       if (list.children.length !== count)
         list.replaceChildren(...Array.from({ length: count }, (_, head) => thread(head)));
       const { head: present } = store.get().link;
@@ -218,10 +218,10 @@ function createToggles({ store, t }, onPoint) {
         toggle.classList.toggle("present", head === present);
         // Update only what changes: the second click of a double click must find the element of the first.
         const colour = css(colours[head]);
-        const stroke = dash(head, shown.length);
-        const look = `${colour} ${stroke}`;
-        if (/** @type {HTMLElement} */ (toggle).dataset.look === look) return;
-        /** @type {HTMLElement} */ (toggle).dataset.look = look;
+        const stroke = dash(head, selected.length);
+        const appearance = `${colour} ${stroke}`;
+        if (/** @type {HTMLElement} */ (toggle).dataset.look === appearance) return;
+        /** @type {HTMLElement} */ (toggle).dataset.look = appearance;
         toggle.replaceChildren(sample(colour, stroke), String(head + 1));
       });
       only.textContent = t("only {n}", { n: present + 1 });

@@ -15,7 +15,7 @@
  * @property {number[]} shares  of the variance along x and y
  * @property {number} channels
  */
-/** @typedef {{key: number, dot: number, weight: number, masked: boolean}} Found */
+/** @typedef {{key: number, dot: number, weight: number, masked: boolean}} RankedKey */
 
 /**
  * The plane in which queries and keys together vary most. Both sets are centred and scaled
@@ -67,15 +67,15 @@ function rows({ rows, cols, values }) {
  */
 export function placed(points, { width, height }, [aside, above]) {
   const [xs, ys] = [0, 1].map((axis) => points.map((point) => point[axis]));
-  const [left, right] = [Math.min(...xs), Math.max(...xs)];
+  const [minX, maxX] = [Math.min(...xs), Math.max(...xs)];
   const [low, high] = [Math.min(...ys), Math.max(...ys)];
   const fit = Math.min(
-    (width - 2 * aside) / (right - left || 1e-9),
+    (width - 2 * aside) / (maxX - minX || 1e-9),
     (height - 2 * above) / (high - low || 1e-9),
   );
-  const scale = Number.isFinite(fit) && right - left + high - low > 0 ? fit : 0;
+  const scale = Number.isFinite(fit) && maxX - minX + high - low > 0 ? fit : 0;
   return points.map(([x, y]) => ({
-    x: width / 2 + (x - (left + right) / 2) * scale,
+    x: width / 2 + (x - (minX + maxX) / 2) * scale,
     y: height / 2 - (y - (low + high) / 2) * scale,
   }));
 }
@@ -88,7 +88,7 @@ export function placed(points, { width, height }, [aside, above]) {
  * @param {number} query
  * @param {ArrayLike<number>} weights  of the query's row, NaN where masked
  * @param {"dot" | "weight"} [by]
- * @returns {Found[]}
+ * @returns {RankedKey[]}
  */
 export function ranking(q, k, query, weights, by = "dot") {
   const from = rows(q)[query];

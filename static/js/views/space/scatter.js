@@ -4,7 +4,7 @@
 
 import { drawing, fine, s } from "../../core/draw/svg.js";
 
-/** @import { Found } from "./qk-plane.js" */
+/** @import { RankedKey } from "./qk-plane.js" */
 /** @import { Theme } from "../../core/page/page-context.js" */
 
 /**
@@ -20,7 +20,7 @@ import { drawing, fine, s } from "../../core/draw/svg.js";
  * @property {number} queries  number of queries among the points
  * @property {number} unit  scale relative to the font size of 13 px
  */
-/** @typedef {{query: number, key: number | null, best: Found[]}} Lit */
+/** @typedef {{query: number, key: number | null, best: RankedKey[]}} Lit */
 
 /** Half the size of a mark, and the distance from its middle to its label, for labels of 13 px. */
 const [MARK, GAP] = [5, 9];
@@ -37,7 +37,7 @@ export function lay(content) {
 export function picture(layout, lit, theme) {
   const { width, height, points, queries } = layout;
   const strong = new Set([lit.query, ...lit.best.map(({ key }) => queries + key), ...(lit.key === null ? [] : [queries + lit.key])]);
-  const boxes = shown(layout, strong);
+  const boxes = visibleBoxes(layout, strong);
   const order = [...points.keys()].sort((a, b) => Number(strong.has(a)) - Number(strong.has(b)));
   const drawn = drawing(
     width,
@@ -59,7 +59,7 @@ export function picture(layout, lit, theme) {
  * @param {Set<number>} strong
  * @returns {(Box | null)[]}
  */
-function shown({ points, sizes, boxes, width, height, unit }, strong) {
+function visibleBoxes({ points, sizes, boxes, width, height, unit }, strong) {
   const all = [...boxes];
   const lit = [...strong].flatMap((i) => boxes[i] ?? []);
   for (const i of strong) {
@@ -67,10 +67,10 @@ function shown({ points, sizes, boxes, width, height, unit }, strong) {
     const places = PLACES.map((place) => beside(points[i], sizes[i], place, GAP * unit)).filter(
       ({ left, top, ...size }) => left >= 0 && top >= 0 && left + size.width <= width && top + size.height <= height,
     );
-    all[i] = places.find((place) => !lit.some((other) => touch(place, other))) ?? places[0] ?? null;
+    all[i] = places.find((place) => !lit.some((litBox) => touch(place, litBox))) ?? places[0] ?? null;
     if (all[i]) lit.push(all[i]);
   }
-  return all.map((box, i) => (box && !strong.has(i) && lit.some((other) => touch(box, other)) ? null : box));
+  return all.map((box, i) => (box && !strong.has(i) && lit.some((litBox) => touch(box, litBox)) ? null : box));
 }
 
 /** A cross at the means. @param {Layout} layout @param {Theme} theme */
@@ -95,11 +95,11 @@ function arrow({ directions, origin, width, height }, { query }, theme) {
 
 /**
  * How many steps lead to the border.
- * @param {number} at
+ * @param {number} position
  * @param {number} step
  * @param {number} room
  */
-const border = (at, step, room) => (step > 0 ? (room - at) / step : step < 0 ? -at / step : Infinity);
+const border = (position, step, room) => (step > 0 ? (room - position) / step : step < 0 ? -position / step : Infinity);
 
 /** @param {Layout} layout @param {Lit} lit @param {Theme} theme */
 function lines({ points, queries }, { query, best }, theme) {
@@ -191,8 +191,8 @@ export function spread(points, sizes, room, { gap = 8, mark = 6, first = [] } = 
     const free = PLACES.map((place) => beside(points[i], sizes[i], place, gap)).find(
       (box) =>
         inside(box, room) &&
-        !boxes.some((other) => other && touch(box, other)) &&
-        !marks.some((other, j) => j !== i && touch(box, other)),
+        !boxes.some((placedBox) => placedBox && touch(box, placedBox)) &&
+        !marks.some((mark, j) => j !== i && touch(box, mark)),
     );
     boxes[i] = free ?? null;
   }

@@ -26,16 +26,16 @@ export function createSolid({ plotter, store, theme, t }) {
 
   /** @param {any} event */
   function point(event) {
-    const found = place(event);
+    const pointed = place(event);
     const { query, key } = blockAt(store.get());
     const ref = (/** @type {string} */ side, /** @type {number | null} */ index) => (index === null ? null : { side, index });
-    store.hover(found && { query: ref(query, found.query), key: ref(key, found.key) });
+    store.hover(pointed && { query: ref(query, pointed.query), key: ref(key, pointed.key) });
   }
 
   /** @param {any} event */
   function pin(event) {
-    const found = place(event);
-    if (found) store.go({ ...(found.query === null ? {} : { query: found.query }), key: found.key }, "pinned");
+    const pointed = place(event);
+    if (pointed) store.go({ ...(pointed.query === null ? {} : { query: pointed.query }), key: pointed.key }, "pinned");
   }
 
   return {
@@ -48,10 +48,10 @@ export function createSolid({ plotter, store, theme, t }) {
      * @param {import("./scatter.js").Lit} lit
      */
     show({ queries, keys, origin }, { labels, width, height }, lit) {
-      const wanted = chart !== null && store.get().link.options.axes === "3d";
-      if (!wanted && !element.hidden) chart?.clear();
-      element.hidden = !wanted;
-      if (!chart || !wanted) return;
+      const isSolid = chart !== null && store.get().link.options.axes === "3d";
+      if (!isSolid && !element.hidden) chart?.clear();
+      element.hidden = !isSolid;
+      if (!chart || !isSolid) return;
       const cloud = {
         queries: { points: queries, names: labels.slice(0, queries.length) },
         keys: { points: keys, names: labels.slice(queries.length) },
@@ -91,7 +91,7 @@ const BUTTONS = [["toImage"], ["zoom3d", "pan3d", "orbitRotation"], ["resetCamer
  */
 function figure({ queries, keys, origin, lit, words }, size, theme, dictionary) {
   const font = { family: theme.font, size: theme.size, color: theme.ink };
-  const found = new Set([...lit.best.map(({ key }) => key), ...(lit.key === null ? [] : [lit.key])]);
+  const strongKeys = new Set([...lit.best.map(({ key }) => key), ...(lit.key === null ? [] : [lit.key])]);
   /** @param {{points: number[][], names: string[]}} side @param {(i: number) => boolean} strong @param {string} name @param {string} color @param {string} symbol */
   const cloud = ({ points, names }, strong, name, color, symbol) => ({
     ...scatter(points),
@@ -114,7 +114,7 @@ function figure({ queries, keys, origin, lit, words }, size, theme, dictionary) 
   return {
     data: [
       cloud(queries, (i) => i === lit.query, words.queries, theme.q, "circle"),
-      cloud(keys, (i) => found.has(i), words.keys, theme.k, "square"),
+      cloud(keys, (i) => strongKeys.has(i), words.keys, theme.k, "square"),
       { ...scatter([origin]), mode: "markers", name: words.origin, hoverinfo: "name", marker: { color: theme.muted, symbol: "cross", size: 4 } },
       ...lines,
     ],

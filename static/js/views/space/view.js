@@ -22,7 +22,7 @@ import { lay, picture } from "./scatter.js";
 /** @import { View, Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Layout } from "./scatter.js" */
-/** @import { Found } from "./qk-plane.js" */
+/** @import { RankedKey } from "./qk-plane.js" */
 
 /** The number of lines from the highlighted query, and of rows of its list. */
 const [LINES, LISTED] = [3, 10];
@@ -54,21 +54,21 @@ export const space = {
 
 /**
  * @param {Page} page
- * @returns {{q: import("../../core/wire/wire.js").Matrix, k: import("../../core/wire/wire.js").Matrix, weights: import("../../core/wire/wire.js").Matrix, seen: import("./qk-plane.js").Space} | null}
+ * @returns {{q: import("../../core/wire/wire.js").Matrix, k: import("../../core/wire/wire.js").Matrix, weights: import("../../core/wire/wire.js").Matrix, space: import("./qk-plane.js").Space} | null}
  */
 function content({ model, trace, link }) {
-  const found = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
+  const tensors = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
   const weights = trace && attention(model, trace, link);
-  if (!found[0] || !found[1] || !weights) return null;
-  const [q, k] = found.map((tensor) => plane(/** @type {any} */ (tensor), ofHead(model, link)));
-  return { q, k, weights, seen: memo(found[0], `space ${link.head}`, () => spaceOf(q, k)) };
+  if (!tensors[0] || !tensors[1] || !weights) return null;
+  const [q, k] = tensors.map((tensor) => plane(/** @type {any} */ (tensor), ofHead(model, link)));
+  return { q, k, weights, space: memo(tensors[0], `space ${link.head}`, () => spaceOf(q, k)) };
 }
 
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t } = context;
   const picker = cellPicker(context, ["query"]);
-  const kept = h("p", { className: "note" });
+  const spreadNote = h("p", { className: "note" });
   const figure = h("div", {
     className: "qk-plane",
     tabIndex: 0,
@@ -79,7 +79,7 @@ function mount(context, root) {
   const solid = createSolid(context);
   const bar = controls(context, [{ option: "axes", label: t("Dimensions"), values: { "2d": "2", "3d": "3" } }]);
   bar.hidden = !context.plotter;
-  root.append(h("div", { className: "qk-space" }, h("div", { className: "qk-bar" }, picker, bar, legend(t)), figure, solid.element, list, kept));
+  root.append(h("div", { className: "qk-space" }, h("div", { className: "qk-bar" }, picker, bar, legend(t)), figure, solid.element, list, spreadNote));
   /** @type {Layout | null} */
   let layout = null;
 
@@ -87,29 +87,29 @@ function mount(context, root) {
     picker.refresh();
     bar.refresh();
     const page = store.get();
-    const found = content(page);
-    if (!page.trace || !found) return;
-    layout = arrange(context, page.trace, found.seen);
-    kept.textContent = spreadSaid(t, found.seen);
+    const current = content(page);
+    if (!page.trace || !current) return;
+    layout = arrange(context, page.trace, current.space);
+    spreadNote.textContent = spreadSaid(t, current.space);
     if (context.plotter && page.link.options.axes === "3d")
-      kept.append(" ", t("The third direction adds {share}.", { share: two(found.seen.solid.share) }));
+      spreadNote.append(" ", t("The third direction adds {share}.", { share: two(current.space.solid.share) }));
     light();
   }
 
   function light() {
     picker.refresh();
     const page = store.get();
-    const found = content(page);
-    if (!page.trace || !found || !layout || layout.queries !== found.q.rows) return;
-    const at = highlightOf(page, store.hovered());
-    const query = at.query ?? highlightOf(page, null).query ?? 0;
-    if (query >= found.q.rows) return;
-    const ranked = ranking(found.q, found.k, query, row(found.weights, query), byProduct(page) ? "dot" : "weight");
+    const current = content(page);
+    if (!page.trace || !current || !layout || layout.queries !== current.q.rows) return;
+    const highlight = highlightOf(page, store.hovered());
+    const query = highlight.query ?? highlightOf(page, null).query ?? 0;
+    if (query >= current.q.rows) return;
+    const ranked = ranking(current.q, current.k, query, row(current.weights, query), byProduct(page) ? "dot" : "weight");
     const best = ranked.filter(({ masked }) => !masked).slice(0, LINES);
-    const key = at.key !== null && at.key < found.k.rows ? at.key : null;
+    const key = highlight.key !== null && highlight.key < current.k.rows ? highlight.key : null;
     figure.replaceChildren(picture(layout, { query, key, best }, context.theme()));
     figure.dataset.drawn = `${query}`;
-    solid.show(found.seen.solid, layout, { query, key, best });
+    solid.show(current.space.solid, layout, { query, key, best });
     figure.hidden = solid.shown();
     const close = nearest(layout.points.slice(layout.queries), layout.points[query]);
     render(list, ranks(context, query, ranked, key, close));
@@ -131,7 +131,7 @@ function mount(context, root) {
 /**
  * @param {Context} context
  * @param {import("../../core/wire/wire.js").Trace} trace
- * @param {import("./qk-plane.js").Space} seen
+ * @param {import("./qk-plane.js").Space} space
  */
 function arrange({ room, store, theme }, trace, { queries, keys, origin, directions }) {
   const { width: all, height, wide } = room();
@@ -160,13 +160,13 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin, directi
 /** @param {Context["t"]} t */
 function legend(t) {
   const signs = { round: t("query"), square: t("key"), plus: t("mean") };
-  const entries = Object.entries(signs).map(([name, says]) =>
-    h("span", {}, h("span", { className: `qk-sign ${name}`, "aria-hidden": "true" }), says),
+  const entries = Object.entries(signs).map(([name, label]) =>
+    h("span", {}, h("span", { className: `qk-sign ${name}`, "aria-hidden": "true" }), label),
   );
   return h("p", { className: "legend" }, ...entries);
 }
 
-/** @param {Context["t"]} t @param {import("./qk-plane.js").Space} seen */
+/** @param {Context["t"]} t @param {import("./qk-plane.js").Space} space */
 function spreadSaid(t, { shares: [x, y], channels }) {
   const values = { channels, share: two(x + y), across: two(x), up: two(y) };
   return x + y < 0.5
@@ -185,19 +185,19 @@ function byProduct({ model, link }) {
  * The keys of the highlighted query, by q · k.
  * @param {Context} context
  * @param {number} query
- * @param {Found[]} ranked
- * @param {number | null} here
+ * @param {RankedKey[]} ranked
+ * @param {number | null} selectedKey
  * @param {number | null} close  the key nearest in the plane
  */
-function ranks({ store, t, phrase }, query, ranked, here, close) {
+function ranks({ store, t, phrase }, query, ranked, selectedKey, close) {
   const { model, trace, link } = store.get();
   if (!trace) return [];
   const { rows, cols } = axes(model, trace, link.block);
-  const shown = ranked.filter(({ key }, rank) => rank < LISTED || key === here || key === close);
-  const lines = shown.map(({ key, dot, weight, masked }) =>
+  const listed = ranked.filter(({ key }, rank) => rank < LISTED || key === selectedKey || key === close);
+  const lines = listed.map(({ key, dot, weight, masked }) =>
     el(
       "tr",
-      { key, className: key === here ? "here" : "" },
+      { key, className: key === selectedKey ? "here" : "" },
       el("th", { scope: "row" }, el("span", { className: "qk-sign", "aria-hidden": "true" }), quoted(cols[key].writes), key === close && el("span", { className: "nearby" }, t("nearest in the plane"))),
       el("td", {}, four(dot)),
       el("td", {}, masked ? t("masked") : four(weight)),
@@ -207,14 +207,14 @@ function ranks({ store, t, phrase }, query, ranked, here, close) {
   const words = product ? t("{query} finds, by q · k") : t("{query} finds, by weight");
   const title = phrase(words, { query: el("b", { className: "as-query" }, quoted(rows[query].writes)) });
   const head = [t("key"), "q · k", t("weight")].map((name) => el("th", { scope: "col" }, name));
-  const says = product
+  const explanation = product
     ? t("Attention depends on the dot product q · k, not on the distance in this plane.")
     : t("In this model the score is not only q · k: lines and list use the weight itself, which neither q · k nor the " +
       "distance in this plane determines.");
   return [
-    el("p", { className: "note" }, says),
+    el("p", { className: "note" }, explanation),
     el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)),
-    ranked.length > shown.length && el("p", { className: "note" }, t("and {count} keys with less", { count: ranked.length - shown.length })),
+    ranked.length > listed.length && el("p", { className: "note" }, t("and {count} keys with less", { count: ranked.length - listed.length })),
   ];
 }
 
@@ -229,37 +229,37 @@ function bindPlane({ store }, figure, layout) {
   function under(event) {
     const drawn = layout();
     const frame = figure.getBoundingClientRect();
-    const at = { x: event.clientX - frame.left, y: event.clientY - frame.top };
-    const point = drawn && nearest(drawn.points, at, REACH);
+    const position = { x: event.clientX - frame.left, y: event.clientY - frame.top };
+    const point = drawn && nearest(drawn.points, position, REACH);
     if (point === null || !drawn) return null;
     return point < drawn.queries ? { query: point, key: null } : { query: null, key: point - drawn.queries };
   }
   figure.addEventListener("pointermove", (event) => {
-    const found = event.pointerType === "touch" ? null : under(event);
+    const pointed = event.pointerType === "touch" ? null : under(event);
     const { query, key } = blockAt(store.get());
     store.hover(
-      found && {
-        query: found.query === null ? null : { side: query, index: found.query },
-        key: found.key === null ? null : { side: key, index: found.key },
+      pointed && {
+        query: pointed.query === null ? null : { side: query, index: pointed.query },
+        key: pointed.key === null ? null : { side: key, index: pointed.key },
       },
     );
   });
   figure.addEventListener("pointerleave", () => store.hover(null));
   figure.addEventListener("click", (event) => {
-    const found = under(event);
-    if (!found) return;
-    const query = found.query ?? highlightOf(store.get(), null).query;
+    const pointed = under(event);
+    if (!pointed) return;
+    const query = pointed.query ?? highlightOf(store.get(), null).query;
     const { link } = store.get();
-    const same = link.query === query && link.key === found.key;
-    store.go(same ? { query: null, key: null } : { query, key: found.key }, "pinned");
+    const isPinned = link.query === query && link.key === pointed.key;
+    store.go(isPinned ? { query: null, key: null } : { query, key: pointed.key }, "pinned");
   });
   onArrows(figure, (down, right) => {
     const drawn = layout();
     if (!drawn) return false;
-    const at = highlightOf(store.get(), null);
+    const highlight = highlightOf(store.get(), null);
     const keys = drawn.points.length - drawn.queries;
-    const query = within((at.query ?? 0) + down, drawn.queries);
-    const key = right ? within((at.key ?? -right) + right, keys) : at.key;
+    const query = within((highlight.query ?? 0) + down, drawn.queries);
+    const key = right ? within((highlight.key ?? -right) + right, keys) : highlight.key;
     store.go({ query, key });
     return true;
   });
